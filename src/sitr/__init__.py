@@ -1,0 +1,68 @@
+"""Sitr (ستر, "veil"): statistics from sensitive data, with a proof of what each release cost.
+
+Names are loaded when first used, so that `import sitr` and the command line start at once.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sitr.errors import SitrError
+    from sitr.flavors.approximate import ApproximateDP
+    from sitr.flavors.pure import PureDP
+    from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+    from sitr.mechanisms.composed import Composed, Repeated
+    from sitr.mechanisms.gaussian import Gaussian
+    from sitr.mechanisms.laplace import Laplace
+    from sitr.neighbors.relation import Relation
+    from sitr.neighbors.unit import Row
+    from sitr.query.frame import column, count, sum
+    from sitr.session.dataset import open, protect
+
+_HOME = {
+    "SitrError": "sitr.errors",
+    "ApproximateDP": "sitr.flavors.approximate",
+    "PureDP": "sitr.flavors.pure",
+    "ZeroConcentratedDP": "sitr.flavors.zero_concentrated",
+    "Composed": "sitr.mechanisms.composed",
+    "Repeated": "sitr.mechanisms.composed",
+    "Gaussian": "sitr.mechanisms.gaussian",
+    "Laplace": "sitr.mechanisms.laplace",
+    "Relation": "sitr.neighbors.relation",
+    "Row": "sitr.neighbors.unit",
+    "column": "sitr.query.frame",
+    "count": "sitr.query.frame",
+    "sum": "sitr.query.frame",
+    "open": "sitr.session.dataset",
+    "protect": "sitr.session.dataset",
+}
+
+__all__ = [
+    "ApproximateDP",
+    "Composed",
+    "Gaussian",
+    "Laplace",
+    "PureDP",
+    "Relation",
+    "Repeated",
+    "Row",
+    "SitrError",
+    "ZeroConcentratedDP",
+    "column",
+    "count",
+    "open",
+    "protect",
+    "sum",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'sitr' has no attribute {name!r}; it offers {', '.join(__all__)}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,1 @@
+"""Losses add: what many releases promise together, and when to stop."""

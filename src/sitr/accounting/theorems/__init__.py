@@ -1,0 +1,1 @@
+"""One composition theorem per file."""

@@ -1,0 +1,89 @@
+"""Every error a user of Sitr can meet, as one tree.
+
+::
+
+    SitrError
+    ├── InvalidPromise          a promise that cannot exist: ε < 0, δ > 1, NaN
+    ├── IncompatiblePromises    promises of different flavors where one flavor is needed
+    ├── DescriptionError        the description of a data set does not fit the data or itself
+    ├── SourceError             the data cannot be opened, or are not what they were said to be
+    ├── QuestionError           a question that cannot be asked
+    │   ├── UnknownName         a column or table that is not there
+    │   └── ForbiddenConstruct  SQL outside the allow-list
+    ├── BudgetExceeded          the question costs more than is left
+    ├── LedgerError             the ledger cannot be used as asked
+    │   ├── LedgerBusy          somebody else is writing to it
+    │   └── LedgerMismatch      it was opened earlier with another promise
+    └── BackendFailure          the data could not be read after the charge
+
+A message always says what was wanted, what was given and what to do. Messages are made before any data are
+read, from public things only: `BackendFailure` is the one error raised later, and its text is always the same.
+"""
+
+from __future__ import annotations
+
+
+class SitrError(Exception):
+    """The root of the tree; its three parts are the three sentences of every message."""
+
+    def __init__(self, *, wanted: str, given: str, do: str) -> None:
+        super().__init__(f"{wanted} {given} {do}")
+        self.wanted = wanted
+        self.given = given
+        self.do = do
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (type(self), self.wanted, self.given, self.do))
+
+
+def _rebuild(kind: type[SitrError], wanted: str, given: str, do: str) -> SitrError:
+    """Pickling calls with positional arguments; ours are keywords."""
+    return kind(wanted=wanted, given=given, do=do)
+
+
+class InvalidPromise(SitrError, ValueError):
+    """A promise that cannot exist."""
+
+
+class IncompatiblePromises(SitrError, TypeError):
+    """Promises of different flavors where one flavor is needed."""
+
+
+class DescriptionError(SitrError, ValueError):
+    """The description of a data set does not fit the data or itself."""
+
+
+class SourceError(SitrError):
+    """The data cannot be opened, or are not what they were said to be."""
+
+
+class QuestionError(SitrError, ValueError):
+    """A question that cannot be asked."""
+
+
+class UnknownName(QuestionError):
+    """A column or table that is not there."""
+
+
+class ForbiddenConstruct(QuestionError):
+    """SQL outside the allow-list."""
+
+
+class BudgetExceeded(SitrError):
+    """The question costs more than is left."""
+
+
+class LedgerError(SitrError):
+    """The ledger cannot be used as asked."""
+
+
+class LedgerBusy(LedgerError):
+    """Somebody else is writing to the ledger."""
+
+
+class LedgerMismatch(LedgerError):
+    """The ledger was opened earlier with another promise."""
+
+
+class BackendFailure(SitrError):
+    """The data could not be read after the charge."""

@@ -1,0 +1,1 @@
+"""How the privacy loss is bounded: one file per promise."""

@@ -1,0 +1,139 @@
+"""Zero-concentrated differential privacy: all moments of the loss are bounded by a line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from sitr.errors import InvalidPromise
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.promise import Promise, count, incompatible, parameter, total
+from sitr.loss.bounds import ball, downward, exact, upper, upward
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ZeroConcentratedDP:
+    """Every moment of the loss is at most a Gaussian's.
+
+    For all α > 1,  D_α = ln E[exp((α−1)L)]/(α−1) ≤ ξ + ρα.      [BS16, Def. 1.1]
+
+    >>> (ZeroConcentratedDP(rho=0.25) + ZeroConcentratedDP(rho=0.25)).to_approximate(delta=1e-6)
+    ApproximateDP(epsilon=5.22..., delta=1e-06)
+    """
+
+    rho: float
+    xi: float = field(default=0.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rho", parameter(self.rho, name="rho", flavor="ZeroConcentratedDP"))
+        object.__setattr__(self, "xi", parameter(self.xi, name="xi", flavor="ZeroConcentratedDP"))
+
+    def __repr__(self) -> str:
+        xi = f", xi={self.xi!r}" if self.xi else ""
+        return f"ZeroConcentratedDP(rho={self.rho!r}{xi})"
+
+    @classmethod
+    def compose(cls, parts: Iterable[ZeroConcentratedDP], /) -> ZeroConcentratedDP:
+        """(Σρ, Σξ).      [BS16, Lemma 1.7]"""
+        parts = tuple(parts)
+        return cls(total(part.rho for part in parts), xi=total(part.xi for part in parts))
+
+    def __add__(self, other: ZeroConcentratedDP, /) -> ZeroConcentratedDP:
+        if not isinstance(other, ZeroConcentratedDP):
+            raise incompatible(self, other)
+        return self.compose((self, other))
+
+    def __mul__(self, times: int, /) -> ZeroConcentratedDP:
+        times = count(times, what="The number of releases")
+        return ZeroConcentratedDP(upward(exact(self.rho) * times), xi=upward(exact(self.xi) * times))
+
+    def for_group(self, size: int, /) -> ZeroConcentratedDP:
+        """(ξ·s·(1 + 1/2 + … + 1/s), s²ρ) for s people.      [BS16, Prop. 1.9]
+
+        >>> ZeroConcentratedDP(0.01, xi=0.1).for_group(2)
+        ZeroConcentratedDP(rho=0.04, xi=0.3)
+        """
+        size = count(size, what="The size of a group")
+        harmonic = sum((Fraction(1, i) for i in range(1, size + 1)), Fraction(0)) if self.xi else Fraction(0)
+        return ZeroConcentratedDP(upward(exact(self.rho) * size**2), xi=upward(exact(self.xi) * size * harmonic))
+
+    def share(self, fraction: Fraction, /) -> ZeroConcentratedDP:
+        return ZeroConcentratedDP(downward(exact(self.rho) * fraction), xi=downward(exact(self.xi) * fraction))
+
+    def covers(self, other: Promise, /) -> bool:
+        match other:
+            case ZeroConcentratedDP():
+                # ξ + ρα ≤ ξ' + ρ'α on all of α > 1: at the left end and in the slope.
+                ends = exact(self.rho) + exact(self.xi) <= exact(other.rho) + exact(other.xi)
+                return ends and self.rho <= other.rho
+            case ApproximateDP():
+                if other.delta == 0.0:
+                    return self.rho == 0.0 and self.xi <= other.epsilon
+                return self.to_approximate(delta=other.delta).epsilon <= other.epsilon
+        return False
+
+    def to_approximate(self, *, delta: float) -> ApproximateDP:
+        """The least ε at this δ over all orders α, rounded up.
+
+        ε = ξ + ρα + ln(1 − 1/α) + (ln(1/δ) − ln α)/(α − 1).      [CKS20, Prop. 12]
+
+        Every α gives a valid ε, so the search for the best one need not be exact; its value is.
+        """
+        if not 0.0 < delta < 1.0:
+            raise InvalidPromise(
+                wanted="The arrow from zero-concentrated to approximate privacy wants 0 < delta < 1.",
+                given=f"{delta!r} was given.",
+                do="Choose how rarely the bound may fail, such as delta=1e-6: well below one in the number of people.",
+            )
+        if self.rho == 0.0:
+            return ApproximateDP(self.xi, delta)  # D_∞ ≤ ξ: the loss never exceeds ξ
+        order = _least(lambda alpha: self._epsilon(alpha, delta), guess=1 + math.sqrt(-math.log(delta) / self.rho))
+        alpha, log_delta = ball(Fraction(order)), ball(delta).log()
+        epsilon = (
+            ball(self.xi) + ball(self.rho) * alpha + (1 - 1 / alpha).log() - (log_delta + alpha.log()) / (alpha - 1)
+        )
+        return ApproximateDP(upper(epsilon) if epsilon > 0 else 0.0, delta)
+
+    def _epsilon(self, alpha: float, delta: float) -> float:
+        """The same formula in floats, good enough to choose α."""
+        return self.xi + self.rho * alpha + math.log1p(-1 / alpha) - (math.log(delta) + math.log(alpha)) / (alpha - 1)
+
+    @classmethod
+    def fitting(cls, promise: ApproximateDP, /) -> ZeroConcentratedDP:
+        """The largest ρ whose arrow to (ε, δ) stays within this promise: how much Gaussian noise it can pay for.
+
+        >>> ZeroConcentratedDP.fitting(ApproximateDP(1.0, 1e-9))
+        ZeroConcentratedDP(rho=0.01497305767358...)
+        """
+        if promise.epsilon == 0.0 or promise.delta == 0.0:
+            return cls(0.0)
+
+        def fits(rho: float) -> bool:
+            return cls(rho).to_approximate(delta=promise.delta).epsilon <= promise.epsilon
+
+        low, high = 0.0, promise.epsilon
+        while fits(high):
+            low, high = high, 2 * high
+        while (middle := (low + high) / 2) not in (low, high):
+            low, high = (middle, high) if fits(middle) else (low, middle)
+        return cls(low)
+
+
+def _least(function: Callable[[float], float], *, guess: float) -> float:
+    """A good argument above 1 for a function with one valley, by golden section on ln(α − 1) around a guess."""
+    golden = (math.sqrt(5) - 1) / 2
+    low, high = math.log(guess - 1) - 8, math.log(guess - 1) + 8
+    left, right = high - golden * (high - low), low + golden * (high - low)
+    at_left, at_right = function(1 + math.exp(left)), function(1 + math.exp(right))
+    for _ in range(60):
+        if at_left <= at_right:
+            high, right, at_right = right, left, at_left
+            left = high - golden * (high - low)
+            at_left = function(1 + math.exp(left))
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + golden * (high - low)
+            at_right = function(1 + math.exp(right))
+    return 1 + math.exp((low + high) / 2)

@@ -1,0 +1,1 @@
+"""What leaks: the privacy loss, and numbers that are known to be bounds."""

@@ -1,0 +1,40 @@
+"""Sensitivity of sums whose contributions were bounded beforehand, in exact integers."""
+
+from __future__ import annotations
+
+from sitr.neighbors.distance import Distance
+from sitr.neighbors.relation import Relation
+
+
+def bounded(*, low: int, high: int, groups: int, cells: int | None, relation: Relation) -> Distance:
+    """How far one unit moves a table of sums, when it adds a number in [low, high] to at most `groups` of the `cells`.
+
+    A unit also adds 0 to the cells it does not touch, so its range is [low ∧ 0, high ∨ 0], with largest size M and
+    width W ≤ 2M. Adding or removing it changes g = `groups` cells by at most M: ‖·‖₁ ≤ gM, ‖·‖₂² ≤ gM². Replacing it
+    changes t cells that both touch by at most W, and g − t cells of each by at most M:
+
+        ‖·‖₁ ≤ tW + 2(g − t)M,   ‖·‖₂² ≤ tW² + 2(g − t)M²,   max(0, 2g − cells) ≤ t ≤ g,
+
+    both linear in t, so an end of that range is the worst. `cells` is None where their number has no public bound.
+
+    >>> bounded(low=0, high=2, groups=3, cells=None, relation=Relation.ADD_REMOVE)
+    Distance(l1=6, l2_squared=12, largest=2)
+    >>> bounded(low=0, high=2, groups=3, cells=None, relation=Relation.REPLACE_ONE)
+    Distance(l1=12, l2_squared=24, largest=2)
+    >>> bounded(low=-1, high=1, groups=1, cells=1, relation=Relation.REPLACE_ONE)
+    Distance(l1=2, l2_squared=4, largest=2)
+    """
+    if low > high or groups < 1 or (cells is not None and cells < 1):
+        raise ValueError(f"low ≤ high and at least one group were wanted, {low}, {high}, {groups}, {cells} were given")
+    reached = groups if cells is None else min(groups, cells)
+    low, high = min(low, 0), max(high, 0)
+    size, width = max(-low, high), high - low
+    if relation is Relation.ADD_REMOVE:
+        return Distance(l1=reached * size, l2_squared=reached * size**2, largest=size)
+    fewest_shared = 0 if cells is None else max(0, 2 * reached - cells)
+    shared = (fewest_shared, reached)
+    return Distance(
+        l1=max(t * width + 2 * (reached - t) * size for t in shared),
+        l2_squared=max(t * width**2 + 2 * (reached - t) * size**2 for t in shared),
+        largest=width,
+    )
