@@ -1,0 +1,186 @@
+"""The only door to entropy: a cipher keyed by the operating system, and a test coin that says it is not private.
+
+A draw must never be seen twice. So a keystream belongs to one process and one thread: after a fork it forgets
+everything it has prepared, it can be neither copied nor pickled, and nobody can choose its key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import weakref
+from typing import ClassVar, NoReturn, Protocol, final
+
+import numpy as np
+from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
+from numpy.typing import NDArray
+
+_ZEROS = memoryview(bytes(1 << 20))
+"""What is encrypted: the keystream itself comes out."""
+
+_PREPARED = 512
+"""How many words are made ready at a time."""
+
+
+class Coins(Protocol):
+    """A source of independent uniform bits."""
+
+    @property
+    def private(self) -> bool:
+        """Whether nobody can know the bits: what is drawn with other coins protects nothing."""
+
+    def words(self, count: int, /) -> NDArray[np.uint64]:
+        """Fresh 64-bit words."""
+
+    def bits(self, count: int, /) -> int:
+        """A uniform integer of this many bits: from 0 up to, but not including, 2^count."""
+
+    def below(self, bound: int, /) -> int:
+        """A uniform integer from 0 up to, but not including, the bound."""
+
+
+class _Stream:
+    """AES-256 in counter mode under a key that is used for a bounded amount of output.
+
+    A key is never used with two counters, so the counter may begin at zero. A word leaves the buffer as it is drawn.
+    """
+
+    __slots__ = ("__weakref__", "_cipher", "_left", "_owner", "_ready")
+
+    _REKEY_AFTER: ClassVar[int] = 2**30
+    """Octets of output under one key."""
+
+    def __init__(self) -> None:
+        self._forget()
+        _streams.add(self)
+
+    def _key(self) -> bytes:
+        raise NotImplementedError
+
+    def _forget(self) -> None:
+        """Drop the key and everything made with it."""
+        self._owner = os.getpid()
+        self._ready: list[int] = []
+        self._cipher: CipherContext | None = None
+        self._left = 0
+
+    def _octets(self, count: int) -> bytes:
+        if self._owner != os.getpid():
+            self._forget()
+        pieces = []
+        while count > 0:
+            if self._cipher is None or self._left == 0:
+                self._cipher = Cipher(algorithms.AES256(self._key()), modes.CTR(bytes(16))).encryptor()
+                self._left = self._REKEY_AFTER
+            size = min(count, self._left, len(_ZEROS))
+            pieces.append(self._cipher.update(_ZEROS[:size]))
+            self._left -= size
+            count -= size
+        return b"".join(pieces)
+
+    def words(self, count: int, /) -> NDArray[np.uint64]:
+        return np.frombuffer(self._octets(8 * _natural(count)), dtype="<u8").astype(np.uint64)
+
+    def bits(self, count: int, /) -> int:
+        # The pid is asked for at every draw: a fork made by C code runs no hook of Python's.
+        if self._owner != os.getpid():
+            self._forget()
+        drawn, missing = 0, _natural(count)
+        while missing > 0:
+            if not self._ready:
+                self._ready = self.words(_PREPARED).tolist()
+            drawn = drawn << 64 | self._ready.pop()
+            missing -= 64
+        return drawn >> -missing
+
+    def below(self, bound: int, /) -> int:
+        if bound < 1:
+            raise ValueError(f"A bound is an integer of at least 1. {bound} was given. Widen the range.")
+        # Whole words, less the incomplete last copy of the range: every remainder is then equally frequent.
+        width = 64 * (bound.bit_length() // 64 + 1)
+        copies = (1 << width) // bound * bound
+        while (drawn := self.bits(width)) >= copies:
+            pass
+        return drawn % bound
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(
+            "Coins stay in the process and thread that made them. A copy or a pickle was asked for: it would repeat "
+            "the same draws, and equal noise cancels. Call system_coins() where they are needed."
+        )
+
+
+_streams: weakref.WeakSet[_Stream] = weakref.WeakSet()
+
+
+def _forget_all() -> None:
+    for stream in _streams:
+        stream._forget()
+
+
+os.register_at_fork(after_in_child=_forget_all)
+
+
+@final
+class Keystream(_Stream):
+    """Coins that nobody knows: each key comes from the operating system. There is no seed.
+
+    >>> 0 <= Keystream().below(6) < 6
+    True
+    """
+
+    __slots__ = ()
+
+    private = True
+
+    def _key(self) -> bytes:
+        return os.urandom(32)
+
+
+@final
+class TestCoins(_Stream):
+    """The same stream from a seed, for tests: whoever knows the seed knows the noise, so it is not private.
+
+    >>> TestCoins(7).bits(128) == TestCoins(7).bits(128), TestCoins(7).private
+    (True, False)
+    """
+
+    __slots__ = ("_keys", "_seed")
+    __test__ = False  # pytest: a class to test with, not a class of tests
+
+    private = False
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self._seed = seed
+        self._keys = 0
+
+    def _key(self) -> bytes:
+        self._keys += 1
+        return hashlib.sha256(f"not private: key {self._keys} of seed {self._seed}".encode()).digest()
+
+
+class _PerThread(threading.local):
+    """`threading.local` calls this once in every thread that looks."""
+
+    def __init__(self) -> None:
+        self.coins = Keystream()
+
+
+_per_thread = _PerThread()
+
+
+def system_coins() -> Coins:
+    """The private coins of the thread that asks.
+
+    >>> system_coins().private, system_coins() is system_coins()
+    (True, True)
+    """
+    return _per_thread.coins
+
+
+def _natural(count: int) -> int:
+    if count < 0:
+        raise ValueError(f"A count is an integer of at least 0. {count} was given. Ask for none, or for more.")
+    return count

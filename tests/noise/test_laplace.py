@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb, ctx, fmpq
+
+from sitr.loss.bounds import Number
+from sitr.noise.coins import TestCoins
+from sitr.noise.laplace import discrete_laplace, discrete_laplace_tail, discrete_laplace_width
+
+DRAWS = 60_000
+SCALES = [0.2, Fraction(1, 3), 1, 7.5]
+
+
+def cumulative(scale):
+    """P(Y ≤ y) = 1 − q^{y+1}/(1 + q) for y ≥ 0, by symmetry below."""
+    q = math.exp(-1 / scale)
+
+    def at(y: int) -> float:
+        return 1 - math.exp(-(y + 1) / scale) / (1 + q) if y >= 0 else math.exp(y / scale) / (1 + q)
+
+    return at
+
+
+def edges(scale) -> list[int]:
+    """Every integer where there are few, otherwise 400 cells."""
+    reach = math.ceil(12 * scale)
+    return list(range(-reach, reach + 1, max(1, reach // 200)))
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_draws_follow_their_law(scale, misfit, alarm):
+    draws = discrete_laplace(scale=scale, size=DRAWS, coins=TestCoins(1))
+    assert misfit(draws, cumulative(scale), edges(scale)) > alarm
+
+
+@pytest.mark.parametrize("scale", [10**6, 1234567.890123, 2**60])
+def test_draws_at_large_scales_follow_their_law(scale, misfit, alarm):
+    draws = discrete_laplace(scale=scale, size=DRAWS, coins=TestCoins(2))
+    assert misfit(draws, cumulative(scale), edges(scale)) > alarm
+    # The last digits: uniform up to a relative 64/t.
+    assert misfit([int(draw) % 64 for draw in draws], lambda y: (y + 1) / 64, range(63)) > alarm
+
+
+def test_the_secret_coins_follow_the_law_too(misfit, alarm):
+    assert misfit([discrete_laplace(scale=7.5) for _ in range(20_000)], cumulative(7.5), edges(7.5)) > alarm
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e-6, 1e-300])
+def test_a_tiny_scale_gives_zeros(scale):
+    assert not discrete_laplace(scale=scale, size=2000).any()  # P(Y ≠ 0) < 2e^{−1000}
+
+
+def test_a_double_zero_is_rejected(misfit, alarm):
+    generator = np.random.default_rng(3)
+    sizes = np.floor(generator.exponential(7.5, DRAWS)).astype(int)
+    assert misfit(sizes * generator.choice([-1, 1], DRAWS), cumulative(7.5), edges(7.5)) < alarm
+
+
+def test_a_scale_off_by_five_percent_is_rejected(misfit, alarm):
+    draws = discrete_laplace(scale=7.5 * 1.05, size=DRAWS, coins=TestCoins(4))
+    assert misfit(draws, cumulative(7.5), edges(7.5)) < alarm
+
+
+def test_a_coarse_twin_is_rejected_by_its_last_digits(misfit, alarm):
+    draws = 2 * discrete_laplace(scale=500_000, size=DRAWS, coins=TestCoins(5))
+    assert misfit(draws % 64, lambda y: (y + 1) / 64, range(63)) < alarm
+
+
+def test_draws_are_64_bit_integers_exactly_where_these_are_wide_enough():
+    """P(|Y| > 2^62) against 2^{−1000} on both sides of the border."""
+    for scale, dtype in [(2**52, np.int64), (2**62 // 694, np.int64), (2**62 // 693, np.object_), (2**60, np.object_)]:
+        with ctx.workprec(128):
+            never = 2 * discrete_laplace_tail(2**62 + 1, scale=scale) < arb(2) ** -1000
+        assert discrete_laplace(scale=scale, size=1).dtype == dtype
+        assert never is (dtype is np.int64)
+    assert all(type(draw) is int for draw in discrete_laplace(scale=2**60, size=3))
+
+
+def test_one_draw_is_a_python_integer():
+    assert type(discrete_laplace(scale=1.5)) is int
+    assert type(discrete_laplace(scale=10**40)) is int
+
+
+def test_equal_seeds_give_equal_draws_and_secret_coins_do_not():
+    one, two = (discrete_laplace(scale=1e9, size=20, coins=TestCoins(6)).tolist() for _ in range(2))
+    assert one == two
+    assert one == [discrete_laplace(scale=1e9, coins=coins) for coins in [TestCoins(6)] for _ in range(20)]
+    assert discrete_laplace(scale=1e9, size=20).tolist() != discrete_laplace(scale=1e9, size=20).tolist()
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("k", [1, 2, 10])
+def test_the_tail_is_the_sum_of_its_terms(scale, k):
+    with localcontext() as context:
+        context.prec = 60
+        exact = Fraction(str(scale))
+        rate = Decimal(exact.denominator) / Decimal(exact.numerator)
+        terms = [(-rate * y).exp() for y in range(k + 1500)]
+        direct = sum(terms[k:]) / (2 * sum(terms) - 1)
+    tail = discrete_laplace_tail(k, scale=scale)
+    numerator, denominator = direct.as_integer_ratio()
+    assert tail.overlaps(arb(fmpq(numerator, denominator), 1e-50))
+    assert tail.rel_accuracy_bits() > 40
+
+
+def test_the_tails_and_the_middle_make_one():
+    q = (-arb(1) / 5).exp()
+    assert (2 * discrete_laplace_tail(1, scale=5) + (1 - q) / (1 + q)).overlaps(arb(1))
+
+
+@pytest.mark.parametrize("k", [0, -3])
+def test_a_tail_begins_above_zero(k):
+    with pytest.raises(ValueError, match="at least 1"):
+        discrete_laplace_tail(k, scale=1)
+
+
+CONFIDENCES: list[Number] = [
+    1e-9,
+    0.1,
+    0.5,
+    0.9,
+    0.95,
+    0.99,
+    0.999999,
+    1 - Fraction(1, 10**12),
+    1 - Fraction(1, 10**40),
+]
+
+
+@pytest.mark.parametrize("scale", [1e-6, *SCALES, 100, 1e6, 1e18, 2**60])
+@pytest.mark.parametrize("confidence", CONFIDENCES)
+def test_the_width_is_the_least(scale, confidence):
+    """P(|Y| ≤ w) ≥ c > P(|Y| ≤ w − 1), through the tail."""
+    width = discrete_laplace_width(scale=scale, confidence=confidence)
+    rest = 1 - Fraction(str(confidence))
+    with ctx.workprec(300):
+        allowed = arb(fmpq(rest.numerator, rest.denominator)) / 2
+        assert discrete_laplace_tail(width + 1, scale=scale) <= allowed
+        assert width == 0 or discrete_laplace_tail(width, scale=scale) > allowed
+
+
+def test_a_width_against_a_plain_sum():
+    weights = {y: math.exp(-abs(y) / 10) for y in range(-1000, 1001)}
+    width = discrete_laplace_width(scale=10, confidence=0.95)
+
+    def within(w: int) -> float:
+        return sum(weight for y, weight in weights.items() if abs(y) <= w) / sum(weights.values())
+
+    assert within(width) > 0.95 > within(width - 1)
+
+
+@pytest.mark.parametrize("scale", [0, -1, math.nan, math.inf])
+def test_bad_scales_are_refused_everywhere(scale):
+    for call in (
+        lambda: discrete_laplace(scale=scale),
+        lambda: discrete_laplace(scale=scale, size=0),
+        lambda: discrete_laplace_tail(1, scale=scale),
+        lambda: discrete_laplace_width(scale=scale, confidence=0.5),
+    ):
+        with pytest.raises(ValueError, match="The scale of noise"):
+            call()
