@@ -1,0 +1,1 @@
+"""Noise fitted to a sensitivity: each file is one mechanism."""
