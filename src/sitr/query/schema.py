@@ -1,0 +1,218 @@
+"""What is public about a data set: its columns, what a person may contribute, bounds, granularity and keys."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from enum import Enum
+from fractions import Fraction
+
+from sitr.errors import DescriptionError
+from sitr.loss.bounds import Number, exact
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person, Row, Unit
+
+Key = str | int | bool | date | None
+"""A value of a grouping column; None is NULL."""
+
+MOST_STEPS = 2**53
+"""Bounds may be this many granules away from 0, so that a double holds every quantised value exactly."""
+
+
+class Kind(Enum):
+    """What a column holds, as far as a question must know."""
+
+    INTEGER = "integer"
+    REAL = "real"
+    TEXT = "text"
+    BOOLEAN = "boolean"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    OTHER = "other"
+
+
+NUMERIC = (Kind.INTEGER, Kind.REAL)
+GROUPABLE: Mapping[Kind, type] = {Kind.INTEGER: int, Kind.TEXT: str, Kind.BOOLEAN: bool, Kind.DATE: date}
+"""What can be grouped by, and the Python type of its keys."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantised:
+    """A number on its way into a sum: clamped, then counted in whole granules between two integers."""
+
+    lower: int
+    upper: int
+    granularity: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column; `bounds` make it summable, `keys` make its groups public."""
+
+    name: str
+    kind: Kind
+    quantised: Quantised | None = None
+    keys: tuple[Key, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A data set's public side."""
+
+    name: str
+    columns: tuple[Column, ...]
+    unit: Unit
+    relation: Relation
+    max_groups: int
+    max_rows_per_group: int
+
+    def find(self, name: str) -> Column | None:
+        """The column of this name: as written, or else in any spelling of upper and lower case if only one fits."""
+        exactly = [column for column in self.columns if column.name == name]
+        loosely = [column for column in self.columns if column.name.lower() == name.lower()]
+        found = exactly or loosely
+        return found[0] if len(found) == 1 else None
+
+    def neighbors(self) -> str:
+        """Who is protected, in words.
+
+        >>> Table("t", (), Person("id"), Relation.ADD_REMOVE, 3, 2).neighbors()
+        'person (id), add-remove'
+        """
+        unit = f"person ({self.unit.column})" if isinstance(self.unit, Person) else "row"
+        return f"{unit}, {self.relation.value}"
+
+
+def describe(
+    name: str,
+    *,
+    kinds: Mapping[str, Kind],
+    unit: Unit,
+    relation: Relation,
+    max_groups: int | None,
+    max_rows_per_group: int | None,
+    bounds: Mapping[str, tuple[Number, Number]],
+    granularity: Mapping[str, Number],
+    keys: Mapping[str, Sequence[Key]],
+) -> Table:
+    """A checked description; every mistake in it is a `DescriptionError` before any question is asked."""
+    mentioned = [*bounds, *granularity, *keys, *([unit.column] if isinstance(unit, Person) else [])]
+    for column in mentioned:
+        if column not in kinds:
+            raise DescriptionError(
+                wanted=f"The data set {name} has the columns {', '.join(kinds)}.",
+                given=f"The description names {column!r}.",
+                do="Correct the name; upper and lower case matter here.",
+            )
+    if isinstance(unit, Person) and kinds[unit.column] is Kind.REAL:
+        raise DescriptionError(
+            wanted="A person is identified by a column of integers, text or the like.",
+            given=f"The column {unit.column!r} holds real numbers, where 0.0 and -0.0 are two and yet one.",
+            do="Convert it to an integer or to text.",
+        )
+    groups, rows = _caps(unit, max_groups, max_rows_per_group)
+    for column in granularity:
+        if column not in bounds:
+            raise DescriptionError(
+                wanted=f"A granularity belongs to a column with bounds, and {column!r} has none.",
+                given=f"granularity={{{column!r}: {granularity[column]}}} was given.",
+                do=f"Give bounds for {column!r} too, or leave the granularity out.",
+            )
+    columns = tuple(
+        Column(
+            column,
+            kind,
+            quantise(column, kind, bounds[column], granularity.get(column)) if column in bounds else None,
+            public_keys(column, kind, keys[column]) if column in keys else None,
+        )
+        for column, kind in kinds.items()
+    )
+    return Table(name, columns, unit, relation, groups, rows)
+
+
+def _caps(unit: Unit, max_groups: int | None, max_rows_per_group: int | None) -> tuple[int, int]:
+    """How many groups, and rows in each, one unit may touch; a row touches one of each."""
+    if isinstance(unit, Row):
+        if (max_groups or 1, max_rows_per_group or 1) != (1, 1):
+            raise DescriptionError(
+                wanted="A row is in one group and is one row.",
+                given=f"max_groups={max_groups}, max_rows_per_group={max_rows_per_group} were given with unit=Row().",
+                do="Leave both out, or name the column that identifies a person as the unit.",
+            )
+        return 1, 1
+    for name, cap in (("max_groups", max_groups), ("max_rows_per_group", max_rows_per_group)):
+        if isinstance(cap, bool) or not isinstance(cap, int) or cap < 1:
+            raise DescriptionError(
+                wanted=f"{name} says how much one person may contribute: a whole number of at least 1.",
+                given=f"{cap!r} was given.",
+                do="Choose what most people need; whatever a person has beyond it is left out at random.",
+            )
+    assert max_groups is not None and max_rows_per_group is not None
+    return max_groups, max_rows_per_group
+
+
+def quantise(name: str, kind: Kind, bounds: tuple[Number, Number], granularity: Number | None) -> Quantised:
+    """Bounds and granularity of a column as integers.
+
+    >>> quantise("cost", Kind.REAL, (0, 5_000), 0.01)
+    Quantised(lower=0, upper=500000, granularity=Fraction(1, 100))
+    """
+    if kind not in NUMERIC:
+        raise DescriptionError(
+            wanted="Only columns of numbers can have bounds.",
+            given=f"The column {name!r} holds {kind.value}.",
+            do="Give bounds to numeric columns only, or use it as a key.",
+        )
+    try:
+        low, high = (exact(bound) for bound in bounds)
+        step = exact(granularity) if granularity is not None else _default_granularity(kind, max(abs(low), abs(high)))
+    except (TypeError, ValueError, AttributeError):
+        low, high, step = Fraction(1), Fraction(0), Fraction(1)
+    if low > high or step <= 0:
+        raise DescriptionError(
+            wanted=f"The column {name!r} wants finite bounds (low, high) with low ≤ high, and a granularity above 0.",
+            given=f"bounds {bounds!r} and granularity {granularity!r} were given.",
+            do="Use what is publicly known about the column, such as (0, 5_000); never its observed extremes.",
+        )
+    lower, upper = math.ceil(low / step), math.floor(high / step)
+    if lower > upper or max(-lower, upper) > MOST_STEPS or lower == upper == 0:
+        raise DescriptionError(
+            wanted=f"The granularity of {name!r} must leave between 1 and 2^53 steps within the bounds.",
+            given=f"bounds {bounds!r} and granularity {granularity!r} were given.",
+            do="Choose a granularity like the precision at which the column is recorded, such as 0.01.",
+        )
+    return Quantised(lower, upper, step)
+
+
+def _default_granularity(kind: Kind, size: Fraction) -> Fraction:
+    """1 for integers; for reals a power of two near a millionth of the bounds: public, and finer than any noise."""
+    if kind is Kind.INTEGER or size == 0:
+        return Fraction(1)
+    return Fraction(2) ** math.floor(math.log2(size) - 20)
+
+
+def public_keys(name: str, kind: Kind, keys: Sequence[Key]) -> tuple[Key, ...]:
+    """The keys of a column, checked; they are taken as public knowledge and appear in every answer."""
+    wanted = GROUPABLE.get(kind)
+    if wanted is None:
+        raise DescriptionError(
+            wanted=f"Columns of {', '.join(kind.value for kind in GROUPABLE)} can be grouped by.",
+            given=f"The column {name!r} holds {kind.value}.",
+            do="Give keys to such columns only.",
+        )
+    values = tuple(keys) if not isinstance(keys, str) else ()
+    wrong = [key for key in values if key is not None and (type(key) is not wanted or not _representable(key))]
+    if not values or wrong or len(set(values)) < len(values):
+        raise DescriptionError(
+            wanted=f"The keys of {name!r} are a list of different values of type {wanted.__name__}, at least one.",
+            given=f"{wrong[0]!r} was given." if wrong else f"{keys!r} was given.",
+            do="List what is publicly known, never what the data happen to hold; for the latter leave keys out.",
+        )
+    return values
+
+
+def _representable(key: Key) -> bool:
+    """Whole numbers as keys have 64 bits."""
+    return not isinstance(key, int) or -(2**63) <= key < 2**63

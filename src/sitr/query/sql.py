@@ -1,0 +1,306 @@
+"""SQL text to nodes, through an allow-list: what is not named here cannot be asked."""
+
+from __future__ import annotations
+
+import sys
+from datetime import date, datetime
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from sitr.errors import ForbiddenConstruct, QuestionError
+from sitr.query.nodes import (
+    Aggregate,
+    And,
+    Compare,
+    Comparison,
+    Count,
+    IsNull,
+    Like,
+    Named,
+    Not,
+    OneOf,
+    Or,
+    Predicate,
+    Query,
+    Sum,
+    Value,
+)
+
+LARGEST = sys.float_info.max
+
+ALLOWED = (
+    "Allowed is SELECT keys and COUNT(*), COUNT(column), COUNT(DISTINCT unit), SUM(column), each with AS name, "
+    "FROM one table, WHERE with comparisons of a column and a literal, BETWEEN, IN, LIKE, IS NULL, AND, OR, NOT, "
+    "and GROUP BY columns."
+)
+
+_COMPARISONS: dict[type[exp.Expr], Comparison] = {
+    exp.EQ: Comparison.EQUAL,
+    exp.NEQ: Comparison.UNEQUAL,
+    exp.LT: Comparison.LESS,
+    exp.LTE: Comparison.AT_MOST,
+    exp.GT: Comparison.GREATER,
+    exp.GTE: Comparison.AT_LEAST,
+}
+_MIRRORED = {
+    Comparison.LESS: Comparison.GREATER,
+    Comparison.AT_MOST: Comparison.AT_LEAST,
+    Comparison.GREATER: Comparison.LESS,
+    Comparison.AT_LEAST: Comparison.AT_MOST,
+}
+_PLAIN_NAMES = {
+    "Joins": "a join",
+    "With_": "WITH",
+    "Alias": "a second name for the table",
+    "Db": "a schema in front of the table",
+    "Having": "HAVING",
+    "Order": "ORDER BY",
+    "Limit": "LIMIT",
+    "Offset": "OFFSET",
+    "Distinct": "DISTINCT",
+    "Subquery": "a sub-query",
+    "Select": "a sub-query",
+    "Window": "a window function",
+    "Star": "*",
+    "Anonymous": "a function of your own",
+    "Table": "a function as table",
+    "Div": "arithmetic",
+    "Add": "arithmetic",
+    "Sub": "arithmetic",
+    "Mul": "arithmetic",
+    "Mod": "arithmetic",
+    "Column": "a column in place of a literal",
+    "Sum": "SUM of anything but a column",
+    "Count": "COUNT of anything but *, a column, or DISTINCT and the unit",
+    "NoneType": "nothing at all",
+    "Placeholder": "a placeholder",
+    "Null": "a comparison with NULL (write IS NULL)",
+}
+
+
+def parse(sql: str) -> Query:
+    """Read one SELECT.
+
+    >>> parse("SELECT ward, COUNT(*) AS n, SUM(cost) AS total FROM visits GROUP BY ward").group_by
+    ('ward',)
+    >>> parse("SELECT * FROM visits JOIN staff USING (ward)")
+    Traceback (most recent call last):
+    sitr.errors.ForbiddenConstruct: A question without a join was wanted. ...
+    """
+    try:
+        return _read(_single_select(sql))
+    except RecursionError:
+        raise QuestionError(
+            wanted="A question of moderate depth was wanted.", given="The text is nested too deeply.", do=ALLOWED
+        ) from None
+
+
+def _read(select: exp.Select) -> Query:
+    for part, value in select.args.items():
+        if value and part not in {"expressions", "from_", "where", "group"}:
+            raise _forbidden(value[0] if isinstance(value, list) else value, part)
+    group_by = _group_by(select.args.get("group"))
+    where = select.args.get("where")
+    return Query(
+        table=_table(select.args.get("from_")),
+        aggregates=_selected(select.expressions, group_by),
+        group_by=group_by,
+        where=_predicate(where.this) if where else None,
+    )
+
+
+def _single_select(sql: str) -> exp.Select:
+    try:
+        statements = sqlglot.parse(sql, dialect="duckdb")
+    except SqlglotError as error:
+        reason = str(error).splitlines()[0].split(". Line")[0]
+        raise QuestionError(
+            wanted="A question in SQL was wanted.", given=f"The text cannot be read: {_plain(reason)}.", do=ALLOWED
+        ) from None
+    if len(statements) != 1 or not isinstance(statements[0], exp.Select):
+        given = "several statements" if len(statements) > 1 else _called(statements[0])
+        raise ForbiddenConstruct(wanted="One SELECT was wanted.", given=f"The text has {given}.", do=ALLOWED)
+    return statements[0]
+
+
+def _table(source: exp.From | None) -> str:
+    if source is None:
+        raise QuestionError(wanted="FROM the data set was wanted.", given="There is no FROM.", do=ALLOWED)
+    table = source.this
+    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+        raise _forbidden(table)
+    if extra := [part for part, value in table.args.items() if value and part != "this"]:
+        raise _forbidden(table.args[extra[0]], extra[0])
+    return table.name
+
+
+def _group_by(group: exp.Group | None) -> tuple[str, ...]:
+    if group is None:
+        return ()
+    if extra := [part for part, value in group.args.items() if value and part != "expressions"]:
+        raise _forbidden(group, f"GROUP BY {extra[0].upper()}")
+    names = tuple(_column(key) for key in group.expressions)
+    if len(set(names)) < len(names):
+        raise QuestionError(
+            wanted="Each key stands once in GROUP BY.",
+            given=f"{', '.join(names)} was given.",
+            do="Remove the repeated one.",
+        )
+    return names
+
+
+def _selected(items: list[exp.Expr], group_by: tuple[str, ...]) -> tuple[Named, ...]:
+    keys: list[str] = []
+    aggregates: list[Named] = []
+    for item in items:
+        inner, alias = (item.this, item.alias) if isinstance(item, exp.Alias) else (item, None)
+        if isinstance(inner, exp.Column):
+            keys.append(_column(inner))
+            if alias is not None:
+                raise _forbidden(item, "AS for a key")
+        else:
+            aggregate = _aggregate(inner)
+            aggregates.append(Named(alias or default_name(aggregate), aggregate))
+    if sorted(keys) != sorted(group_by):
+        raise QuestionError(
+            wanted="SELECT lists just the keys of GROUP BY, and aggregates.",
+            given=f"The keys are ({', '.join(group_by)}), selected are ({', '.join(keys)}).",
+            do="Make the two lists equal.",
+        )
+    return tuple(aggregates)
+
+
+def default_name(aggregate: Aggregate) -> str:
+    """The name of an aggregate without AS."""
+    match aggregate:
+        case Count(None):
+            return "count"
+        case Count(column):
+            return f"count_{column}"
+        case Sum(column):
+            return f"sum_{column}"
+
+
+def _aggregate(item: exp.Expr) -> Aggregate:
+    match item:
+        case exp.Count(this=exp.Star()) if _only(item, "this", "big_int") and not item.this.args.get("except_"):
+            return Count()
+        case exp.Count(this=exp.Literal()) if _only(item, "this", "big_int"):
+            return Count()
+        case exp.Count(this=exp.Distinct(expressions=[exp.Column() as column])) if _only(
+            item, "this", "big_int"
+        ) and _only(item.this, "expressions"):
+            return Count(_column(column), distinct=True)
+        case exp.Count(this=exp.Column() as column) if _only(item, "this", "big_int"):
+            return Count(_column(column))
+        case exp.Sum(this=exp.Column() as column) if _only(item, "this"):
+            return Sum(_column(column))
+    raise _forbidden(item)
+
+
+def _predicate(item: exp.Expr) -> Predicate:
+    match item:
+        case exp.Paren():
+            return _predicate(item.this)
+        case exp.And() | exp.Or():
+            join = And if isinstance(item, exp.And) else Or
+            return join(tuple(_predicate(part) for part in item.flatten()))
+        case exp.Not():
+            return Not(_predicate(item.this))
+        case exp.Is(expression=exp.Null()):
+            return IsNull(_column(item.this))
+        case exp.Between() if _only(item, "this", "low", "high"):
+            name = _column(item.this)
+            low, high = _value(item.args["low"]), _value(item.args["high"])
+            return And((Compare(name, Comparison.AT_LEAST, low), Compare(name, Comparison.AT_MOST, high)))
+        case exp.In() if item.args.get("query"):
+            raise _forbidden(item.args["query"])
+        case exp.In() if _only(item, "this", "expressions"):
+            return OneOf(_column(item.this), tuple(map(_value, item.expressions)))
+        case exp.Like(expression=exp.Literal(is_string=True) as pattern) if _only(item, "this", "expression"):
+            return Like(_column(item.this), pattern.name)
+        case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
+            return _compare(item)
+    raise _forbidden(item)
+
+
+def _compare(item: exp.Binary) -> Compare:
+    """A column and a literal, in either order."""
+    comparison = _COMPARISONS[type(item)]
+    if isinstance(item.expression, exp.Column) and not isinstance(item.this, exp.Column):
+        return Compare(_column(item.expression), _MIRRORED.get(comparison, comparison), _value(item.this))
+    return Compare(_column(item.this), comparison, _value(item.expression))
+
+
+def _column(item: exp.Expr) -> str:
+    """A bare column name."""
+    if not isinstance(item, exp.Column) or not isinstance(item.this, exp.Identifier):
+        raise _forbidden(item)
+    if item.args.get("table"):
+        raise _forbidden(item, "a column with its table in front")
+    return item.name
+
+
+def _value(item: exp.Expr) -> Value:
+    """A literal: text, number, truth value, DATE '…' or TIMESTAMP '…'."""
+    match item:
+        case exp.Literal(is_string=True):
+            return str(item.name)
+        case exp.Literal():
+            return _number(item)
+        case exp.Neg(this=exp.Literal(is_string=False) as literal):
+            return -_number(literal)
+        case exp.Boolean():
+            return bool(item.this)
+        case exp.Cast(this=exp.Literal(is_string=True) as literal, to=exp.DataType() as kind):
+            try:
+                if kind.this is exp.DataType.Type.DATE:
+                    return date.fromisoformat(literal.name)
+                if kind.this in (exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPNTZ):
+                    return datetime.fromisoformat(literal.name)
+            except ValueError:
+                raise QuestionError(
+                    wanted="A date is written DATE '2024-12-31'.",
+                    given=f"{literal.name!r} was given.",
+                    do="Correct it.",
+                ) from None
+    raise _forbidden(item)
+
+
+def _number(literal: exp.Literal) -> int | float:
+    number = int(literal.name) if literal.name.isdigit() else float(literal.name)
+    if not -LARGEST <= number <= LARGEST:
+        raise QuestionError(
+            wanted="A finite number was wanted.", given=f"{literal.name} was given.", do="Write a smaller one."
+        )
+    return number
+
+
+def _only(item: exp.Expr, *parts: str) -> bool:
+    """The node has no other parts than these: no FILTER, no ORDER BY inside an aggregate, no ESCAPE."""
+    return not any(value for part, value in item.args.items() if part not in parts)
+
+
+def _forbidden(item: object, what: str | None = None) -> ForbiddenConstruct:
+    named = _PLAIN_NAMES.get((what or "").capitalize()) or what or _called(item)
+    shown = item.sql(dialect="duckdb") if isinstance(item, exp.Expr) else str(item)
+    if len(shown) > 60:
+        shown = shown[:57] + "…"
+    return ForbiddenConstruct(
+        wanted=f"A question without {named} was wanted.", given=f"The text has: {shown}.", do=ALLOWED
+    )
+
+
+def _called(item: object) -> str:
+    """What a construct is called by people."""
+    kind = type(item).__name__
+    if isinstance(item, exp.Func) and not isinstance(item, exp.Connector) and kind not in _PLAIN_NAMES:
+        return f"the function {item.sql_name()}"
+    return _PLAIN_NAMES.get(kind, kind.upper())
+
+
+def _plain(reason: str) -> str:
+    """The parser's reason without its terminal colours."""
+    return reason.replace("\x1b[4m", "").replace("\x1b[0m", "").rstrip(".")

@@ -1,0 +1,1 @@
+"""The answer: exact integers in, noisy numbers with their errors out."""
