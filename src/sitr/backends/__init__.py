@@ -1,0 +1,1 @@
+"""Where rows live: each backend computes exact, bounded integers and nothing else."""

@@ -1,0 +1,21 @@
+"""What a backend must do."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from sitr.query.rewrite import BoundedQuery, Cells
+from sitr.query.schema import Kind
+
+
+class Backend(Protocol):
+    """Rows of one table."""
+
+    def kinds(self) -> dict[str, Kind]:
+        """The columns and what they hold; reads no rows."""
+
+    def cells(self, query: BoundedQuery, *, salt: int) -> Cells:
+        """The exact integers of each cell that has rows, with contributions bounded by the choice that `salt` makes.
+
+        Raises nothing that depends on the rows but `BackendFailure`, whose text is always the same.
+        """

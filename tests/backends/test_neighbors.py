@@ -1,0 +1,235 @@
+"""One person more or less: the schema stays, and the exact integers move by no more than the declared sensitivity."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sitr.backends.duckdb import ArrowRows
+from sitr.backends.statement import statement
+from sitr.errors import BackendFailure
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.neighbors.distance import Distance
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person, Row, Unit
+from sitr.noise.coins import TestCoins
+from sitr.query.cost import fit
+from sitr.query.rewrite import BoundedQuery, Cells, bound
+from sitr.query.schema import Table, describe
+from sitr.query.sql import parse
+from sitr.query.stability import people, stability
+from sitr.releases.aggregate import release
+
+Rows = list[tuple[int | None, str | None, float | None, int | None]]
+
+SCHEMA = pa.schema([("id", pa.int64()), ("ward", pa.string()), ("cost", pa.float64()), ("days", pa.int32())])
+QUESTIONS = (
+    "SELECT ward, COUNT(*) AS n, SUM(cost) AS total FROM visits GROUP BY ward",
+    "SELECT ward, COUNT(cost) AS n, COUNT(DISTINCT id) AS p, SUM(days) AS d FROM visits WHERE cost > 3 GROUP BY ward",
+    "SELECT ward, days, COUNT(*) AS n, SUM(cost) AS total FROM visits GROUP BY ward, days",
+    "SELECT COUNT(*) AS n, SUM(cost) AS total FROM visits WHERE ward LIKE 'A%' OR ward IS NULL",
+    "SELECT COUNT(DISTINCT id) AS p FROM visits",
+)
+WEIRD = (None, math.nan, math.inf, -math.inf, -0.0, 1e308, -1e308, 5e-324, 2.5)
+
+
+def rows_of(rows: Rows) -> ArrowRows:
+    columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
+    return ArrowRows(
+        pa.Table.from_arrays([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA)
+    )
+
+
+def table(*, unit: Unit, relation: Relation, groups: int | None, rows: int | None, known: bool) -> Table:
+    return describe(
+        "visits",
+        kinds=rows_of([]).kinds(),
+        unit=unit,
+        relation=relation,
+        max_groups=groups,
+        max_rows_per_group=rows,
+        bounds={"cost": (-2, 5), "days": (0, 9)},
+        granularity={"cost": 0.25},
+        keys={"ward": ["A", "B", "C", None], "days": [0, 1, 2, None]} if known else {},
+    )
+
+
+def moved(query: BoundedQuery, first: Cells, second: Cells, place: int) -> Distance:
+    """How far apart two exact answers are in one column."""
+    absent = (0,) * (len(query.terms) + 1)
+    gaps = [abs(first.get(key, absent)[place] - second.get(key, absent)[place]) for key in first.keys() | second.keys()]
+    return Distance(l1=sum(gaps), l2_squared=sum(gap**2 for gap in gaps), largest=max(gaps, default=0))
+
+
+def within(gap: Distance, limit: Distance) -> bool:
+    return gap.l1 <= limit.l1 and gap.l2_squared <= limit.l2_squared and gap.largest <= limit.largest
+
+
+def check(query: BoundedQuery, first: Rows, second: Rows, *, salt: int) -> None:
+    cells, neighbor = rows_of(first).cells(query, salt=salt), rows_of(second).cells(query, salt=salt)
+    for place, term in enumerate(query.terms):
+        assert within(moved(query, cells, neighbor, place), stability(query, term)), term
+    assert within(moved(query, cells, neighbor, len(query.terms)), people(query))
+
+
+values = st.one_of(st.sampled_from(WEIRD), st.floats(-10, 10))
+row = st.tuples(st.sampled_from(["A", "B", "C", "Z", None]), values, st.sampled_from([0, 1, 2, 50, None]))
+person = st.lists(row, max_size=12)
+REMAKE: tuple[Callable[[list[Any]], list[Any]], ...] = (
+    lambda own: own[:0],
+    lambda own: [(None, None, None) for _ in own],
+    lambda own: [(ward, math.nan, days) for ward, _, days in own],
+    lambda own: own * 100,
+    lambda own: [(ward, math.inf, 50) for ward, _, _ in own],
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    others=st.lists(person, max_size=4),
+    own=person,
+    new=person,
+    question=st.sampled_from(QUESTIONS),
+    caps=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    known=st.booleans(),
+    relation=st.sampled_from(Relation),
+    salt=st.integers(0, 2**63 - 1),
+)
+def test_one_person_moves_no_column_beyond_its_stability(
+    others: list[Any],
+    own: list[Any],
+    new: list[Any],
+    question: str,
+    caps: tuple[int, int],
+    known: bool,
+    relation: Relation,
+    salt: int,
+) -> None:
+    query = bound(
+        parse(question), table(unit=Person("id"), relation=relation, groups=caps[0], rows=caps[1], known=known)
+    )
+    rest: Rows = [(number, *part) for number, part_list in enumerate(others, start=1) for part in part_list]
+    mine: Rows = [(0, *part) for part in own]
+    variants = [new] if relation is Relation.REPLACE_ONE else []
+    for variant in (*variants, *(remake(own) for remake in REMAKE)):
+        theirs: Rows = [(0, *part) for part in variant]
+        if relation is Relation.ADD_REMOVE:  # removed altogether; every other remake is two such steps
+            check(query, rest + mine, rest, salt=salt)
+            check(query, rest + theirs, rest, salt=salt)
+        else:
+            check(query, rest + mine, theirs[::-1] + rest, salt=salt)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    others=st.lists(row, max_size=8),
+    own=row,
+    new=row,
+    question=st.sampled_from([q for q in QUESTIONS if "DISTINCT" not in q]),
+    known=st.booleans(),
+    relation=st.sampled_from(Relation),
+)
+def test_one_row_moves_no_column_beyond_its_stability(
+    others: list[Any], own: Any, new: Any, question: str, known: bool, relation: Relation
+) -> None:
+    query = bound(parse(question), table(unit=Row(), relation=relation, groups=None, rows=None, known=known))
+    rest: Rows = [(1, *part) for part in others]
+    second = [(2, *new)] if relation is Relation.REPLACE_ONE else []
+    check(query, [*rest, (2, *own)], [*second, *rest], salt=0)
+
+
+def test_the_bounds_are_reached() -> None:
+    """Two-sided: a stability of half the size would be refuted by these tables."""
+    for relation, factor in ((Relation.ADD_REMOVE, 1), (Relation.REPLACE_ONE, 2)):
+        described = table(unit=Person("id"), relation=relation, groups=2, rows=3, known=False)
+        query = bound(parse(QUESTIONS[0]), described)
+        mine: Rows = [(0, ward, 5.0, 1) for ward in "AB" for _ in range(4)]
+        theirs: Rows = [(0, ward, 5.0, 1) for ward in "CD" for _ in range(4)] if factor == 2 else []
+        first, second = rows_of(mine).cells(query, salt=1), rows_of(theirs).cells(query, salt=1)
+        for place, term in enumerate(query.terms):
+            gap, limit = moved(query, first, second, place), stability(query, term)
+            assert (gap.l1, gap.l2_squared) == (limit.l1, limit.l2_squared)
+
+
+def test_without_the_caps_the_same_check_fails() -> None:
+    """The check bites: a twin that forgets the caps is caught."""
+    described = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=1, rows=1, known=False)
+    query = bound(parse(QUESTIONS[0]), described)
+    loose = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=9, rows=9, known=False)
+    mine: Rows = [(0, ward, 5.0, 1) for ward in "AB" for _ in range(2)]
+    cells = rows_of(mine).cells(bound(parse(QUESTIONS[0]), loose), salt=1)
+    assert not within(moved(query, cells, {}, 0), stability(query, query.terms[0]))
+
+
+def test_the_release_has_one_schema_whatever_a_person_does() -> None:
+    rest: Rows = [(number, "A", 1.0, 1) for number in range(1, 40)]
+    own = [("B", 2.0, 1), ("A", None, 2)]
+    for known, price in ((True, ZeroConcentratedDP(0.1)), (False, ApproximateDP(1.0, 1e-6))):
+        described = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=2, rows=2, known=known)
+        for question in QUESTIONS[:4]:
+            plan = fit(bound(parse(question), described), price)
+            schemas = set()
+            for variant in (own, *(remake(own) for remake in REMAKE)):
+                cells = rows_of(rest + [(0, *part) for part in variant]).cells(plan.query, salt=3)
+                answer = release(plan, cells, coins=TestCoins(1)).table()
+                schemas.add(str(answer.schema))
+                if known:
+                    assert answer.num_rows == math.prod(len(key.keys or ()) for key in plan.query.keys)
+            assert len(schemas) == 1
+
+
+def test_a_person_with_a_thousand_copies_counts_like_one_at_the_caps() -> None:
+    described = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=1, rows=2, known=False)
+    query = bound(parse(QUESTIONS[0]), described)
+    assert rows_of([(0, "A", 2.0, 1)] * 1000).cells(query, salt=5) == {("A",): (2, 16, 1)}
+
+
+def test_the_choice_of_rows_is_uniform() -> None:
+    """Of the values 0, 0, 0, 4 one row is kept: the 4 in a quarter of the salts, not in a half."""
+    described = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=1, rows=1, known=False)
+    query = bound(parse("SELECT SUM(cost) AS total FROM visits"), described)
+    rows: Rows = [(0, "A", 0.0, 1), (0, "A", 0.0, 1), (0, "A", 0.0, 1), (0, "A", 4.0, 1)]
+    backend = rows_of(rows)
+    kept = sum(backend.cells(query, salt=salt)[()][0] == 16 for salt in range(400))
+    # Binomial(400, 1/4): outside [55, 149] with probability below 1e-6; a half would give about 200.
+    assert 55 <= kept <= 149
+
+
+def test_others_do_not_change_what_is_kept_of_a_person() -> None:
+    described = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=1, rows=1, known=False)
+    query = bound(parse(QUESTIONS[2]), described)
+    mine: Rows = [(7, ward, cost, days) for ward, cost, days in product("ABC", (1.0, 2.0, 3.0), (0, 1))]
+    noise: Rows = [(8, "D", 4.0, 2)] * 50
+    alone = rows_of(mine).cells(query, salt=11)
+    crowded = rows_of(noise + mine[::-1]).cells(query, salt=11)
+    assert {key: cell for key, cell in crowded.items() if key[0] != "D"} == alone
+
+
+def test_a_failure_while_reading_says_nothing_about_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    described = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=1, rows=1, known=False)
+    query = bound(parse(QUESTIONS[0]), described)
+
+    def broken(*_: object, **__: object) -> str:
+        return "SELECT CAST('patient 4711 was here' AS INTEGER)"
+
+    monkeypatch.setattr("sitr.backends.duckdb.statement", broken)
+    with pytest.raises(BackendFailure) as failure:
+        rows_of([(0, "A", 1.0, 1)]).cells(query, salt=1)
+    assert "4711" not in str(failure.value)
+    assert failure.value.__cause__ is None
+    assert failure.value.__suppress_context__
+
+
+def test_the_statement_reads_only_what_the_question_names() -> None:
+    described = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=1, rows=1, known=False)
+    sql = statement(bound(parse(QUESTIONS[4]), described), source="t", types={"id": "BIGINT"}, salt=1)
+    assert "cost" not in sql
+    assert "ward" not in sql
