@@ -1,0 +1,1 @@
+"""What is spent: the durable memory of every charge."""

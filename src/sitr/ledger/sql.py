@@ -1,0 +1,165 @@
+"""A ledger in an SQL database: a SQLite file."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select
+
+from sitr.accounting.filter import Filter
+from sitr.errors import InvalidPromise, LedgerError, LedgerMismatch
+from sitr.flavors.arrows import Additive
+from sitr.flavors.notation import parse, write
+from sitr.flavors.promise import Promise
+from sitr.ledger.entry import Account, Entry
+from sitr.ledger.migrate import HISTORY, revision, upgrade
+from sitr.ledger.sqlite import sqlite_file
+from sitr.ledger.tables import accounts, entries
+
+PATIENCE = 10.0
+"""Seconds to wait for another writer: far longer than a charge takes."""
+
+
+class SqlLedger:
+    """A `Ledger` in a SQLite file, given by its path or as `sqlite:///path`.
+
+    Any number of threads and processes may use one file. Each call is one transaction: a process that dies at any
+    instruction leaves a whole entry or none. With `create=False` a missing ledger is an error.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from sitr.flavors.pure import PureDP
+    >>> with TemporaryDirectory() as folder:
+    ...     ledger = SqlLedger(f"{folder}/ledger.db")
+    ...     account = ledger.open("clinic", promise=PureDP(0.3), neighbors="person (patient_id), add-remove")
+    ...     entry, budget = ledger.charge("clinic", price=PureDP(0.1), question="SELECT COUNT(*) FROM clinic")
+    >>> entry.number, entry.price, budget.remaining()
+    (1, PureDP(epsilon=0.1), PureDP(epsilon=0.2))
+    """
+
+    def __init__(self, where: str | Path, *, create: bool = True, patience: float = PATIENCE) -> None:
+        self._file = sqlite_file(where, patience=patience)
+        self._name = str(self._file.path)
+        found = self._revision() if self._file.path.exists() else None
+        if found == HISTORY[-1]:
+            return
+        if found is None and not create:
+            raise LedgerError(
+                wanted="An existing ledger was wanted.",
+                given=f"There is none at {self._name}.",
+                do="Check the path; a ledger is made when a data set is first opened.",
+            )
+        self._file.create()
+        with self._file.transaction(write=True) as connection:
+            upgrade(connection)  # does nothing if another process was faster
+
+    def open(self, dataset: str, *, promise: Additive, neighbors: str) -> Account:
+        """The account of this data set, made if there is none; `LedgerMismatch` if it was opened on other terms."""
+        with self._file.transaction(write=True) as connection:
+            stored = self._find(connection, dataset)
+            if stored is None:
+                stored = Account(dataset, promise, neighbors, datetime.now(UTC))
+                row = {"dataset": dataset, "promise": write(promise), "neighbors": neighbors}
+                connection.execute(insert(accounts).values(row | {"opened": stored.opened.isoformat()}))
+        if (stored.promise, stored.neighbors) != (promise, neighbors):
+            raise LedgerMismatch(
+                wanted=f"{self._name} keeps {dataset} with {write(stored.promise)} for each {stored.neighbors}.",
+                given=f"It was asked for with {write(promise)} for each {neighbors}.",
+                do="Use the stored promise and protection, or another ledger.",
+            )
+        return stored
+
+    def account(self, dataset: str) -> Account:
+        """The account of this data set, or `LedgerError`."""
+        with self._file.transaction(write=False) as connection:
+            return self._account(connection, dataset)
+
+    def accounts(self) -> list[Account]:
+        """All accounts, by name."""
+        with self._file.transaction(write=False) as connection:
+            rows = connection.execute(select(accounts).order_by(accounts.c.dataset)).all()
+        return [self._to_account(row) for row in rows]
+
+    def standing(self, dataset: str) -> Filter:
+        """What is promised and spent at this moment: a snapshot, and no consent to anything."""
+        with self._file.transaction(write=False) as connection:
+            return self._filter(connection, dataset)
+
+    def charge(self, dataset: str, *, price: Promise, question: str) -> tuple[Entry, Filter]:
+        """Consent, record and make durable, as one; returns the entry and the budget right after it."""
+        with self._file.transaction(write=True) as connection:
+            budget = self._filter(connection, dataset)
+            after = budget.consent(price)
+            row = {"dataset": dataset, "price": write(budget.charge(price)), "question": question, **_signature()}
+            made = connection.execute(insert(entries).values(row).returning(*entries.columns)).one()
+        # Only here, behind the commit, is the charge durable and the answer allowed.
+        return self._to_entry(made), after
+
+    def entries(self, dataset: str | None = None) -> list[Entry]:
+        """The charges to one data set, or to all, in the order in which they were made."""
+        asked = select(entries).order_by(entries.c.number)
+        with self._file.transaction(write=False) as connection:
+            if dataset is not None:
+                self._account(connection, dataset)  # a wrong name is an error, not an empty list
+                asked = asked.where(entries.c.dataset == dataset)
+            rows = connection.execute(asked).all()
+        return [self._to_entry(row) for row in rows]
+
+    def _revision(self) -> str | None:
+        with self._file.transaction(write=False) as connection:
+            return revision(connection, name=self._name)
+
+    def _find(self, connection: Connection, dataset: str) -> Account | None:
+        row = connection.execute(select(accounts).where(accounts.c.dataset == dataset)).one_or_none()
+        return None if row is None else self._to_account(row)
+
+    def _account(self, connection: Connection, dataset: str) -> Account:
+        account = self._find(connection, dataset)
+        if account is None:
+            raise LedgerError(
+                wanted=f"An account for {dataset} was wanted.",
+                given=f"{self._name} has none.",
+                do="Open the data set with a promise first, or check its name and the path of the ledger.",
+            )
+        return account
+
+    def _filter(self, connection: Connection, dataset: str) -> Filter:
+        """Equal prices are counted by the database, so a long ledger stays quick."""
+        budget = Filter(self._account(connection, dataset).promise)
+        counted = select(entries.c.price, func.count()).where(entries.c.dataset == dataset).group_by(entries.c.price)
+        rows = connection.execute(counted).all()
+        # Through `charge` once more, so that a row put in by hand in another flavor cannot pass for a small number.
+        return Filter(budget.promise, tuple((budget.charge(self._promise(price)), times) for price, times in rows))
+
+    def _to_account(self, row: Row[Any]) -> Account:
+        return Account(row.dataset, self._promise(row.promise), row.neighbors, datetime.fromisoformat(row.opened))
+
+    def _to_entry(self, row: Row[Any]) -> Entry:
+        price, at = self._promise(row.price), datetime.fromisoformat(row.at)
+        return Entry(row.number, row.dataset, price, row.question, at, row.by, row.version)
+
+    def _promise(self, text: str) -> Additive:
+        try:
+            promise: Promise | None = parse(text)
+        except InvalidPromise:
+            promise = None
+        if isinstance(promise, Additive):
+            return promise
+        raise LedgerError(
+            wanted="Promises and prices that this version of Sitr knows were wanted.",
+            given=f"{self._name} holds {text!r}.",
+            do="Upgrade Sitr; if that does not help, the ledger was changed by hand: restore it.",
+        )
+
+
+def _signature() -> dict[str, str]:
+    """When, by whom and with which Sitr. The user is the system's: an environment variable could say anything."""
+    try:
+        user = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # a container may run as a number without a name
+        user = f"uid {os.getuid()}"
+    return {"at": datetime.now(UTC).isoformat(), "by": user, "version": version("sitr")}

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import logging
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+
+from sitr.errors import LedgerError
+from sitr.flavors.pure import PureDP
+from sitr.ledger.migrate import HISTORY, VERSION_TABLE
+from sitr.ledger.sql import SqlLedger
+
+
+def test_the_history_is_what_the_scripts_say() -> None:
+    config = Config()
+    config.set_main_option("script_location", "sitr.ledger:migrations")
+    scripts = ScriptDirectory.from_config(config)
+    assert [script.revision for script in scripts.walk_revisions()] == list(reversed(HISTORY))
+
+
+def test_a_new_ledger_is_of_the_newest_revision(path: Path) -> None:
+    SqlLedger(path)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchall() == [(HISTORY[-1],)]
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_an_empty_file_becomes_a_ledger_unless_one_was_expected(path: Path) -> None:
+    path.touch()
+    with pytest.raises(LedgerError, match=r"An existing ledger was wanted\."):
+        SqlLedger(path, create=False)
+    assert path.stat().st_size == 0
+    assert SqlLedger(path).accounts() == []
+    assert SqlLedger(path, create=False).accounts() == []
+
+
+def test_making_a_ledger_leaves_logging_alone(path: Path) -> None:
+    before = (list(logging.root.handlers), logging.root.level, logging.getLogger("alembic").level)
+    SqlLedger(path)
+    assert before == (list(logging.root.handlers), logging.root.level, logging.getLogger("alembic").level)
+
+
+@pytest.mark.parametrize("tables", [["patients"], ["alembic_version", "patients"], ["accounts", "entries"]])
+@pytest.mark.parametrize("create", [True, False])
+def test_a_database_of_something_else_is_not_touched(path: Path, tables: list[str], create: bool) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        for table in tables:
+            connection.execute(f"CREATE TABLE {table} (version_num TEXT)")
+    before = path.read_bytes()
+    with pytest.raises(LedgerError, match=rf"database of something else: it holds {', '.join(tables)}\."):
+        SqlLedger(path, create=create)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("change", ["UPDATE {} SET version_num = '9999'", "DELETE FROM {}"])
+def test_a_ledger_of_a_newer_version_is_refused(path: Path, change: str) -> None:
+    ledger = SqlLedger(path)
+    ledger.open("clinic", promise=PureDP(1.0), neighbors="row, add-remove")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(change.format(VERSION_TABLE))
+    with pytest.raises(LedgerError, match=r"a newer version of Sitr wrote it\. Upgrade Sitr"):
+        SqlLedger(path)

@@ -1,0 +1,261 @@
+from __future__ import annotations
+
+import itertools
+import os
+import pwd
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Engine, event
+
+from sitr.accounting.filter import Filter
+from sitr.errors import BudgetExceeded, IncompatiblePromises, LedgerError, LedgerMismatch
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.arrows import Additive
+from sitr.flavors.promise import Promise
+from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.ledger.sql import SqlLedger
+
+PEOPLE = "person (patient_id), add-remove"
+
+
+def opened(path: Path, promise: Additive) -> SqlLedger:
+    ledger = SqlLedger(path)
+    ledger.open("clinic", promise=promise, neighbors=PEOPLE)
+    return ledger
+
+
+@pytest.mark.parametrize(
+    ("promise", "prices", "excess"),
+    [
+        (PureDP(1.0), [PureDP(0.1)] * 10, PureDP(1e-300)),
+        (PureDP(0.3), [PureDP(0.1), PureDP(0.2)], PureDP(5e-324)),
+        (ApproximateDP(0.3, 3e-7), [ApproximateDP(0.1, 1e-7), ApproximateDP(0.2, 2e-7)], ApproximateDP(0.0, 1e-300)),
+        (ApproximateDP(0.3, 0.0), [PureDP(0.1), PureDP(0.2)], PureDP(1e-300)),
+        (ZeroConcentratedDP(0.3), [ZeroConcentratedDP(0.1), ZeroConcentratedDP(0.2)], ZeroConcentratedDP(1e-300)),
+        (ZeroConcentratedDP(0.125), [PureDP(0.3), PureDP(0.4)], PureDP(1e-100)),
+        (ZeroConcentratedDP(0.1, xi=0.3), [ZeroConcentratedDP(0.1, xi=0.3)], ZeroConcentratedDP(0.0, xi=1e-300)),
+    ],
+)
+def test_the_promise_is_spent_to_its_border_and_not_beyond(
+    path: Path, promise: Additive, prices: list[Promise], excess: Promise
+) -> None:
+    ledger = opened(path, promise)
+    for price in prices:
+        _, after = ledger.charge("clinic", price=price, question="SELECT COUNT(*) FROM clinic")
+    assert after.spent() == ledger.standing("clinic").spent() == promise
+    with pytest.raises(BudgetExceeded, match="nothing was spent"):
+        ledger.charge("clinic", price=excess, question="SELECT COUNT(*) FROM clinic")
+    assert len(ledger.entries()) == len(prices)
+    assert SqlLedger(path).standing("clinic").spent() == promise
+
+
+def test_a_price_is_stored_in_the_flavor_of_the_budget(path: Path) -> None:
+    entry, after = opened(path, ZeroConcentratedDP(0.5)).charge("clinic", price=PureDP(0.5), question="COUNT(*)")
+    assert entry.price == ZeroConcentratedDP(0.125)
+    assert after.remaining() == ZeroConcentratedDP(0.375)
+
+
+def test_a_price_that_does_not_imply_the_budget_is_refused(path: Path) -> None:
+    ledger = opened(path, PureDP(1.0))
+    with pytest.raises(IncompatiblePromises):
+        ledger.charge("clinic", price=ApproximateDP(0.1, 1e-9), question="COUNT(*)")
+    assert ledger.entries() == []
+
+
+def test_opening_again_gives_the_same_account(path: Path) -> None:
+    first = SqlLedger(path).open("clinic", promise=PureDP(1.0), neighbors=PEOPLE)
+    assert SqlLedger(path).open("clinic", promise=PureDP(1.0), neighbors=PEOPLE) == first
+    assert SqlLedger(path).account("clinic") == first
+    assert first.opened.tzinfo is UTC
+    assert abs((datetime.now(UTC) - first.opened).total_seconds()) < 600
+
+
+@pytest.mark.parametrize(
+    ("promise", "neighbors"),
+    [
+        (PureDP(2.0), PEOPLE),
+        (PureDP(0.5), PEOPLE),
+        (ApproximateDP(1.0, 0.0), PEOPLE),
+        (PureDP(1.0), "row, add-remove"),
+    ],
+)
+def test_other_terms_are_a_mismatch(path: Path, promise: Additive, neighbors: str) -> None:
+    ledger = opened(path, PureDP(1.0))
+    with pytest.raises(LedgerMismatch) as caught:
+        ledger.open("clinic", promise=promise, neighbors=neighbors)
+    assert "pure(epsilon=1.0)" in caught.value.wanted
+    assert PEOPLE in caught.value.wanted
+    assert neighbors in caught.value.given
+    assert "another ledger" in caught.value.do
+    assert [account.promise for account in ledger.accounts()] == [PureDP(1.0)]
+
+
+def test_entries_come_in_order_with_all_they_say(path: Path) -> None:
+    ledger = SqlLedger(path)
+    for dataset in ("school", "clinic"):
+        ledger.open(dataset, promise=PureDP(1.0), neighbors=PEOPLE)
+    before = datetime.now(UTC)
+    made = [
+        ledger.charge(dataset, price=PureDP(price), question=question)[0]
+        for dataset, price, question in [
+            ("clinic", 0.2, "SELECT COUNT(*) FROM clinic"),
+            ("school", 0.1, "SELECT SUM(grade)\nFROM school -- درجات; 'x' \"y\""),
+            ("clinic", 0.1, ""),
+        ]
+    ]
+    assert [(entry.number, entry.dataset, entry.price, entry.question) for entry in made] == [
+        (1, "clinic", PureDP(0.2), "SELECT COUNT(*) FROM clinic"),
+        (2, "school", PureDP(0.1), "SELECT SUM(grade)\nFROM school -- درجات; 'x' \"y\""),
+        (3, "clinic", PureDP(0.1), ""),
+    ]
+    for entry in made:
+        assert before <= entry.at <= datetime.now(UTC)
+        assert entry.at.tzinfo is UTC
+        assert (entry.by, entry.version) == (pwd.getpwuid(os.getuid()).pw_name, version("sitr"))
+    again = SqlLedger(path, create=False)
+    assert again.entries() == made
+    assert again.entries("clinic") == [made[0], made[2]]
+    assert [account.dataset for account in again.accounts()] == ["clinic", "school"]
+
+
+def test_a_user_without_a_name_is_a_number(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = opened(path, PureDP(1.0))
+    monkeypatch.setattr(os, "getuid", lambda: 2**31 - 7)
+    assert ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")[0].by == f"uid {2**31 - 7}"
+
+
+def test_budgets_do_not_mix(path: Path) -> None:
+    ledger = opened(path, PureDP(1.0))
+    ledger.open("school", promise=ZeroConcentratedDP(0.5), neighbors="row, replace-one")
+    ledger.charge("clinic", price=PureDP(0.75), question="COUNT(*)")
+    ledger.charge("school", price=ZeroConcentratedDP(0.125), question="COUNT(*)")
+    assert ledger.standing("clinic").remaining() == PureDP(0.25)
+    assert ledger.standing("school").remaining() == ZeroConcentratedDP(0.375)
+
+
+def test_an_unknown_data_set_is_an_error_everywhere(path: Path) -> None:
+    ledger = opened(path, PureDP(1.0))
+    for ask in (ledger.account, ledger.standing, ledger.entries):
+        with pytest.raises(LedgerError, match=r"An account for school was wanted\."):
+            ask("school")
+    with pytest.raises(LedgerError, match=r"An account for school was wanted\."):
+        ledger.charge("school", price=PureDP(0.1), question="COUNT(*)")
+
+
+@pytest.mark.parametrize("price", ["nonsense", "mystery(0.1)", "pure(epsilon=-1.0)"])
+def test_a_price_that_cannot_be_read_stops_everything(path: Path, price: str) -> None:
+    ledger = opened(path, PureDP(1.0))
+    _put(path, [price])
+    for ask in (ledger.standing, ledger.entries):
+        with pytest.raises(LedgerError, match=r"changed by hand"):
+            ask("clinic")
+    with pytest.raises(LedgerError, match=r"changed by hand"):
+        ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
+
+
+def test_a_price_of_another_flavor_put_in_by_hand_does_not_pass(path: Path) -> None:
+    ledger = opened(path, ApproximateDP(1.0, 1e-6))
+    _put(path, ["zcdp(rho=0.1)"])  # ρ is not ε: as a bare number it would look cheap
+    with pytest.raises(IncompatiblePromises):
+        ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
+
+
+def test_a_long_ledger_is_added_up_by_the_database(path: Path) -> None:
+    ledger = opened(path, PureDP(1e4))
+    _put(path, [f"pure(epsilon={price})" for price in (0.1, 0.2, 0.3)] * 3333 + ["pure(epsilon=0.1)"])
+    with _statements() as asked:
+        standing = ledger.standing("clinic")
+    assert sorted(times for _, times in standing.charges) == [3333, 3333, 3334]
+    assert standing.spent() == PureDP(1999.9)
+    # One statement reads entries, and from the index alone, already in groups: no sorting, no reading of questions.
+    (totals,) = [(sql, values) for sql, values in asked if "entries" in sql]
+    with closing(sqlite3.connect(path)) as connection:
+        plan = [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {totals[0]}", totals[1])]
+    assert plan == ["SEARCH entries USING COVERING INDEX entries_by_price (dataset=?)"]
+
+
+PARTS = st.sampled_from([0.0, 0.1, 0.2, 0.3, 0.7, 1e-9, 1 / 3, 5e-324])
+PURE = st.builds(PureDP, PARTS)
+APPROXIMATE = st.builds(ApproximateDP, PARTS, st.sampled_from([0.0, 1e-7, 3e-7, 1e-6]))
+ZERO_CONCENTRATED = st.builds(lambda rho, xi: ZeroConcentratedDP(rho, xi=xi), PARTS, st.sampled_from([0.0, 0.1]))
+BUDGETS = st.one_of(
+    st.tuples(st.just(PureDP(1.0)), st.lists(PURE, max_size=12)),
+    st.tuples(st.just(ApproximateDP(1.0, 1e-6)), st.lists(PURE | APPROXIMATE, max_size=12)),
+    st.tuples(st.just(ZeroConcentratedDP(1.0, xi=0.2)), st.lists(PURE | ZERO_CONCENTRATED, max_size=12)),
+)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> tuple[SqlLedger, Iterator[int]]:
+    return SqlLedger(tmp_path_factory.mktemp("ledger") / "ledger.db"), itertools.count()
+
+
+@settings(max_examples=40)  # each is a dozen commits to disk
+@given(budget=BUDGETS)
+def test_the_ledger_is_the_filter_made_durable(
+    shared: tuple[SqlLedger, Iterator[int]], budget: tuple[Additive, list[Promise]]
+) -> None:
+    ledger, fresh = shared
+    promise, prices = budget
+    dataset, memory = f"data set {next(fresh)}", Filter(promise)
+    ledger.open(dataset, promise=promise, neighbors=PEOPLE)
+    for price in prices:
+        try:
+            expected = memory.consent(price)
+        except BudgetExceeded:
+            with pytest.raises(BudgetExceeded):
+                ledger.charge(dataset, price=price, question="COUNT(*)")
+        else:
+            entry, after = ledger.charge(dataset, price=price, question="COUNT(*)")
+            assert (entry.price, after.spent()) == (memory.charge(price), expected.spent())
+            memory = expected
+        standing = ledger.standing(dataset)
+        assert (standing.spent(), standing.remaining()) == (memory.spent(), memory.remaining())
+        assert _within(standing.spent(), promise)
+    assert [entry.price for entry in ledger.entries(dataset)] == [charge for charge, _ in memory.charges]
+
+
+def _within(spent: Additive, promise: Additive) -> bool:
+    match spent, promise:
+        case PureDP(), PureDP():
+            return spent.epsilon <= promise.epsilon
+        case ApproximateDP(), ApproximateDP():
+            return spent.epsilon <= promise.epsilon and spent.delta <= promise.delta
+        case ZeroConcentratedDP(), ZeroConcentratedDP():
+            return spent.rho <= promise.rho and spent.xi <= promise.xi
+    return False
+
+
+def _put(path: Path, prices: list[str]) -> None:
+    """Charges put in by hand, past the filter."""
+    at = datetime.now(UTC).isoformat()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executemany(
+            "INSERT INTO entries (dataset, price, question, at, by, version) VALUES ('clinic', ?, 'SUM(x)', ?, '', '')",
+            [(price, at) for price in prices],
+        )
+
+
+@contextmanager
+def _statements() -> Iterator[list[tuple[str, Any]]]:
+    """What is asked of any database meanwhile."""
+    asked: list[tuple[str, Any]] = []
+
+    def note(_connection: Any, _cursor: Any, sql: str, values: Any, _context: Any, _many: bool) -> None:
+        asked.append((sql, values))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield asked
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
