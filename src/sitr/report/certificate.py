@@ -1,0 +1,233 @@
+"""A certificate: an answer with everything that is needed to defend it, as a value and as a dictionary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import date, datetime
+from fractions import Fraction
+from typing import Any
+
+from sitr.accounting.filter import Filter
+from sitr.errors import BudgetExceeded
+from sitr.flavors.arrows import Additive
+from sitr.flavors.notation import NAMES, write
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.bounds import downward, exact, upward
+from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.laplace import Laplace
+from sitr.neighbors.unit import Person
+from sitr.query.cost import Noisy, Plan
+from sitr.query.nodes import spell, text
+from sitr.query.schema import Key
+from sitr.releases.release import Release
+from sitr.report.english import ENGLISH
+from sitr.report.figures import CONFIDENCE
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A release, whose it is, where it stands in the ledger, and the budget after its charge."""
+
+    release: Release
+    dataset: str
+    neighbors: str
+    entry: int
+    at: datetime
+    by: str
+    version: str
+    budget: Filter
+
+    def charge(self) -> Additive:
+        """What the price was in the flavor of the budget."""
+        return self.budget.charge(self.release.plan.price)
+
+    def before(self) -> tuple[Additive, Additive]:
+        """What had been spent before this charge, rounded up, and what was left, rounded down."""
+        flavor, names = type(self.budget.promise), [field.name for field in fields(self.budget.promise)]
+        paid, left = {}, {}
+        for name in names:
+            promised, spent, charge = (
+                exact(getattr(promise, name)) for promise in (self.budget.promise, self.budget.spent(), self.charge())
+            )
+            paid[name] = upward(max(Fraction(0), spent - charge))
+            left[name] = downward(max(Fraction(0), promised - exact(paid[name])))
+        return flavor(**paid), flavor(**left)
+
+
+def to_dict(certificate: Certificate) -> dict[str, Any]:
+    """Everything the page shows, ready for JSON.
+
+    ================  ==================================================================================================
+    kind              "certificate"
+    dataset           its name; also `neighbors`, `entry`, `at` (ISO 8601), `by`, `version`
+    private           False if the coins were for tests: then the numbers protect nobody
+    question          as SQL
+    protected         `unit` ("person" or "row"), `column`, `relation`
+    caps              `max_groups`, `max_rows_per_group` of one unit
+    price, promise    what was asked for, and what the mechanisms keep: `notation`, `flavor` and its parameters
+    delta             `infinite_mass`: exposed outright; `finite_tail`: degrades gracefully, null where ρ bounds it
+    keys              `columns`, `known`, and for unknown ones the `threshold`: `least`, `noise`, `promise`
+    columns           `name`, `aggregate`, `noise`, `sensitivity` (`l1`, `l2_squared`, `largest`, in granules),
+                      `granularity`, `clamp` (`low`, `high`) or null, `error` at `confidence`, rounded up
+    budget            `promise`, `charge`, `before` and `after`, both with `spent` and `remaining`
+    rows              `key` (null is NULL) and for each column `value`, `low`, `high`
+    words             the sentences of the page
+    ================  ==================================================================================================
+
+    A noise has a `mechanism`, a `parameter` ("scale" or "sigma"), its `sensitivity`, both in granules, and its
+    `promise`. Numbers that are fractions have an `exact` text beside their nearest `float`.
+    """
+    release, budget = certificate.release, certificate.budget
+    spent_before, left_before = certificate.before()
+    return {
+        "kind": "certificate",
+        "dataset": certificate.dataset,
+        "neighbors": certificate.neighbors,
+        "entry": certificate.entry,
+        "at": certificate.at.isoformat(),
+        "by": certificate.by,
+        "version": certificate.version,
+        "private": release.private,
+        **_plan(release.plan),
+        "budget": {
+            "promise": _promise(budget.promise),
+            "charge": _promise(certificate.charge()),
+            "before": {"spent": _promise(spent_before), "remaining": _promise(left_before)},
+            "after": {"spent": _promise(budget.spent()), "remaining": _promise(budget.remaining())},
+        },
+        "rows": _rows(release),
+    }
+
+
+def preview_dict(plan: Plan, budget: Filter) -> dict[str, Any]:
+    """The same for a plan that was not carried out: kind "preview", no ledger, no rows.
+
+    `budget` is the filter as it stands; `after` is null if it cannot pay.
+    """
+    after = after_paying(plan, budget)
+    return {
+        "kind": "preview",
+        **_plan(plan),
+        "budget": {
+            "promise": _promise(budget.promise),
+            "charge": _promise(budget.charge(plan.price)),
+            "before": {"spent": _promise(budget.spent()), "remaining": _promise(budget.remaining())},
+            "after": after and {"spent": _promise(after.spent()), "remaining": _promise(after.remaining())},
+        },
+    }
+
+
+def after_paying(plan: Plan, budget: Filter) -> Filter | None:
+    """The budget after this plan, None if it cannot pay."""
+    try:
+        return budget.consent(plan.price)
+    except BudgetExceeded:
+        return None
+
+
+def _plan(plan: Plan) -> dict[str, Any]:
+    query, moments = plan.query, isinstance(plan.promise(), ZeroConcentratedDP)
+    return {
+        "question": text(query.query),
+        "protected": {
+            "unit": "person" if isinstance(query.unit, Person) else "row",
+            "column": query.unit.column if isinstance(query.unit, Person) else None,
+            "relation": query.relation.value,
+        },
+        "caps": {"max_groups": query.max_groups, "max_rows_per_group": query.max_rows_per_group},
+        "price": _promise(plan.price),
+        "promise": _promise(plan.promise()),
+        "delta": {"infinite_mass": plan.infinite_mass(), "finite_tail": None if moments else plan.tail_delta},
+        "keys": {
+            "columns": [key.name for key in query.keys],
+            "known": query.known,
+            "threshold": plan.threshold
+            and {
+                "least": plan.threshold.least,
+                "noise": _noise(plan.threshold.noise),
+                "promise": _promise(plan.threshold.promise()),
+            },
+        },
+        "columns": [_column(column) for column in plan.columns],
+        "words": {
+            "meaning": ENGLISH.meaning(plan.promise(), query),
+            "reading": ENGLISH.reading(plan.promise()),
+            "protected": ENGLISH.protected(query),
+            "contribution": ENGLISH.contribution(query),
+            "error": ENGLISH.error(),
+            "exposure": ENGLISH.exposure(plan),
+            "tail": ENGLISH.tail(plan),
+            "keys": ENGLISH.shown_keys(plan),
+            "public": list(ENGLISH.public(query)),
+            "checks": list(ENGLISH.checks(plan)),
+        },
+    }
+
+
+def _column(column: Noisy) -> dict[str, Any]:
+    quantised = column.term.quantised
+    return {
+        "name": column.term.name,
+        "aggregate": spell(column.term.spelled),
+        "noise": _noise(column.noise),
+        "sensitivity": {
+            "l1": column.distance.l1,
+            "l2_squared": column.distance.l2_squared,
+            "largest": column.distance.largest,
+        },
+        "granularity": _fraction(column.granularity),
+        "clamp": quantised
+        and {
+            "low": _number(quantised.lower * quantised.granularity),
+            "high": _number(quantised.upper * quantised.granularity),
+        },
+        "error": upward(column.noise.error(confidence=CONFIDENCE) * column.granularity),
+        "confidence": float(CONFIDENCE),
+    }
+
+
+def _noise(noise: Laplace | Gaussian) -> dict[str, Any]:
+    name, size = ("scale", noise.scale) if isinstance(noise, Laplace) else ("sigma", noise.sigma)
+    return {
+        "mechanism": "discrete Laplace" if isinstance(noise, Laplace) else "discrete Gaussian",
+        "parameter": name,
+        **_fraction(exact(size)),
+        "sensitivity": _fraction(exact(noise.sensitivity)),
+        "promise": _promise(noise.promise()),
+    }
+
+
+def _promise(promise: Additive) -> dict[str, Any]:
+    flavor = next(name for name, kind in NAMES.items() if type(promise) is kind)
+    parameters = {field.name: getattr(promise, field.name) for field in fields(promise)}
+    return {"notation": write(promise), "flavor": flavor, **parameters}
+
+
+def _rows(release: Release) -> list[dict[str, Any]]:
+    columns = [(column.granularity, column.noise.error(confidence=CONFIDENCE)) for column in release.plan.columns]
+    return [
+        {
+            "key": [_key(part) for part in key],
+            "values": [
+                {
+                    "value": _number(granules * granularity),
+                    "low": _number((granules - width) * granularity),
+                    "high": _number((granules + width) * granularity),
+                }
+                for granules, (granularity, width) in zip(row, columns, strict=True)
+            ],
+        }
+        for key, row in zip(release.keys, release.granules, strict=True)
+    ]
+
+
+def _key(part: Key) -> str | int | bool | None:
+    return part.isoformat() if isinstance(part, date) else part
+
+
+def _fraction(value: Fraction) -> dict[str, Any]:
+    return {"exact": str(value), "float": float(value)}
+
+
+def _number(value: Fraction) -> int | float:
+    return value.numerator if value.denominator == 1 else float(value)

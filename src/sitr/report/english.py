@@ -1,0 +1,279 @@
+"""The sentences of reports in English."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+
+from sitr.accounting.filter import Filter
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.arrows import Additive
+from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.bounds import exact, upward
+from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.threshold import Threshold
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person
+from sitr.query.cost import Noisy, Plan
+from sitr.query.rewrite import BoundedQuery
+from sitr.query.schema import Key
+from sitr.report.figures import CONFIDENCE, about, at_least, at_most, chance, number, shortened, visible
+from sitr.report.words import Words, as_approximate, notation, odds
+
+
+@dataclass(frozen=True, slots=True)
+class English:
+    """The sentences in English.
+
+    >>> English().flavor(PureDP(1.0))
+    'pure differential privacy'
+    """
+
+    def flavor(self, promise: Additive, /) -> str:
+        match promise:
+            case PureDP():
+                return "pure differential privacy"
+            case ApproximateDP():
+                return "approximate differential privacy"
+            case ZeroConcentratedDP():
+                return "zero-concentrated differential privacy"
+
+    def meaning(self, promise: Additive, query: BoundedQuery, /) -> str:
+        """Bayes: posterior odds are prior odds times e^L, and L ≤ ε.  With δ, P and Q are within δ/(e^ε + 1) in total
+        variation of two laws with that bound: it holds apart from an event of probability δ.    [DR14, Lemma 3.17]"""
+        belief = f"Whatever anyone believed beforehand about {_doubt(query)}"
+        return f"{belief}, this answer changes the odds {_factor(promise)}."
+
+    def whole(self, promise: Additive, /) -> str:
+        return f"All answers that this budget will ever pay for, taken together, change the odds {_factor(promise)}."
+
+    def reading(self, promise: Additive, /) -> str:
+        bound = as_approximate(promise)
+        factor = f"The factor is e^ε with ε = {at_most(bound.epsilon)}, rounded up."
+        if isinstance(promise, ZeroConcentratedDP):
+            return (
+                f"The promise itself is {notation(promise)}: every moment of the privacy loss is at most a Gaussian's. "
+                f"It implies {notation(bound)}; this δ was chosen for reading, another δ gives another ε. {factor}"
+            )
+        return factor
+
+    def protected(self, query: BoundedQuery, /) -> str:
+        rows = f"all rows with the same {visible(query.unit.column)}" if isinstance(query.unit, Person) else "one row"
+        who = f"Each person, that is {rows}," if isinstance(query.unit, Person) else "Each single row"
+        if query.relation is Relation.ADD_REMOVE:
+            return f"{who} is protected: the answer would look much the same with or without {_them(query)}."
+        return (
+            f"{who} is protected: the answer would look much the same with any other {self.unit(query)} instead. "
+            f"The number of {_units(query)} is not protected."
+        )
+
+    def unit(self, query: BoundedQuery, /) -> str:
+        return "person" if isinstance(query.unit, Person) else "row"
+
+    def contribution(self, query: BoundedQuery, /) -> str:
+        if not isinstance(query.unit, Person):
+            return "One row counts once. A person with several rows is protected less: row by row, not as a whole."
+        return f"One person counts with {_caps(query)}. Whatever a person has beyond that is left out at random."
+
+    def error(self) -> str:
+        return (
+            f"With {about(CONFIDENCE * 100)}% probability, for each number by itself, the exact answer lies within ± "
+            "the error; what was clamped to the bounds or left out by the caps is not in it."
+        )
+
+    def exposure(self, plan: Plan, /) -> str:
+        mass = plan.infinite_mass()
+        if mass == 0.0:
+            return "Nobody can be exposed outright: no possible answer rules a person in or out for certain."
+        return (
+            f"With probability at most {at_most(mass)} ({chance(mass)}) a key that only one {self.unit(plan.query)} "
+            "has passes the threshold by chance and is shown: this would expose that one outright."
+        )
+
+    def tail(self, plan: Plan, /) -> str:
+        if plan.tail_delta > 0.0:
+            return (
+                f"Apart from that, {at_most(plan.tail_delta)} ({chance(plan.tail_delta)}) is allowed for unusually "
+                "large noise. It degrades gracefully: the odds may then change by more than the factor stated, but "
+                "always by a finite one, and the larger the rarer."
+            )
+        if isinstance(plan.promise(), ZeroConcentratedDP):
+            return (
+                "The loss has no fixed ceiling but a thin tail, like a Gaussian's: large losses are as rare as ρ says, "
+                "and every one of them is finite."
+            )
+        return "There is no finite tail: the loss never exceeds the bound in any other way."
+
+    def shown_keys(self, plan: Plan, /) -> str:
+        if not plan.query.keys:
+            return "The question has no groups: there is one row in the answer, whatever the data are."
+        if plan.threshold is None:
+            return (
+                f"All {number(plan.query.cells or 0)} keys were declared as public. Each is in the answer, with noise, "
+                "whether the data hold it or not."
+            )
+        return (
+            f"The keys were not public. A key is shown if its number of {_units(plan.query)}, with noise "
+            f"({self.noise(plan.threshold.noise)}), is at least {number(plan.threshold.least)}. The others are left "
+            "out, and nothing is said about how many they are."
+        )
+
+    def public(self, query: BoundedQuery, /) -> tuple[str, ...]:
+        caps = [f"the caps: {_caps(query)} for each person"] if isinstance(query.unit, Person) else []
+        known = [
+            f"the {_plural(len(key.keys), 'key')} of {visible(key.name)}: {self._listed(key.keys)}"
+            for key in query.keys
+            if key.keys is not None
+        ]
+        clamps = {
+            f"the bounds of {visible(term.column.name)}, {about(term.quantised.lower * term.quantised.granularity)} to "
+            f"{about(term.quantised.upper * term.quantised.granularity)}, and its granularity, "
+            f"{about(term.quantised.granularity)}": None
+            for term in query.terms
+            if term.column is not None and term.quantised is not None
+        }
+        size = [f"the number of {_units(query)}"] if query.relation is Relation.REPLACE_ONE else []
+        return ("the names and types of the columns, and the question itself", *size, *caps, *known, *clamps)
+
+    def _listed(self, keys: tuple[Key, ...]) -> str:
+        first = ", ".join(shortened(self.key(key), most=24) for key in keys[:6])
+        return first + (f" and {number(len(keys) - 6)} more" if len(keys) > 6 else "")
+
+    def noise(self, noise: Laplace | Gaussian, /, *, granularity: Fraction = Fraction(1)) -> str:
+        match noise:
+            case Laplace(scale):
+                return f"discrete Laplace, scale {about(exact(scale) * granularity)}"
+            case Gaussian(sigma):
+                return f"discrete Gaussian, σ = {about(exact(sigma) * granularity)}"
+
+    def checks(self, plan: Plan, /) -> tuple[str, ...]:
+        lines = [f"{visible(column.term.name)}: {_share(column)}" for column in plan.columns]
+        if plan.threshold is not None:
+            lines.append(f"keys: {_threshold(plan.threshold)}")
+        return (*lines, f"together: {_together(plan)}")
+
+    def not_private(self) -> str:
+        return (
+            "NOT PRIVATE: made with test coins. Whoever knows the seed can take the noise off again. These numbers "
+            "protect nobody and must not be published."
+        )
+
+    def empty(self, plan: Plan, /) -> str:
+        return (
+            f"No key reached the threshold of {number(plan.threshold.least if plan.threshold else 0)}. That is an "
+            "answer too: it was paid for, and it does not mean that the data are empty."
+        )
+
+    def more(self, shown: int, total: int, /) -> str:
+        return f"The first {number(shown)} of {number(total)} rows are shown here."
+
+    def largest(self, shown: int, total: int, /) -> str:
+        if shown == total:
+            return f"{_plural(total, 'bar')}, each with its 95% interval."
+        return f"The largest {number(shown)} of {number(total)} keys are drawn."
+
+    def chart(self, names: Sequence[str], /) -> str:
+        return f"{', '.join(map(visible, names))}, with 95% intervals"
+
+    def budget(self, budget: Filter, charge: Additive | None, /) -> str:
+        taken = f" This answer took {notation(charge)}." if charge is not None else ""
+        return f"Spent: {notation(budget.spent())}. Left: {notation(budget.remaining(), left=True)}.{taken}"
+
+    def key(self, part: Key, /) -> str:
+        match part:
+            case None:
+                return "(no value)"
+            case bool():
+                return "true" if part else "false"
+            case date():
+                return part.isoformat()
+            case "":
+                return "(empty text)"
+            case _:
+                return visible(str(part))
+
+    def label(self, key: tuple[Key, ...], /) -> str:
+        return " · ".join(map(self.key, key)) if key else "all rows"
+
+
+ENGLISH: Words = English()
+"""The language of all reports so far."""
+
+
+def _factor(promise: Additive) -> str:
+    bound = as_approximate(promise)
+    factor = f"by at most a factor of {odds(bound.epsilon)}"
+    if bound.delta == 0.0:
+        return factor
+    return f"{factor}, apart from an event of probability at most {at_most(bound.delta)} ({chance(bound.delta)})"
+
+
+def _share(column: Noisy) -> str:
+    """What one column costs, from its sensitivity and its noise."""
+    match column.noise:
+        case Laplace(scale):
+            share = Fraction(column.distance.l1) / exact(scale)
+            return f"Δ / scale = {number(column.distance.l1)} / {about(scale)} {_result(share, 'ε')}"
+        case Gaussian(sigma):
+            # The promise is that of the mechanism's own Δ, which is √Δ² rounded up.
+            share = exact(column.noise.sensitivity) ** 2 / (2 * exact(sigma) ** 2)
+            return f"Δ² / (2σ²) = {number(column.distance.l2_squared)} / (2 × {about(sigma)}²) {_result(share, 'ρ')}"
+
+
+def _threshold(threshold: Threshold) -> str:
+    noise, promise = threshold.noise, threshold.promise()
+    share = _result(exact(noise.sensitivity) / exact(noise.scale), "ε")
+    single = f"1 − (1 − p)^{threshold.groups} ≤ {at_most(promise.delta)} = δ"
+    chance_of_one = f"with p = P(1 + noise ≥ {number(threshold.least)})"
+    return f"Δ / scale = {number(noise.sensitivity)} / {about(noise.scale)} {share}; {single}, {chance_of_one}"
+
+
+def _together(plan: Plan) -> str:
+    """The sum of the shares, then the arrow if there is one, then the price."""
+    parts = [column.noise.promise() for column in plan.columns]
+    if isinstance(parts[0], ZeroConcentratedDP):
+        rho = upward(sum((exact(part.rho) for part in parts if isinstance(part, ZeroConcentratedDP)), Fraction(0)))
+        steps = [f"ρ ≤ {at_most(rho, digits=6)}"]
+        if isinstance(plan.price, ApproximateDP):
+            arrow = ZeroConcentratedDP(rho).to_approximate(delta=plan.tail_delta)
+            steps.append(f"which implies ε ≤ {at_most(arrow.epsilon, digits=6)} at δ = {at_most(plan.tail_delta)}")
+    else:
+        epsilon = sum((exact(part.epsilon) for part in parts if isinstance(part, PureDP)), Fraction(0))
+        steps = [f"ε ≤ {at_most(epsilon, digits=6)}"]
+    if plan.threshold is not None:
+        steps.append(f"with the keys {notation(plan.promise())}")
+    return ", ".join([*steps, f"within the price {notation(plan.price)}"])
+
+
+def _result(share: Fraction, symbol: str) -> str:
+    text = at_most(share, digits=6)
+    return f"{'=' if at_least(share, digits=6) == text else '≤'} {text} = {symbol}"
+
+
+def _doubt(query: BoundedQuery) -> str:
+    """What the promise keeps in doubt."""
+    person = isinstance(query.unit, Person)
+    if query.relation is Relation.ADD_REMOVE:
+        return "whether you are in these data" if person else "whether any one row is in these data"
+    return f"whether these data hold {'your rows or other rows' if person else 'one row or another row'} in their place"
+
+
+def _them(query: BoundedQuery) -> str:
+    return "that person's rows" if isinstance(query.unit, Person) else "it"
+
+
+def _units(query: BoundedQuery) -> str:
+    return "people" if isinstance(query.unit, Person) else "rows"
+
+
+def _caps(query: BoundedQuery) -> str:
+    groups = f" in each of at most {_plural(query.max_groups, 'group')}" if query.keys else ""
+    return f"at most {_plural(query.max_rows_per_group, 'row')}{groups}"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{number(count)} {noun}" + ("" if count == 1 else "s")

@@ -1,0 +1,193 @@
+"""How numbers and names are written: one function for each, and never a figure that flatters.
+
+An error is an upper bound, so it is rounded up; what a promise allows is rounded up, what a budget has left down.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sitr.loss.bounds import Number, exact
+from sitr.query.cost import Noisy
+
+CONFIDENCE = Fraction(95, 100)
+"""How often the intervals of a report hold the exact number."""
+
+_MINUS = "−"
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+_DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters that turn the direction of whatever stands after them."""
+
+
+def number(value: Number, *, decimals: int = 0) -> str:
+    """A number with thousands separators, rounded to the nearest.
+
+    >>> number(1234567), number(Fraction(-25, 2), decimals=1)
+    ('1,234,567', '−12.5')
+    """
+    return _decimal(round(exact(value) * 10**decimals), decimals)
+
+
+def error(width: Number, *, decimals: int = 0) -> str:
+    """The half-width of an interval, rounded up.
+
+    >>> error(Fraction(123401, 1000), decimals=1)
+    '123.5'
+    """
+    return _decimal(math.ceil(exact(width) * 10**decimals), decimals)
+
+
+def at_most(value: Number, *, digits: int = 4) -> str:
+    """An upper bound in few digits, rounded up.
+
+    >>> at_most(0.5), at_most(Fraction(1, 3)), at_most(1e-6), at_most(6.2712e-7)
+    ('0.5', '0.3334', '10⁻⁶', '6.272 × 10⁻⁷')
+    """
+    return _significant(exact(value), digits, math.ceil)
+
+
+def at_least(value: Number, *, digits: int = 4) -> str:
+    """A lower bound in few digits, rounded down.
+
+    >>> at_least(Fraction(2, 3)), at_least(1234567)
+    ('0.6666', '1,234,000')
+    """
+    return _significant(exact(value), digits, math.floor)
+
+
+def about(value: Number, *, digits: int = 6) -> str:
+    """A number in few digits, rounded to the nearest: for what is no bound, such as the scale of noise.
+
+    >>> about(Fraction(20)), about(Fraction(200000001, 3))
+    ('20', '66,666,700')
+    """
+    return _significant(exact(value), digits, round)
+
+
+def chance(probability: float) -> str:
+    """An upper bound on a probability as one in so many, rounded up in probability.
+
+    >>> chance(1e-6), chance(6.2712e-7), chance(0.3)
+    ('1 in 1,000,000', '1 in 1,590,000', '1 in 3')
+    """
+    return f"1 in {at_least(Fraction(math.floor(1 / exact(probability))), digits=3)}"
+
+
+def short(value: Number) -> str:
+    """A number on an axis.
+
+    >>> short(1200), short(3_400_000), short(-0.25), short(25_000_000_000)
+    ('1,200', '3.4 M', '−0.25', '25 G')
+    """
+    fraction = exact(value)
+    for power, letter in ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (4, "k")):
+        if abs(fraction) >= 10**power:
+            size = 10 ** (3 if letter == "k" else power)
+            return f"{about(fraction / size)} {letter}"
+    return about(fraction)
+
+
+def visible(text: str) -> str:
+    """Text that cannot act: control characters are drawn, and nothing turns the direction of what follows.
+
+    >>> visible("a\\nb\\x1b[31m")
+    'a␊b␛[31m'
+    """
+    return "".join(_drawn(character) for character in text)
+
+
+def shortened(text: str, *, most: int) -> str:
+    """At most so many characters.
+
+    >>> shortened("cardiology", most=6)
+    'cardi…'
+    """
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How one column of an answer is written.
+
+    Values and errors have the same decimals, enough for three digits of the error and no more than the granularity has.
+    The error covers the rounding of the value too, so `value ± error` as shown holds the interval as computed.
+    """
+
+    granularity: Fraction
+    decimals: int
+    width: Fraction
+
+    @classmethod
+    def of(cls, column: Noisy) -> Figures:
+        """The figures of a column at 95%."""
+        width = column.noise.error(confidence=CONFIDENCE) * column.granularity
+        wanted = max(0, 2 - _exponent(max(width, column.granularity)))
+        decimals = min(wanted, _own_decimals(column.granularity, wanted))
+        whole = (column.granularity * 10**decimals).denominator == 1
+        return cls(column.granularity, decimals, width if whole else width + Fraction(1, 2 * 10**decimals))
+
+    def value(self, granules: int) -> str:
+        return number(granules * self.granularity, decimals=self.decimals)
+
+    def error(self) -> str:
+        return error(self.width, decimals=self.decimals)
+
+    def low(self, granules: int) -> str:
+        return number(self._rounded(granules) - self._shown_width(), decimals=self.decimals)
+
+    def high(self, granules: int) -> str:
+        return number(self._rounded(granules) + self._shown_width(), decimals=self.decimals)
+
+    def _rounded(self, granules: int) -> Fraction:
+        return Fraction(round(granules * self.granularity * 10**self.decimals), 10**self.decimals)
+
+    def _shown_width(self) -> Fraction:
+        return Fraction(math.ceil(self.width * 10**self.decimals), 10**self.decimals)
+
+
+def _own_decimals(granularity: Fraction, most: int) -> int:
+    """How many decimals a multiple of the granularity can have, as far as that matters."""
+    return next((places for places in range(most) if (granularity * 10**places).denominator == 1), most)
+
+
+def _decimal(scaled: int, decimals: int) -> str:
+    whole, part = divmod(abs(scaled), 10**decimals)
+    return (_MINUS if scaled < 0 else "") + f"{whole:,}" + (f".{part:0{decimals}}" if decimals else "")
+
+
+def _significant(value: Fraction, digits: int, rounding: Callable[[Fraction], int]) -> str:
+    """Plain between 0.001 and 10¹⁵, with a power of ten outside."""
+    if value == 0:
+        return "0"
+    places = digits - 1 - _exponent(value)
+    scaled = rounding(value * Fraction(10) ** places)
+    rounded = scaled / Fraction(10) ** places
+    power = _exponent(rounded) if rounded else 0
+    if -3 <= power < 15:
+        decimals = max(0, places)
+        text = _decimal(int(rounded * 10**decimals), decimals)
+        return text.rstrip("0").rstrip(".") if decimals else text
+    mantissa = _significant(rounded / Fraction(10) ** power, digits, rounding)
+    ten = "10" + str(power).translate(_SUPERSCRIPT)
+    return ten if mantissa == "1" else f"{mantissa} × {ten}"
+
+
+def _exponent(value: Fraction) -> int:
+    """⌊log₁₀|value|⌋, exactly."""
+    size = abs(value)
+    power = len(str(size.numerator)) - len(str(size.denominator))
+    return power if size >= Fraction(10) ** power else power - 1
+
+
+def _drawn(character: str) -> str:
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "␡"
+    refused = unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"} or code & 0xFFFE == 0xFFFE
+    return "�" if refused or character in _DIRECTIONS else character

@@ -1,0 +1,84 @@
+"""Certificates as one self-contained page, and answers and previews as fragments for a notebook."""
+
+from __future__ import annotations
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from sitr.accounting.filter import Filter
+from sitr.loss.bounds import exact
+from sitr.mechanisms.laplace import Laplace
+from sitr.query.cost import Noisy, Plan
+from sitr.query.nodes import spell, text
+from sitr.releases.release import Release
+from sitr.report import plots
+from sitr.report.certificate import Certificate, after_paying
+from sitr.report.english import ENGLISH
+from sitr.report.figures import Figures, about, at_most, number, visible
+from sitr.report.rows import rows
+from sitr.report.words import notation
+
+MOST_ROWS = 1000
+"""How many rows a page shows; beyond it, the rest is in the data."""
+
+FIRST_ROWS = 20
+"""How many rows a notebook shows."""
+
+_TEMPLATES = Environment(
+    loader=PackageLoader("sitr.report"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_TEMPLATES.globals.update(words=ENGLISH, notation=notation, sql=text, spell=spell, at_most=at_most, plots=plots)
+_TEMPLATES.filters.update(visible=visible, number=number, about=about)
+
+
+def page(certificate: Certificate) -> str:
+    """The certificate as a page that opens anywhere, without a network, for years."""
+    release = certificate.release
+    spent_before, left_before = certificate.before()
+    return _TEMPLATES.get_template("certificate.html").render(
+        certificate=certificate,
+        release=release,
+        plan=release.plan,
+        unit=ENGLISH.unit(release.plan.query),
+        columns=_columns(release.plan),
+        rows=rows(release, most=MOST_ROWS),
+        chart=Markup(plots.chart(release)),
+        bar=Markup(plots.budget_bar(certificate.budget, charge=certificate.charge())),
+        spent_before=spent_before,
+        left_before=left_before,
+    )
+
+
+def fragment(release: Release) -> str:
+    """The answer for a notebook: its first rows and the picture."""
+    return _TEMPLATES.get_template("answer.html").render(
+        release=release,
+        plan=release.plan,
+        rows=rows(release, most=FIRST_ROWS),
+        chart=Markup(plots.chart(release)),
+    )
+
+
+def preview_fragment(plan: Plan, budget: Filter) -> str:
+    """The price of a question for a notebook; `budget` is the filter as it stands."""
+    return _TEMPLATES.get_template("preview.html").render(
+        plan=plan,
+        columns=_columns(plan),
+        budget=budget,
+        after=after_paying(plan, budget),
+        bar=Markup(plots.budget_bar(budget)),
+    )
+
+
+def _columns(plan: Plan) -> list[tuple[Noisy, Figures, str]]:
+    """Each column with how it is written and the exact size of its noise."""
+    return [(column, Figures.of(column), _exact_size(column)) for column in plan.columns]
+
+
+def _exact_size(column: Noisy) -> str:
+    noise = column.noise
+    return f"scale = {exact(noise.scale)}" if isinstance(noise, Laplace) else f"σ = {exact(noise.sigma)}"

@@ -1,0 +1,41 @@
+"""The rows of an answer as they are written, the same in every report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+
+from sitr.releases.release import Release
+from sitr.report.english import ENGLISH
+from sitr.report.figures import Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One number: `value ± error`, and the interval that this is."""
+
+    value: str
+    error: str
+    low: str
+    high: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A key, part by part, and its numbers."""
+
+    key: tuple[str, ...]
+    cells: tuple[Cell, ...]
+
+
+def rows(release: Release, *, most: int | None = None) -> list[Row]:
+    """The answer, or its first rows."""
+    figures = [Figures.of(column) for column in release.plan.columns]
+    return [
+        Row(tuple(map(ENGLISH.key, key)), tuple(_cell(*pair) for pair in zip(figures, granules, strict=True)))
+        for key, granules in islice(zip(release.keys, release.granules, strict=True), most)
+    ]
+
+
+def _cell(figures: Figures, granules: int) -> Cell:
+    return Cell(figures.value(granules), figures.error(), figures.low(granules), figures.high(granules))

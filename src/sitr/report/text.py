@@ -1,0 +1,103 @@
+"""Previews and answers on a terminal, and as plain text."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from sitr.accounting.filter import Filter
+from sitr.query.cost import Plan
+from sitr.query.nodes import spell, text
+from sitr.report.certificate import Certificate, after_paying
+from sitr.report.english import ENGLISH
+from sitr.report.figures import Figures, about, visible
+from sitr.report.rows import rows
+from sitr.report.words import notation
+
+
+def preview(plan: Plan, budget: Filter) -> RenderableType:
+    """What a question would cost and how precise its answer would be; `budget` is the filter as it stands."""
+    table = _table()
+    for heading in ("column", "what", "noise"):
+        table.add_column(heading)
+    for heading in (f"one {ENGLISH.unit(plan.query)} moves it by", "95% error"):
+        table.add_column(heading, justify="right")
+    for column in plan.columns:
+        name, what = visible(column.term.name), visible(spell(column.term.spelled))
+        moved = about(column.distance.largest * column.granularity)
+        law = ENGLISH.noise(column.noise, granularity=column.granularity)
+        # Text, not str: a name in square brackets is a name, not markup.
+        table.add_row(*map(Text, (name, what, law, moved, f"± {Figures.of(column).error()}")))
+    after = after_paying(plan, budget)
+    left = notation(after.remaining(), left=True) if after else "the budget cannot pay this"
+    return Group(
+        Text(visible(text(plan.query.query)), style="italic"),
+        table,
+        _facts(
+            ("price", notation(plan.price)),
+            ("promise", f"{notation(plan.promise())}, {ENGLISH.flavor(plan.promise())}"),
+            ("keys", ENGLISH.shown_keys(plan)),
+            ("outright", ENGLISH.exposure(plan)),
+            ("error", ENGLISH.error()),
+            ("left now", notation(budget.remaining(), left=True)),
+            ("left then", left),
+        ),
+    )
+
+
+def answer(certificate: Certificate) -> RenderableType:
+    """The numbers with their errors, what they promise and what they cost."""
+    release, plan = certificate.release, certificate.release.plan
+    table = _table()
+    for key in plan.query.keys:
+        table.add_column(Text(visible(key.name)))
+    for column in plan.columns:
+        table.add_column(Text(visible(column.term.name)), justify="right")
+    for row in rows(release):
+        table.add_row(*map(Text, row.key), *(Text(f"{cell.value} ± {cell.error}") for cell in row.cells))
+    band = () if release.private else (Text(ENGLISH.not_private(), style="bold white on red"),)
+    return Group(
+        *band,
+        table if release.keys else Text(ENGLISH.empty(plan)),
+        _facts(
+            ("promise", f"{notation(plan.promise())}, {ENGLISH.flavor(plan.promise())}"),
+            ("meaning", ENGLISH.meaning(plan.promise(), plan.query)),
+            ("outright", ENGLISH.exposure(plan)),
+            ("error", ENGLISH.error()),
+            ("charged", notation(certificate.charge())),
+            (
+                "left",
+                f"{notation(certificate.budget.remaining(), left=True)} of {notation(certificate.budget.promise)}",
+            ),
+            ("entry", f"{certificate.entry}, {visible(certificate.dataset)}, {certificate.at:%Y-%m-%d %H:%M:%S} UTC"),
+        ),
+    )
+
+
+def as_text(renderable: RenderableType, *, width: int = 100) -> str:
+    """Plain text without colours, for `str(…)` and logs.
+
+    >>> as_text(Text("left", style="bold red"))
+    'left'
+    """
+    file = StringIO()
+    Console(file=file, width=width, color_system=None, force_terminal=False, highlight=False).print(renderable)
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines()).strip("\n")
+
+
+def _table() -> Table:
+    return Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+
+
+def _facts(*facts: tuple[str, str]) -> Table:
+    """Names and sentences, one below the other."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column()
+    for name, sentence in facts:
+        table.add_row(Text(name), Text(sentence))
+    return table
