@@ -1,0 +1,1 @@
+"""One data set, one promise, many questions."""

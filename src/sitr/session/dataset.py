@@ -1,0 +1,124 @@
+"""Protecting a data set: fixing what is public about it before any question is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sitr.backends.backend import Backend
+from sitr.backends.duckdb import ArrowStream, open_source
+from sitr.errors import DescriptionError
+from sitr.flavors.arrows import Additive
+from sitr.ledger.ledger import Ledger
+from sitr.ledger.sql import SqlLedger
+from sitr.loss.bounds import Number
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person, Unit
+from sitr.query.schema import Key, Kind, Table, describe
+from sitr.session.budget import Budget
+from sitr.session.description import Description, load, save
+from sitr.session.question import check_unchanged
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Rows behind a veil: nothing is read from them but through a budget."""
+
+    table: Table
+    backend: Backend
+    source: Path | None = None
+    described: Description | None = None
+
+    def budget(self, promise: Additive | None = None, *, ledger: str | Path | Ledger | None = None) -> Budget:
+        """The budget of this data set in a ledger: opened now, or as it stands if it was opened before.
+
+        Without arguments, the budget that the description names.
+        """
+        if self.described is not None:
+            promise = promise if promise is not None else self.described.promise
+            ledger = ledger if ledger is not None else self.described.ledger
+        if promise is None or ledger is None:
+            raise DescriptionError(
+                wanted="A budget wants a promise and a ledger that remembers what was spent.",
+                given="One of them is missing, and the description names none.",
+                do='Write budget(sitr.ZeroConcentratedDP(0.5), ledger="sitr.db").',
+            )
+        keeper = SqlLedger(ledger) if isinstance(ledger, str | Path) else ledger
+        keeper.open(self.table.name, promise=promise, neighbors=self.table.neighbors())
+        return Budget(self.table, self.backend, keeper)
+
+    def save(self, path: str | Path, *, promise: Additive | None = None, ledger: str | Path | None = None) -> Path:
+        """Write the description as YAML, with the budget that questions will be charged to."""
+        if self.source is None:
+            raise DescriptionError(
+                wanted="Only a data set in a file can be described on disk.",
+                given=f"{self.table.name} lives in memory.",
+                do="Write it to Parquet and protect that file.",
+            )
+        target = Path(path)
+        save(Description(self.table, self.source, promise, Path(ledger) if ledger is not None else None), target)
+        return target
+
+
+def protect(
+    source: str | Path | ArrowStream,
+    *,
+    unit: str | Unit,
+    max_groups: int | None = None,
+    max_rows_per_group: int | None = None,
+    bounds: Mapping[str, tuple[Number, Number]] | None = None,
+    granularity: Mapping[str, Number] | None = None,
+    keys: Mapping[str, Sequence[Key]] | None = None,
+    types: Mapping[str, str] | None = None,
+    relation: Relation = Relation.ADD_REMOVE,
+    name: str | None = None,
+) -> Dataset:
+    """Put a data set behind the veil.
+
+    `unit` is the column that identifies a person, or `Row()`. One person counts in at most `max_groups` groups of a
+    question, with at most `max_rows_per_group` rows in each. `bounds` and `granularity` make columns summable; `keys`
+    are the public values of grouping columns; keys that are not public are shown above a threshold only. `types` fixes
+    the types of CSV columns ("integer", "real", "text", "boolean", "date", "timestamp"). All of this counts as public.
+    """
+    declared = {column: _kind(column, kind) for column, kind in (types or {}).items()}
+    backend = open_source(source, types=declared)
+    path = Path(source) if isinstance(source, str | Path) else None
+    if name is None and path is None:
+        raise DescriptionError(
+            wanted="A data set in memory wants a name: questions say FROM it, and the ledger knows it by it.",
+            given="There is none.",
+            do='Write protect(frame, name="visits", …).',
+        )
+    table = describe(
+        name if name is not None else str(path and path.name.split(".")[0]),
+        kinds=backend.kinds(),
+        unit=Person(unit) if isinstance(unit, str) else unit,
+        relation=relation,
+        max_groups=max_groups,
+        max_rows_per_group=max_rows_per_group,
+        bounds=bounds or {},
+        granularity=granularity or {},
+        keys=keys or {},
+    )
+    return Dataset(table, backend, path)
+
+
+def open(description: str | Path) -> Dataset:
+    """The data set that a description tells of, written by `sitr protect` or `Dataset.save`."""
+    found = load(Path(description))
+    kinds = {column.name: column.kind for column in found.table.columns}
+    backend = open_source(found.source, types=kinds)
+    check_unchanged(found.table, backend)
+    return Dataset(found.table, backend, found.source, found)
+
+
+def _kind(column: str, kind: str) -> Kind:
+    try:
+        return Kind(kind)
+    except ValueError:
+        raise DescriptionError(
+            wanted=f"A type is one of {', '.join(kind.value for kind in Kind)}.",
+            given=f"types={{{column!r}: {kind!r}}} was given.",
+            do="Choose one of those.",
+        ) from None

@@ -1,0 +1,99 @@
+"""A question with its price: previewed without data, answered after the charge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sitr.accounting.filter import Filter
+from sitr.backends.backend import Backend
+from sitr.errors import SourceError
+from sitr.flavors.promise import Promise
+from sitr.ledger.ledger import Ledger
+from sitr.noise.coins import Coins, system_coins
+from sitr.query.cost import Plan, fit
+from sitr.query.nodes import text
+from sitr.query.rewrite import BoundedQuery
+from sitr.query.schema import Table
+from sitr.releases.aggregate import release
+from sitr.report import certificate, html
+from sitr.report import text as terminal
+from sitr.session.answer import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A checked question; two questions with equal `query` are the same, however they were written."""
+
+    query: BoundedQuery
+    table: Table
+    backend: Backend
+    ledger: Ledger
+
+    def preview(self, price: Promise) -> Preview:
+        """What the answer would cost and how far off it would be. Reads no data and spends nothing."""
+        budget = self.ledger.standing(self.table.name)
+        plan = fit(self.query, price)
+        budget.charge(plan.price)
+        return Preview(plan, budget)
+
+    def release(self, price: Promise, *, coins: Coins | None = None) -> Answer:
+        """Charge the price, durably; then read the data; then add the noise. In this order, always."""
+        tossed = coins if coins is not None else system_coins()
+        plan = fit(self.query, price)
+        check_unchanged(self.table, self.backend)
+        entry, budget = self.ledger.charge(self.table.name, price=plan.price, question=text(plan.query.query))
+        cells = self.backend.cells(plan.query, salt=tossed.bits(63))
+        return Answer(
+            certificate.Certificate(
+                release=release(plan, cells, coins=tossed),
+                dataset=entry.dataset,
+                neighbors=self.table.neighbors(),
+                entry=entry.number,
+                at=entry.at,
+                by=entry.by,
+                version=entry.version,
+                budget=budget,
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A plan, and the budget before it is paid."""
+
+    plan: Plan
+    budget: Filter
+
+    @property
+    def price(self) -> Promise:
+        """What would be charged."""
+        return self.plan.price
+
+    def errors(self, *, confidence: float = 0.95) -> dict[str, float]:
+        """The error of every column at this confidence."""
+        return {column.term.name: column.error(confidence=confidence) for column in self.plan.columns}
+
+    def to_dict(self) -> dict[str, object]:
+        """For machines."""
+        return certificate.preview_dict(self.plan, self.budget)
+
+    def __str__(self) -> str:
+        return terminal.as_text(terminal.preview(self.plan, self.budget))
+
+    def _repr_html_(self) -> str:
+        return html.preview_fragment(self.plan, self.budget)
+
+
+def check_unchanged(table: Table, backend: Backend) -> None:
+    """The columns must be what was described, or the checks made on the description mean nothing."""
+    found = backend.kinds()
+    described = {column.name: column.kind for column in table.columns}
+    if found != described:
+        differing = sorted(
+            name for name in found.keys() | described.keys() if found.get(name) is not described.get(name)
+        )
+        raise SourceError(
+            wanted=f"The data set {table.name} was wanted as it was described.",
+            given=f"The columns {', '.join(differing)} are missing, new or of another type.",
+            do="Protect the data set anew if the change is meant; nothing was spent.",
+        )

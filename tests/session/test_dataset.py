@@ -1,0 +1,153 @@
+"""Protecting, describing on disk, opening again."""
+
+from __future__ import annotations
+
+from datetime import date
+from fractions import Fraction
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+import sitr
+from sitr import PureDP, ZeroConcentratedDP
+from sitr.errors import DescriptionError, LedgerMismatch, SourceError
+from sitr.neighbors.relation import Relation
+from sitr.session.dataset import Dataset
+
+
+def test_a_description_comes_back_as_it_was(visits: Dataset, tmp_path: Path) -> None:
+    path = visits.save(tmp_path / "visits.sitr.yaml", promise=ZeroConcentratedDP(0.5), ledger=tmp_path / "sitr.db")
+    found = sitr.open(path)
+    assert found.table == visits.table
+    budget = found.budget()
+    assert budget.promise == ZeroConcentratedDP(0.5)
+    assert (tmp_path / "sitr.db").exists()
+
+
+def test_the_description_moves_with_its_folder(visits: Dataset, tmp_path: Path) -> None:
+    visits.save(tmp_path / "visits.sitr.yaml", promise=ZeroConcentratedDP(0.5), ledger=tmp_path / "sitr.db")
+    moved = tmp_path.parent / f"{tmp_path.name}-moved"
+    tmp_path.rename(moved)
+    answer = sitr.open(moved / "visits.sitr.yaml").budget().agg(n=sitr.count()).release(ZeroConcentratedDP(0.1))
+    assert answer.table.num_rows == 1
+    assert (moved / "sitr.db").exists()
+
+
+def test_half_a_budget_is_refused(visits: Dataset, tmp_path: Path) -> None:
+    with pytest.raises(DescriptionError, match="Only one of the two"):
+        visits.save(tmp_path / "visits.sitr.yaml", promise=ZeroConcentratedDP(0.5))
+    assert not (tmp_path / "visits.sitr.yaml").exists()
+
+
+def test_odd_numbers_and_keys_survive(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"day": [date(2024, 1, 1)], "flag": [True], "code": [3], "x": [0.5]})
+    path = tmp_path / "odd.parquet"
+    frame.to_parquet(path)
+    odd = sitr.protect(
+        path,
+        unit=sitr.Row(),
+        bounds={"x": (Fraction(-1, 3), Fraction(1, 3)), "code": (0, 7)},
+        granularity={"x": Fraction(1, 3)},
+        keys={"day": [date(2024, 1, 1), None], "flag": [True, False], "code": [3, -4]},
+        relation=Relation.REPLACE_ONE,
+    )
+    assert sitr.open(odd.save(tmp_path / "odd.sitr.yaml")).table == odd.table
+
+
+BROKEN = {
+    "unknown field": lambda content: content | {"colour": "red"},
+    "other version": lambda content: content | {"sitr": 2},
+    "no columns": lambda content: {key: value for key, value in content.items() if key != "columns"},
+    "bad type": lambda content: content | {"columns": {"cost": {"type": "money"}}},
+    "bad unit": lambda content: content | {"unit": "patient_id"},
+    "bad relation": lambda content: content | {"relation": "near"},
+    "bad budget": lambda content: content | {"budget": {"promise": "zcdp(-1)", "ledger": "x.db"}},
+    "half a budget": lambda content: content | {"budget": {"promise": "zcdp(1)"}},
+    "bad bounds": lambda content: content | {"columns": {"cost": {"type": "real", "bounds": [1]}}},
+    "a list": lambda content: [content],
+    "caps as text": lambda content: content | {"max_groups": "many"},
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_description_is_explained(visits: Dataset, tmp_path: Path, what: str) -> None:
+    path = visits.save(tmp_path / "visits.sitr.yaml")
+    content = yaml.safe_load(path.read_text())
+    path.write_text(yaml.safe_dump(BROKEN[what](content)))
+    with pytest.raises(sitr.SitrError) as error:
+        sitr.open(path)
+    assert error.value.do
+
+
+def test_no_description_or_no_yaml(tmp_path: Path) -> None:
+    with pytest.raises(DescriptionError, match="There is none"):
+        sitr.open(tmp_path / "nothing.yaml")
+    (tmp_path / "bad.yaml").write_text("a: [1")
+    with pytest.raises(DescriptionError, match="not YAML"):
+        sitr.open(tmp_path / "bad.yaml")
+
+
+def test_a_file_that_changed_its_columns_is_refused(visits: Dataset, visits_path: Path, tmp_path: Path) -> None:
+    path = visits.save(tmp_path / "visits.sitr.yaml")
+    pd.DataFrame({"patient_id": [1], "ward": [2], "days": [3], "cost": [1.0]}).to_parquet(visits_path)
+    with pytest.raises(SourceError, match="ward"):
+        sitr.open(path)
+
+
+def test_csv_types_are_fixed_by_the_description(tmp_path: Path) -> None:
+    """One person's odd row cannot turn a column into text once it was described."""
+    source = tmp_path / "visits.csv"
+    source.write_text("id,cost\n" + "".join(f"{row},{row}.5\n" for row in range(20)))
+    path = sitr.protect(source, unit="id", max_groups=1, max_rows_per_group=1, bounds={"cost": (0, 9)}).save(
+        tmp_path / "v.yaml"
+    )
+    source.write_text(source.read_text() + "20,many\n")
+    budget = sitr.open(path).budget(PureDP(1), ledger=tmp_path / "l.db")
+    assert budget.agg(s=sitr.sum("cost")).release(PureDP(1)).table.num_rows == 1
+
+
+def test_a_table_in_memory_needs_a_name(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"id": [1, 2], "ward": ["a", "b"]})
+    with pytest.raises(DescriptionError, match="name"):
+        sitr.protect(frame, unit="id", max_groups=1, max_rows_per_group=1)
+    named = sitr.protect(frame, unit="id", max_groups=1, max_rows_per_group=1, name="visits")
+    with pytest.raises(DescriptionError, match="in memory"):
+        named.save(tmp_path / "x.yaml")
+    answer = (
+        named.budget(PureDP(1), ledger=tmp_path / "l.db").sql("SELECT COUNT(*) AS n FROM Visits").release(PureDP(1))
+    )
+    assert answer.table.column_names == ["n"]
+
+
+def test_a_budget_keeps_its_promise_and_its_people(visits: Dataset, visits_path: Path, tmp_path: Path) -> None:
+    ledger = tmp_path / "sitr.db"
+    visits.budget(PureDP(1), ledger=ledger)
+    with pytest.raises(LedgerMismatch):
+        visits.budget(PureDP(2), ledger=ledger)
+    rows = sitr.protect(visits_path, unit=sitr.Row())
+    with pytest.raises(LedgerMismatch):
+        rows.budget(PureDP(1), ledger=ledger)
+    with pytest.raises(DescriptionError, match="ledger"):
+        visits.budget(PureDP(1))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ({"unit": "patient"}, "'patient'"),
+        ({"unit": "patient_id", "max_groups": 0, "max_rows_per_group": 1}, "max_groups"),
+        ({"unit": "patient_id"}, "max_groups"),
+        ({"unit": "cost", "max_groups": 1, "max_rows_per_group": 1}, "real numbers"),
+        ({"unit": sitr.Row(), "max_groups": 3}, "A row is in one group"),
+        ({"unit": sitr.Row(), "bounds": {"ward": (0, 1)}}, "holds text"),
+        ({"unit": sitr.Row(), "bounds": {"cost": (5, 0)}}, "low ≤ high"),
+        ({"unit": sitr.Row(), "granularity": {"cost": 1}}, "has none"),
+        ({"unit": sitr.Row(), "keys": {"cost": [1.0]}}, "can be grouped by"),
+        ({"unit": sitr.Row(), "types": {"cost": "money"}}, "money"),
+    ],
+)
+def test_a_wrong_description_is_explained(visits_path: Path, arguments: dict[str, object], word: str) -> None:
+    with pytest.raises(DescriptionError, match=word):
+        sitr.protect(visits_path, **arguments)  # type: ignore[arg-type]

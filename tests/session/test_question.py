@@ -1,0 +1,249 @@
+"""The whole way: price, charge, data, noise, in this order; and nothing lost or spent on bad input."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import sitr
+from sitr import ApproximateDP, PureDP, ZeroConcentratedDP
+from sitr.backends.duckdb import ParquetFile
+from sitr.errors import (
+    BackendFailure,
+    BudgetExceeded,
+    DescriptionError,
+    ForbiddenConstruct,
+    IncompatiblePromises,
+    QuestionError,
+    SitrError,
+    SourceError,
+    UnknownName,
+)
+from sitr.ledger.sql import SqlLedger
+from sitr.noise.coins import TestCoins
+from sitr.session.budget import Budget
+from sitr.session.dataset import Dataset
+
+QUESTION = "SELECT ward, COUNT(*) AS n, SUM(cost) AS total FROM visits GROUP BY ward"
+PRICE = ZeroConcentratedDP(rho=0.05)
+
+
+@pytest.fixture
+def budget(visits: Dataset, tmp_path: Path) -> Budget:
+    return visits.budget(ZeroConcentratedDP(rho=0.5), ledger=tmp_path / "sitr.db")
+
+
+def test_sql_and_calls_are_the_same_question(budget: Budget) -> None:
+    days, ward = sitr.column("days"), sitr.column("ward")
+    pairs = [
+        (QUESTION, budget.group_by("ward").agg(n=sitr.count(), total=sitr.sum("cost"))),
+        (
+            "SELECT COUNT(DISTINCT patient_id) AS p FROM visits WHERE days >= 2 AND days <= 5 AND NOT ward IS NULL",
+            budget.where(days.between(2, 5) & ~ward.is_null()).agg(p=sitr.count(distinct="patient_id")),
+        ),
+        (
+            "SELECT ward, COUNT(cost) AS n FROM visits WHERE days > 3 OR ward IN ('Surgery') GROUP BY ward",
+            budget.group_by("ward").where((days > 3) | ward.is_in(["Surgery"])).agg(n=sitr.count("cost")),
+        ),
+    ]
+    for sql, calls in pairs:
+        assert budget.sql(sql).query == calls.query
+
+
+def test_a_preview_reads_no_data_and_spends_nothing(budget: Budget, visits_path: Path) -> None:
+    question = budget.sql(QUESTION)
+    visits_path.unlink()
+    preview = question.preview(PRICE)
+    assert preview.price == PRICE
+    assert set(preview.errors()) == {"n", "total"}
+    assert budget.remaining() == ZeroConcentratedDP(0.5)
+    assert "95% error" in str(preview)
+    assert preview.to_dict()
+    assert "<table" in preview._repr_html_()
+
+
+def test_a_release_is_charged_and_tells_its_errors(budget: Budget, tmp_path: Path) -> None:
+    question = budget.sql(QUESTION)
+    answer = question.release(PRICE)
+    assert answer.private
+    assert answer.promise == PRICE
+    assert answer.errors() == question.preview(PRICE).errors()
+    assert answer.table.column_names == ["ward", "n", "total"]
+    assert answer.table["ward"].to_pylist() == ["Cardiology", "Surgery", "Maternity"]
+    assert answer.intervals().column_names == ["ward", "n", "n_low", "n_high", "total", "total_low", "total_high"]
+    assert answer.to_pandas()["n"].tolist() == answer.to_polars()["n"].to_list() == answer.table["n"].to_pylist()
+    assert budget.remaining() == ZeroConcentratedDP(0.45)
+    assert [entry.price for entry in budget.entries()] == [PRICE]
+    page = answer.certificate(tmp_path / "out.html").read_text()
+    assert "<svg" in page
+    assert ET.parse(answer.plot(tmp_path / "out.svg")).getroot().tag == "{http://www.w3.org/2000/svg}svg"
+    assert "<svg" in answer._repr_html_()
+    assert "Cardiology" in str(answer)
+
+
+def test_answers_are_near_the_truth(budget: Budget) -> None:
+    """With a large price the noise is small: 882 visits have a ward, all within the caps but for one in three."""
+    rich = budget.sql("SELECT COUNT(DISTINCT patient_id) AS p FROM visits").release(ZeroConcentratedDP(0.49))
+    error = rich.errors(confidence=0.999999)["p"]
+    assert abs(rich.table["p"][0].as_py() - 300) <= error < 10
+
+
+def test_a_pure_price_in_a_concentrated_budget(budget: Budget, tmp_path: Path) -> None:
+    answer = budget.sql(QUESTION).release(PureDP(0.2))
+    assert answer.promise == PureDP(0.2)
+    assert "ρ" in answer.certificate(tmp_path / "out.html").read_text()
+    assert budget.entries()[0].price == ZeroConcentratedDP(0.02)
+    with pytest.raises(IncompatiblePromises, match="bounds neither"):
+        budget.sql(QUESTION).preview(ApproximateDP(0.1, 1e-6))
+    with pytest.raises(IncompatiblePromises):
+        budget.sql(QUESTION).release(ApproximateDP(0.1, 1e-6))
+    assert len(budget.entries()) == 1
+
+
+def test_keys_that_nobody_described(visits_path: Path, tmp_path: Path) -> None:
+    visits = sitr.protect(visits_path, unit="patient_id", max_groups=3, max_rows_per_group=2)
+    budget = visits.budget(ApproximateDP(4, 1e-5), ledger=tmp_path / "sitr.db")
+    answer = budget.group_by("ward").agg(n=sitr.count()).release(ApproximateDP(4, 1e-5))
+    assert set(answer.table["ward"].to_pylist()) >= {"Cardiology", "Surgery", "Maternity"}
+    assert 0 < answer.record.release.plan.infinite_mass() <= 1e-5
+    refused = visits.budget(PureDP(1), ledger=tmp_path / "other.db").group_by("ward").agg(n=sitr.count())
+    with pytest.raises(QuestionError, match="threshold"):
+        refused.preview(PureDP(0.1))
+
+
+def test_test_coins_stamp_the_answer(budget: Budget) -> None:
+    first, second = (budget.sql(QUESTION).release(PRICE, coins=TestCoins(7)) for _ in range(2))
+    assert first.table == second.table
+    assert not first.private
+    assert "NOT PRIVATE" in first._repr_html_() or "not private" in first._repr_html_().lower()
+    assert "not private" in str(first).lower()
+    fresh = [budget.sql(QUESTION).release(PRICE).table for _ in range(2)]
+    assert fresh[0] != fresh[1]
+
+
+BAD: list[tuple[str, type[SitrError], str]] = [
+    ("SELECT COUNT(*) FROM admissions", UnknownName, "admissions"),
+    ("SELECT COUNT(*) FROM visits WHERE wardd = 'x'", UnknownName, "wardd"),
+    ("SELECT SUM(ward) FROM visits", QuestionError, "text"),
+    ("SELECT SUM(days) FROM visits", DescriptionError, "bounds"),
+    ("SELECT COUNT(*) FROM visits JOIN staff USING (ward)", ForbiddenConstruct, "a join"),
+    ("SELECT COUNT(*) FROM (SELECT * FROM visits)", ForbiddenConstruct, "a sub-query"),
+    ("SELECT my_function(cost) FROM visits", ForbiddenConstruct, "a function of your own"),
+    ("SELECT cost, COUNT(*) FROM visits GROUP BY cost", QuestionError, "real"),
+]
+
+
+@pytest.mark.parametrize(("sql", "error", "word"), BAD)
+def test_bad_questions_cost_nothing(budget: Budget, sql: str, error: type[SitrError], word: str) -> None:
+    with pytest.raises(error, match=word):
+        budget.sql(sql)
+    assert budget.entries() == []
+
+
+def test_too_dear_a_question_says_what_would_fit(budget: Budget) -> None:
+    question = budget.sql(QUESTION)
+    question.release(ZeroConcentratedDP(0.3))
+    with pytest.raises(BudgetExceeded, match=r"zcdp\(rho=0.2\) of zcdp\(rho=0.5\) is left"):
+        question.release(ZeroConcentratedDP(0.21))
+    assert len(budget.entries()) == 1
+    question.release(ZeroConcentratedDP(0.2))
+    assert budget.remaining() == ZeroConcentratedDP(0.0)
+
+
+def test_a_changed_file_is_noticed_before_the_charge(budget: Budget, visits_path: Path) -> None:
+    question = budget.sql(QUESTION)
+    visits_path.write_text("not Parquet any more")
+    with pytest.raises(SourceError):
+        question.release(PRICE)
+    assert budget.entries() == []
+
+
+class Watched(ParquetFile):
+    """A backend that reports what the ledger holds at the moment the data are read."""
+
+    def cells(self, query: Any, *, salt: int) -> Any:  # noqa: ARG002 - the protocol's names
+        seen = len(SqlLedger(self.path.parent / "sitr.db", create=False).entries())
+        assert seen == 1, "the data were read before the charge was durable"
+        raise BackendFailure(wanted="w.", given="g.", do="d.")
+
+
+def test_the_charge_is_durable_before_the_data_are_read(visits: Dataset, visits_path: Path, tmp_path: Path) -> None:
+    watched = Dataset(visits.table, Watched(visits_path))
+    budget = watched.budget(ZeroConcentratedDP(0.5), ledger=tmp_path / "sitr.db")
+    with pytest.raises(BackendFailure):
+        budget.sql(QUESTION).release(PRICE)
+    assert budget.remaining() == ZeroConcentratedDP(0.45)
+
+
+KILLED = """
+    import os, signal, sys, sitr
+    from sitr.backends.duckdb import ParquetFile
+
+    def die(self, query, *, salt):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    if sys.argv[1] == "while reading":
+        ParquetFile.cells = die
+    visits = sitr.protect("visits.parquet", unit="patient_id", max_groups=3, max_rows_per_group=2)
+    budget = visits.budget(sitr.PureDP(1), ledger="sitr.db")
+    for _ in range(3):
+        print(budget.agg(n=sitr.count()).release(sitr.PureDP(0.1)).table["n"][0], flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize(("moment", "answers", "charges"), [("while reading", 0, 1), ("after three", 3, 3)])
+def test_a_killed_process_gave_no_answer_without_a_charge(
+    visits_path: Path, moment: str, answers: int, charges: int
+) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(KILLED), moment],
+        cwd=visits_path.parent,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == -signal.SIGKILL, run.stderr
+    assert len(run.stdout.splitlines()) == answers
+    ledger = SqlLedger(visits_path.parent / "sitr.db")
+    assert len(ledger.entries("visits")) == charges
+    visits = sitr.protect(visits_path, unit="patient_id", max_groups=3, max_rows_per_group=2)
+    visits.budget(PureDP(1), ledger=ledger).agg(n=sitr.count()).release(PureDP(0.1))  # and life goes on
+
+
+def spend(folder: str, answered: Any) -> None:
+    """Ask until the budget is gone."""
+    os.chdir(folder)
+    visits = sitr.protect("visits.parquet", unit="patient_id", max_groups=3, max_rows_per_group=2)
+    budget = visits.budget(PureDP(1), ledger="sitr.db")
+    question = budget.agg(n=sitr.count())
+    for _ in range(20):
+        try:
+            question.release(PureDP(0.1))
+        except BudgetExceeded:
+            return
+        with answered.get_lock():
+            answered.value += 1
+
+
+def test_two_processes_never_overspend(visits_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    answered = context.Value("i", 0)
+    racers = [context.Process(target=spend, args=(str(visits_path.parent), answered)) for _ in range(2)]
+    for racer in racers:
+        racer.start()
+    for racer in racers:
+        racer.join(120)
+        assert racer.exitcode == 0
+    assert answered.value == 10
+    assert SqlLedger(visits_path.parent / "sitr.db").standing("visits").remaining() == PureDP(0.0)
