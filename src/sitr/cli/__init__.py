@@ -1,0 +1,1 @@
+"""The command line: `sitr demo`, `protect`, `preview`, `ask`, `ledger show`."""

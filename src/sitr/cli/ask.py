@@ -1,0 +1,117 @@
+"""`sitr ask`: charge the price, answer the question, write the papers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql, promise
+from sitr.cli.question import question
+from sitr.cli.terminal import BadUsage, FileError, console, json_text, say_json
+
+if TYPE_CHECKING:
+    from sitr.session.answer import Answer
+
+
+def ask(
+    description: Description,
+    sql: Sql,
+    price: Price,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the answer to a .csv, .parquet or .json file.")
+    ] = None,
+    certificate: Annotated[Path | None, typer.Option(help="Write the certificate to an .html file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write the chart to an .svg file.")] = None,
+    budget: Budget = None,
+    ledger: Ledger = None,
+    as_json: Json = False,
+) -> None:
+    """Pay, and show the answer.
+
+    The price is charged to the budget, durably; then the rows are read, noise is added, and the files are written.
+
+    Example: sitr ask visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
+    -o wards.csv --certificate wards.html
+    """
+    writers = {
+        path: _writer(path, option, allowed)
+        for path, option, allowed in (
+            (output, "--output", TABLES),
+            (certificate, "--certificate", PAGES),
+            (plot, "--plot", CHARTS),
+        )
+        if path is not None
+    }
+    paid = promise(price)
+    answer = question(description, sql, budget=budget, ledger=ledger).release(paid)
+    try:
+        say_json(answer.to_dict()) if as_json else show(answer)
+    finally:  # the answer is paid for: it reaches the files even if the terminal is gone, and the other way round
+        for path, write in writers.items():
+            write(answer, path)
+    if writers and not as_json:
+        console().print(f"Written: {', '.join(map(str, writers))}", soft_wrap=True)
+
+
+def show(answer: Answer) -> None:
+    """On the terminal."""
+    from sitr.report import text
+
+    console().print(text.answer(answer.record))
+
+
+def _csv(answer: Answer, path: Path) -> None:
+    from pyarrow.csv import write_csv
+
+    write_csv(answer.intervals(), path)
+
+
+def _parquet(answer: Answer, path: Path) -> None:
+    from pyarrow.parquet import write_table
+
+    write_table(answer.intervals(), path)
+
+
+def _json(answer: Answer, path: Path) -> None:
+    path.write_text(json_text(answer.to_dict()) + "\n", encoding="ascii")
+
+
+def _html(answer: Answer, path: Path) -> None:
+    answer.certificate(path)
+
+
+def _svg(answer: Answer, path: Path) -> None:
+    answer.plot(path)
+
+
+Writer = Callable[["Answer", Path], None]
+TABLES: dict[str, Writer] = {".csv": _csv, ".parquet": _parquet, ".json": _json}
+PAGES: dict[str, Writer] = {".html": _html}
+CHARTS: dict[str, Writer] = {".svg": _svg}
+
+
+def _writer(path: Path, option: str, allowed: dict[str, Writer]) -> Writer:
+    """What writes this file. All that can be known is checked now, before the charge."""
+    if path.suffix not in allowed:
+        raise BadUsage(
+            wanted=f"{option} wants a file ending in {' or '.join(allowed)}.",
+            given=f"{path} was given.",
+            do="Change the ending; nothing was spent.",
+        )
+    if path.exists():
+        raise FileError(
+            wanted="A new file was to be written.",
+            given=f"{path} is there already, and what was paid for is not overwritten.",
+            do="Choose another name, or move the file away; nothing was spent.",
+        )
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise FileError(
+            wanted=f"{path} was to be written.",
+            given=f"The folder {path.parent} is not there, or may not be written to.",
+            do="Create the folder or choose another; nothing was spent.",
+        )
+    return allowed[path.suffix]

@@ -1,0 +1,131 @@
+"""`sitr demo`: the whole way from a file to a certificate, on a hospital that does not exist."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sitr.cli import ask, preview
+from sitr.cli.options import Json, promise
+from sitr.cli.terminal import console, say_json
+from sitr.errors import BudgetExceeded
+
+if TYPE_CHECKING:
+    from sitr.flavors.promise import Promise
+    from sitr.session.answer import Answer
+    from sitr.session.question import Question
+
+QUESTION = "SELECT ward, COUNT(*) AS visits, SUM(cost) AS total FROM visits GROUP BY ward"
+NEXT_QUESTION = "SELECT age_band, COUNT(DISTINCT patient_id) AS patients FROM visits GROUP BY age_band"
+BUDGET, PRICE = "zcdp(0.5)", "zcdp(0.05)"
+STEPS = ("Making up a hospital", "Protecting its patients", "Fitting the noise", "Asking", "Writing the papers")
+
+
+def demo(
+    directory: Annotated[Path, typer.Option(help="Where to put the files.")] = Path("sitr-demo"),
+    rows: Annotated[int, typer.Option(min=1, help="How many visits to make up.")] = 200_000,
+    as_json: Json = False,
+) -> None:
+    """Try everything on a made-up hospital.
+
+    Protects its patients, shows the price of a question, asks it, and writes its certificate. Run it again and it
+    goes on with the same budget, until that is used up.
+
+    Example: sitr demo --directory sitr-demo
+    """
+    from sitr.session.dataset import open as open_description
+
+    data, description, ledger = (directory / name for name in ("visits.parquet", "visits.sitr.yaml", "sitr.db"))
+    price = promise(PRICE)
+    with _step(0, quiet=as_json):
+        made = _make(data, rows=rows)
+    with _step(1, quiet=as_json):
+        _protect(data, description, ledger)
+    with _step(2, quiet=as_json):
+        question = open_description(description).budget().sql(QUESTION)
+        expected = question.preview(price)
+    if not as_json:
+        _say(f"The visits of a hospital that does not exist {'are' if made else 'were already'} in {data}.")
+        _say(f"What is public about them is in {description}; all answers together may cost {BUDGET}.")
+        _say("\nA question and its price, before anything is read or spent:\n")
+        preview.show(expected)
+    with _step(3, quiet=as_json):
+        answer = _release(question, price, ledger)
+    with _step(4, quiet=as_json):
+        certificate = answer.certificate(directory / f"certificate-{answer.record.entry}.html")
+        chart = answer.plot(directory / f"chart-{answer.record.entry}.svg")
+    if as_json:
+        files = {"data": data, "description": description, "ledger": ledger, "certificate": certificate, "chart": chart}
+        written = {name: str(path) for name, path in files.items()}
+        say_json({"files": written, "preview": expected.to_dict(), "answer": answer.to_dict()})
+        return
+    _say("\nThe answer, after the price was written into the ledger:\n")
+    ask.show(answer)
+    _say(f"\nThe certificate that explains and defends it is {certificate}, its chart {chart}.")
+    _say("Try next:")
+    _say(f"  sitr ask {shlex.quote(str(description))} \"{NEXT_QUESTION}\" --price 'zcdp(0.02)'")
+    _say(f"  sitr ledger show {shlex.quote(str(ledger))}")
+
+
+def _make(data: Path, *, rows: int) -> bool:
+    """Write the visits unless they are there."""
+    from pyarrow.parquet import write_table
+
+    from sitr.cli.hospital import hospital
+
+    if data.exists():
+        return False
+    data.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = data.with_suffix(".unfinished")
+    write_table(hospital(rows), unfinished)
+    unfinished.replace(data)  # an interrupted run leaves no half a file
+    return True
+
+
+def _protect(data: Path, description: Path, ledger: Path) -> None:
+    """Write the description unless it is there; the ledger goes on in any case."""
+    from sitr.cli.hospital import AGES, INSURANCES, WARDS
+    from sitr.session.dataset import protect
+
+    if description.exists():
+        return
+    protect(
+        data,
+        unit="patient_id",
+        max_groups=4,
+        max_rows_per_group=5,
+        bounds={"cost": (0, 5_000), "days": (0, 30)},
+        granularity={"cost": 0.01},
+        keys={"ward": [*WARDS, None], "age_band": AGES, "insurance": INSURANCES},
+    ).save(description, promise=promise(BUDGET), ledger=ledger)
+
+
+def _release(question: Question, price: Promise, ledger: Path) -> Answer:
+    try:
+        return question.release(price)
+    except BudgetExceeded as refusal:
+        raise BudgetExceeded(
+            wanted=refusal.wanted,
+            given=f"{refusal.given} The budget is used up: that is how it protects.",
+            do=f"See what it went to: sitr ledger show {ledger}. Or begin anew: sitr demo --directory NAME.",
+        ) from None
+
+
+@contextmanager
+def _step(position: int, *, quiet: bool) -> Iterator[None]:
+    """A bar while a step runs, on terminals only."""
+    from rich.progress import Progress
+
+    out = console(stderr=True)
+    with Progress(console=out, transient=True, disable=quiet or not out.is_terminal) as progress:
+        progress.add_task(STEPS[position], total=len(STEPS), completed=position)
+        yield
+
+
+def _say(line: str) -> None:
+    console().print(line, soft_wrap=True)

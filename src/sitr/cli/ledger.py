@@ -1,0 +1,112 @@
+"""`sitr ledger show`: what was promised and what was spent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sitr.cli.options import Json
+from sitr.cli.terminal import Command, console, help_alone, say_json, table
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from sitr.accounting.filter import Filter
+    from sitr.ledger.entry import Account, Entry
+
+app = typer.Typer(help="Look into a ledger.")
+app.callback(invoke_without_command=True)(help_alone)
+
+
+@app.command("show", cls=Command)
+def show(
+    ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger's file.")],
+    dataset: Annotated[str | None, typer.Option(help="Only this data set.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show budgets, what is left of them, and every charge.
+
+    Example: sitr ledger show sitr.db
+    """
+    from sitr.ledger.sql import SqlLedger
+
+    kept = SqlLedger(ledger, create=False)
+    accounts = kept.accounts() if dataset is None else [kept.account(dataset)]
+    standings = [(account, kept.standing(account.dataset)) for account in accounts]
+    entries = kept.entries(dataset)
+    if as_json:
+        say_json(_content(ledger, standings, entries))
+        return
+    out = console()
+    out.print(_accounts(standings))
+    out.print()
+    out.print(_entries(entries) if entries else "No question has been asked yet.")
+
+
+def _content(ledger: Path, standings: list[tuple[Account, Filter]], entries: list[Entry]) -> dict[str, object]:
+    from sitr.flavors.notation import write
+
+    return {
+        "ledger": str(ledger),
+        "accounts": [
+            {
+                "dataset": account.dataset,
+                "neighbors": account.neighbors,
+                "opened": account.opened.isoformat(),
+                "promise": write(budget.promise),
+                "spent": write(budget.spent()),
+                "remaining": write(budget.remaining()),
+            }
+            for account, budget in standings
+        ],
+        "entries": [
+            {
+                "number": entry.number,
+                "dataset": entry.dataset,
+                "at": entry.at.isoformat(),
+                "by": entry.by,
+                "version": entry.version,
+                "question": entry.question,
+                "price": write(entry.price),
+            }
+            for entry in entries
+        ],
+    }
+
+
+def _accounts(standings: list[tuple[Account, Filter]]) -> Table:
+    from sitr.report.figures import visible
+    from sitr.report.words import notation
+
+    grid = table("data set", "protects each", "promise", "spent", "left", "")
+    for account, budget in standings:
+        whole, spent, left = notation(budget.promise), notation(budget.spent()), notation(budget.remaining(), left=True)
+        grid.add_row(visible(account.dataset), visible(account.neighbors), whole, spent, left, _bar(budget))
+    return grid
+
+
+def _entries(entries: list[Entry]) -> Table:
+    from sitr.report.figures import visible
+    from sitr.report.words import notation
+
+    grid = table("entry", "time (UTC)", "who", "data set", "question", "price")
+    for entry in entries:
+        time = f"{entry.at:%Y-%m-%d %H:%M:%S}"
+        told = (visible(text) for text in (entry.by, entry.dataset, entry.question))
+        grid.add_row(str(entry.number), time, *told, notation(entry.price))
+    return grid
+
+
+def _bar(budget: Filter) -> str:
+    """The share that is spent of the scarcest parameter, rounded up; the bar is full only if all of it is."""
+    from sitr.loss.bounds import exact
+
+    spent, promise = budget.spent(), budget.promise
+    names = [field.name for field in fields(promise) if getattr(promise, field.name)]
+    share = max((exact(getattr(spent, name)) / exact(getattr(promise, name)) for name in names), default=1)
+    full = math.floor(10 * share)
+    return "█" * full + "░" * (10 - full) + f" {math.ceil(100 * share)}%"

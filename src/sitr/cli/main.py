@@ -1,0 +1,53 @@
+"""The console script. Nothing slow is imported here or at the top of a command's file: help appears at once."""
+
+from __future__ import annotations
+
+import sys
+from io import TextIOWrapper
+from typing import Annotated
+
+import typer
+
+from sitr.cli import ask, demo, ledger, preview, protect
+from sitr.cli.terminal import Command, help_alone
+
+app = typer.Typer(
+    name="sitr",
+    help="Release statistics from sensitive data, and know exactly what each release costs. Begin with: sitr demo",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # twice as quick, and plain text survives every pipe
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("demo", cls=Command)(demo.demo)
+app.command("protect", cls=Command)(protect.protect)
+app.command("preview", cls=Command)(preview.preview)
+app.command("ask", cls=Command)(ask.ask)
+app.add_typer(ledger.app, name="ledger")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"sitr {version('sitr')}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _alone(
+    context: typer.Context,
+    _shown: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None:
+    help_alone(context)
+
+
+def main() -> None:
+    """Run `sitr`."""
+    for stream in (sys.stdout, sys.stderr):
+        # An answer that was paid for must not be lost to a terminal that cannot write ±. A closed stream is None.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    app()

@@ -1,0 +1,238 @@
+"""`sitr protect`: fix what is public about a file, before any question is asked."""
+
+from __future__ import annotations
+
+import shlex
+from datetime import date
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sitr.cli.options import Budget, Json, Ledger, interval, named, number, promise
+from sitr.cli.terminal import BadUsage, FileError, console, say_json
+from sitr.cli.terminal import table as empty
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person, Row
+
+if TYPE_CHECKING:
+    from rich.table import Table as Grid
+
+    from sitr.flavors.arrows import Additive
+    from sitr.query.schema import Column, Key, Kind, Table
+
+Items = list[str] | None
+
+
+def protect(
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A Parquet or CSV file.")],
+    unit: Annotated[str | None, typer.Option(help="The column that identifies a person.")] = None,
+    unit_row: Annotated[bool, typer.Option("--unit-row", help="Protect each row by itself instead.")] = False,
+    max_groups: Annotated[int | None, typer.Option(help="In how many groups of a question one person counts.")] = None,
+    max_rows_per_group: Annotated[
+        int | None, typer.Option(help="How many rows of one person count in each group.")
+    ] = None,
+    bounds: Annotated[Items, typer.Option(help="COLUMN=LOW:HIGH, makes a column summable. Repeatable.")] = None,
+    granularity: Annotated[Items, typer.Option(help="COLUMN=STEP, such as cost=0.01 for cents. Repeatable.")] = None,
+    keys: Annotated[
+        Items, typer.Option(help="COLUMN=A,B,… lists its public groups; NULL is no value. Repeatable.")
+    ] = None,
+    keys_file: Annotated[
+        Items, typer.Option(help="COLUMN=FILE, the same with one key in each line. Repeatable.")
+    ] = None,
+    kind: Annotated[Items, typer.Option("--type", help="COLUMN=TYPE of a CSV file's column. Repeatable.")] = None,
+    relation: Annotated[Relation, typer.Option(help="How neighbouring data sets differ.")] = Relation.ADD_REMOVE,
+    name: Annotated[str | None, typer.Option(help="What questions call the table; else the file's name.")] = None,
+    budget: Budget = None,
+    ledger: Ledger = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write; else beside SOURCE.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a description that is there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Say what is public about a data set.
+
+    Who is protected, what one person may contribute, bounds and keys: all of this is taken as public, so it must
+    come from public knowledge, never from the rows. Nothing is charged.
+
+    Example: sitr protect visits.parquet --unit patient_id --max-groups 3 --max-rows-per-group 2
+    --bounds cost=0:5000 --keys ward=Cardiology,Surgery --budget 'zcdp(0.5)' --ledger sitr.db
+    """
+    from sitr.session import dataset as session
+
+    target = output if output is not None else source.with_name(source.name.split(".")[0] + ".sitr.yaml")
+    _check_target(target, force=force)
+    promised = promise(budget) if budget is not None else None
+    _check_budget(promised, ledger)
+    described = partial(
+        session.protect,
+        source,
+        unit=_unit(unit, row=unit_row),
+        max_groups=max_groups,
+        max_rows_per_group=max_rows_per_group,
+        bounds=named("--bounds", bounds, lambda _, text: interval(text)),
+        granularity=named("--granularity", granularity, lambda _, text: number(text)),
+        types=named("--type", kind, lambda _, text: text),
+        relation=relation,
+        name=name,
+    )
+    dataset = described()
+    if keys or keys_file:  # they are typed by their columns, which are known only now
+        dataset = described(keys=_keys(dataset.table, keys, keys_file))
+    dataset.save(target, promise=promised, ledger=ledger)
+    if as_json:
+        say_json(_content(dataset.table, description=target, promised=promised, ledger=ledger))
+    else:
+        out = console()
+        out.print(_columns(dataset.table))
+        out.print(_next_steps(dataset.table, target, promised), soft_wrap=True)
+
+
+def _content(table: Table, *, description: Path, promised: Additive | None, ledger: Path | None) -> dict[str, object]:
+    """A description for machines."""
+    from sitr.flavors.notation import write
+
+    return {
+        "description": str(description),
+        "name": table.name,
+        "neighbors": table.neighbors(),
+        "max_groups": table.max_groups,
+        "max_rows_per_group": table.max_rows_per_group,
+        "columns": [
+            {
+                "name": column.name,
+                "type": column.kind.value,
+                "bounds": [str(end) for end in _bounds(column)] or None,
+                "granularity": str(column.quantised.granularity) if column.quantised else None,
+                "keys": None if column.keys is None else [_plain(key) for key in column.keys],
+            }
+            for column in table.columns
+        ],
+        "budget": {"promise": write(promised), "ledger": str(ledger)} if promised is not None else None,
+    }
+
+
+def _columns(described: Table) -> Grid:
+    """What a question can do with each column."""
+    from sitr.report.figures import about, shortened, visible
+
+    grid = empty("column", "type", "bounds", "step", "public keys", "can be")
+    for column in described.columns:
+        keys = ", ".join("(no value)" if key is None else visible(str(key)) for key in column.keys or ())
+        grid.add_row(
+            visible(column.name),
+            column.kind.value,
+            " to ".join(about(end, digits=15) for end in _bounds(column)),
+            about(column.quantised.granularity, digits=15) if column.quantised else "",
+            shortened(keys, most=40) + (f" ({len(column.keys)})" if column.keys and len(keys) > 40 else ""),
+            _uses(column, described),
+        )
+    return grid
+
+
+def _uses(column: Column, table: Table) -> str:
+    from sitr.query.schema import GROUPABLE
+
+    if isinstance(table.unit, Person) and table.unit.column == column.name:
+        return "counted distinct"
+    summed = ["summed"] if column.quantised else []
+    grouped = ["grouped" if column.keys else "grouped with δ"] if column.kind in GROUPABLE else []
+    return ", ".join([*summed, *grouped]) or "counted"
+
+
+def _next_steps(table: Table, target: Path, promised: Additive | None) -> str:
+    from sitr.flavors.notation import write
+    from sitr.query.nodes import Count, Named, Query, text
+
+    caps = f"at most {table.max_groups} groups and {table.max_rows_per_group} rows in each"
+    written = f"Protects each {table.neighbors()}, with {caps}. Written to {target}."
+    if promised is None:
+        return f"{written}\nNo budget is set: give --budget and --ledger with each question."
+    question, price = text(Query(table.name, (Named("n", Count()),))), write(promised.share(Fraction(1, 10)))
+    command = shlex.join(["sitr", "preview", str(target), question, "--price", price])
+    return f"{written}\nAll answers together may cost {write(promised)}. Try next:\n  {command}"
+
+
+def _bounds(column: Column) -> tuple[Fraction, ...]:
+    """Both ends in the column's unit, or none."""
+    if (quantised := column.quantised) is None:
+        return ()
+    return quantised.lower * quantised.granularity, quantised.upper * quantised.granularity
+
+
+def _plain(key: Key) -> str | int | bool | None:
+    return key.isoformat() if isinstance(key, date) else key
+
+
+def _check_target(target: Path, *, force: bool) -> None:
+    if target.suffix not in (".yaml", ".yml"):
+        raise BadUsage(
+            wanted="A description is a file ending in .yaml.", given=f"{target} was given.", do="Give it such a name."
+        )
+    if target.exists() and not force:
+        raise FileError(
+            wanted="A new description was to be written.",
+            given=f"{target} is there already.",
+            do="Name another file with -o, or overwrite it with --force.",
+        )
+
+
+def _check_budget(promised: Additive | None, ledger: Path | None) -> None:
+    """Both or none, and a place where a ledger is or can be. It is made with the first question, not now."""
+    from sitr.ledger.sql import SqlLedger
+    from sitr.ledger.sqlite import sqlite_file
+
+    if (promised is None) != (ledger is None):
+        raise BadUsage(
+            wanted="A budget and the ledger that remembers what was spent belong together.",
+            given=f"{'--ledger' if ledger is None else '--budget'} is missing.",
+            do="Give both here, such as --budget 'zcdp(0.5)' --ledger sitr.db, or both with each question.",
+        )
+    if ledger is not None:
+        SqlLedger(ledger, create=False) if ledger.exists() else sqlite_file(ledger, patience=0.0)
+
+
+def _unit(column: str | None, *, row: bool) -> str | Row:
+    if (column is not None) == row:
+        raise BadUsage(
+            wanted="Who is protected is said in one way: by the column of persons, or as each row.",
+            given="Both --unit and --unit-row were given." if row else "Neither --unit nor --unit-row was given.",
+            do="Write for example --unit patient_id; --unit-row is right only where nobody can have two rows.",
+        )
+    return column if column is not None else Row()
+
+
+def _keys(table: Table, listed: Items, filed: Items) -> dict[str, list[Key]]:
+    kinds = {column.name: column.kind for column in table.columns}
+
+    def typed(column: str, texts: list[str]) -> list[Key]:
+        return [_key(text.strip(), kinds.get(column)) for text in texts if text.strip()]
+
+    keys = named("--keys", listed, lambda column, text: typed(column, text.split(",")))
+    more = named("--keys-file", filed, lambda column, file: typed(column, _lines(file)))
+    if both := sorted(keys.keys() & more.keys()):
+        raise BadUsage(
+            wanted="The keys of a column are listed in one place.",
+            given=f"{both[0]} has --keys and --keys-file.",
+            do="Leave out one of the two.",
+        )
+    return keys | more
+
+
+def _lines(file: str) -> list[str]:
+    return Path(file).read_text("utf-8-sig").splitlines()
+
+
+def _key(text: str, kind: Kind | None) -> Key:
+    """A key in the type of its column; `describe` knows what to say of a column that cannot have keys."""
+    if text == "NULL":
+        return None
+    match kind.value if kind else None:
+        case "integer":
+            return int(text)
+        case "boolean":
+            return ("false", "true").index(text.lower()) == 1
+        case "date":
+            return date.fromisoformat(text)
+    return text

@@ -1,0 +1,149 @@
+"""`sitr ask` pays before it looks, and never pays for what it cannot deliver."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from sitr.cli.hospital import WARDS
+from sitr.ledger.sql import SqlLedger
+
+Sitr = Callable[..., Any]
+
+WARD = "SELECT ward, COUNT(*) AS visits, SUM(cost) AS total FROM visits GROUP BY ward"
+PRICE = ("--price", "zcdp(0.05)")
+
+
+def entries() -> int:
+    return len(SqlLedger("sitr.db", create=False).entries()) if Path("sitr.db").exists() else 0
+
+
+def test_an_answer(sitr: Sitr, description: Path) -> None:
+    done = sitr("ask", description, WARD, *PRICE)
+    assert (done.code, done.err) == (0, "")
+    assert all(ward in done.out for ward in WARDS)
+    assert "ρ = 0.45 of ρ = 0.5" in done.out
+    assert entries() == 1
+
+
+def test_json_is_the_certificate(sitr: Sitr, description: Path) -> None:
+    told = sitr("ask", description, WARD, *PRICE, "--json").told()
+    assert (told["kind"], told["entry"], told["private"]) == ("certificate", 1, True)
+    assert [row["key"] for row in told["rows"]] == [[ward] for ward in WARDS]
+
+
+def test_every_file_holds_the_same_answer(sitr: Sitr, description: Path) -> None:
+    files = ("-o", "answer.csv", "--certificate", "answer.html", "--plot", "answer.svg")
+    told = sitr("ask", description, WARD, *PRICE, *files, "--json").told()
+    columns = ["ward", "visits", "visits_low", "visits_high", "total", "total_low", "total_high"]
+    table = pyarrow.csv.read_csv("answer.csv")
+    assert table.schema.names == columns
+    assert table["visits"].to_pylist() == [row["values"][0]["value"] for row in told["rows"]]
+    assert Path("answer.html").read_text().lower().startswith("<!doctype html>")
+    assert Path("answer.svg").read_text().lstrip().startswith("<svg")
+    assert "Written: answer.parquet" in sitr("ask", description, WARD, *PRICE, "-o", "answer.parquet").out
+    assert pyarrow.parquet.read_table("answer.parquet").schema.names == columns
+    told = sitr("ask", description, WARD, *PRICE, "-o", "answer.json", "--json").told()
+    assert json.loads(Path("answer.json").read_text()) == told
+
+
+@pytest.mark.parametrize(
+    ("files", "code", "error"),
+    [
+        (("-o", "answer.xlsx"), 2, "BadUsage"),
+        (("-o", "answer"), 2, "BadUsage"),
+        (("--certificate", "answer.pdf"), 2, "BadUsage"),
+        (("--plot", "answer.png"), 2, "BadUsage"),
+        (("-o", "missing/answer.csv"), 1, "FileError"),
+        (("--plot", "missing/answer.svg"), 1, "FileError"),
+        (("-o", "visits.parquet"), 1, "FileError"),
+        (("-o", "answer.csv", "--certificate", "."), 2, "BadUsage"),
+    ],
+)
+def test_files_that_cannot_be_written_cost_nothing(
+    sitr: Sitr, description: Path, files: tuple[str, ...], code: int, error: str
+) -> None:
+    before = Path("visits.parquet").read_bytes()
+    refused = sitr("ask", description, WARD, *PRICE, *files, "--json")
+    assert (refused.code, refused.error()["error"]) == (code, error)
+    assert "nothing was spent" in refused.error()["do"]
+    assert entries() == 0
+    assert Path("visits.parquet").read_bytes() == before
+    assert not list(Path().glob("answer*"))
+
+
+def test_a_disk_that_fails_after_the_charge_does_not_lose_the_answer(
+    sitr: Sitr, description: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device", "answer.html")
+
+    monkeypatch.setattr("sitr.session.answer._written", full)
+    done = sitr("ask", description, WARD, *PRICE, "--certificate", "answer.html", "--json")
+    assert done.code == 1
+    assert done.told()["entry"] == 1
+    assert json.loads(done.err)["given"] == "answer.html: No space left on device."
+
+
+def test_a_price_beyond_the_budget(sitr: Sitr, description: Path) -> None:
+    assert sitr("ask", description, WARD, "--price", "zcdp(0.4)").code == 0
+    before = sitr("ledger", "show", "sitr.db", "--json").told()
+    refused = sitr("ask", description, WARD, "--price", "zcdp(0.2)", "-o", "answer.csv", "--json")
+    assert (refused.code, refused.error()["error"]) == (1, "BudgetExceeded")
+    assert "zcdp(rho=0.1)" in refused.error()["wanted"]
+    assert sitr("ledger", "show", "sitr.db", "--json").told() == before
+    assert not Path("answer.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("sql", "price", "error"),
+    [
+        ("SELECT SUM(price) AS n FROM visits", "zcdp(0.1)", "UnknownName"),
+        ("SELECT COUNT(*) AS n FROM stays", "zcdp(0.1)", "UnknownName"),
+        ("SELECT COUNT(*) AS n FROM visits JOIN staff USING (ward)", "zcdp(0.1)", "ForbiddenConstruct"),
+        ("SELECT SUM(days) AS n FROM visits", "zcdp(0.1)", "DescriptionError"),
+        (WARD, "much", "InvalidPromise"),
+        (WARD, "approximate(1, 1e-6)", "IncompatiblePromises"),
+    ],
+)
+def test_bad_questions_and_prices_cost_nothing(sitr: Sitr, description: Path, sql: str, price: str, error: str) -> None:
+    refused = sitr("ask", description, sql, "--price", price, "--json")
+    assert (refused.code, refused.error()["error"]) == (2, error)
+    assert entries() == 0
+
+
+def test_a_busy_ledger(sitr: Sitr, description: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sitr("ask", description, WARD, *PRICE).code == 0
+    monkeypatch.setattr(SqlLedger.__init__, "__kwdefaults__", {"create": True, "patience": 0.1})
+    with closing(sqlite3.connect("sitr.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        refused = sitr("ask", description, WARD, *PRICE, "--json")
+    assert (refused.code, refused.error()["error"]) == (1, "LedgerBusy")
+    assert entries() == 1
+
+
+def test_data_that_changed_since_they_were_described(sitr: Sitr, description: Path) -> None:
+    table = pyarrow.parquet.read_table("visits.parquet")
+    pyarrow.parquet.write_table(table.drop_columns("insurance"), "visits.parquet")
+    refused = sitr("ask", description, WARD, *PRICE, "--json")
+    assert (refused.code, refused.error()["error"]) == (1, "SourceError")
+    assert entries() == 0
+
+
+def test_data_that_fail_after_the_charge(sitr: Sitr, description: Path) -> None:
+    """The footer is sound and the rows are not: the charge stands, and nothing is quoted."""
+    content = bytearray(Path("visits.parquet").read_bytes())
+    rows = slice(4, len(content) - 8 - int.from_bytes(content[-8:-4], "little"))
+    content[rows] = bytes(len(content[rows]))
+    Path("visits.parquet").write_bytes(content)
+    refused = sitr("ask", description, WARD, *PRICE, "--json")
+    assert (refused.code, refused.error()["error"]) == (1, "BackendFailure")
+    assert entries() == 1

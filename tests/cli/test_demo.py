@@ -1,0 +1,95 @@
+"""`sitr demo` from nothing to the end of the budget."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitr.cli.demo import QUESTION
+from sitr.ledger.sql import SqlLedger
+
+Sitr = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def files(folder: str) -> set[str]:
+    return {path.name for path in Path(folder).iterdir()}
+
+
+def test_twice_is_two_answers_from_one_budget(sitr: Sitr) -> None:
+    first = sitr("demo", "--rows", 2_000)
+    assert (first.code, first.err) == (0, "")
+    data = Path("sitr-demo/visits.parquet").read_bytes()
+    assert QUESTION in first.out
+    assert first.out.index("left then") < first.out.index("entry     1")
+    assert "ρ = 0.45 of ρ = 0.5" in first.out
+    second = sitr("demo", "--rows", 500)
+    assert "ρ = 0.4 of ρ = 0.5" in second.out
+    assert "were already" in second.out
+    assert Path("sitr-demo/visits.parquet").read_bytes() == data
+    papers = {
+        f"{kind}-{entry}.{ending}" for entry in (1, 2) for kind, ending in (("certificate", "html"), ("chart", "svg"))
+    }
+    assert files("sitr-demo") == {"visits.parquet", "visits.sitr.yaml", "sitr.db", *papers}
+
+
+def test_the_commands_that_it_proposes_work(sitr: Sitr) -> None:
+    told = sitr("demo", "--rows", 2_000, "--directory", "my demo").out
+    proposed = [shlex.split(line) for line in told.partition("Try next:")[2].splitlines() if line.strip()]
+    assert [words[:2] for words in proposed] == [["sitr", "ask"], ["sitr", "ledger"]]
+    assert [sitr(*words[1:]).code for words in proposed] == [0, 0]
+
+
+def test_json_until_the_budget_is_used_up(sitr: Sitr) -> None:
+    for entry in range(1, 11):
+        told = sitr("demo", "--rows", 2_000, "--directory", "here", "--json").told()
+        assert list(told) == ["files", "preview", "answer"]
+        assert told["answer"]["entry"] == entry
+        assert told["answer"]["private"]
+        assert all(Path(path).exists() for path in told["files"].values())
+    before = files("here")
+    refused = sitr("demo", "--rows", 2_000, "--directory", "here", "--json")
+    assert (refused.code, refused.error()["error"]) == (1, "BudgetExceeded")
+    assert "used up" in refused.error()["given"]
+    assert "sitr ledger show here/sitr.db" in refused.error()["do"]
+    assert len(SqlLedger("here/sitr.db", create=False).entries()) == 10
+    assert files("here") == before
+    shown = sitr("demo", "--rows", 2_000, "--directory", "here")
+    assert shown.code == 1
+    assert shown.err.startswith("Budget exceeded\n")
+
+
+def test_a_lost_description_does_not_renew_the_budget(sitr: Sitr) -> None:
+    assert sitr("demo", "--rows", 2_000).code == 0
+    Path("sitr-demo/visits.sitr.yaml").unlink()
+    assert "ρ = 0.4 of ρ = 0.5" in sitr("demo").out
+
+
+def test_a_file_of_somebody_else_is_left_alone(sitr: Sitr) -> None:
+    Path("visits.parquet").write_text("mine")
+    refused = sitr("demo", "--directory", ".", "--json")
+    assert (refused.code, refused.error()["error"]) == (1, "SourceError")
+    assert Path("visits.parquet").read_text() == "mine"
+
+
+def test_a_place_that_is_no_folder(sitr: Sitr) -> None:
+    Path("sitr-demo").write_text("a file")
+    refused = sitr("demo", "--json")
+    assert refused.code == 1
+    assert "sitr-demo" in refused.error()["given"]
+
+
+def test_steps_are_shown_on_a_terminal_only(sitr: Sitr) -> None:
+    seen = sitr("demo", "--rows", 500, environment={"FORCE_COLOR": "1"})
+    assert "Making up a hospital" in seen.err
+    assert "Making up a hospital" not in seen.out
+    quiet = sitr("demo", "--rows", 500, "--json", environment={"FORCE_COLOR": "1"})
+    assert quiet.err == ""

@@ -1,0 +1,93 @@
+"""`sitr ledger show` shows what is there, and makes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.pure import PureDP
+from sitr.ledger.sql import SqlLedger
+
+Sitr = Callable[..., Any]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "sitr.db"
+    ledger = SqlLedger(path)
+    ledger.open("clinic", promise=PureDP(1.0), neighbors="person (patient_id), add-remove")
+    ledger.open("school", promise=ApproximateDP(1.0, 1e-6), neighbors="row, replace-one")
+    ledger.charge("clinic", price=PureDP(0.25), question="SELECT COUNT(*) AS n FROM clinic")
+    ledger.charge("school", price=ApproximateDP(0.1, 5e-7), question='SELECT COUNT(*) AS "\x1b[31m" FROM school')
+    return path
+
+
+def test_budgets_and_charges(sitr: Sitr, path: Path) -> None:
+    done = sitr("ledger", "show", path, environment={"COLUMNS": "200"})
+    assert (done.code, done.err) == (0, "")
+    words = " ".join(done.out.split())
+    assert "clinic person (patient_id), add-remove ε = 1 ε = 0.25 ε = 0.75" in words
+    assert "██░░░░░░░░ 25%" in done.out
+    assert "█████░░░░░ 50%" in done.out  # of δ, which is scarcer than ε
+    assert "\x1b" not in done.out
+
+
+def test_json(sitr: Sitr, path: Path) -> None:
+    told = sitr("ledger", "show", path, "--json").told()
+    assert list(told) == ["ledger", "accounts", "entries"]
+    clinic, school = told["accounts"]
+    assert clinic.pop("opened") <= datetime.now(UTC).isoformat()
+    assert clinic == {
+        "dataset": "clinic",
+        "neighbors": "person (patient_id), add-remove",
+        "promise": "pure(epsilon=1.0)",
+        "spent": "pure(epsilon=0.25)",
+        "remaining": "pure(epsilon=0.75)",
+    }
+    assert school["dataset"] == "school"
+    assert [entry["number"] for entry in told["entries"]] == [1, 2]
+    assert set(told["entries"][0]) == {"number", "dataset", "at", "by", "version", "question", "price"}
+
+
+def test_one_data_set(sitr: Sitr, path: Path) -> None:
+    told = sitr("ledger", "show", path, "--dataset", "school", "--json").told()
+    assert [account["dataset"] for account in told["accounts"]] == ["school"]
+    assert [entry["dataset"] for entry in told["entries"]] == ["school"]
+
+
+def test_an_unknown_data_set(sitr: Sitr, path: Path) -> None:
+    refused = sitr("ledger", "show", path, "--dataset", "prison", "--json")
+    assert (refused.code, refused.error()["error"]) == (1, "LedgerError")
+
+
+def test_a_new_budget(sitr: Sitr, tmp_path: Path) -> None:
+    SqlLedger(tmp_path / "new.db").open("clinic", promise=PureDP(0.0), neighbors="row, add-remove")
+    told = sitr("ledger", "show", tmp_path / "new.db").out
+    assert "No question has been asked yet." in told
+    assert "██████████ 100%" in told  # of nothing, all is spent
+
+
+def test_nearly_all_is_not_all(sitr: Sitr, tmp_path: Path) -> None:
+    ledger = SqlLedger(tmp_path / "new.db")
+    ledger.open("clinic", promise=PureDP(1.0), neighbors="row, add-remove")
+    ledger.charge("clinic", price=PureDP(0.999), question="SELECT COUNT(*) AS n FROM clinic")
+    assert "█████████░ 100%" in sitr("ledger", "show", tmp_path / "new.db").out
+
+
+def test_nothing_is_made(sitr: Sitr, tmp_path: Path) -> None:
+    refused = sitr("ledger", "show", tmp_path / "missing.db", "--json")
+    assert (refused.code, refused.error()["error"]) == (1, "LedgerError")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_no_ledger(sitr: Sitr, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("no ledger " * 100)
+    (tmp_path / "empty.db").touch()
+    for name in ("notes.txt", "empty.db"):
+        assert sitr("ledger", "show", tmp_path / name, "--json").error()["error"] == "LedgerError"
+    assert (tmp_path / "empty.db").stat().st_size == 0

@@ -1,0 +1,162 @@
+"""`sitr protect` writes what is public, and refuses what cannot be meant."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from sitr.session.description import load
+
+Sitr = Callable[..., Any]
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+PERSON = ("--unit", "patient_id", "--max-groups", "3", "--max-rows-per-group", "2")
+BUDGET = ("--budget", "zcdp(0.5)", "--ledger", "sitr.db")
+
+
+def test_a_full_description(sitr: Sitr) -> None:
+    done = sitr(
+        *("protect", "visits.parquet", *PERSON, *BUDGET, "--relation", "replace-one", "--name", "stays"),
+        *("--bounds", "cost=-5:5e3", "--granularity", "cost=0.01", "--bounds", "days=0:30"),
+        *("--keys", "ward=Cardiology, Surgery,NULL", "--keys", "days=0,1,2", "--keys", "admitted=2024-02-29"),
+    )
+    assert (done.code, done.err) == (0, "")
+    written = yaml.safe_load(Path("visits.sitr.yaml").read_text())
+    columns = written.pop("columns")
+    assert written == {
+        "sitr": 1,
+        "name": "stays",
+        "source": "visits.parquet",
+        "unit": {"person": "patient_id"},
+        "relation": "replace-one",
+        "max_groups": 3,
+        "max_rows_per_group": 2,
+        "budget": {"promise": "zcdp(rho=0.5)", "ledger": "sitr.db"},
+    }
+    assert columns["cost"] == {"type": "real", "bounds": [-5, 5000], "granularity": 0.01}
+    assert columns["days"] == {"type": "integer", "bounds": [0, 30], "granularity": 1, "keys": [0, 1, 2]}
+    assert columns["ward"]["keys"] == ["Cardiology", "Surgery", None]
+    assert columns["admitted"]["keys"] == [date(2024, 2, 29)]
+    assert columns["insurance"] == {"type": "text"}
+    assert load(Path("visits.sitr.yaml")).table.find("cost") is not None
+
+
+def test_the_summary_says_what_can_be_done(sitr: Sitr) -> None:
+    told = sitr("protect", "visits.parquet", *PERSON, *BUDGET, "--bounds", "cost=0:5000", "--keys", "ward=Surgery").out
+    uses = {line.split()[0]: line.split() for line in told.splitlines() if line}
+    assert uses["patient_id"][-2:] == ["counted", "distinct"]
+    assert uses["cost"][1:5] == ["real", "0", "to", "5,000"]
+    assert uses["cost"][-1] == "summed"
+    assert uses["ward"][-2:] == ["Surgery", "grouped"]
+    assert uses["insurance"][-3:] == ["grouped", "with", "δ"]
+    assert "sitr preview visits.sitr.yaml 'SELECT COUNT(*) AS n FROM visits' --price 'zcdp(rho=0.05)'" in told
+
+
+def test_no_ledger_is_made_yet(sitr: Sitr) -> None:
+    assert sitr("protect", "visits.parquet", *PERSON, *BUDGET).code == 0
+    assert not Path("sitr.db").exists()
+
+
+def test_json(sitr: Sitr) -> None:
+    told = sitr("protect", "visits.parquet", "--unit-row", "--keys", "days=1", "--bounds", "cost=0:1", "--json").told()
+    assert list(told) == [
+        *("description", "name", "neighbors", "max_groups", "max_rows_per_group", "columns", "budget"),
+    ]
+    assert (told["description"], told["name"], told["neighbors"]) == ("visits.sitr.yaml", "visits", "row, add-remove")
+    columns = {column["name"]: column for column in told["columns"]}
+    assert columns["days"] == {"name": "days", "type": "integer", "bounds": None, "granularity": None, "keys": [1]}
+    assert columns["cost"]["bounds"] == ["0", "1"]
+    assert told["budget"] is None
+
+
+def test_keys_from_a_file(sitr: Sitr) -> None:
+    Path("wards.txt").write_text("\ufeffIntensive, care\r\n\nقسم القلب\nNULL\n", encoding="utf-8")
+    done = sitr("protect", "visits.parquet", "--unit-row", "--keys-file", "ward=wards.txt", "--json")
+    keys = next(column["keys"] for column in done.told()["columns"] if column["name"] == "ward")
+    assert keys == ["Intensive, care", "قسم القلب", None]
+
+
+def test_types_of_a_csv_file(sitr: Sitr) -> None:
+    Path("wards.csv").write_text("ward,open,beds\nA,true,1\nB,false,2\n")
+    done = sitr("protect", "wards.csv", "--unit-row", "--type", "beds=real", "--keys", "open=TRUE,false", "--json")
+    found = {column["name"]: (column["type"], column["keys"]) for column in done.told()["columns"]}
+    assert found == {"ward": ("text", None), "open": ("boolean", [True, False]), "beds": ("real", None)}
+
+
+def test_names_that_need_quotes_are_quoted_in_the_advice(sitr: Sitr) -> None:
+    told = sitr("protect", "visits.parquet", "--unit-row", *BUDGET, "--name", "two words", "-o", "my visits.yaml").out
+    assert """sitr preview 'my visits.yaml' 'SELECT COUNT(*) AS n FROM "two words"' --price""" in told
+
+
+def test_overwriting_is_refused(sitr: Sitr) -> None:
+    assert sitr("protect", "visits.parquet", "--unit-row").code == 0
+    before = Path("visits.sitr.yaml").read_text()
+    refused = sitr("protect", "visits.parquet", *PERSON, "--json")
+    assert (refused.code, refused.error()["error"]) == (1, "FileError")
+    assert "--force" in refused.error()["do"]
+    assert Path("visits.sitr.yaml").read_text() == before
+    assert sitr("protect", "visits.parquet", *PERSON, "--force").code == 0
+    assert Path("visits.sitr.yaml").read_text() != before
+
+
+def test_data_are_never_overwritten(sitr: Sitr) -> None:
+    before = Path("visits.parquet").read_bytes()
+    refused = sitr("protect", "visits.parquet", "--unit-row", "-o", "visits.parquet", "--force", "--json")
+    assert (refused.code, refused.error()["error"]) == (2, "BadUsage")
+    assert Path("visits.parquet").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        (("missing.parquet", "--unit-row"), 1, "SourceError"),
+        (("notes.txt", "--unit-row"), 1, "SourceError"),
+        (("fake.parquet", "--unit-row"), 1, "SourceError"),
+        (("visits.parquet", "--unit", "patient", *PERSON[2:]), 2, "DescriptionError"),
+        (("visits.parquet", "--unit", "patient_id"), 2, "DescriptionError"),
+        (("visits.parquet", *PERSON, "--max-groups", "0"), 2, "DescriptionError"),
+        (("visits.parquet", "--unit-row", "--max-groups", "3"), 2, "DescriptionError"),
+        (("visits.parquet",), 2, "BadUsage"),
+        (("visits.parquet", "--unit-row", *PERSON), 2, "BadUsage"),
+        (("visits.parquet", "--unit-row", "--bounds", "price=0:5"), 2, "DescriptionError"),
+        (("visits.parquet", "--unit-row", "--bounds", "ward=0:5"), 2, "DescriptionError"),
+        (("visits.parquet", "--unit-row", "--bounds", "cost=5:0"), 2, "DescriptionError"),
+        (("visits.parquet", "--unit-row", "--bounds", "cost=nan:5"), 2, "DescriptionError"),
+        (("visits.parquet", "--unit-row", "--bounds", "cost=0-5"), 2, "BadUsage"),
+        (("visits.parquet", "--unit-row", "--granularity", "cost=0.01"), 2, "DescriptionError"),
+        (("visits.parquet", "--unit-row", "--granularity", "cost=fine"), 2, "BadUsage"),
+        (("visits.parquet", "--unit-row", "--keys", "days=few"), 2, "BadUsage"),
+        (("visits.parquet", "--unit-row", "--keys", "admitted=yesterday"), 2, "BadUsage"),
+        (("visits.parquet", "--unit-row", "--keys", "cost=1"), 2, "DescriptionError"),
+        (("visits.parquet", "--unit-row", "--keys", "wing=A"), 2, "DescriptionError"),
+        (("visits.parquet", "--unit-row", "--keys", "ward=A,A"), 2, "DescriptionError"),
+        (("visits.parquet", "--unit-row", "--keys", "ward="), 2, "DescriptionError"),
+        (("visits.parquet", "--unit-row", "--keys", "ward=A", "--keys-file", "ward=notes.txt"), 2, "BadUsage"),
+        (("visits.parquet", "--unit-row", "--keys-file", "ward=missing.txt"), 1, "FileError"),
+        (("visits.parquet", "--unit-row", "--type", "cost=money"), 2, "DescriptionError"),
+        (("visits.parquet", "--unit-row", "--budget", "zcdp(0.5)"), 2, "BadUsage"),
+        (("visits.parquet", "--unit-row", "--ledger", "sitr.db"), 2, "BadUsage"),
+        (("visits.parquet", "--unit-row", "--budget", "zcdp(-1)", "--ledger", "sitr.db"), 2, "InvalidPromise"),
+        (("visits.parquet", "--unit-row", "--budget", "0.5", "--ledger", "sitr.db"), 2, "InvalidPromise"),
+        (("visits.parquet", "--unit-row", "--budget", "zcdp(0.5)", "--ledger", "missing/sitr.db"), 1, "LedgerError"),
+        (("visits.parquet", "--unit-row", "--budget", "zcdp(0.5)", "--ledger", "notes.txt"), 1, "LedgerError"),
+        (("visits.parquet", "--unit-row", "--budget", "zcdp(0.5)", "--ledger", "other.db"), 1, "LedgerError"),
+        (("visits.parquet", "--unit-row", "-o", "missing/visits.yaml"), 1, "FileError"),
+    ],
+)
+def test_refusals(sitr: Sitr, words: tuple[str, ...], code: int, error: str) -> None:
+    Path("notes.txt").write_text("Beds are counted on Mondays, and in the morning only.\n" * 20)
+    Path("fake.parquet").write_text("ward,cost\nA,1\n")
+    with closing(sqlite3.connect("other.db")) as other:
+        other.execute("CREATE TABLE recipes (name TEXT)")
+    refused = sitr("protect", *words, "--json")
+    assert (refused.code, refused.error()["error"]) == (code, error)
+    assert not list(Path().glob("*.yaml"))

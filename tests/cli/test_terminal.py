@@ -1,0 +1,115 @@
+"""Errors are told in three lines or as JSON, with the right exit code and without a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitr import errors
+from sitr.cli.terminal import BadUsage, FileError, printable
+from sitr.errors import SitrError
+
+Sitr = Callable[..., Any]
+
+ASK = ("ask", "visits.sitr.yaml", "SELECT COUNT(*) AS n FROM visits", "--price", "zcdp(0.1)")
+KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, SitrError)]
+BAD_INPUT = {
+    "InvalidPromise",
+    "IncompatiblePromises",
+    "DescriptionError",
+    "QuestionError",
+    "UnknownName",
+    "ForbiddenConstruct",
+    "BadUsage",
+}
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("sitr.session.dataset.open", fail)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, BadUsage, FileError])
+def test_every_error_has_its_exit_code(sitr: Sitr, monkeypatch: pytest.MonkeyPatch, kind: type[SitrError]) -> None:
+    failing(monkeypatch, kind(wanted="This.", given="That.", do="Something."))
+    done = sitr(*ASK, "--json")
+    assert done.code == (2 if kind.__name__ in BAD_INPUT else 1)
+    assert done.error() == {"error": kind.__name__, "wanted": "This.", "given": "That.", "do": "Something."}
+
+
+def test_errors_are_a_title_and_three_lines(sitr: Sitr, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(
+        monkeypatch, errors.BudgetExceeded(wanted="This.", given="That " * 50 + ".", do="[red]Something[/red] :cat:.")
+    )
+    done = sitr(*ASK)
+    assert done.out == ""
+    title, *lines = done.err.splitlines()
+    assert title == "Budget exceeded"
+    assert lines == ["wanted  This.", "given   " + "That " * 50 + ".", "do      [red]Something[/red] :cat:."]
+
+
+@pytest.mark.parametrize(
+    ("error", "given"),
+    [
+        (FileNotFoundError(2, "No such file or directory", "gone"), "gone: No such file or directory."),
+        (OSError("a broken disk"), "a broken disk."),
+    ],
+)
+def test_failures_of_the_system_are_told(
+    sitr: Sitr, monkeypatch: pytest.MonkeyPatch, error: OSError, given: str
+) -> None:
+    failing(monkeypatch, error)
+    done = sitr(*ASK, "--json")
+    assert done.code == 1
+    assert done.error()["given"] == given
+
+
+def test_interruption_is_quiet(sitr: Sitr, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch, KeyboardInterrupt())
+    done = sitr(*ASK)
+    assert (done.code, done.out, done.err) == (130, "", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("ask",), "DESCRIPTION"),
+        (("ask", "visits.sitr.yaml", "SELECT 1"), "--price"),
+        (("ask", "--prize", "zcdp(1)"), "--prize"),
+        (("demo", "--rows", "many"), "--rows"),
+        (("demo", "--rows", "0"), "--rows"),
+        (("protect", "visits.parquet", "--relation", "cousins"), "cousins"),
+        (("ledger", "show"), "LEDGER"),
+    ],
+)
+def test_usage_is_told_in_the_same_way(sitr: Sitr, words: tuple[str, ...], named: str) -> None:
+    plain, machine = sitr(*words), sitr(*words, "--json")
+    assert plain.code == machine.code == 2
+    assert [line.split()[0] for line in plain.err.splitlines()] == ["Bad", "wanted", "given", "do"]
+    assert named in plain.err
+    assert machine.error()["error"] == "BadUsage"
+
+
+def test_colours_are_for_terminals_that_want_them(sitr: Sitr) -> None:
+    plain = sitr("ask")
+    coloured = sitr("ask", environment={"FORCE_COLOR": "1"})
+    refused = sitr("ask", environment={"FORCE_COLOR": "1", "NO_COLOR": "1"})
+    assert "\x1b" not in plain.err
+    assert "\x1b[1;31mBad usage" in coloured.err
+    assert "\x1b[1;31m" not in refused.err
+
+
+def test_names_cannot_act_on_the_terminal(sitr: Sitr, description: Path) -> None:
+    done = sitr("ask", description, 'SELECT SUM("\x1b[31mred\u202e") AS n FROM visits', "--price", "zcdp(0.1)")
+    assert done.code == 2
+    assert "\x1b" not in done.err
+    assert "\u202e" not in done.err
+
+
+def test_printable_keeps_other_scripts() -> None:
+    assert printable("قسم القلب ± 3 €") == "قسم القلب ± 3 €"

@@ -1,0 +1,184 @@
+"""Every example in README.md and docs/ runs and shows what it says it shows.
+
+The blocks of a document run in their order, in one new folder:
+
+- ```` ```console ````: a line that starts with `$ ` is a command (it goes on after a final backslash), what follows is
+  its output. Numbers are compared as "a number", since noise changes them; runs of space, box-drawing and dashes as
+  one space; a line `...` stands for anything. `bash dev/…` is not run, but must exist.
+- ```` ```python ````: run as a doctest where it has prompts, otherwise simply run. Names live on to the next block.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HARMLESS = {"sitr", "cat", "cut", "echo", "head", "ls", "sort", "tail", "wc"}
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    language: str
+    text: str
+    line: int
+
+
+def blocks(document: Path) -> list[Block]:
+    """The fenced blocks that can be run, each with the line at which its text begins."""
+    text = document.read_text()
+    fences = re.finditer(r"^(?P<fence>`{3,})(console|python)\s*\n(.*?)^(?P=fence)\s*$", text, re.DOTALL | re.MULTILINE)
+    return [Block(found[2], found[3], text[: found.start(3)].count("\n") + 1) for found in fences]
+
+
+def commands(text: str) -> list[tuple[str, str]]:
+    """Pairs of a command and the output that is shown below it."""
+    before, *parts = re.split(r"^\$ ", text, flags=re.MULTILINE)
+    assert not before.strip(), f"a console block starts with a command after `$ `, not with {before!r}"
+    pairs = []
+    for part in parts:
+        command, output = re.fullmatch(r"((?:[^\n]*\\\n)*[^\n]*)\n?(.*)", part, re.DOTALL).groups()  # type: ignore[union-attr]
+        pairs.append((re.sub(r"\\\n(> )?", "", command), output))
+    return pairs
+
+
+def normal(output: str) -> str:
+    """Numbers as #, drawing and space as one space."""
+    numbers = re.sub(r"[-+−]?\d[\d,]*(\.\d+)?([eE][-+−]?\d+)?", "#", output)
+    return re.sub(r"[\s\-–—−\u2500-\u259f]+", " ", numbers).strip()
+
+
+def shows(expected: str, actual: str) -> bool:
+    parts = re.split(r"^\s*\.\.\.\s*$", expected, flags=re.MULTILINE)
+    return re.fullmatch(".*".join(re.escape(normal(part)) for part in parts), normal(actual), re.DOTALL) is not None
+
+
+def programs(command: str) -> set[str]:
+    """The first word of the command and of whatever it is piped or chained to."""
+    words = list(shlex.shlex(command, posix=True, punctuation_chars="|;&"))
+    return {word for before, word in zip(["|", *words], words, strict=False) if set(before) <= set("|;&")}
+
+
+def run_console(text: str, *, folder: Path) -> None:
+    environment = {
+        "PATH": os.pathsep.join([sysconfig.get_path("scripts"), "/usr/bin", "/bin"]),
+        "HOME": str(folder),
+        "COLUMNS": "120",
+        "LANG": "C.UTF-8",
+        "NO_COLOR": "1",
+    }
+    for command, expected in commands(text):
+        if script := re.match(r"bash (dev/\S+)", command):
+            assert (ROOT / script[1]).is_file(), f"{script[1]} does not exist"
+            continue
+        assert programs(command) <= HARMLESS, f"`{command}` is not one of the commands that examples may run"
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert shows(expected, done.stdout), f"$ {command}\nwas to show:\n{expected}\nbut showed:\n{done.stdout}"
+        # An error that is shown in full is an example of one; an error that is not shown is a mistake.
+        whole = expected.strip() and not re.search(r"^\s*\.\.\.\s*$", expected, re.MULTILINE)
+        assert done.returncode == 0 or whole, f"$ {command}\nended with status {done.returncode}:\n{done.stdout}"
+
+
+def run_python(block: Block, *, names: dict[str, Any], document: Path) -> None:
+    if not re.search(r"^\s*>>> ", block.text, re.MULTILINE):
+        exec(compile("\n" * (block.line - 1) + block.text, document, "exec"), names)
+        return
+    test = doctest.DocTestParser().get_doctest(block.text, names, document.name, str(document), block.line - 1)
+    test.globs = names  # the parser made a copy
+    report: list[str] = []
+    doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(test, out=report.append, clear_globs=False)
+    assert not report, "".join(report)
+
+
+def run(document: Path, *, folder: Path) -> None:
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for block in blocks(document):
+        if block.language == "console":
+            run_console(block.text, folder=folder)
+        else:
+            run_python(block, names=names, document=document)
+
+
+PAGES = (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")))
+DOCUMENTS = [page for page in PAGES if page.exists() and blocks(page)]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(document, folder=tmp_path)
+
+
+SOUND = """\
+```console
+$ echo "name  ─── 12,345.5 ± 3e-06" > table
+$ cat table | \\
+  head -n 1
+│ name │ -7 ± 0.5 │
+$ cat table table
+name 1 ± 2
+...
+$ bash dev/test -q
+1 passed
+```
+```python
+from pathlib import Path
+
+numbers = Path("table").read_text().split()
+```
+```python
+>>> len(numbers)
+5
+```
+"""
+
+
+def test_sound_examples_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    document = tmp_path / "sound.md"
+    document.write_text(SOUND)
+    assert [block.line for block in blocks(document)] == [2, 13, 18]
+    run(document, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "unsound",
+    [
+        "```console\n$ echo one\ntwo\n```\n",
+        "```console\n$ echo one\n```\n",
+        "```console\n$ echo one two\none\n```\n",
+        "```console\n$ echo one\none\n...\ntwo\n```\n",
+        "```console\n$ cat missing\n...\n```\n",
+        "```console\n$ bash dev/missing\n```\n",
+        "```console\n$ echo one | tee two\none\n```\n",
+        "```console\necho one\n```\n",
+        "```python\n>>> 1 + 1\n3\n```\n",
+        "```python\n>>> 1 + 1\n2\n>>> nothing\n```\n",
+        "````python\nassert False\n````\n",
+    ],
+)
+def test_unsound_examples_fail(unsound: str, tmp_path: Path) -> None:
+    document = tmp_path / "unsound.md"
+    document.write_text(unsound)
+    with pytest.raises(AssertionError):
+        run(document, folder=tmp_path)

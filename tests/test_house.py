@@ -1,0 +1,210 @@
+"""The rules of the house that neither the type checker nor the linter can see."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sitr
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "sitr"
+MODULES = sorted(SOURCE.rglob("*.py"))
+COINS = SOURCE / "noise" / "coins.py"
+PROSE = [path for path in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))) if path.exists()]
+
+
+def place(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+each_module = pytest.mark.parametrize("module", MODULES, ids=place)
+
+
+# What the package offers
+
+
+def test_public_names_are_pinned() -> None:
+    assert sorted(sitr.__all__) == [
+        "ApproximateDP",
+        "Composed",
+        "Gaussian",
+        "Laplace",
+        "PureDP",
+        "Relation",
+        "Repeated",
+        "Row",
+        "SitrError",
+        "ZeroConcentratedDP",
+        "column",
+        "count",
+        "open",
+        "protect",
+        "sum",
+    ]
+    assert len(sitr.__all__) <= 25
+
+
+@pytest.mark.parametrize("name", sitr.__all__)
+def test_every_public_name_is_there_and_documented(name: str) -> None:
+    assert getattr(sitr, name).__doc__
+
+
+def test_the_wheel_carries_every_file_of_the_package(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    (wheel,) = tmp_path.glob("*.whl")
+    carried = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("sitr/")}
+    files = (path for path in SOURCE.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    assert carried == {path.relative_to(SOURCE.parent).as_posix() for path in files}
+    assert "sitr/py.typed" in carried
+
+
+# What the code says of itself
+
+
+@each_module
+def test_every_module_says_what_it_is(module: Path) -> None:
+    assert ast.get_docstring(ast.parse(module.read_text()))
+
+
+RANDOM_OR_RENYI = re.compile(r"RDP|(?<![a-z])rdp(?![a-z])")
+"""An abbreviation with two meanings, as a word or within a name."""
+
+
+@pytest.mark.parametrize("text", ["ε-RDP", "to_rdp(", "RDPAccountant", "rdp = 1"])
+def test_the_ambiguous_abbreviation_would_be_found(text: str) -> None:
+    assert RANDOM_OR_RENYI.search(text)
+
+
+@pytest.mark.parametrize("path", [*MODULES, *PROSE, ROOT / "docs" / "references.bib"], ids=place)
+def test_the_ambiguous_abbreviation_is_nowhere(path: Path) -> None:
+    assert not RANDOM_OR_RENYI.search(path.read_text())
+
+
+KEY = r"(?:[A-Z][A-Za-z]*\d{2}[a-z]?|DLMF)"
+
+
+def citations(text: str) -> set[str]:
+    """The keys in `[BS16]`, `[BS16, Prop. 1.4]` and `[DMNS06; DR14, Thm 3.16]`."""
+    cited = re.findall(rf"\[({KEY}(?:[,;][^\]]*)?)\]", text)
+    return {key for group in cited for key in re.findall(rf"(?:^|;\s*)({KEY})", group)}
+
+
+def bibliography() -> set[str]:
+    return set(re.findall(r"^@\w+\{(\w+),", (ROOT / "docs" / "references.bib").read_text(), re.MULTILINE))
+
+
+def test_citations_are_recognised() -> None:
+    text = "of [BS16, Prop. 1.4] and [DMNS06; DR14,\n Thm 3.16], at [Vad17]; but x[A1] and [KOV, 15] are none"
+    assert citations(text) == {"BS16", "DMNS06", "DR14", "Vad17"}
+
+
+@pytest.mark.parametrize("path", [*MODULES, *PROSE], ids=place)
+def test_every_citation_resolves(path: Path) -> None:
+    assert citations(path.read_text()) <= bibliography()
+
+
+def test_every_reference_is_cited_and_explained() -> None:
+    cited = set().union(*(citations(path.read_text()) for path in MODULES))
+    explained = citations((ROOT / "docs" / "references.md").read_text())
+    assert cited <= explained
+    assert explained == bibliography()
+
+
+# What the code may reach for
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    """Full dotted names: `from os import urandom` gives os.urandom."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def attributes(tree: ast.AST) -> Iterator[str]:
+    """Dotted names in use: `np.random.default_rng` gives that and np.random."""
+    return (ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+
+
+ENTROPY = re.compile(r"(secrets|cryptography)(\..*)?|os\.(urandom|getrandom)")
+CHANCE = re.compile(r"(random|numpy\.random|np\.random)(\..*)?")
+
+
+def reaches(source: str, names: re.Pattern[str]) -> set[str]:
+    tree = ast.parse(source)
+    return {name for name in (*imports(tree), *attributes(tree)) if names.fullmatch(name)}
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        ("import secrets", ENTROPY),
+        ("def f():\n    from secrets import token_bytes", ENTROPY),
+        ("import os\nos.urandom(8)", ENTROPY),
+        ("from os import urandom", ENTROPY),
+        ("from cryptography.hazmat.primitives.ciphers import Cipher", ENTROPY),
+        ("import random", CHANCE),
+        ("from random import choice", CHANCE),
+        ("import numpy as np\nnp.random.default_rng()", CHANCE),
+        ("from numpy import random", CHANCE),
+        ("import numpy.random", CHANCE),
+    ],
+)
+def test_forbidden_sources_of_chance_would_be_found(source: str, names: re.Pattern[str]) -> None:
+    assert reaches(source, names)
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module != COINS], ids=place)
+def test_entropy_has_one_door(module: Path) -> None:
+    assert not reaches(module.read_text(), ENTROPY)
+
+
+@each_module
+def test_no_statistical_random_numbers(module: Path) -> None:
+    assert not reaches(module.read_text(), CHANCE)
+
+
+def hidden_imports(source: str) -> set[str]:
+    """What is imported only when a function runs."""
+    functions = (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+    return {name for function in functions for name in imports(function)}
+
+
+def may_be_hidden(name: str, module: Path) -> bool:
+    """Optional extras where frames go in and out; slow libraries in commands; the package's own lazy names."""
+    part = module.relative_to(SOURCE).parts[0].removesuffix(".py")
+    extra = name.partition(".")[0] in {"pandas", "polars"} and part in {"backends", "report", "session"}
+    return part in {"cli", "__init__"} or extra
+
+
+def test_hidden_imports_would_be_found() -> None:
+    source = "import os\nclass A:\n  async def f(self):\n    import scipy.stats\n    from pandas import Series"
+    assert hidden_imports(source) == {"scipy.stats", "pandas.Series"}
+    assert not may_be_hidden("scipy.stats", SOURCE / "session" / "dataset.py")
+    assert not may_be_hidden("pandas", SOURCE / "query" / "frame.py")
+    assert may_be_hidden("pandas", SOURCE / "session" / "dataset.py")
+
+
+@each_module
+def test_imports_stand_at_the_top(module: Path) -> None:
+    assert not {name for name in hidden_imports(module.read_text()) if not may_be_hidden(name, module)}
+
+
+# What is installed
+
+
+def test_constraints_are_plain_pins() -> None:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    pins = [line for line in lines if not line.startswith("#")]
+    assert pins
+    assert not [pin for pin in pins if not re.fullmatch(r"[A-Za-z0-9_.-]+==[0-9][A-Za-z0-9.]*", pin)]
