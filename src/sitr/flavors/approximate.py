@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from flint import ctx
+
 from sitr.flavors.promise import Promise, count, incompatible, parameter, total
 from sitr.loss.bounds import ball, downward, exact, upper, upward
 
@@ -67,6 +69,8 @@ class ApproximateDP:
             return False
         if self.epsilon <= other.epsilon:
             return self.delta <= other.delta
-        odds = ball(self.epsilon).exp()
-        profile = ball(self.delta) + (1 - ball(self.delta)) * (odds - ball(other.epsilon).exp()) / (1 + odds)
-        return bool(profile <= ball(other.delta))
+        # Enough bits to decide about neighbouring floats; where they do not decide, the answer is no.
+        with ctx.workprec(256):
+            odds = ball(self.epsilon).exp()
+            profile = ball(self.delta) + (1 - ball(self.delta)) * (odds - ball(other.epsilon).exp()) / (1 + odds)
+            return bool(profile <= ball(other.delta))

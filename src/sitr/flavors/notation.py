@@ -36,8 +36,10 @@ def parse(text: str) -> Promise:
     positional: list[float] = []
     named: dict[str, float] = {}
     try:
-        for argument in filter(None, map(str.strip, call[2].split(","))):
+        for argument in call[2].split(","):
             name, equals, number = argument.rpartition("=")
+            if name.strip() in named:
+                raise _unreadable(text)
             if equals:
                 named[name.strip()] = float(number)
             else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from fractions import Fraction
-from numbers import Real
+from numbers import Rational, Real
 from typing import Protocol, Self, runtime_checkable
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
@@ -42,15 +42,17 @@ class Promise(Protocol):
         """A part of this promise as a price; parts that add up to 1 compose to at most the whole."""
 
 
-def parameter(number: Number, *, name: str, flavor: str, at_most: float | None = None) -> float:
+def parameter(number: object, *, name: str, flavor: str, at_most: float | None = None) -> float:
     """A privacy parameter: finite, at least 0, a float from here on (a `Fraction` is rounded up)."""
     wanted = f"{flavor} wants {name} to be a number of at least 0" + (f" and at most {at_most:g}." if at_most else ".")
     if isinstance(number, bool) or not isinstance(number, Real):
         raise InvalidPromise(wanted=wanted, given=f"{number!r} was given.", do=f"Write {name} as a number.")
+    # A short numpy float cannot be compared with the largest double.
+    value: Number = exact(number) if isinstance(number, Rational) else float(number)
     # Written so that NaN fails as well.
-    if not 0 <= number <= (LARGEST if at_most is None else at_most):
+    if not 0 <= value <= (LARGEST if at_most is None else at_most):
         raise InvalidPromise(wanted=wanted, given=f"{number} was given.", do=f"Choose {name} within that range.")
-    return upward(number) + 0.0  # −0.0 becomes 0.0
+    return upward(value) + 0.0  # −0.0 becomes 0.0
 
 
 def total(numbers: Iterable[float]) -> float:

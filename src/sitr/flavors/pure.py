@@ -72,9 +72,10 @@ class PureDP:
             return whole
         odds = ball(self.epsilon).exp()
         remaining = odds - ball(whole.delta) * (1 + odds)
-        # Where the ball does not decide, 1 is an upper bound: ln 1 = 0.
-        epsilon = upper(remaining.log()) if remaining > 1 else 0.0
-        return ApproximateDP(min(epsilon, self.epsilon), whole.delta)
+        if remaining <= 1:
+            return ApproximateDP(0.0, whole.delta)
+        # Where the ball decides nothing, ε itself is an upper bound.
+        return ApproximateDP(min(upper(remaining.log()), self.epsilon) if remaining > 0 else self.epsilon, whole.delta)
 
     def to_zero_concentrated(self) -> ZeroConcentratedDP:
         """ρ = ε²/2.      [BS16, Prop. 1.4]"""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+
+from flint import ctx
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
@@ -69,8 +71,9 @@ class ZeroConcentratedDP:
                 ends = exact(self.rho) + exact(self.xi) <= exact(other.rho) + exact(other.xi)
                 return ends and self.rho <= other.rho
             case ApproximateDP():
-                if other.delta == 0.0:
-                    return self.rho == 0.0 and self.xi <= other.epsilon
+                if self.rho == 0.0 or other.delta in (0.0, 1.0):
+                    # D_∞ ≤ ξ without a slope; with one, the loss has no bound, and only δ = 1 asks for none.
+                    return ApproximateDP(self.xi, 0.0 if self.rho == 0.0 else 1.0).covers(other)
                 return self.to_approximate(delta=other.delta).epsilon <= other.epsilon
         return False
 
@@ -79,7 +82,8 @@ class ZeroConcentratedDP:
 
         ε = ξ + ρα + ln(1 − 1/α) + (ln(1/δ) − ln α)/(α − 1).      [CKS20, Prop. 12]
 
-        Every α gives a valid ε, so the search for the best one need not be exact; its value is.
+        With x = α − 1 its derivative is ρ − (ln(1/δ) − ln(1 + x))/x²: the best order solves ρx² + ln(1 + x) = ln(1/δ),
+        whose left side only grows. Every α gives a valid ε, so a float is good enough for α; the value is proved.
         """
         if not 0.0 < delta < 1.0:
             raise InvalidPromise(
@@ -89,16 +93,10 @@ class ZeroConcentratedDP:
             )
         if self.rho == 0.0:
             return ApproximateDP(self.xi, delta)  # D_∞ ≤ ξ: the loss never exceeds ξ
-        order = _least(lambda alpha: self._epsilon(alpha, delta), guess=1 + math.sqrt(-math.log(delta) / self.rho))
-        alpha, log_delta = ball(Fraction(order)), ball(delta).log()
-        epsilon = (
-            ball(self.xi) + ball(self.rho) * alpha + (1 - 1 / alpha).log() - (log_delta + alpha.log()) / (alpha - 1)
-        )
-        return ApproximateDP(upper(epsilon) if epsilon > 0 else 0.0, delta)
-
-    def _epsilon(self, alpha: float, delta: float) -> float:
-        """The same formula in floats, good enough to choose α."""
-        return self.xi + self.rho * alpha + math.log1p(-1 / alpha) - (math.log(delta) + math.log(alpha)) / (alpha - 1)
+        x = ball(Fraction(_best_order(self.rho, delta)))
+        with ctx.workprec(256):  # many more bits than a float: the result is then monotone in ρ to its last digit
+            epsilon = ball(self.xi) + ball(self.rho) * (1 + x) - (1 / x).log1p() - (ball(delta).log() + x.log1p()) / x
+            return ApproximateDP(max(0.0, upper(epsilon)), delta)
 
     @classmethod
     def fitting(cls, promise: ApproximateDP, /) -> ZeroConcentratedDP:
@@ -121,19 +119,11 @@ class ZeroConcentratedDP:
         return cls(low)
 
 
-def _least(function: Callable[[float], float], *, guess: float) -> float:
-    """A good argument above 1 for a function with one valley, by golden section on ln(α − 1) around a guess."""
-    golden = (math.sqrt(5) - 1) / 2
-    low, high = math.log(guess - 1) - 8, math.log(guess - 1) + 8
-    left, right = high - golden * (high - low), low + golden * (high - low)
-    at_left, at_right = function(1 + math.exp(left)), function(1 + math.exp(right))
-    for _ in range(60):
-        if at_left <= at_right:
-            high, right, at_right = right, left, at_left
-            left = high - golden * (high - low)
-            at_left = function(1 + math.exp(left))
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + golden * (high - low)
-            at_right = function(1 + math.exp(right))
-    return 1 + math.exp((low + high) / 2)
+def _best_order(rho: float, delta: float) -> float:
+    """The solution x = α − 1 of ρx² + ln(1 + x) = ln(1/δ), by bisection: one of the two terms is at least a half."""
+    goal = -math.log(delta)
+    low = min(math.sqrt(goal / 2) / math.sqrt(rho), math.expm1(goal / 2))
+    high = min(math.sqrt(goal) / math.sqrt(rho), math.expm1(min(goal, 700.0)))
+    while low < (middle := low + (high - low) / 2) < high:
+        low, high = (middle, high) if rho * middle * middle + math.log1p(middle) < goal else (low, middle)
+    return high

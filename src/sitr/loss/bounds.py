@@ -17,7 +17,7 @@ Number = int | float | Fraction
 """What users may write for a privacy parameter."""
 
 
-def exact(number: Number) -> Fraction:
+def exact(number: Number | Rational) -> Fraction:
     """The number that is meant: the shortest decimal that prints as this float.
 
     >>> exact(0.1), exact(1e-6), exact(3)
@@ -50,7 +50,7 @@ def downward(number: Number) -> float:
     >>> downward(Fraction(3, 10)), exact(downward(Fraction(1, 3))) < Fraction(1, 3)
     (0.3, True)
     """
-    return -upward(-exact(number))
+    return 0.0 - upward(-exact(number))  # 0.0 − 0.0 is 0.0, but −(0.0) is −0.0
 
 
 def _nearest(target: Fraction) -> float:

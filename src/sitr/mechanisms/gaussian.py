@@ -38,7 +38,8 @@ class Gaussian:
         Fraction(4, 1)
         """
         rho = positive(price.rho, name="rho", mechanism="Gaussian")
-        return cls(exact(sensitivity) * square_root_upward(1 / (2 * rho)), sensitivity)
+        moved = positive(sensitivity, name="sensitivity", mechanism="Gaussian")
+        return cls(moved * square_root_upward(1 / (2 * rho)), moved)
 
     def promise(self) -> ZeroConcentratedDP:
         """ρ = Δ²/(2σ²)."""

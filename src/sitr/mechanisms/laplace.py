@@ -37,7 +37,8 @@ class Laplace:
         >>> Laplace.fitting(PureDP(0.3), sensitivity=6).scale
         Fraction(20, 1)
         """
-        return cls(exact(sensitivity) / positive(price.epsilon, name="epsilon", mechanism="Laplace"), sensitivity)
+        moved = positive(sensitivity, name="sensitivity", mechanism="Laplace")
+        return cls(moved / positive(price.epsilon, name="epsilon", mechanism="Laplace"), moved)
 
     def promise(self) -> PureDP:
         """ε = Δ/scale."""

@@ -9,7 +9,7 @@ from flint import arb
 
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import ball, upper
+from sitr.loss.bounds import ball, exact, upper
 from sitr.mechanisms.laplace import Laplace
 from sitr.noise.coins import Coins
 from sitr.noise.laplace import discrete_laplace_tail
@@ -33,7 +33,12 @@ class Threshold:
     least: int
 
     def __post_init__(self) -> None:
-        if self.groups < 1 or not _rare(self._single(), self.noise):
+        if self.groups > exact(self.noise.sensitivity):
+            raise ValueError(
+                "Threshold wants noise for a sensitivity of at least the number of groups. "
+                f"sensitivity={self.noise.sensitivity}, groups={self.groups} were given. Fit the noise to all groups."
+            )
+        if not isinstance(self.groups, int) or self.groups < 1 or not _rare(self._single(), self.noise):
             raise ValueError(
                 "Threshold wants at least one group and a threshold that a single person seldom passes. "
                 f"groups={self.groups}, least={self.least} were given. Raise the threshold."
@@ -41,7 +46,7 @@ class Threshold:
 
     @classmethod
     def fitting(cls, price: ApproximateDP, *, sensitivity: int, groups: int) -> Threshold:
-        """The lowest threshold that keeps this promise."""
+        """The lowest threshold that keeps this promise, with a loss beyond ε only where it is infinite."""
         if not 0.0 < price.delta < 1.0:
             raise ValueError(
                 f"Threshold wants 0 < delta < 1. {price.delta!r} was given. Choose a small positive delta."

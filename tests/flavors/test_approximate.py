@@ -1,0 +1,150 @@
+"""The worst (ε, δ) mechanism has four outcomes: two expose with mass δ, two answer by randomized response. [KOV15]"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise, product
+
+import pytest
+from flint import arb, ctx
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitr.errors import IncompatiblePromises, InvalidPromise
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.bounds import Number, ball, exact
+
+BITS = 400
+Pair = list[tuple[arb, arb]]
+
+
+def worst(epsilon: Number, delta: Number) -> Pair:
+    shown = (1 - ball(delta)) / (1 + ball(epsilon).exp())
+    told = shown * ball(epsilon).exp()
+    return [(ball(delta), arb(0)), (told, shown), (shown, told), (arb(0), ball(delta))]
+
+
+def both(first: Pair, second: Pair) -> Pair:
+    return [(p * s, q * t) for (p, q), (s, t) in product(first, second)]
+
+
+def hockey_stick(pair: Pair, epsilon: Number) -> arb:
+    odds = ball(epsilon).exp()
+    return sum(((p - odds * q).nonnegative_part() for p, q in pair), arb(0))
+
+
+# Composition
+
+
+@given(st.floats(0.01, 3), st.floats(1e-12, 0.01), st.floats(0.01, 3), st.floats(1e-12, 0.01))
+def test_the_sum_is_kept_by_the_worst_pair_and_no_epsilon_less(first, exposed, second, leaked):
+    whole = ApproximateDP(first, exposed) + ApproximateDP(second, leaked)
+    with ctx.workprec(BITS):
+        pair = both(worst(first, exposed), worst(second, leaked))
+        assert hockey_stick(pair, whole.epsilon) <= ball(whole.delta)
+        # The exposed mass alone is 1 − (1 − δ₁)(1 − δ₂), nearly the sum: dropping one δ would break this.
+        assert hockey_stick(pair, whole.epsilon) >= ball(whole.delta) * ball(0.99)
+
+
+def test_epsilons_add_in_full():
+    whole = ApproximateDP(1.0, 1e-9) + ApproximateDP(0.5, 1e-9)
+    with ctx.workprec(BITS):
+        pair = both(worst(1.0, 1e-9), worst(0.5, 1e-9))
+        assert hockey_stick(pair, exact(whole.epsilon) - exact(1e-6)) > ball(whole.delta)
+
+
+@pytest.mark.parametrize("parts", [2, 3, 5])
+def test_delta_stops_at_one(parts):
+    promise = ApproximateDP(0.5, 0.6)
+    expected = ApproximateDP(0.5 * parts, 1.0)
+    assert ApproximateDP.compose([promise] * parts) == promise * parts == expected
+
+
+def test_decimals_add_as_on_paper():
+    assert ApproximateDP(0.1, 1e-7) + ApproximateDP(0.2, 2e-7) == ApproximateDP(0.3, 3e-7)
+    assert ApproximateDP(0.1, 1e-7) * 10 == ApproximateDP(1.0, 1e-6)
+
+
+# Groups
+
+
+@given(st.floats(0, 2), st.floats(1e-12, 1e-3), st.integers(1, 6))
+def test_a_chain_of_neighbours_attains_the_group_delta(epsilon, delta, size):
+    """One event, of probability x₀ = 0 on the first table and x_{i+1} = e^ε·x_i + δ on the next ones.
+
+    Each step keeps (ε, δ) both ways, also for the complement, and the ends are exactly the group's δ apart.
+    """
+    group = ApproximateDP(epsilon, delta).for_group(size)
+    with ctx.workprec(BITS):
+        odds, chain = ball(epsilon).exp(), [arb(0)]
+        for _ in range(size):
+            chain.append(odds * chain[-1] + ball(delta))
+        if not chain[-1] < 1:
+            assert group.delta == 1.0
+            return
+        # With ε = 0 the complement meets its bound exactly, which balls cannot decide: no step may break it by 1e-60.
+        steps = [1 - here - odds * (1 - there) - ball(delta) for here, there in pairwise(chain)]
+        assert all(excess < ball(1e-60) for excess in steps)
+        apart = chain[-1] - ball(group.epsilon).exp() * chain[0]
+        assert not apart > ball(group.delta)
+        assert apart > ball(group.delta) * (1 - ball(1e-13))
+
+
+def test_a_group_without_loss_adds_its_deltas():
+    group = ApproximateDP(0.0, 0.1).for_group(3)
+    assert group.epsilon == 0.0
+    assert 0.3 <= group.delta <= 0.3 + 2e-16
+
+
+def test_a_group_beyond_arithmetic_is_promised_nothing():
+    assert ApproximateDP(1e3, 1e-300).for_group(3) == ApproximateDP(3e3, 1.0)
+    assert ApproximateDP(1e300, 1e-300).for_group(3) == ApproximateDP(3e300, 1.0)
+
+
+def test_a_group_of_nobody():
+    with pytest.raises(InvalidPromise, match="group"):
+        ApproximateDP(1.0, 1e-6).for_group(0)
+
+
+# What it covers
+
+
+@given(st.floats(0, 8), st.floats(0, 1), st.floats(0, 8), st.floats(0, 1))
+def test_covers_what_the_worst_pair_keeps(epsilon, delta, at, allowed):
+    with ctx.workprec(BITS):
+        lost = hockey_stick(worst(epsilon, delta), at)
+        kept, broken = bool(lost < ball(allowed) - ball(1e-12)), bool(lost > ball(allowed))
+    covered = ApproximateDP(epsilon, delta).covers(ApproximateDP(at, allowed))
+    assert covered or not kept
+    assert not (covered and broken)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e-9])
+def test_the_profile_is_covered_and_nothing_below(shift):
+    """(1, 0.001) at ε' = 0.5: δ + (1 − δ)(e − √e)/(1 + e) = 0.28834…"""
+    delta = 0.001 + 0.999 * (math.e - math.exp(0.5)) / (1 + math.e)
+    assert ApproximateDP(1.0, 0.001).covers(ApproximateDP(0.5, delta + 1e-9 - 2 * shift)) == (shift == 0.0)
+
+
+def test_covers_neither_largest_loss_nor_moments():
+    assert not ApproximateDP(0.1, 1e-9).covers(PureDP(9.0))
+    assert not ApproximateDP(0.1, 1e-9).covers(ZeroConcentratedDP(9.0))
+
+
+def test_flavors_do_not_mix():
+    with pytest.raises(IncompatiblePromises, match="here ApproximateDP"):
+        ApproximateDP(1.0, 1e-6) + PureDP(1.0)  # type: ignore[operator]
+
+
+@given(st.floats(0, 5), st.floats(0, 1), st.fractions(0, 1))
+def test_a_share_is_rounded_down(epsilon, delta, fraction):
+    part = ApproximateDP(epsilon, delta).share(fraction)
+    assert exact(part.epsilon) <= exact(epsilon) * fraction
+    assert exact(part.delta) <= exact(delta) * fraction
+
+
+def test_shares_of_decimals_are_exact():
+    assert ApproximateDP(0.3, 3e-6).share(Fraction(1, 3)) == ApproximateDP(0.1, 1e-6)

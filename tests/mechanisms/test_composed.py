@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitr.errors import IncompatiblePromises, InvalidPromise
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.bounds import exact
+from sitr.mechanisms.composed import Composed, Repeated
+from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.threshold import Threshold
+
+LAPLACE, GAUSSIAN = Laplace(scale=10, sensitivity=3), Gaussian(sigma=4, sensitivity=2)
+THRESHOLD = Threshold(noise=Laplace(scale=2, sensitivity=2), groups=2, least=30)
+
+
+def test_pure_parts_stay_pure():
+    assert Composed((LAPLACE, Laplace(scale=5))).promise() == PureDP(0.5)
+
+
+def test_gaussian_and_pure_parts_meet_in_moments():
+    assert Composed((GAUSSIAN, LAPLACE)).promise() == ZeroConcentratedDP(0.17)  # 0.125 + 0.3²/2
+
+
+def test_a_threshold_makes_the_whole_approximate():
+    whole = Composed((LAPLACE, THRESHOLD)).promise()
+    assert whole == ApproximateDP(1.3, THRESHOLD.promise().delta)
+
+
+def test_what_has_no_common_flavor_says_why():
+    with pytest.raises(IncompatiblePromises, match=r"to_approximate\(delta=…\)"):
+        Composed((GAUSSIAN, THRESHOLD)).promise()
+
+
+def test_composition_of_nothing():
+    with pytest.raises(ValueError, match="at least one mechanism"):
+        Composed(())
+
+
+@given(st.lists(st.fractions(Fraction(1, 10), 100), min_size=1, max_size=8))
+def test_the_sum_is_exact_up_to_one_rounding_each(scales):
+    whole = exact(Composed(tuple(Laplace(scale=scale) for scale in scales)).promise().epsilon)  # type: ignore[union-attr]
+    true = sum(1 / scale for scale in scales)
+    assert true <= whole <= true * (1 + exact(1e-15))
+
+
+@pytest.mark.parametrize("mechanism", [LAPLACE, GAUSSIAN, THRESHOLD, Composed((LAPLACE, GAUSSIAN))])
+@pytest.mark.parametrize("times", [1, 2, 10, 1000])
+def test_a_repetition_is_counted(mechanism, times):
+    """An accountant that forgets the count on one of its branches fails here."""
+    assert Repeated(mechanism, times).promise() == Composed((mechanism,) * times).promise()
+
+
+def test_repetitions_nest():
+    assert Repeated(Repeated(LAPLACE, 5), 4).promise() == PureDP(6.0)
+    assert Composed((Repeated(LAPLACE, 5), LAPLACE)).promise() == PureDP(1.8)
+    assert Repeated(Composed((LAPLACE, GAUSSIAN)), 2).promise() == ZeroConcentratedDP(0.34)
+
+
+@pytest.mark.parametrize("times", [0, -1, 1.5, True, None])
+def test_a_number_of_times_is_a_whole_number(times):
+    with pytest.raises(InvalidPromise, match="number of releases"):
+        Repeated(LAPLACE, times)

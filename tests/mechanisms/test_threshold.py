@@ -1,0 +1,246 @@
+"""Both output laws of a threshold on neighbouring tables, computed exactly, for every small pair of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache, reduce
+from itertools import combinations_with_replacement, product
+
+import pytest
+from flint import arb, ctx
+from hypothesis import given, reject
+from hypothesis import strategies as st
+
+from sitr.flavors.approximate import ApproximateDP
+from sitr.loss.bounds import Number, ball, exact
+from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.threshold import Threshold
+from sitr.neighbors.relation import Relation
+from sitr.noise.coins import TestCoins
+
+BITS = 300
+Pair = list[tuple[arb, arb]]
+Counts = tuple[int, int]
+"""The people of one key in two neighbouring tables; 0 where the table does not have the key at all."""
+
+
+# Exact laws
+
+
+def shown(people: int, *, scale: Fraction, least: int, top: int) -> list[arb]:
+    """The law of what is shown of one key: nothing, least, …, top − 1, or anything from top on.
+
+    P(Y = y) = (1 − q)/(1 + q)·q^|y|, so from top ≥ people on the rest of the mass is q^{top − people}/(1 + q): nothing
+    is cut off. Beyond both counts the ratio of two laws is constant, so that one outcome may stand for all of them.
+    """
+    if people == 0:
+        return [arb(1)] + [arb(0)] * (top - least + 1)
+    q = (-ball(1 / scale)).exp()
+    masses = [(1 - q) / (1 + q) * q ** abs(y - people) for y in range(least, top)]
+    masses.append(q ** (top - people) / (1 + q))
+    return [1 - sum(masses, arb(0)), *masses]
+
+
+def merged(pair: Pair) -> Pair:
+    """Outcomes with one and the same likelihood ratio are one outcome: this changes no divergence."""
+    classes: dict[object, tuple[arb, arb]] = {}
+    for p, q in pair:
+        ratio = "none" if q == 0 else "all" if p == 0 else round(float((p / q).log()), 9)
+        before = classes.get(ratio, (arb(0), arb(0)))
+        classes[ratio] = (before[0] + p, before[1] + q)
+    return list(classes.values())
+
+
+@cache
+def key(counts: Counts, scale: Fraction, least: int) -> Pair:
+    top = max(least, *counts)
+    laws = [shown(people, scale=scale, least=least, top=top) for people in counts]
+    return merged([(p, q) for p, q in zip(*laws, strict=True) if not p == q == 0])
+
+
+def both(first: Pair, second: Pair) -> Pair:
+    return merged([(p * s, q * t) for (p, q), (s, t) in product(first, second)])
+
+
+def hockey_stick(pair: Pair, epsilon: Number) -> arb:
+    odds = ball(epsilon).exp()
+    return sum(((p - odds * q).nonnegative_part() for p, q in pair), arb(0))
+
+
+def neighbours(groups: int, least: int, relation: Relation) -> Iterator[tuple[Counts, ...]]:
+    """All ways in which one unit can have its keys: alone, or with few, nearly enough, or more than enough others."""
+    others = sorted({0, 1, least - 2, least - 1, least + 2} - {-1})
+    keys = [(other + 1, other) for other in others]
+    units = [unit for size in range(groups + 1) for unit in combinations_with_replacement(keys, size)]
+    if relation is Relation.ADD_REMOVE:
+        yield from units
+    else:  # a key that both have does not change
+        yield from (one + tuple((b, a) for a, b in other) for one, other in product(units, repeat=2))
+
+
+def worst(threshold: Threshold, relation: Relation, *, epsilon: Number) -> arb:
+    """The largest hockey-stick divergence over all neighbours, in both directions."""
+    scale, largest = exact(threshold.noise.scale), arb(0)
+    with ctx.workprec(BITS):
+        for tables in neighbours(threshold.groups, threshold.least, relation):
+            pair = reduce(both, (key(counts, scale, threshold.least) for counts in tables), [(arb(1), arb(1))])
+            largest = max(largest, hockey_stick(pair, epsilon), hockey_stick([(q, p) for p, q in pair], epsilon))
+        return largest
+
+
+def exceeds(threshold: Threshold, relation: Relation, claimed: ApproximateDP) -> bool:
+    loss = worst(threshold, relation, epsilon=claimed.epsilon)
+    with ctx.workprec(BITS):
+        return bool(loss > ball(claimed.delta))
+
+
+def fitted(epsilon: float, delta: float, groups: int, relation: Relation) -> Threshold:
+    moved = groups if relation is Relation.ADD_REMOVE else 2 * groups
+    return Threshold.fitting(ApproximateDP(epsilon, delta), sensitivity=moved, groups=groups)
+
+
+CASES = [
+    (1.0, 1e-6, 1, Relation.ADD_REMOVE),
+    (1.0, 1e-6, 2, Relation.ADD_REMOVE),
+    (3.0, 1e-3, 3, Relation.ADD_REMOVE),
+    (0.1, 0.02, 2, Relation.ADD_REMOVE),
+    (20.0, 0.3, 3, Relation.ADD_REMOVE),
+    (1.0, 1e-6, 1, Relation.REPLACE_ONE),
+    (2.0, 1e-3, 2, Relation.REPLACE_ONE),
+    (3.0, 0.01, 3, Relation.REPLACE_ONE),
+]
+
+
+# The promise
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "groups", "relation"), CASES)
+def test_the_promise_is_kept_and_no_smaller_delta_would_be(epsilon, delta, groups, relation):
+    threshold = fitted(epsilon, delta, groups, relation)
+    promise = threshold.promise()
+    assert promise.covers(ApproximateDP(epsilon, delta))
+    loss = worst(threshold, relation, epsilon=promise.epsilon)
+    with ctx.workprec(BITS):
+        assert loss <= ball(promise.delta)
+        assert loss > ball(promise.delta) * (1 - ball(1e-12))
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "groups", "relation"), CASES[:3])
+def test_epsilon_is_needed_in_full(epsilon, delta, groups, relation):
+    threshold = fitted(epsilon, delta, groups, relation)
+    assert exceeds(threshold, relation, ApproximateDP(epsilon * 0.99, threshold.promise().delta))
+
+
+@given(st.fractions(Fraction(1, 4), 10**6), st.integers(1, 50), st.integers(2, 60))
+def test_delta_is_the_chance_of_being_exposed(scale, groups, wait):
+    """1 − (1 − P(1 + Y ≥ least))^g, with the tail as 1 minus a sum of masses, in 3,000 bits."""
+    least = 1 + int(wait * scale) + wait
+    try:
+        delta = Threshold(noise=Laplace(scale=scale, sensitivity=groups), groups=groups, least=least).promise().delta
+    except ValueError:
+        reject()  # too low a threshold; see below
+    with ctx.workprec(3000):
+        q = (-ball(1 / scale)).exp()
+        # P(Y ≤ least − 2) = P(Y ≤ 0) + Σ_{1 ≤ y ≤ least − 2} (1 − q)/(1 + q)·q^y, the sum in closed form.
+        below = 1 / (1 + q) + (q - q ** (least - 1)) / (1 + q)
+        exposed = 1 - below**groups
+        assert ball(delta) >= exposed
+        assert ball(delta) <= exposed * (1 + ball(1e-13))
+
+
+# Broken twins, which the same check must reject
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "groups", "relation"), CASES[:3])
+def test_an_off_by_one_is_caught(epsilon, delta, groups, relation):
+    """Shown at `least` but accounted for as if only above it: δ of P(1 + Y > least) instead of P(1 + Y ≥ least)."""
+    threshold = fitted(epsilon, delta, groups, relation)
+    twin = Threshold(threshold.noise, groups, threshold.least + 1)
+    assert exceeds(threshold, relation, twin.promise())
+
+
+def test_a_forgotten_number_of_groups_is_caught():
+    threshold = fitted(1.0, 1e-6, 2, Relation.ADD_REMOVE)
+    single = Threshold(threshold.noise, 1, threshold.least)
+    assert exceeds(threshold, Relation.ADD_REMOVE, single.promise())
+
+
+def test_a_replaced_unit_counts_twice():
+    threshold = fitted(1.0, 1e-6, 1, Relation.ADD_REMOVE)
+    assert exceeds(threshold, Relation.REPLACE_ONE, threshold.promise())
+
+
+# The lowest threshold
+
+
+@given(st.floats(0.01, 20), st.floats(1e-15, 0.5), st.integers(1, 20), st.sampled_from(Relation))
+def test_no_lower_threshold_would_do(epsilon, delta, groups, relation):
+    """One lower, δ is more than the price, or a key that is *not* shown could tell more than the noise on it."""
+    threshold = fitted(epsilon, delta, groups, relation)
+    assert threshold.promise().delta <= delta
+    assert threshold.promise().epsilon == epsilon
+    try:
+        lower = Threshold(threshold.noise, groups, threshold.least - 1)
+    except ValueError:
+        with ctx.workprec(BITS):
+            q = (-ball(1 / exact(threshold.noise.scale))).exp()
+            single = q ** (threshold.least - 2) / (1 + q) if threshold.least > 2 else arb(1)
+            assert single > 1 - q
+    else:
+        assert lower.promise().delta > delta
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "sensitivity"), [(1e-9, 1e-6, 10**15), (1e6, 1e-6, 1), (1.0, 1e-300, 1)])
+def test_extreme_parameters_work(epsilon, delta, sensitivity):
+    threshold = Threshold.fitting(ApproximateDP(epsilon, delta), sensitivity=sensitivity, groups=1)
+    assert threshold.promise().covers(ApproximateDP(epsilon, delta))
+    assert threshold.noise.scale == sensitivity / exact(epsilon)
+
+
+def test_the_known_value():
+    """Replace-one, ε = 1, δ = 1e-6: the continuous rule 1 + 2·ln(1/2δ) says 27.24."""
+    assert fitted(1.0, 1e-6, 1, Relation.REPLACE_ONE).least == 28
+
+
+# Refusals
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0])
+def test_a_threshold_needs_some_delta(delta):
+    with pytest.raises(ValueError, match="0 < delta < 1"):
+        Threshold.fitting(ApproximateDP(1.0, delta), sensitivity=1, groups=1)
+
+
+def test_a_threshold_needs_some_epsilon():
+    with pytest.raises(ValueError, match="epsilon"):
+        Threshold.fitting(ApproximateDP(0.0, 1e-6), sensitivity=1, groups=1)
+
+
+@pytest.mark.parametrize(("groups", "least"), [(0, 30), (-1, 30), (1.5, 30), (1, 0), (1, 1), (1, -5)])
+def test_impossible_thresholds_are_refused(groups, least):
+    with pytest.raises(ValueError, match="at least one group and a threshold that a single person seldom passes"):
+        Threshold(noise=Laplace(scale=2, sensitivity=2), groups=groups, least=least)
+
+
+def test_noise_for_fewer_groups_than_a_unit_has_is_refused():
+    """A unit with three keys moves the counts by three: noise for a distance of one cannot keep its ε."""
+    with pytest.raises(ValueError, match="sensitivity"):
+        Threshold(noise=Laplace(scale=2, sensitivity=1), groups=3, least=30)
+
+
+# The release
+
+
+def test_a_key_is_shown_from_the_threshold_on():
+    still = Threshold(noise=Laplace(scale=Fraction(1, 1000)), groups=1, least=10)  # P(Y ≠ 0) < 2e^{−1000}
+    assert still.release([1, 9, 10, 11, 10**20]) == [None, None, 10, 11, 10**20]
+
+
+def test_noise_decides_at_the_border():
+    threshold = Threshold(noise=Laplace(scale=2), groups=1, least=30)
+    answers = threshold.release([30] * 400, coins=TestCoins(1))
+    numbers = [answer for answer in answers if answer is not None]
+    # P(Y ≥ 0) = 1/(1 + e^{−1/2}) = 0.62; 400 draws leave [150, 330] with probability below 1e-15.
+    assert 150 < len(numbers) < 330
+    assert min(numbers) == 30
