@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -299,7 +300,9 @@ def test_shares_compose_to_at_most_the_whole_and_hardly_less(flavor, data, weigh
     promise = data.draw(flavor.any)
     whole = flavor.kind.compose([promise.share(Fraction(weight, sum(weights))) for weight in weights])
     for paid, most in zip(parameters(whole), parameters(promise), strict=True):
-        assert most - len(weights) * math.ulp(most) <= paid <= most
+        assert paid <= most
+        # Subnormal floats print with few digits, so that what they stand for is coarser than their spacing.
+        assert most < sys.float_info.min or most - len(weights) * math.ulp(most) <= paid
 
 
 @every_flavor
