@@ -14,6 +14,9 @@ class Backend(Protocol):
     def kinds(self) -> dict[str, Kind]:
         """The columns and what they hold; reads no rows."""
 
+    def verify(self) -> None:
+        """Read every row once, when the data set is protected: what cannot be read is a `SourceError` then."""
+
     def cells(self, query: BoundedQuery, *, salt: int) -> Cells:
         """The exact integers of each cell that has rows, with contributions bounded by the choice that `salt` makes.
 

@@ -1,10 +1,9 @@
-"""Rows in Parquet and CSV files and in Arrow memory, read by an embedded DuckDB."""
+"""Rows in Parquet files and in Arrow memory, and the door to all sources that the embedded DuckDB reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -13,26 +12,15 @@ import duckdb
 import pyarrow as pa
 
 from sitr.backends.backend import Backend
-from sitr.backends.statement import statement
-from sitr.errors import BackendFailure, DescriptionError, SourceError
+from sitr.backends.csv import CsvFile, Dialect, settle
+from sitr.backends.engine import connection, described, exact_cells, kind_of, only_this_file
+from sitr.backends.statement import identifier, literal
+from sitr.errors import SourceError
 from sitr.query.rewrite import BoundedQuery, Cells
 from sitr.query.schema import Kind
 
 PARQUET = (".parquet", ".pq")
 CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst")
-
-_TYPES: Mapping[Kind, str] = {
-    Kind.INTEGER: "BIGINT",
-    Kind.REAL: "DOUBLE",
-    Kind.TEXT: "VARCHAR",
-    Kind.BOOLEAN: "BOOLEAN",
-    Kind.DATE: "DATE",
-    Kind.TIMESTAMP: "TIMESTAMP",
-}
-"""The type in which a CSV column is read."""
-
-_NO_MARK = ("", "\0", "(empty)", None)
-"""How DuckDB's sniffer says that it saw no quotes or no escapes."""
 
 
 @runtime_checkable
@@ -43,8 +31,13 @@ class ArrowStream(Protocol):
         """A capsule with an ArrowArrayStream."""
 
 
-def open_source(source: str | Path | ArrowStream, *, types: Mapping[str, Kind]) -> Backend:
-    """The backend for a path or an object; `types` fixes the types of CSV columns."""
+def open_source(
+    source: str | Path | ArrowStream, *, types: Mapping[str, Kind], dialect: Dialect | None = None
+) -> Backend:
+    """The backend for a path or an object.
+
+    `types` fixes the types of CSV columns; with a `dialect` they are all known, and no row is read.
+    """
     if isinstance(source, ArrowStream):
         return ArrowRows(_as_table(source))
     if not isinstance(source, str | Path):
@@ -64,7 +57,7 @@ def open_source(source: str | Path | ArrowStream, *, types: Mapping[str, Kind]) 
     if name.endswith(PARQUET):
         return ParquetFile(path)
     if name.endswith(CSV):
-        return CsvFile(path, tuple(types.items()))
+        return settle(path, declared=types) if dialect is None else CsvFile(path, dialect, tuple(types.items()))
     raise SourceError(
         wanted=f"A file ending in {', '.join(PARQUET + CSV)} was wanted.",
         given=f"{path.name} was given.",
@@ -91,20 +84,23 @@ class ParquetFile:
     path: Path
 
     def kinds(self) -> dict[str, Kind]:
-        return {name: _kind(kind) for name, kind in self._columns().items()}
+        return {name: kind_of(kind) for name, kind in self._columns().items()}
+
+    def verify(self) -> None:
+        _read_all(f"SELECT * FROM {self._source}", list(self._columns()), {})
 
     def cells(self, query: BoundedQuery, *, salt: int) -> Cells:
-        return _cells(query, source=self._source, types=self._columns(), salt=salt, views={})
+        return exact_cells(query, source=self._source, types=self._columns(), salt=salt, views={})
 
     @property
     def _source(self) -> str:
-        return f"read_parquet({_text(self.path)})"
+        return f"read_parquet({literal(only_this_file(self.path))}, hive_partitioning=false)"
 
     def _columns(self) -> dict[str, str]:
         """The columns with DuckDB's types, from the file's footer."""
         try:
-            with _connection({}) as connection:
-                return _described(connection, f"SELECT * FROM {self._source}")
+            with connection({}) as engine:
+                return described(engine, f"SELECT * FROM {self._source}")
         except (duckdb.Error, OSError):
             raise SourceError(
                 wanted="A Parquet file was wanted.",
@@ -114,84 +110,30 @@ class ParquetFile:
 
 
 @dataclass(frozen=True)
-class CsvFile:
-    """A CSV file with a header.
-
-    How it is written and which type each column has are settled once, from the whole file and `declared`. From then on
-    every field is read as text and cast leniently, so that no row can cause an error: what does not fit becomes NULL.
-    """
-
-    path: Path
-    declared: tuple[tuple[str, Kind], ...]
-
-    def kinds(self) -> dict[str, Kind]:
-        return self._settled[1]
-
-    def cells(self, query: BoundedQuery, *, salt: int) -> Cells:
-        reader, kinds = self._settled
-        types = {name: _TYPES.get(kind, "VARCHAR") for name, kind in kinds.items()}
-        columns = ", ".join(
-            f"TRY_CAST({_identifier(name)} AS {kind}) AS {_identifier(name)}" for name, kind in types.items()
-        )
-        return _cells(query, source=f"(SELECT {columns} FROM {reader})", types=types, salt=salt, views={})
-
-    @cached_property
-    def _settled(self) -> tuple[str, dict[str, Kind]]:
-        try:
-            with _connection({}) as connection:
-                delimiter, quote, escape, header = connection.execute(
-                    f"SELECT Delimiter, Quote, Escape, HasHeader FROM sniff_csv({_text(self.path)}, sample_size=-1)"
-                ).fetchall()[0]
-                columns = _described(connection, f"SELECT * FROM read_csv({_text(self.path)}, sample_size=-1)")
-                reader = self._reader(delimiter, quote, escape, list(columns))
-                _described(connection, f"SELECT * FROM {reader}")
-        except (duckdb.Error, OSError):
-            header, columns, reader = False, {}, ""
-        if not header:
-            raise SourceError(
-                wanted="A CSV file with a header line was wanted.",
-                given=f"{self.path} cannot be read as one.",
-                do="Put the names of the columns in the first line, separated like the rows.",
-            )
-        settled = {name: _kind(kind) for name, kind in columns.items()}
-        if unknown := [name for name, _ in self.declared if name not in settled]:
-            raise DescriptionError(
-                wanted=f"{self.path.name} has the columns {', '.join(settled)}.",
-                given=f"A type was declared for {unknown[0]!r}.",
-                do="Correct the name; upper and lower case matter here.",
-            )
-        settled.update(self.declared)
-        return reader, settled
-
-    def _reader(self, delimiter: str, quote: str, escape: str, names: list[str]) -> str:
-        """The file as text, with nothing left to detect."""
-        marked = '"' if quote in _NO_MARK else quote  # a file without quotes so far may get some
-        escaped = marked if escape in _NO_MARK else escape
-        columns = ", ".join(f"{_literal(name)}: 'VARCHAR'" for name in names)
-        return (
-            f"read_csv({_text(self.path)}, auto_detect=false, header=true, columns={{{columns}}}, "
-            f"delim={_literal(delimiter)}, quote={_literal(marked)}, escape={_literal(escaped)}, "
-            "null_padding=true, ignore_errors=true, strict_mode=false)"
-        )
-
-
-@dataclass(frozen=True)
 class ArrowRows:
     """A table in memory."""
 
-    table: pa.Table
+    table: pa.Table = field(repr=False, compare=False)
 
     def kinds(self) -> dict[str, Kind]:
-        return {name: _kind(kind) for name, kind in self._columns.items()}
+        return {name: kind_of(kind) for name, kind in self._columns.items()}
+
+    def verify(self) -> None:
+        for name in self.table.column_names:
+            try:
+                self.table[name].validate(full=True)  # DuckDB takes the memory as it is, text that is no text included
+            except pa.ArrowInvalid:
+                raise _unreadable(name) from None
+        _read_all("SELECT * FROM arrow_rows", list(self._columns), {"arrow_rows": self.table})
 
     def cells(self, query: BoundedQuery, *, salt: int) -> Cells:
-        return _cells(query, source="arrow_rows", types=self._columns, salt=salt, views={"arrow_rows": self.table})
+        return exact_cells(query, source="arrow_rows", types=self._columns, salt=salt, views={"arrow_rows": self.table})
 
     @cached_property
     def _columns(self) -> dict[str, str]:
         try:
-            with _connection({"arrow_rows": self.table}) as connection:
-                return _described(connection, "SELECT * FROM arrow_rows")
+            with connection({"arrow_rows": self.table}) as engine:
+                return described(engine, "SELECT * FROM arrow_rows")
         except duckdb.Error:
             raise SourceError(
                 wanted="A table of types that DuckDB knows was wanted.",
@@ -200,60 +142,19 @@ class ArrowRows:
             ) from None
 
 
-def _cells(
-    query: BoundedQuery, *, source: str, types: Mapping[str, str], salt: int, views: Mapping[str, pa.Table]
-) -> Cells:
-    width = len(query.keys)
-    sql = statement(query, source=source, types=types, salt=salt)
-    try:
-        with _connection(views) as connection:
-            rows = connection.execute(sql).fetchall()
-    except (duckdb.Error, OSError, pa.ArrowException):
-        raise BackendFailure(
-            wanted="The data were to be read.",
-            given="The database reported an error, which is withheld because it could quote the data.",
-            do="Check the data set itself; the charge stands, because the data were touched.",
-        ) from None
-    return {tuple(row[:width]): tuple(row[width:]) for row in rows}
+def _read_all(select: str, columns: list[str], views: Mapping[str, pa.Table]) -> None:
+    """Read every value of every column once, so that a bad one is found now and not by a question that was paid for."""
+    with connection(views) as engine:
+        for name in columns:
+            try:
+                engine.execute(f"SELECT count(hash({identifier(name)})) FROM ({select})").fetchall()
+            except duckdb.Error:
+                raise _unreadable(name) from None
 
 
-@contextmanager
-def _connection(views: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database of its own for every question: nothing is shared between threads or left behind."""
-    connection = duckdb.connect(":memory:")
-    try:
-        for name, table in views.items():
-            connection.register(name, table)
-        yield connection
-    finally:
-        connection.close()
-
-
-def _described(connection: duckdb.DuckDBPyConnection, select: str) -> dict[str, str]:
-    return {str(row[0]): str(row[1]) for row in connection.execute(f"DESCRIBE {select}").fetchall()}
-
-
-def _kind(name: str) -> Kind:
-    """What a DuckDB type holds."""
-    if name.startswith("DECIMAL"):
-        return Kind.INTEGER if name.endswith(",0)") else Kind.REAL
-    if name.startswith("ENUM"):
-        return Kind.TEXT
-    if name.startswith("TIMESTAMP") and "ZONE" not in name:
-        return Kind.TIMESTAMP
-    if name.endswith("INT") or name == "INTEGER" or name == "UINTEGER":
-        return Kind.INTEGER
-    named = {"FLOAT": Kind.REAL, "DOUBLE": Kind.REAL, "VARCHAR": Kind.TEXT, "BOOLEAN": Kind.BOOLEAN, "DATE": Kind.DATE}
-    return named.get(name, Kind.OTHER)
-
-
-def _text(path: Path) -> str:
-    return _literal(str(path))
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+def _unreadable(column: str) -> SourceError:
+    return SourceError(
+        wanted="A data set was wanted in which every value can be read.",
+        given=f"The column {column!r} has values that cannot, such as text that is not UTF-8.",
+        do="Repair or drop the column before you protect the data set.",
+    )

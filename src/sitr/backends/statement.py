@@ -44,8 +44,8 @@ def _rows(query: BoundedQuery, source: str, types: Mapping[str, str]) -> str:
     selected += [f"{_adds(term)} AS t{place}" for place, term in enumerate(query.terms)]
     conditions = []
     if isinstance(query.unit, Person):
-        selected.insert(0, f"{_quoted(query.unit.column)} AS u")
-        conditions.append(f"{_quoted(query.unit.column)} IS NOT NULL")
+        selected.insert(0, f"{identifier(query.unit.column)} AS u")
+        conditions.append(f"{identifier(query.unit.column)} IS NOT NULL")
     if query.where is not None:
         conditions.append(f"({_condition(query.where, types)})")
     conditions += [_among(_key_expression(key), key.keys) for key in query.keys if key.keys is not None]
@@ -100,7 +100,9 @@ def _few_rows(query: BoundedQuery, cells: str, keys: list[str], salt: int) -> li
 def _first(most: int, of: list[str], which: list[str], salt: int) -> str:
     """Keep the `most` smallest hashes of each group; of two equal hashes at the border neither, so that a collision can
     neither exceed the cap nor let the order of the rows decide."""
-    order = f"hash({salt}::UBIGINT, {', '.join([*of, *which])})"
+    # DuckDB's hash of several values ends in an XOR with the last one's own hash, which every salt shares: hashed once
+    # more, the order of the groups is a fresh one for each person.
+    order = f"hash(hash({salt}::UBIGINT, {', '.join([*of, *which])}))"
     return f"count(*) OVER (PARTITION BY {', '.join(of)} ORDER BY {order}) <= {most}"
 
 
@@ -114,7 +116,7 @@ def _adds(term: Term) -> str:
     """The integer that one row adds to a term."""
     if term.column is None:
         return "1"
-    column = _quoted(term.column.name)
+    column = identifier(term.column.name)
     if term.quantised is None:
         return f"CASE WHEN {column} IS NULL THEN 0 ELSE 1 END"
     return f"coalesce({_granules(column, term.quantised)}, 0)"
@@ -132,7 +134,7 @@ def _granules(column: str, to: Quantised) -> str:
 
 def _key_expression(column: Column) -> str:
     """A key in one of the few types that an answer can hold; what does not fit becomes NULL."""
-    name = _quoted(column.name)
+    name = identifier(column.name)
     match column.kind:
         case Kind.INTEGER:
             return f"TRY_CAST({name} AS BIGINT)"
@@ -146,7 +148,7 @@ def _key_expression(column: Column) -> str:
 
 def _among(expression: str, keys: tuple[Key, ...]) -> str:
     """The key is one of the public ones; NULL counts as a value."""
-    values = [_literal(key) for key in keys if key is not None]
+    values = [literal(key) for key in keys if key is not None]
     parts = [f"{expression} IN ({', '.join(values)})"] if values else []
     parts += [f"{expression} IS NULL"] if None in keys else []
     return f"({' OR '.join(parts)})"
@@ -161,19 +163,19 @@ def _condition(predicate: Predicate, types: Mapping[str, str]) -> str:
         case Not(part):
             return f"NOT ({_condition(part, types)})"
         case IsNull(column):
-            return f"{_quoted(column)} IS NULL"
+            return f"{identifier(column)} IS NULL"
         case Like(column, pattern):
-            return f"CAST({_quoted(column)} AS VARCHAR) LIKE {_literal(pattern)}"
+            return f"CAST({identifier(column)} AS VARCHAR) LIKE {literal(pattern)}"
         case OneOf(column, values):
             equal = (_condition(Compare(column, Comparison.EQUAL, value), types) for value in values)
             return " OR ".join(equal)
         case Compare(column, comparison, value):
-            return f"{_comparable(column, value, types)} {comparison.value} {_literal(value)}"
+            return f"{_comparable(column, value, types)} {comparison.value} {literal(value)}"
 
 
 def _comparable(column: str, value: Value, types: Mapping[str, str]) -> str:
     """The column in a type that compares with the literal without an error on any row."""
-    name = _quoted(column)
+    name = identifier(column)
     match value:
         case bool():
             return name
@@ -191,11 +193,13 @@ def _comparable(column: str, value: Value, types: Mapping[str, str]) -> str:
             return name
 
 
-def _quoted(name: str) -> str:
+def identifier(name: str) -> str:
+    """A name in quotes."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def _literal(value: Value) -> str:
+def literal(value: Value) -> str:
+    """A value as SQL."""
     match value:
         case bool():
             return "TRUE" if value else "FALSE"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Answer:
     """A released table with its errors, its promise and its papers."""
 
@@ -69,6 +69,9 @@ class Answer:
     def plot(self, path: str | Path) -> Path:
         """Write the chart as SVG."""
         return _written(path, plots.standalone(plots.chart(self.record.release)))
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         return terminal.as_text(terminal.answer(self.record))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from sitr.accounting.filter import Filter
 from sitr.backends.backend import Backend
@@ -14,7 +14,7 @@ from sitr.query.nodes import Aggregate, Named, Predicate, Query
 from sitr.query.rewrite import bound
 from sitr.query.schema import Table
 from sitr.query.sql import parse
-from sitr.session.question import Question
+from sitr.session.question import Question, account_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Budget:
     """
 
     table: Table
-    backend: Backend
-    ledger: Ledger
+    _backend: Backend = field(repr=False, compare=False)
+    ledger: Ledger = field(repr=False, compare=False)
 
     def sql(self, text: str) -> Question:
         """A question as SQL; see `sitr.query.sql.ALLOWED`."""
@@ -47,7 +47,7 @@ class Budget:
 
     def standing(self) -> Filter:
         """The promise and all charges to it, now."""
-        return self.ledger.standing(self.table.name)
+        return self.ledger.standing(account_name(self.table))
 
     @property
     def promise(self) -> Additive:
@@ -60,10 +60,10 @@ class Budget:
 
     def entries(self) -> list[Entry]:
         """All charges, oldest first."""
-        return self.ledger.entries(self.table.name)
+        return self.ledger.entries(account_name(self.table))
 
     def _question(self, query: Query) -> Question:
-        return Question(bound(query, self.table), self.table, self.backend, self.ledger)
+        return Question(bound(query, self.table), self.table, self._backend, self.ledger)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sitr.backends.backend import Backend
+from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import ArrowStream, open_source
 from sitr.errors import DescriptionError
 from sitr.flavors.arrows import Additive
@@ -14,51 +15,60 @@ from sitr.ledger.ledger import Ledger
 from sitr.ledger.sql import SqlLedger
 from sitr.loss.bounds import Number
 from sitr.neighbors.relation import Relation
-from sitr.neighbors.unit import Person, Unit
+from sitr.neighbors.unit import Person, Row, Unit
 from sitr.query.schema import Key, Kind, Table, describe
 from sitr.session.budget import Budget
 from sitr.session.description import Description, load, save
-from sitr.session.question import check_unchanged
+from sitr.session.question import account_name, check_unchanged, checked
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Rows behind a veil: nothing is read from them but through a budget."""
+    """Rows behind a veil: nothing is read from them but through a budget, and nothing of them is ever printed."""
 
     table: Table
-    backend: Backend
+    _backend: Backend = field(repr=False, compare=False)
     source: Path | None = None
     described: Description | None = None
 
     def budget(self, promise: Additive | None = None, *, ledger: str | Path | Ledger | None = None) -> Budget:
         """The budget of this data set in a ledger: opened now, or as it stands if it was opened before.
 
-        Without arguments, the budget that the description names.
+        Without arguments, the budget that the description names; its ledger must be there, since a lost ledger is a
+        budget of which nobody knows what is left.
         """
-        if self.described is not None:
-            promise = promise if promise is not None else self.described.promise
-            ledger = ledger if ledger is not None else self.described.ledger
+        if promise is None and ledger is None and self.described is not None and self.described.ledger is not None:
+            promise, ledger = self.described.promise, SqlLedger(self.described.ledger, create=False)
         if promise is None or ledger is None:
             raise DescriptionError(
                 wanted="A budget wants a promise and a ledger that remembers what was spent.",
                 given="One of them is missing, and the description names none.",
                 do='Write budget(sitr.ZeroConcentratedDP(0.5), ledger="sitr.db").',
             )
-        keeper = SqlLedger(ledger) if isinstance(ledger, str | Path) else ledger
-        keeper.open(self.table.name, promise=promise, neighbors=self.table.neighbors())
-        return Budget(self.table, self.backend, keeper)
+        keeper = _opened(self.table, checked(promise), ledger)
+        return Budget(self.table, self._backend, keeper)
 
     def save(self, path: str | Path, *, promise: Additive | None = None, ledger: str | Path | None = None) -> Path:
-        """Write the description as YAML, with the budget that questions will be charged to."""
+        """Write the description as YAML; with a promise and a ledger, open the budget that it will name."""
         if self.source is None:
             raise DescriptionError(
                 wanted="Only a data set in a file can be described on disk.",
                 given=f"{self.table.name} lives in memory.",
                 do="Write it to Parquet and protect that file.",
             )
-        target = Path(path)
-        save(Description(self.table, self.source, promise, Path(ledger) if ledger is not None else None), target)
-        return target
+        dialect = self._backend.dialect if isinstance(self._backend, CsvFile) else None
+        place = Path(ledger) if ledger is not None else None
+        save(Description(self.table, self.source, dialect, promise, place), Path(path))
+        if promise is not None and place is not None:
+            _opened(self.table, checked(promise), place)
+        return Path(path)
+
+
+def _opened(table: Table, promise: Additive, ledger: str | Path | Ledger) -> Ledger:
+    """The ledger, with an account for this data set on these terms."""
+    keeper = SqlLedger(ledger) if isinstance(ledger, str | Path) else ledger
+    keeper.open(account_name(table), promise=promise, neighbors=table.neighbors())
+    return keeper
 
 
 def protect(
@@ -80,7 +90,15 @@ def protect(
     question, with at most `max_rows_per_group` rows in each. `bounds` and `granularity` make columns summable; `keys`
     are the public values of grouping columns; keys that are not public are shown above a threshold only. `types` fixes
     the types of CSV columns ("integer", "real", "text", "boolean", "date", "timestamp"). All of this counts as public.
+
+    This is the moment of admission: the whole source is read once, to make sure that no row of it can fail later.
     """
+    if not isinstance(unit, str | Row | Person) or not isinstance(relation, Relation):
+        raise DescriptionError(
+            wanted="unit is the column that identifies a person, or sitr.Row(); relation is a sitr.Relation.",
+            given=f"unit={unit!r} and relation={relation!r} were given.",
+            do='Write unit="patient_id", and leave relation out or write sitr.Relation.REPLACE_ONE.',
+        )
     declared = {column: _kind(column, kind) for column, kind in (types or {}).items()}
     backend = open_source(source, types=declared)
     path = Path(source) if isinstance(source, str | Path) else None
@@ -101,6 +119,7 @@ def protect(
         granularity=granularity or {},
         keys=keys or {},
     )
+    backend.verify()
     return Dataset(table, backend, path)
 
 
@@ -108,7 +127,7 @@ def open(description: str | Path) -> Dataset:
     """The data set that a description tells of, written by `sitr protect` or `Dataset.save`."""
     found = load(Path(description))
     kinds = {column.name: column.kind for column in found.table.columns}
-    backend = open_source(found.source, types=kinds)
+    backend = open_source(found.source, types=kinds, dialect=found.dialect)
     check_unchanged(found.table, backend)
     return Dataset(found.table, backend, found.source, found)
 

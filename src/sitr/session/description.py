@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from sitr.backends.csv import Dialect
 from sitr.errors import DescriptionError, SitrError
 from sitr.flavors.arrows import Additive
 from sitr.flavors.notation import parse, write
@@ -19,7 +20,7 @@ from sitr.neighbors.unit import Person, Row
 from sitr.query.schema import Column, Kind, Table, describe
 
 VERSION = 1
-_FIELDS = ("sitr", "name", "source", "unit", "relation", "max_groups", "max_rows_per_group", "columns", "budget")
+_FIELDS = ("sitr", "name", "source", "csv", "unit", "relation", "max_groups", "max_rows_per_group", "columns", "budget")
 _COLUMN_FIELDS = ("type", "bounds", "granularity", "keys")
 _HEADER = """\
 # What is public about a data set: who is protected, what one person may contribute, bounds and keys.
@@ -33,6 +34,7 @@ class Description:
 
     table: Table
     source: Path
+    dialect: Dialect | None = None
     promise: Additive | None = None
     ledger: Path | None = None
 
@@ -51,6 +53,7 @@ def save(description: Description, path: Path) -> None:
         "sitr": VERSION,
         "name": table.name,
         "source": _relative(description.source, path),
+        **({"csv": asdict(description.dialect)} if description.dialect is not None else {}),
         "unit": {"person": table.unit.column} if isinstance(table.unit, Person) else "row",
         "relation": table.relation.value,
         **({"max_groups": table.max_groups, "max_rows_per_group": table.max_rows_per_group} if person else {}),
@@ -107,9 +110,18 @@ def _read(top: Mapping[str, Any], path: Path) -> Description:
     return Description(
         table,
         path.parent / str(top["source"]),
+        _dialect(top["csv"], path) if "csv" in top else None,
         parse(str(budget["promise"])) if budget else None,  # type: ignore[arg-type]
         path.parent / str(budget["ledger"]) if budget else None,
     )
+
+
+def _dialect(content: object, path: Path) -> Dialect:
+    dialect = Dialect(**_mapping(content, path, "csv", tuple(field.name for field in fields(Dialect))))
+    marks = (dialect.delimiter, dialect.quote)
+    if not all(isinstance(value, str) for value in astuple(dialect)) or any(len(mark) != 1 for mark in marks):
+        raise _wrong(path, "csv", "delimiter and quote are one character each, formats are text")
+    return dialect
 
 
 def _column(column: Column) -> dict[str, Any]:

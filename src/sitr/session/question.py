@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import cast
 
 from sitr.accounting.filter import Filter
 from sitr.backends.backend import Backend
-from sitr.errors import SourceError
+from sitr.errors import IncompatiblePromises, SourceError
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.arrows import Additive
 from sitr.flavors.promise import Promise
+from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.ledger import Ledger
 from sitr.noise.coins import Coins, system_coins
 from sitr.query.cost import Plan, fit
@@ -26,27 +31,27 @@ class Question:
 
     query: BoundedQuery
     table: Table
-    backend: Backend
-    ledger: Ledger
+    _backend: Backend = field(repr=False, compare=False)
+    ledger: Ledger = field(repr=False, compare=False)
 
     def preview(self, price: Promise) -> Preview:
         """What the answer would cost and how far off it would be. Reads no data and spends nothing."""
-        budget = self.ledger.standing(self.table.name)
-        plan = fit(self.query, price)
+        budget = self.ledger.standing(account_name(self.table))
+        plan = fit(self.query, checked(price))
         budget.charge(plan.price)
         return Preview(plan, budget)
 
     def release(self, price: Promise, *, coins: Coins | None = None) -> Answer:
         """Charge the price, durably; then read the data; then add the noise. In this order, always."""
         tossed = coins if coins is not None else system_coins()
-        plan = fit(self.query, price)
-        check_unchanged(self.table, self.backend)
-        entry, budget = self.ledger.charge(self.table.name, price=plan.price, question=text(plan.query.query))
-        cells = self.backend.cells(plan.query, salt=tossed.bits(63))
+        plan = fit(self.query, checked(price))
+        check_unchanged(self.table, self._backend)
+        entry, budget = self.ledger.charge(account_name(self.table), price=plan.price, question=text(plan.query.query))
+        cells = self._backend.cells(plan.query, salt=tossed.bits(63))
         return Answer(
             certificate.Certificate(
                 release=release(plan, cells, coins=tossed),
-                dataset=entry.dataset,
+                dataset=self.table.name,
                 neighbors=self.table.neighbors(),
                 entry=entry.number,
                 at=entry.at,
@@ -57,7 +62,7 @@ class Question:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Preview:
     """A plan, and the budget before it is paid."""
 
@@ -77,11 +82,30 @@ class Preview:
         """For machines."""
         return certificate.preview_dict(self.plan, self.budget)
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         return terminal.as_text(terminal.preview(self.plan, self.budget))
 
     def _repr_html_(self) -> str:
         return html.preview_fragment(self.plan, self.budget)
+
+
+def account_name(table: Table) -> str:
+    """How a ledger knows a data set: questions do not tell upper and lower case apart, so budgets must not either."""
+    return table.name.casefold()
+
+
+def checked(promise: object) -> Additive:
+    """A promise of one of the flavors that budgets are kept in, and of no class that only looks like one."""
+    if type(promise) not in (PureDP, ApproximateDP, ZeroConcentratedDP):
+        raise IncompatiblePromises(
+            wanted="A budget and a price are promises: PureDP, ApproximateDP or ZeroConcentratedDP.",
+            given=f"{promise!r} was given.",
+            do="Write for example sitr.ZeroConcentratedDP(rho=0.05).",
+        )
+    return cast("Additive", promise)
 
 
 def check_unchanged(table: Table, backend: Backend) -> None:

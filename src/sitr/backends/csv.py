@@ -1,0 +1,159 @@
+"""Rows in a CSV file: a row is a line, and no line can change what another one says.
+
+An open quote in one line must not swallow the next lines, which are other people's: so lines are cut first, each is
+split into fields by itself, and every field is cast leniently. How the file is written and what its columns hold are
+settled once, when the data set is protected, and kept in the description: later questions detect nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from sitr.backends.engine import connection, described, exact_cells, kind_of, only_this_file
+from sitr.backends.statement import identifier, literal
+from sitr.errors import DescriptionError, SourceError
+from sitr.query.rewrite import BoundedQuery, Cells
+from sitr.query.schema import Kind
+
+_TYPES: Mapping[Kind, str] = {
+    Kind.INTEGER: "BIGINT",
+    Kind.REAL: "DOUBLE",
+    Kind.TEXT: "VARCHAR",
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a CSV file is written; a format is in the letters of strptime, or empty for ISO 8601."""
+
+    delimiter: str = ","
+    quote: str = '"'
+    date_format: str = ""
+    timestamp_format: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CsvFile:
+    """A CSV file with a header, in UTF-8; bytes that are not are replaced, fields that do not fit are NULL."""
+
+    path: Path
+    dialect: Dialect
+    columns: tuple[tuple[str, Kind], ...]
+
+    def kinds(self) -> dict[str, Kind]:
+        """What was settled, if the header still says so; reads the first line only."""
+        with pa.input_stream(str(self.path), compression="detect") as stream:
+            header = stream.read(1 << 20).decode("utf-8-sig", errors="replace").split("\n", 1)[0].rstrip("\r")
+        found = [
+            _unquoted(field, self.dialect.quote) for field in re.findall(self._field, self.dialect.delimiter + header)
+        ]
+        if found != [name for name, _ in self.columns]:
+            raise SourceError(
+                wanted=f"{self.path.name} was wanted with the header that was described.",
+                given="Its first line names other columns, or the same in another order.",
+                do="Protect the data set anew if the change is meant; nothing was spent.",
+            )
+        return dict(self.columns)
+
+    def verify(self) -> None:
+        """Nothing to do: whatever stands in the file can be read."""
+
+    def cells(self, query: BoundedQuery, *, salt: int) -> Cells:
+        types = {name: _TYPES[kind] for name, kind in self.columns}
+        fields = ", ".join(f"{self._cast(place)} AS {identifier(name)}" for place, (name, _) in enumerate(self.columns))
+        split = (
+            f"regexp_extract_all({literal(self.dialect.delimiter)} || rtrim(line, chr(13)), {literal(self._field)}, 1)"
+        )
+        source = f"(SELECT {fields} FROM (SELECT {split} AS fields FROM csv_lines WHERE line <> ''))"
+        return exact_cells(query, source=source, types=types, salt=salt, views={"csv_lines": lines_of(self.path)})
+
+    @property
+    def _field(self) -> str:
+        """A field behind its delimiter: in quotes that close in this line, or up to the next delimiter."""
+        delimiter, quote = re.escape(self.dialect.delimiter), re.escape(self.dialect.quote)
+        return f"{delimiter}({quote}(?:[^{quote}]|{quote}{quote})*{quote}|[^{delimiter}]*)"
+
+    def _cast(self, place: int) -> str:
+        """The field in the column's type; empty is NULL."""
+        field, quote = f"fields[{place + 1}]", literal(self.dialect.quote)
+        twice = literal(2 * self.dialect.quote)
+        quoted = f"length({field}) > 1 AND starts_with({field}, {quote}) AND ends_with({field}, {quote})"
+        inside = f"replace(substr({field}, 2, length({field}) - 2), {twice}, {quote})"
+        text = f"nullif(CASE WHEN {quoted} THEN {inside} ELSE {field} END, '')"
+        kind = self.columns[place][1]
+        formats = {Kind.DATE: self.dialect.date_format, Kind.TIMESTAMP: self.dialect.timestamp_format}
+        if given := formats.get(kind):
+            return f"TRY_CAST(try_strptime({text}, {literal(given)}) AS {_TYPES[kind]})"
+        return f"TRY_CAST({text} AS {_TYPES[kind]})"
+
+
+def settle(path: Path, *, declared: Mapping[str, Kind]) -> CsvFile:
+    """Read the whole file once to find out how it is written; `declared` types stand above what is found."""
+    try:
+        with connection({}) as engine:
+            source = literal(only_this_file(path))
+            delimiter, quote, header, dates, timestamps = engine.execute(
+                "SELECT Delimiter, Quote, HasHeader, DateFormat, TimestampFormat "
+                f"FROM sniff_csv({source}, sample_size=-1)"
+            ).fetchall()[0]
+            found = described(engine, f"SELECT * FROM read_csv({source}, sample_size=-1)")
+    except (duckdb.Error, OSError):
+        header, found = False, {}
+    if not header or len(delimiter) != 1:
+        raise SourceError(
+            wanted="A CSV file in UTF-8 with a header line and the same fields in every line was wanted.",
+            given=f"{path} cannot be read as one.",
+            do="Export it again, best as Parquet.",
+        )
+    kinds = {name: _settled(kind_of(kind)) for name, kind in found.items()}
+    if unknown := [name for name in declared if name not in kinds]:
+        raise DescriptionError(
+            wanted=f"{path.name} has the columns {', '.join(kinds)}.",
+            given=f"A type was declared for {unknown[0]!r}.",
+            do="Correct the name; upper and lower case matter here.",
+        )
+    kinds.update(declared)
+    mark = quote if len(quote) == 1 and quote != "\0" else '"'
+    settled = CsvFile(path, Dialect(delimiter, mark, dates or "", timestamps or ""), tuple(kinds.items()))
+    settled.kinds()
+    _refuse_open_quotes(path, mark)
+    return settled
+
+
+def lines_of(path: Path) -> pa.Table:
+    """The lines behind the header, whatever bytes they hold."""
+    with pa.input_stream(str(path), compression="detect") as stream:
+        lines = stream.read().decode("utf-8-sig", errors="replace").split("\n")[1:]
+    return pa.table({"line": pa.array(lines, pa.large_string())})
+
+
+def _refuse_open_quotes(path: Path, quote: str) -> None:
+    """A value with a line break in it would be two rows: better to hear of it now than to lose half of it silently."""
+    with connection({"csv_lines": lines_of(path)}) as engine:
+        quotes = f"length(line) - length(replace(line, {literal(quote)}, ''))"
+        broken = engine.execute(f"SELECT count(*) FROM csv_lines WHERE ({quotes}) % 2 = 1").fetchall()[0][0]
+    if broken:
+        raise SourceError(
+            wanted="A CSV file was wanted in which every quote is closed in its own line.",
+            given=f"{path} has lines with an open quote: a value with a line break, or a damaged line.",
+            do="Export it again without line breaks in values, or as Parquet.",
+        )
+
+
+def _settled(kind: Kind) -> Kind:
+    """What is no number, truth value or time is text."""
+    return Kind.TEXT if kind is Kind.OTHER else kind
+
+
+def _unquoted(field: str, quote: str) -> str:
+    quoted = len(field) > 1 and field.startswith(quote) and field.endswith(quote)
+    return field[1:-1].replace(2 * quote, quote) if quoted else field

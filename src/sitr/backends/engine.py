@@ -1,0 +1,78 @@
+"""The embedded DuckDB: a database of its own for every question, and the one way to run a bounded query in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from sitr.backends.statement import statement
+from sitr.errors import BackendFailure
+from sitr.query.rewrite import BoundedQuery, Cells
+from sitr.query.schema import Kind
+
+
+@contextmanager
+def connection(views: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Nothing is shared between threads or left behind."""
+    made = duckdb.connect(":memory:")
+    try:
+        for name, table in views.items():
+            made.register(name, table)
+        yield made
+    finally:
+        made.close()
+
+
+def exact_cells(
+    query: BoundedQuery, *, source: str, types: Mapping[str, str], salt: int, views: Mapping[str, pa.Table]
+) -> Cells:
+    """The exact integers of each cell; if reading fails, an error whose text is always the same."""
+    width = len(query.keys)
+    sql = statement(query, source=source, types=types, salt=salt)
+    try:
+        with connection(views) as engine:
+            rows = engine.execute(sql).fetchall()
+    except (duckdb.Error, OSError, pa.ArrowException):
+        raise BackendFailure(
+            wanted="The data were to be read.",
+            given="The database reported an error, which is withheld because it could quote the data.",
+            do="Check the data set itself; the charge stands, because the data were touched.",
+        ) from None
+    return {tuple(row[:width]): tuple(row[width:]) for row in rows}
+
+
+def described(engine: duckdb.DuckDBPyConnection, select: str) -> dict[str, str]:
+    """The columns of a SELECT with DuckDB's names for their types."""
+    return {str(row[0]): str(row[1]) for row in engine.execute(f"DESCRIBE {select}").fetchall()}
+
+
+def only_this_file(path: Path) -> str:
+    """The path with its wildcards taken literally: DuckDB would read other files that match.
+
+    >>> only_this_file(Path("v[12]*.parquet"))
+    'v[[]12][*].parquet'
+    """
+    return re.sub(r"([*?\[])", r"[\1]", str(path))
+
+
+def kind_of(name: str) -> Kind:
+    """What a DuckDB type holds.
+
+    >>> kind_of("DECIMAL(18,0)"), kind_of("UBIGINT"), kind_of("TIMESTAMP WITH TIME ZONE")
+    (<Kind.INTEGER: 'integer'>, <Kind.INTEGER: 'integer'>, <Kind.OTHER: 'other'>)
+    """
+    if name.startswith("DECIMAL"):
+        return Kind.INTEGER if name.endswith(",0)") else Kind.REAL
+    if name.startswith("ENUM"):
+        return Kind.TEXT
+    if name.startswith("TIMESTAMP") and "ZONE" not in name:
+        return Kind.TIMESTAMP
+    if name.endswith("INT") or name in ("INTEGER", "UINTEGER"):
+        return Kind.INTEGER
+    named = {"FLOAT": Kind.REAL, "DOUBLE": Kind.REAL, "VARCHAR": Kind.TEXT, "BOOLEAN": Kind.BOOLEAN, "DATE": Kind.DATE}
+    return named.get(name, Kind.OTHER)
