@@ -8,10 +8,12 @@ import signal
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
 import sitr
@@ -147,6 +149,28 @@ def test_bad_questions_cost_nothing(budget: Budget, sql: str, error: type[SitrEr
     with pytest.raises(error, match=word):
         budget.sql(sql)
     assert budget.entries() == []
+
+
+def test_misspelled_calls_are_explained(budget: Budget) -> None:
+    misspelled: list[Callable[[], object]] = [
+        lambda: budget.agg(n="count"),  # type: ignore[arg-type]
+        lambda: budget.agg(n=sitr.count),  # type: ignore[arg-type]
+        lambda: budget.where(None),  # type: ignore[arg-type]
+        lambda: budget.group_by(3),  # type: ignore[arg-type]
+        lambda: budget.sql(3),  # type: ignore[arg-type]
+    ]
+    for call in misspelled:
+        with pytest.raises(QuestionError, match="was wanted"):
+            call()
+
+
+def test_numbers_from_numpy_are_numbers(budget: Budget) -> None:
+    plain = budget.where((sitr.column("days") > 3) & sitr.column("days").is_in([4, 5])).agg(n=sitr.count())
+    three: Any = np.int64(3)
+    numpy = budget.where((sitr.column("days") > three) & sitr.column("days").is_in(np.array([4, 5])))
+    assert numpy.agg(n=sitr.count()).query == plain.query
+    half: Any = np.float64(1.5)
+    budget.where(sitr.column("cost") > half).agg(n=sitr.count()).release(PRICE)
 
 
 def test_too_dear_a_question_says_what_would_fit(budget: Budget) -> None:

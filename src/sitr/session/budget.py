@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from types import UnionType
 
 from sitr.accounting.filter import Filter
 from sitr.backends.backend import Backend
+from sitr.errors import QuestionError
 from sitr.flavors.arrows import Additive
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
@@ -31,6 +33,7 @@ class Budget:
 
     def sql(self, text: str) -> Question:
         """A question as SQL; see `sitr.query.sql.ALLOWED`."""
+        _wanted(text, str, what="A question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
         return self._question(parse(text))
 
     def where(self, condition: Condition) -> Selection:
@@ -76,14 +79,24 @@ class Selection:
 
     def where(self, condition: Condition) -> Selection:
         """Only rows for which this holds too."""
+        _wanted(condition, Condition, what="A condition", do='Write where(sitr.column("days") > 3).')
         joined = condition if self.condition is None else Condition(self.condition) & condition
         return replace(self, condition=joined.predicate)
 
     def group_by(self, *columns: str) -> Selection:
         """One answer for each value of these columns too."""
+        for column in columns:
+            _wanted(column, str, what="The name of a column", do='Write group_by("ward").')
         return replace(self, keys=(*self.keys, *columns))
 
     def agg(self, **aggregates: Aggregate) -> Question:
         """The columns of the answer by name."""
+        for aggregate in aggregates.values():
+            _wanted(aggregate, Aggregate, what="An aggregate", do='Write agg(n=sitr.count(), total=sitr.sum("cost")).')
         named = tuple(Named(name, aggregate) for name, aggregate in aggregates.items())
         return self.budget._question(Query(self.budget.table.name, named, self.keys, self.condition))
+
+
+def _wanted(given: object, kind: type | UnionType, *, what: str, do: str) -> None:
+    if not isinstance(given, kind):
+        raise QuestionError(wanted=f"{what} was wanted.", given=f"{given!r} was given.", do=do)
