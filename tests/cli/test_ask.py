@@ -55,6 +55,30 @@ def test_every_file_holds_the_same_answer(sitr: Sitr, description: Path) -> None
     assert json.loads(Path("answer.json").read_text()) == told
 
 
+def test_what_no_file_holds_is_shown_in_full(sitr: Sitr, folder: Path) -> None:
+    wards = [f"ward-{place:03}" for place in range(60)]
+    words = ("--unit-row", "--keys", f"ward={','.join(wards)}", "--budget", "zcdp(1)", "--ledger", "sitr.db")
+    assert sitr("protect", folder / "visits.parquet", *words).code == 0
+    shown = sitr("ask", folder / "visits.sitr.yaml", WARD.replace(", SUM(cost) AS total", ""), *PRICE).out
+    assert all(f"{ward} " in shown for ward in wards)
+    asked = ("ask", folder / "visits.sitr.yaml", WARD.replace(", SUM(cost) AS total", ""), *PRICE, "-o", "wards.csv")
+    shown = sitr(*asked).out
+    assert sum(f"{ward} " in shown for ward in wards) == 50
+    assert "The first 50 of 60 rows are shown here; the answer has 10 more." in shown
+    assert pyarrow.csv.read_csv("wards.csv").num_rows == 60
+
+
+def test_lines_in_a_pipe_end_with_their_last_letter(sitr: Sitr, description: Path) -> None:
+    told = [
+        sitr("preview", description, WARD, *PRICE),
+        sitr("ask", description, WARD, *PRICE),
+        sitr("ledger", "show", "sitr.db"),
+        sitr("protect", "visits.parquet", "--unit-row", "-o", "rows.yaml"),
+    ]
+    assert [run.code for run in told] == [0] * 4
+    assert [line for run in told for line in run.out.splitlines() if line != line.rstrip()] == []
+
+
 @pytest.mark.parametrize(
     ("files", "code", "error"),
     [

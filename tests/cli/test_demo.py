@@ -73,6 +73,14 @@ def test_a_lost_description_does_not_renew_the_budget(sitr: Sitr) -> None:
     assert "ρ = 0.4 of ρ = 0.5" in sitr("demo").out
 
 
+def test_a_lost_ledger_does_not_renew_the_budget(sitr: Sitr) -> None:
+    assert sitr("demo", "--rows", 2_000).code == 0
+    Path("sitr-demo/sitr.db").unlink()
+    refused = sitr("demo", "--json")
+    assert (refused.code, refused.error()["error"]) == (1, "LedgerError")
+    assert not Path("sitr-demo/sitr.db").exists()
+
+
 def test_a_file_of_somebody_else_is_left_alone(sitr: Sitr) -> None:
     Path("visits.parquet").write_text("mine")
     refused = sitr("demo", "--directory", ".", "--json")
@@ -89,7 +97,7 @@ def test_a_place_that_is_no_folder(sitr: Sitr) -> None:
 
 def test_steps_are_shown_on_a_terminal_only(sitr: Sitr) -> None:
     seen = sitr("demo", "--rows", 500, environment={"FORCE_COLOR": "1"})
-    assert "Making up a hospital" in seen.err
+    assert "Making up a hospital (1 of 5)" in seen.err
     assert "Making up a hospital" not in seen.out
     quiet = sitr("demo", "--rows", 500, "--json", environment={"FORCE_COLOR": "1"})
     assert quiet.err == ""

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.ledger.sql import SqlLedger
 from sitr.session.description import load
 
 Sitr = Callable[..., Any]
@@ -60,9 +62,43 @@ def test_the_summary_says_what_can_be_done(sitr: Sitr) -> None:
     assert "sitr preview visits.sitr.yaml 'SELECT COUNT(*) AS n FROM visits' --price 'zcdp(rho=0.05)'" in told
 
 
-def test_no_ledger_is_made_yet(sitr: Sitr) -> None:
+def test_the_budget_is_opened_at_once(sitr: Sitr) -> None:
+    assert "zcdp(rho=0.5), which sitr.db keeps." in sitr("protect", "visits.parquet", *PERSON, *BUDGET).out
+    ledger = SqlLedger("sitr.db", create=False)
+    assert [account.promise for account in ledger.accounts()] == [ZeroConcentratedDP(0.5)]
+    assert ledger.entries() == []
+
+
+def test_protecting_anew_does_not_renew_the_budget(sitr: Sitr) -> None:
     assert sitr("protect", "visits.parquet", *PERSON, *BUDGET).code == 0
-    assert not Path("sitr.db").exists()
+    asked = ("visits.sitr.yaml", "SELECT COUNT(*) AS n FROM visits", "--price", "zcdp(0.3)")
+    assert sitr("ask", *asked).code == 0
+    assert sitr("protect", "visits.parquet", *PERSON, *BUDGET, "--force").code == 0
+    assert sitr("ask", *asked, "--json").error()["error"] == "BudgetExceeded"
+    richer = ("--budget", "zcdp(9)", "--ledger", "sitr.db", "-o", "richer.yaml")
+    assert sitr("protect", "visits.parquet", *PERSON, *richer, "--json").error()["error"] == "LedgerMismatch"
+
+
+@pytest.mark.parametrize(
+    ("unit", "caps"),
+    [
+        (("--unit-row",), "Protects each row, add-remove. "),
+        (
+            ("--unit", "patient_id", "--max-groups", "1", "--max-rows-per-group", "1"),
+            "at most 1 group and 1 row in each",
+        ),
+        (PERSON, "with at most 3 groups and 2 rows in each. "),
+    ],
+)
+def test_caps_are_told_in_whole_words(sitr: Sitr, unit: tuple[str, ...], caps: str) -> None:
+    assert caps in sitr("protect", "visits.parquet", *unit).out
+
+
+def test_the_file_is_read_once(sitr: Sitr, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[str] = []
+    monkeypatch.setattr("sitr.backends.duckdb.ParquetFile.verify", lambda self: reads.append(self.path.name))
+    assert sitr("protect", "visits.parquet", *PERSON, "--keys", "ward=Surgery").code == 0
+    assert reads == ["visits.parquet"]
 
 
 def test_json(sitr: Sitr) -> None:

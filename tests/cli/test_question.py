@@ -1,4 +1,4 @@
-"""A budget and a ledger on the command line supply or replace those of the description."""
+"""A question is charged to the budget that the description names, and to no other."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
+from sitr.ledger.sql import SqlLedger
+
 Sitr = Callable[..., Any]
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
+PRICE = ("--price", "zcdp(0.3)")
 
 
 @pytest.mark.usefixtures("folder")
@@ -18,28 +21,62 @@ def test_a_description_without_a_budget_is_given_one(sitr: Sitr) -> None:
     assert sitr("protect", "visits.parquet", "--unit-row").code == 0
     asked = ("visits.sitr.yaml", COUNT, "--price", "pure(0.1)", "--json")
     for command in ("preview", "ask"):
-        assert sitr(command, *asked).error()["error"] == "DescriptionError"
-        assert sitr(command, *asked, "--ledger", "other.db").code == 2
+        for half in ((), ("--ledger", "other.db"), ("--budget", "pure(1)")):
+            refused = sitr(command, *asked, *half)
+            assert (refused.code, refused.error()["error"]) == (2, "BadUsage")
+            assert "--budget 'zcdp(0.5)' --ledger sitr.db" in refused.error()["do"]
         assert not Path("other.db").exists()
         told = sitr(command, *asked, "--budget", "pure(1)", "--ledger", "mine.db").told()
         assert told["budget"]["promise"]["notation"] == "pure(epsilon=1.0)"
 
 
-def test_another_ledger_is_another_budget(sitr: Sitr, description: Path) -> None:
-    price = ("--price", "zcdp(0.3)")
-    assert sitr("ask", description, COUNT, *price).code == 0
-    assert sitr("ask", description, COUNT, *price).code == 1
-    assert sitr("ask", description, COUNT, *price, "--ledger", "other.db").code == 0
+@pytest.mark.parametrize("command", ["preview", "ask"])
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [
+        (("--ledger", "other.db"), "--ledger other.db was"),
+        (("--budget", "zcdp(9)"), "--budget zcdp(rho=9.0) was"),
+        (("--budget", "pure(0.5)"), "--budget pure(epsilon=0.5) was"),
+        (("--budget", "zcdp(9)", "--ledger", "other.db"), "--budget zcdp(rho=9.0) --ledger other.db was"),
+        (("--budget", "zcdp(0.5)", "--ledger", "other.db"), "given --ledger other.db was"),
+    ],
+)
+def test_a_second_budget_is_refused(
+    sitr: Sitr, description: Path, command: str, other: tuple[str, ...], named: str
+) -> None:
+    refused = sitr(command, description, COUNT, *PRICE, *other, "--json")
+    assert (refused.code, refused.error()["error"]) == (2, "BadUsage")
+    assert "zcdp(rho=0.5) in sitr.db" in refused.error()["wanted"]
+    assert named in f"given {refused.error()['given']}"
+    assert not Path("other.db").exists()
+    assert SqlLedger("sitr.db", create=False).entries() == []
 
 
-def test_a_ledger_keeps_its_promise(sitr: Sitr, description: Path) -> None:
-    assert sitr("ask", description, COUNT, "--price", "zcdp(0.3)").code == 0
-    refused = sitr("ask", description, COUNT, "--price", "zcdp(0.3)", "--budget", "zcdp(9)", "--json")
-    assert (refused.code, refused.error()["error"]) == (1, "LedgerMismatch")
+def test_the_same_budget_may_be_said_again(sitr: Sitr, description: Path) -> None:
+    Path("linked.db").symlink_to("sitr.db")
+    for ledger in ("sitr.db", Path("sitr.db").resolve(), "linked.db"):
+        same = ("--budget", "zcdp(rho=0.5)", "--ledger", ledger)
+        assert sitr("ask", description, COUNT, "--price", "zcdp(0.1)", *same).code == 0
+    assert len(SqlLedger("sitr.db", create=False).entries()) == 3
+
+
+@pytest.mark.parametrize("command", ["preview", "ask"])
+def test_a_lost_ledger_is_not_made_anew(sitr: Sitr, description: Path, command: str) -> None:
+    Path("sitr.db").unlink()
+    for again in ((), ("--budget", "zcdp(0.5)", "--ledger", "sitr.db")):
+        refused = sitr(command, description, COUNT, *PRICE, *again, "--json")
+        assert (refused.code, refused.error()["error"]) == (1, "LedgerError")
+        assert not Path("sitr.db").exists()
+
+
+def test_missing_bounds_are_explained_with_the_option(sitr: Sitr, description: Path) -> None:
+    refused = sitr("preview", description, "SELECT SUM(days) AS n FROM visits", *PRICE, "--json")
+    assert (refused.code, refused.error()["error"]) == (2, "DescriptionError")
+    assert "--bounds COLUMN=LOW:HIGH" in refused.error()["do"]
 
 
 def test_a_bad_budget(sitr: Sitr, description: Path) -> None:
-    refused = sitr("preview", description, COUNT, "--price", "zcdp(0.3)", "--budget", "lots", "--json")
+    refused = sitr("preview", description, COUNT, *PRICE, "--budget", "lots", "--json")
     assert (refused.code, refused.error()["error"]) == (2, "InvalidPromise")
 
 
@@ -49,5 +86,5 @@ def test_a_description_works_from_anywhere(
     home = description.resolve().parent
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
     assert sitr("ask", home / "visits.sitr.yaml", COUNT, "--price", "zcdp(0.1)").code == 0
-    assert (home / "sitr.db").exists()
+    assert len(SqlLedger(home / "sitr.db", create=False).entries()) == 1
     assert not list(Path().iterdir())

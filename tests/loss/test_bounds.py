@@ -198,3 +198,11 @@ def test_the_root_of_a_square_is_exact(root):
 def test_no_square_root_below_zero():
     with pytest.raises(ValueError, match="at least 0"):
         square_root_upward(Fraction(-1, 10**30))
+
+
+def test_balls_beyond_all_floats_are_rounded_outward_at_once():
+    """e^(−1e15) has 10^14 digits behind the point: nothing may try to write it down."""
+    tiny, huge = (-ball(1e15)).exp(), ball(1e15).exp()
+    assert (upper(tiny), lower(tiny), upper(-tiny), lower(-tiny)) == (5e-324, 0.0, 0.0, -5e-324)
+    with pytest.raises(ValueError, match=r"1\.8e308"):
+        upper(huge)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -11,10 +14,13 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import exact
+from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.laplace import Laplace
+from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
 from sitr.releases.release import Release
 from sitr.report.english import ENGLISH
-from sitr.report.words import READING_DELTA, as_approximate, notation, odds
+from sitr.report.words import notation, odds
 
 
 def test_the_releases_are_what_their_names_say(make) -> None:
@@ -29,22 +35,110 @@ def test_what_a_pure_promise_means(make) -> None:
     assert sentence.endswith(
         "about whether you are in these data, this answer changes the odds by at most a factor of 1.65."
     )
-    assert ENGLISH.whole(PureDP(2.0)).endswith("by at most a factor of 7.39.")
+    assert ENGLISH.meaning(ApproximateDP(0.5, 0.0), make("known").plan.query) == sentence
+    assert ENGLISH.whole(PureDP(2.0), make("known").plan.query).endswith(
+        "changes the odds by at most a factor of 7.39."
+    )
 
 
-def test_what_an_approximate_promise_means(make) -> None:
-    sentence = ENGLISH.meaning(ApproximateDP(1.0, 1e-6), make("known").plan.query)
-    assert "at most a factor of 2.72, apart from an event of probability at most 10⁻⁶ (1 in 1,000,000)" in sentence
+def test_an_approximate_promise_is_told_as_it_is_defined(make) -> None:
+    promise, known, one_row = ApproximateDP(1.0, 1e-6), make("known").plan.query, make("one_row").plan.query
+    assert ENGLISH.meaning(promise, known) == (
+        "Whatever follows from this answer with probability p without you follows with probability at most "
+        "2.72 · p + 10⁻⁶ with you, and the other way round."
+    )
+    for query, here, there in (
+        (one_row, "without any one row", "with it"),
+        (make("replaced").plan.query, "with your rows", "with any other person's rows in their place"),
+        (replace(one_row, relation=Relation.REPLACE_ONE), "with any one row", "with any other row in its place"),
+    ):
+        for sentence in (ENGLISH.meaning(promise, query), ENGLISH.whole(promise, query)):
+            assert f"with probability p {here} follows" in sentence
+            assert f" p + 10⁻⁶ {there}, and the other way round." in sentence
+    assert "ε = 1," in ENGLISH.reading(promise)
+    assert "δ = 10⁻⁶ " in ENGLISH.reading(promise)
 
 
-def test_a_zero_concentrated_promise_is_read_by_its_arrow_and_says_so(make) -> None:
-    promise = ZeroConcentratedDP(0.5)
-    bound = promise.to_approximate(delta=READING_DELTA)
-    assert as_approximate(promise) == bound
-    assert f"factor of {odds(bound.epsilon)}" in ENGLISH.meaning(promise, make("known").plan.query)
-    assert "this δ was chosen for reading" in ENGLISH.reading(promise)
-    assert notation(bound) in ENGLISH.reading(promise)
-    assert "chosen for reading" not in ENGLISH.reading(bound)
+def test_a_zero_concentrated_promise_is_read_by_the_tail_of_its_loss(make) -> None:
+    promise, query = ZeroConcentratedDP(0.05), make("known").plan.query
+    said = "towards the truth by at most a factor of 5.55, apart from an event of probability at most 10⁻⁶ "
+    assert said in ENGLISH.meaning(promise, query)
+    assert said in ENGLISH.whole(promise, query)
+    assert "ε = 1.713 at δ = 10⁻⁶; this δ was chosen for reading" in ENGLISH.reading(promise)
+    assert "ε = ρ + 2√(ρ ln(1/δ))" in ENGLISH.reading(promise)
+    assert "ε = ξ + ρ + 2√(ρ ln(1/δ))" in ENGLISH.reading(ZeroConcentratedDP(0.05, xi=0.1))
+
+
+Density = Callable[[int], float]
+
+
+def pair(noise: Gaussian | Laplace) -> tuple[Density, Density, range]:
+    """The law of a number with this noise, the same where one person moves it, and where to look."""
+    moved, size = int(noise.sensitivity), float(noise.scale if isinstance(noise, Laplace) else noise.sigma)
+    reach = math.ceil(30 * size) + moved
+
+    def weight(y: int) -> float:
+        return math.exp(-abs(y) / size if isinstance(noise, Laplace) else -y * y / (2 * size * size))
+
+    places = range(-reach, reach + 1)
+    whole = math.fsum(map(weight, places))
+    return lambda y: weight(y) / whole, lambda y: weight(y - moved) / whole, places
+
+
+def exceeded(noise: Gaussian | Laplace, factor: float) -> float:
+    """P(e^L > factor)."""
+    p, q, places = pair(noise)
+    return math.fsum(p(y) for y in places if p(y) > factor * q(y))
+
+
+def excess(noise: Gaussian | Laplace, factor: float) -> float:
+    """The most by which P exceeds factor · Q on any event: on the event where the loss exceeds ln(factor)."""
+    p, q, places = pair(noise)
+    return math.fsum(max(0.0, p(y) - factor * q(y)) for y in places)
+
+
+def stated(sentence: str, pattern: str) -> float:
+    found = re.search(pattern + r" ([\d,]+(?:\.\d+)?)\b", sentence)
+    assert found
+    return float(found[1].replace(",", ""))
+
+
+@pytest.mark.parametrize("moved", [1, 40])
+@pytest.mark.parametrize("rho", [0.005, 0.05, 0.5])
+def test_the_loss_of_gaussian_noise_stays_within_the_sentence(make, rho: float, moved: int) -> None:
+    noise = Gaussian.fitting(ZeroConcentratedDP(rho), sensitivity=moved)
+    sentence = ENGLISH.meaning(noise.promise(), make("known").plan.query)
+    assert "probability at most 10⁻⁶ " in sentence
+    assert exceeded(noise, stated(sentence, "a factor of")) <= 1e-6
+    # The ε of (ε, δ) is no such bound, though it is a promise that this noise keeps.
+    arrow = odds(noise.promise().to_approximate(delta=1e-6).epsilon)
+    assert excess(noise, float(arrow)) <= 1e-6 < exceeded(noise, float(arrow))
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_the_loss_of_laplace_noise_stays_within_the_sentence(make, epsilon: float) -> None:
+    noise = Laplace.fitting(PureDP(epsilon), sensitivity=5)
+    factor = stated(ENGLISH.meaning(noise.promise(), make("known").plan.query), "a factor of")
+    assert exceeded(noise, factor) == 0
+    assert exceeded(noise, 0.98 * factor) > 0.1
+
+
+@pytest.mark.parametrize(
+    ("noise", "epsilon"),
+    [
+        (Gaussian(sigma=20, sensitivity=20), 1.0),
+        (Gaussian(sigma=40, sensitivity=10), 0.3),
+        (Laplace(scale=10, sensitivity=10), 0.8),
+        (Laplace(scale=50, sensitivity=20), 0.1),
+    ],
+)
+def test_an_approximate_sentence_holds_and_is_no_tail_bound(make, noise: Gaussian | Laplace, epsilon: float) -> None:
+    promise = ApproximateDP(epsilon, excess(noise, math.exp(epsilon)))
+    sentence = ENGLISH.meaning(promise, make("known").plan.query)
+    factor, delta = stated(sentence, "at most"), stated(sentence, r"· p \+")
+    assert excess(noise, factor) <= delta
+    assert excess(noise, 0.95 * factor) > delta
+    assert exceeded(noise, factor) > 1.5 * delta
 
 
 def test_who_is_protected(make) -> None:
@@ -59,13 +153,22 @@ def test_who_is_protected(make) -> None:
 
 def test_caps_are_told_as_they_are(make) -> None:
     assert "at most 2 rows in each of at most 3 groups" in ENGLISH.contribution(make("known").plan.query)
-    assert "at most 2 rows." in ENGLISH.contribution(make("ungrouped").plan.query)
+    ungrouped = make("ungrouped").plan.query
+    assert f"with at most {ungrouped.max_rows_per_group} rows. " in ENGLISH.contribution(ungrouped)
+    one = replace(ungrouped, max_rows_per_group=1)
+    assert "with at most 1 row. " in ENGLISH.contribution(one)
+
+
+def test_rows_of_nobody_are_left_out(make) -> None:
+    said = "rows without a value in patient are left out"
+    assert said in ENGLISH.contribution(make("known").plan.query)
+    assert said not in ENGLISH.contribution(make("one_row").plan.query)
 
 
 def test_the_two_ways_to_fail_are_kept_apart(make) -> None:
     both = make("gaussian_with_threshold").plan
     assert "4.966 × 10⁻⁷" in ENGLISH.exposure(both)
-    assert "5 × 10⁻⁷" in ENGLISH.tail(both)
+    assert "5 × 10⁻⁷ of δ" in ENGLISH.tail(both)
     only_keys = make("thresholded").plan
     assert "expose that one outright" in ENGLISH.exposure(only_keys)
     assert ENGLISH.tail(only_keys).startswith("There is no finite tail")
@@ -85,7 +188,8 @@ def test_the_threshold_is_told(make) -> None:
     plan = make("thresholded").plan
     assert plan.threshold is not None
     assert f"is at least {plan.threshold.least}" in ENGLISH.shown_keys(plan)
-    assert "declared as public" in ENGLISH.shown_keys(make("known").plan)
+    assert ENGLISH.shown_keys(make("known").plan).startswith("All 6 keys were declared as public. Each is in")
+    assert ENGLISH.shown_keys(make("one_row").plan).startswith("The only key was declared as public. It is in")
 
 
 def test_the_arithmetic_can_be_followed(answer: Release) -> None:

@@ -100,6 +100,7 @@ def test_a_page_says_everything(certificate: Certificate) -> None:
         *ENGLISH.public(plan.query),
         *ENGLISH.checks(plan),
         visible(text(plan.query.query)),
+        ENGLISH.whole(certificate.budget.promise, plan.query),
         notation(certificate.budget.promise),
         notation(certificate.budget.remaining(), left=True),
         visible(certificate.dataset),
@@ -143,12 +144,12 @@ def test_structure_for_readers_without_eyes(certificate: Certificate) -> None:
 
 def test_long_answers_are_cut_and_it_says_so(make: Make, certify: Certify) -> None:
     release = make("many")
-    assert f"The first {FIRST_ROWS} of 200 rows are shown here." in fragment(release)
+    assert f"The first {FIRST_ROWS} of 200 rows are shown here; the answer has 180 more." in fragment(release)
     assert fragment(release).count('<th scope="row">') == FIRST_ROWS
     assert page(certify(release)).count('<th scope="row">') == 200
     longer = replace(release, keys=release.keys * 6, granules=release.granules * 6)
     assert page(certify(longer)).count('<th scope="row">') == MOST_ROWS
-    assert "The first 1,000 of 1,200 rows are shown here." in page(certify(longer))
+    assert "The first 1,000 of 1,200 rows are shown here; the answer has 200 more." in page(certify(longer))
 
 
 def test_an_empty_answer_says_what_it_means(make: Make, certify: Certify) -> None:
@@ -162,6 +163,12 @@ def test_a_preview_says_what_would_be_left(make: Make) -> None:
     plan = make("known").plan
     assert "Left now: ε = 2. Left after this question: ε = 1.5." in preview_fragment(plan, Filter(PureDP(2.0)))
     assert "The budget cannot pay this: ε = 0.1 is left." in preview_fragment(plan, Filter(PureDP(0.1)))
+
+
+def test_a_preview_says_what_one_person_counts_for(make: Make) -> None:
+    for name in ("known", "ungrouped", "one_row"):
+        plan = make(name).plan
+        assert ENGLISH.contribution(plan.query) in Document(preview_fragment(plan, Filter(plan.price))).text
 
 
 def test_styles_of_a_fragment_stay_in_it(make: Make) -> None:

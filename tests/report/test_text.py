@@ -5,16 +5,18 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.pure import PureDP
 from sitr.releases.release import Release
 from sitr.report.certificate import Certificate
 from sitr.report.rows import rows
+from sitr.report.text import MOST_ROWS, as_text, preview, show
 from sitr.report.text import answer as answer_text
-from sitr.report.text import as_text, preview
 
 Make = Callable[[str], Release]
 Certify = Callable[..., Certificate]
@@ -32,11 +34,30 @@ def test_everything_is_plain_text(certificate: Certificate) -> None:
 
 
 def test_every_number_is_shown_with_its_error(certificate: Certificate) -> None:
-    text = as_text(answer_text(certificate), width=400)
+    text = as_text(answer_text(certificate, most=None), width=400)
     for row in rows(certificate.release):
         for cell in row.cells:
             assert f"{cell.value} ± {cell.error}" in text
     assert f"{certificate.entry}, " in text
+
+
+def test_a_long_answer_is_cut_and_says_how_much_more_there_is(make: Make, certify: Certify) -> None:
+    long = certify(make("many"))
+    text = as_text(answer_text(long))
+    assert [f"ward {place:03} " in text for place in range(200)] == [True] * MOST_ROWS + [False] * (200 - MOST_ROWS)
+    assert "The first 50 of 200 rows are shown here; the answer has 150 more." in text
+    assert "are shown here" not in as_text(answer_text(long, most=None))
+    assert "are shown here" not in as_text(answer_text(long, most=200))
+    assert "are shown here" not in as_text(answer_text(certify(make("empty"))))
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_lines_are_filled_up_on_terminals_only(make: Make, certify: Certify, terminal: bool) -> None:
+    file = StringIO()
+    show(answer_text(certify(make("known"))), out=Console(file=file, width=100, force_terminal=terminal))
+    assert any(line.endswith(" ") for line in file.getvalue().splitlines()) is terminal
+    assert file.getvalue().endswith("\n")
+    assert ("\x1b" in file.getvalue()) is terminal
 
 
 def test_numbers_are_right_aligned(make: Make, certify: Certify) -> None:
@@ -62,6 +83,7 @@ def test_a_preview_tells_price_error_threshold_and_budget(make: Make) -> None:
     text = as_text(preview(make("known").plan, Filter(PureDP(2.0))))
     for wanted in ("price      ε = 0.5", "± 72", "scale 24", "left now   ε = 2", "left then  ε = 1.5"):
         assert wanted in text
+    assert "caps       One person counts with at most 2 rows in each of at most 3 groups." in text
     assert "is at least 87" in as_text(preview(make("thresholded").plan, Filter(make("thresholded").plan.price)))
 
 

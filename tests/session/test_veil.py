@@ -14,6 +14,7 @@ import sitr
 from sitr import ApproximateDP, PureDP, ZeroConcentratedDP
 from sitr.errors import DescriptionError, IncompatiblePromises, LedgerError, LedgerMismatch
 from sitr.flavors.promise import Promise
+from sitr.ledger.sql import SqlLedger
 from sitr.noise.coins import TestCoins
 from sitr.session.dataset import Dataset
 
@@ -99,6 +100,16 @@ def test_a_lost_ledger_is_not_a_new_budget(visits: Dataset, tmp_path: Path) -> N
     with pytest.raises(LedgerError, match="There is none"):
         sitr.open(path).budget()
     assert not (tmp_path / "l.db").exists()
+    SqlLedger(tmp_path / "l.db")
+    with pytest.raises(LedgerError, match="has none"):
+        sitr.open(path).budget()
+
+
+def test_a_description_is_not_written_for_a_budget_that_cannot_be(visits: Dataset, tmp_path: Path) -> None:
+    visits.budget(PureDP(1), ledger=tmp_path / "l.db")
+    with pytest.raises(LedgerMismatch):
+        visits.save(tmp_path / "v.yaml", promise=PureDP(2), ledger=tmp_path / "l.db")
+    assert not (tmp_path / "v.yaml").exists()
 
 
 def test_another_spelling_of_the_name_is_no_second_budget(visits: Dataset, visits_path: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql, promise
+from sitr.cli.progress import working
 from sitr.cli.question import question
 from sitr.cli.terminal import BadUsage, FileError, console, json_text, say_json
 
@@ -47,9 +48,10 @@ def ask(
         if path is not None
     }
     paid = promise(price)
-    answer = question(description, sql, budget=budget, ledger=ledger).release(paid)
+    with working("Reading and adding noise", quiet=as_json):
+        answer = question(description, sql, budget=budget, ledger=ledger).release(paid)
     try:
-        say_json(answer.to_dict()) if as_json else show(answer)
+        say_json(answer.to_dict()) if as_json else show(answer, whole=output is None)
     finally:  # the answer is paid for: it reaches the files even if the terminal is gone, and the other way round
         for path, write in writers.items():
             write(answer, path)
@@ -57,11 +59,11 @@ def ask(
         console().print(f"Written: {', '.join(map(str, writers))}", soft_wrap=True)
 
 
-def show(answer: Answer) -> None:
-    """On the terminal."""
+def show(answer: Answer, *, whole: bool) -> None:
+    """On the terminal; the `whole` of it where no file holds what was paid for."""
     from sitr.report import text
 
-    console().print(text.answer(answer.record))
+    text.show(text.answer(answer.record, most=None if whole else text.MOST_ROWS), out=console())
 
 
 def _csv(answer: Answer, path: Path) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +11,7 @@ import typer
 
 from sitr.cli import ask, preview
 from sitr.cli.options import Json, promise
+from sitr.cli.progress import working
 from sitr.cli.terminal import console, say_json
 from sitr.errors import BudgetExceeded
 
@@ -65,7 +65,7 @@ def demo(
         say_json({"files": written, "preview": expected.to_dict(), "answer": answer.to_dict()})
         return
     _say("\nThe answer, after the price was written into the ledger:\n")
-    ask.show(answer)
+    ask.show(answer, whole=True)
     _say(f"\nThe certificate that explains and defends it is {certificate}, its chart {chart}.")
     _say("Try next:")
     _say(f"  sitr ask {shlex.quote(str(description))} \"{NEXT_QUESTION}\" --price 'zcdp(0.02)'")
@@ -116,15 +116,8 @@ def _release(question: Question, price: Promise, ledger: Path) -> Answer:
         ) from None
 
 
-@contextmanager
-def _step(position: int, *, quiet: bool) -> Iterator[None]:
-    """A bar while a step runs, on terminals only."""
-    from rich.progress import Progress
-
-    out = console(stderr=True)
-    with Progress(console=out, transient=True, disable=quiet or not out.is_terminal) as progress:
-        progress.add_task(STEPS[position], total=len(STEPS), completed=position)
-        yield
+def _step(position: int, *, quiet: bool) -> AbstractContextManager[None]:
+    return working(f"{STEPS[position]} ({position + 1} of {len(STEPS)})", quiet=quiet)
 
 
 def _say(line: str) -> None:

@@ -33,6 +33,7 @@ def show(
     Example: sitr ledger show sitr.db
     """
     from sitr.ledger.sql import SqlLedger
+    from sitr.report import text
 
     kept = SqlLedger(ledger, create=False)
     accounts = kept.accounts() if dataset is None else [kept.account(dataset)]
@@ -42,9 +43,9 @@ def show(
         say_json(_content(ledger, standings, entries))
         return
     out = console()
-    out.print(_accounts(standings))
+    text.show(_accounts(standings), out=out)
     out.print()
-    out.print(_entries(entries) if entries else "No question has been asked yet.")
+    text.show(_entries(entries) if entries else "No question has been asked yet.", out=out)
 
 
 def _content(ledger: Path, standings: list[tuple[Account, Filter]], entries: list[Entry]) -> dict[str, object]:

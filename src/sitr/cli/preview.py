@@ -41,7 +41,7 @@ def show(found: Preview) -> None:
     from sitr.report.certificate import after_paying
 
     out = console()
-    out.print(text.preview(found.plan, found.budget))
+    text.show(text.preview(found.plan, found.budget), out=out)
     if after_paying(found.plan, found.budget) is None:
         left = write(found.budget.remaining())
         out.print(f"This does not fit the budget: a price of at most {left} would.", style="yellow", soft_wrap=True)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sitr.cli.options import Budget, Json, Ledger, interval, named, number, promise
+from sitr.cli.progress import working
 from sitr.cli.terminal import BadUsage, FileError, console, say_json
 from sitr.cli.terminal import table as empty
 from sitr.neighbors.relation import Relation
@@ -54,39 +55,40 @@ def protect(
     """Say what is public about a data set.
 
     Who is protected, what one person may contribute, bounds and keys: all of this is taken as public, so it must
-    come from public knowledge, never from the rows. Nothing is charged.
+    come from public knowledge, never from the rows. Every value is read once, so that none can fail a question later.
+    The budget is opened in the ledger; nothing is charged.
 
     Example: sitr protect visits.parquet --unit patient_id --max-groups 3 --max-rows-per-group 2
     --bounds cost=0:5000 --keys ward=Cardiology,Surgery --budget 'zcdp(0.5)' --ledger sitr.db
     """
+    from sitr.query.schema import describe
+    from sitr.report import text
     from sitr.session import dataset as session
 
     target = output if output is not None else source.with_name(source.name.split(".")[0] + ".sitr.yaml")
     _check_target(target, force=force)
     promised = promise(budget) if budget is not None else None
     _check_budget(promised, ledger)
-    described = partial(
-        session.protect,
-        source,
-        unit=_unit(unit, row=unit_row),
-        max_groups=max_groups,
-        max_rows_per_group=max_rows_per_group,
-        bounds=named("--bounds", bounds, lambda _, text: interval(text)),
-        granularity=named("--granularity", granularity, lambda _, text: number(text)),
-        types=named("--type", kind, lambda _, text: text),
-        relation=relation,
-        name=name,
-    )
-    dataset = described()
-    if keys or keys_file:  # they are typed by their columns, which are known only now
-        dataset = described(keys=_keys(dataset.table, keys, keys_file))
+    public: dict[str, Any] = {
+        "relation": relation,
+        "max_groups": max_groups,
+        "max_rows_per_group": max_rows_per_group,
+        "bounds": named("--bounds", bounds, lambda _, text: interval(text)),
+        "granularity": named("--granularity", granularity, lambda _, text: number(text)),
+    }
+    protected, types = _unit(unit, row=unit_row), named("--type", kind, lambda _, text: text)
+    with working(f"Reading {source} once", quiet=as_json):
+        dataset = session.protect(source, unit=protected, types=types, name=name, **public)
+    table, kinds = dataset.table, {column.name: column.kind for column in dataset.table.columns}
+    public["keys"] = _keys(kinds, keys, keys_file)  # typed by their columns, which are known only now
+    dataset = replace(dataset, table=describe(table.name, kinds=kinds, unit=table.unit, **public))
     dataset.save(target, promise=promised, ledger=ledger)
     if as_json:
         say_json(_content(dataset.table, description=target, promised=promised, ledger=ledger))
     else:
         out = console()
-        out.print(_columns(dataset.table))
-        out.print(_next_steps(dataset.table, target, promised), soft_wrap=True)
+        text.show(_columns(dataset.table), out=out)
+        out.print(_next_steps(dataset.table, target, promised, ledger), soft_wrap=True)
 
 
 def _content(table: Table, *, description: Path, promised: Additive | None, ledger: Path | None) -> dict[str, object]:
@@ -141,17 +143,19 @@ def _uses(column: Column, table: Table) -> str:
     return ", ".join([*summed, *grouped]) or "counted"
 
 
-def _next_steps(table: Table, target: Path, promised: Additive | None) -> str:
+def _next_steps(table: Table, target: Path, promised: Additive | None, ledger: Path | None) -> str:
     from sitr.flavors.notation import write
     from sitr.query.nodes import Count, Named, Query, text
+    from sitr.report.figures import counted
 
-    caps = f"at most {table.max_groups} groups and {table.max_rows_per_group} rows in each"
-    written = f"Protects each {table.neighbors()}, with {caps}. Written to {target}."
+    groups, rows = counted(table.max_groups, "group"), counted(table.max_rows_per_group, "row")
+    caps = f", with at most {groups} and {rows} in each" if isinstance(table.unit, Person) else ""
+    written = f"Protects each {table.neighbors()}{caps}. Written to {target}."
     if promised is None:
         return f"{written}\nNo budget is set: give --budget and --ledger with each question."
     question, price = text(Query(table.name, (Named("n", Count()),))), write(promised.share(Fraction(1, 10)))
     command = shlex.join(["sitr", "preview", str(target), question, "--price", price])
-    return f"{written}\nAll answers together may cost {write(promised)}. Try next:\n  {command}"
+    return f"{written}\nAll answers together may cost {write(promised)}, which {ledger} keeps. Try next:\n  {command}"
 
 
 def _bounds(column: Column) -> tuple[Fraction, ...]:
@@ -179,7 +183,7 @@ def _check_target(target: Path, *, force: bool) -> None:
 
 
 def _check_budget(promised: Additive | None, ledger: Path | None) -> None:
-    """Both or none, and a place where a ledger is or can be. It is made with the first question, not now."""
+    """Both or none, and a place where a ledger is or can be: known before anything is read or written."""
     from sitr.ledger.sql import SqlLedger
     from sitr.ledger.sqlite import sqlite_file
 
@@ -203,9 +207,7 @@ def _unit(column: str | None, *, row: bool) -> str | Row:
     return column if column is not None else Row()
 
 
-def _keys(table: Table, listed: Items, filed: Items) -> dict[str, list[Key]]:
-    kinds = {column.name: column.kind for column in table.columns}
-
+def _keys(kinds: dict[str, Kind], listed: Items, filed: Items) -> dict[str, list[Key]]:
     def typed(column: str, texts: list[str]) -> list[Key]:
         return [_key(text.strip(), kinds.get(column)) for text in texts if text.strip()]
 

@@ -6,15 +6,51 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitr.cli.options import promise
+from sitr.cli.terminal import BadUsage
+from sitr.errors import DescriptionError
 
 if TYPE_CHECKING:
+    from sitr.flavors.arrows import Additive
+    from sitr.session.budget import Budget
+    from sitr.session.dataset import Dataset
     from sitr.session.question import Question
 
 
 def question(description: Path, sql: str, *, budget: str | None, ledger: Path | None) -> Question:
-    """The checked question; a budget and a ledger that are given here come before the description's."""
+    """The checked question, charged to the budget that the description names; only if it names none, to one given here.
+
+    A second ledger would be a second budget for the same people: whoever may ask could ask for ever.
+    """
     from sitr.session.dataset import open as open_description
 
     promised = promise(budget) if budget is not None else None
     dataset = open_description(description)
-    return dataset.budget(promised, ledger=ledger).sql(sql)
+    opened = _budget(dataset, promised, ledger, named_in=description)
+    try:
+        return opened.sql(sql)
+    except DescriptionError as error:  # of a SUM without bounds
+        do = f"{error.do} The option of sitr protect is --bounds COLUMN=LOW:HIGH."
+        raise DescriptionError(wanted=error.wanted, given=error.given, do=do) from None
+
+
+def _budget(dataset: Dataset, promised: Additive | None, ledger: Path | None, *, named_in: Path) -> Budget:
+    from sitr.flavors.notation import write
+
+    named = dataset.described
+    if named is None or named.promise is None or named.ledger is None:
+        if promised is None or ledger is None:
+            raise BadUsage(
+                wanted=f"A question is charged to a budget, and {named_in} names none.",
+                given=f"{'--ledger' if ledger is None else '--budget'} is missing.",
+                do="Give --budget 'zcdp(0.5)' --ledger sitr.db, the same with each question, or to sitr protect.",
+            )
+        return dataset.budget(promised, ledger=ledger)
+    others = [] if promised in (None, named.promise) else [f"--budget {write(promised)}"]
+    others += [] if ledger is None or ledger.resolve() == named.ledger.resolve() else [f"--ledger {ledger}"]
+    if others:
+        raise BadUsage(
+            wanted=f"{named_in} names the one budget of this data set: {write(named.promise)} in {named.ledger}.",
+            given=f"{' '.join(others)} was given.",
+            do="Leave it out; nothing was spent.",
+        )
+    return dataset.budget()

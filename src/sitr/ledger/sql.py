@@ -51,7 +51,7 @@ class SqlLedger:
             raise LedgerError(
                 wanted="An existing ledger was wanted.",
                 given=f"There is none at {self._name}.",
-                do="Check the path; a ledger is made when a data set is first opened.",
+                do="Check the path. If the ledger is lost, nobody knows what is left: count the budget as spent.",
             )
         self._file.create()
         with self._file.transaction(write=True) as connection:

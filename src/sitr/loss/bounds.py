@@ -16,6 +16,9 @@ from flint import arb, fmpq
 Number = int | float | Fraction
 """What users may write for a privacy parameter."""
 
+_FAR = 2000
+"""A power of two beyond all floats, in either direction."""
+
 
 def exact(number: Number | Rational) -> Fraction:
     """The number that is meant: the shortest decimal that prints as this float.
@@ -77,18 +80,29 @@ def upper(number: arb) -> float:
     >>> upper(ball(0.5).exp()) > 1.6487212707001281
     True
     """
-    return upward(_fraction(number.upper()))
+    point = number.upper()
+    return upward(_fraction(point, away=bool(point > 0)))
 
 
 def lower(number: arb) -> float:
     """The greatest float, as `exact` reads it, known to be at most every number in the ball."""
-    return downward(_fraction(number.lower()))
+    point = number.lower()
+    return downward(_fraction(point, away=bool(point < 0)))
 
 
-def _fraction(point: arb) -> Fraction:
-    """An Arb ball of radius zero is mantissa · 2^exponent."""
-    mantissa, exponent = point.man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+def _fraction(point: arb, *, away: bool) -> Fraction:
+    """An Arb ball of radius zero is mantissa · 2^exponent.
+
+    One that is closer to zero than every float becomes zero, or with `away` a number between zero and the first float:
+    the exponent may have more digits than memory has bits.
+    """
+    mantissa, exponent = (int(part) for part in point.man_exp())
+    size = mantissa.bit_length() + exponent
+    if mantissa and size < -_FAR:
+        return Fraction(mantissa // abs(mantissa), 2**_FAR) if away else Fraction(0)
+    if mantissa and size > _FAR:
+        raise ValueError("a number below 1.8e308 was wanted, a larger one was given")
+    return Fraction(mantissa) * Fraction(2) ** exponent
 
 
 def square_root_upward(number: Fraction, *, bits: int = 64) -> Fraction:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -19,6 +20,9 @@ from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.query.rewrite import BoundedQuery, Term
 from sitr.query.stability import people, stability
+
+LEAST = 1e-100
+"""Less is no price: it could end at 0 when it is shared, and nobody could use the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,19 +76,33 @@ class Plan:
 def fit(query: BoundedQuery, price: Promise) -> Plan:
     """The plan with the least error that the price can pay; each column gets an equal share."""
     match price:
-        case PureDP() if price.epsilon > 0:
+        case PureDP() if price.epsilon >= LEAST:
             _refuse_unknown_keys(query, price)
-            return Plan(query, price, _laplace(query, price))
-        case ZeroConcentratedDP() if price.rho > 0:
+            return _useful(Plan(query, price, _laplace(query, price)))
+        case ZeroConcentratedDP() if price.rho >= LEAST:
             _refuse_unknown_keys(query, price)
-            return Plan(query, price, _gaussian(query, price))
-        case ApproximateDP() if price.epsilon > 0 and price.delta < 1:
-            return _approximate(query, price)
+            _refuse_offset(price)
+            return _useful(Plan(query, price, _gaussian(query, price)))
+        case ApproximateDP() if price.epsilon >= LEAST and (price.delta == 0 or LEAST <= price.delta < 1):
+            return _useful(_approximate(query, price))
     raise QuestionError(
-        wanted="A price that buys an answer was wanted: pure(ε) with ε > 0, zcdp(ρ) with ρ > 0, or approximate(ε, δ).",
+        wanted="A price that buys an answer was wanted: pure(ε), zcdp(ρ), or approximate(ε, δ) with δ < 1; "
+        f"ε, ρ and a δ above 0 are at least {LEAST}.",
         given=f"{price!r} was given.",
         do="Pay a little more: with no privacy loss there is no answer.",
     )
+
+
+def _useful(plan: Plan) -> Plan:
+    """The plan, if its errors are numbers that can be shown."""
+    lost = [noisy.term.name for noisy in plan.columns if noisy.noise.error() * noisy.granularity > sys.float_info.max]
+    if lost:
+        raise QuestionError(
+            wanted=f"An answer with errors below {sys.float_info.max:.2g} was wanted.",
+            given=f"For {plan.price!r} the error of {', '.join(lost)} is larger.",
+            do="Pay a little more, or describe the data set with narrower bounds or smaller caps.",
+        )
+    return plan
 
 
 def _approximate(query: BoundedQuery, price: ApproximateDP) -> Plan:
@@ -116,7 +134,7 @@ def _laplace(query: BoundedQuery, price: PureDP) -> tuple[Noisy, ...]:
 
 
 def _gaussian(query: BoundedQuery, price: ZeroConcentratedDP) -> tuple[Noisy, ...]:
-    part = ZeroConcentratedDP(price.rho).share(Fraction(1, len(query.terms)))
+    part = price.share(Fraction(1, len(query.terms)))
     distances = [(term, stability(query, term)) for term in query.terms]
     return tuple(Noisy(term, far, Gaussian.fitting(part, sensitivity=far.l2)) for term, far in distances)
 
@@ -125,9 +143,18 @@ def _threshold(query: BoundedQuery, price: ApproximateDP) -> Threshold:
     return Threshold.fitting(price, sensitivity=people(query).l1, groups=query.max_groups)
 
 
-def _relative_error(column: Noisy) -> float:
+def _relative_error(column: Noisy) -> Fraction:
     """Errors in different units are compared by what one unit can contribute."""
-    return column.noise.error() / column.distance.largest
+    return Fraction(column.noise.error(), column.distance.largest)
+
+
+def _refuse_offset(price: ZeroConcentratedDP) -> None:
+    if price.xi > 0:
+        raise QuestionError(
+            wanted="A price in zcdp(ρ) without ξ was wanted: the loss of Gaussian noise starts at 0.",
+            given=f"{price!r} was given.",
+            do="No noise here needs ξ: ask with xi=0.",
+        )
 
 
 def _refuse_unknown_keys(query: BoundedQuery, price: Promise) -> None:

@@ -6,6 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
+
+from sitr.errors import QuestionError
+from sitr.query.literals import shown
 from sitr.query.nodes import (
     And,
     Compare,
@@ -28,6 +32,12 @@ def count(column: str | None = None, *, distinct: str | None = None) -> Count:
     >>> count(), count(distinct="patient_id")
     (Count(column=None, distinct=False), Count(column='patient_id', distinct=True))
     """
+    if column is not None and distinct is not None:
+        raise QuestionError(
+            wanted="One column to count was wanted, or one to count distinct.",
+            given=f"Both {shown(column)} and distinct={shown(distinct)} were given.",
+            do="Ask for two aggregates.",
+        )
     return Count(distinct, distinct=True) if distinct is not None else Count(column)
 
 
@@ -52,10 +62,10 @@ class Condition:
     predicate: Predicate
 
     def __and__(self, other: Condition) -> Condition:
-        return Condition(And((*_parts(And, self), *_parts(And, other))))
+        return Condition(And((self.predicate, other.predicate)))
 
     def __or__(self, other: Condition) -> Condition:
-        return Condition(Or((*_parts(Or, self), *_parts(Or, other))))
+        return Condition(Or((self.predicate, other.predicate)))
 
     def __invert__(self) -> Condition:
         return Condition(Not(self.predicate))
@@ -99,7 +109,13 @@ class ColumnName:
 
     def is_in(self, values: Iterable[Value]) -> Condition:
         """The column is one of these."""
-        return Condition(OneOf(self.name, tuple(values)))
+        if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+            raise QuestionError(
+                wanted="A list of values was wanted.",  # the letters of a text are hardly meant
+                given=f"{shown(values)} was given.",
+                do="Write is_in([…]), even for one value.",
+            )
+        return Condition(OneOf(self.name, tuple(map(_plain, values))))
 
     def like(self, pattern: str) -> Condition:
         """The text matches a pattern with % and _."""
@@ -110,10 +126,9 @@ class ColumnName:
         return Condition(IsNull(self.name))
 
     def _compare(self, comparison: Comparison, value: object) -> Condition:
-        return Condition(Compare(self.name, comparison, cast("Value", value)))
+        return Condition(Compare(self.name, comparison, _plain(value)))
 
 
-def _parts(join: type[And | Or], condition: Condition) -> tuple[Predicate, ...]:
-    """a & b & c is one And of three, as in SQL."""
-    predicate = condition.predicate
-    return predicate.parts if isinstance(predicate, And | Or) and type(predicate) is join else (predicate,)
+def _plain(value: object) -> Value:
+    """A number out of an array as Python's own; whether it fits is checked where the column is known."""
+    return cast("Value", value.item() if isinstance(value, np.generic) else value)

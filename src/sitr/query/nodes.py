@@ -5,6 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import Enum
+from functools import lru_cache
+
+from sqlglot import TokenType, exp, parse_one
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import ParseError
+
+from sitr.errors import QuestionError
+from sitr.query.literals import shown, writable
 
 Value = str | int | float | bool | date | datetime
 """A literal in a question."""
@@ -62,19 +70,30 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All parts hold."""
+    """All parts hold; an And among the parts is one with this."""
 
     parts: tuple[Predicate, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", _flat(And, self.parts))
 
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """At least one part holds."""
+    """At least one part holds; an Or among the parts is one with this."""
 
     parts: tuple[Predicate, ...]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", _flat(Or, self.parts))
+
 
 Predicate = Compare | OneOf | Like | IsNull | Not | And | Or
+
+
+def _flat(join: type[And | Or], parts: tuple[Predicate, ...]) -> tuple[Predicate, ...]:
+    """(a AND b) AND c and a AND (b AND c) are the same question, so they are the same value."""
+    return tuple(leaf for part in parts for leaf in (part.parts if isinstance(part, join) else (part,)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +120,14 @@ class Named:
 
     name: str
     aggregate: Aggregate
+
+    def __post_init__(self) -> None:
+        if not self.name or not writable(self.name):
+            raise QuestionError(
+                wanted="A column of the answer wants a name of at least one character, all of them whole.",
+                given=f"{shown(self.name)} was given.",
+                do="Choose a name like n or total.",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +189,33 @@ def _condition(predicate: Predicate) -> str:
 
 
 def _name(name: str) -> str:
-    return name if name.isidentifier() and name.isascii() else '"' + name.replace('"', '""') + '"'
+    return name if _plain(name) else _quoted(name)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+@lru_cache(maxsize=1024)
+def _plain(name: str) -> bool:
+    """To the tokenizer the bare word is no keyword, and the parser reads it as it reads the quoted one."""
+    if not (name.isascii() and name.isidentifier()):
+        return False
+    if [token.token_type for token in DuckDB().tokenize(name)] != [TokenType.VAR]:
+        return False
+    question = "SELECT {0}, SUM({0}) AS {0} FROM {0} WHERE {0} < 1 AND {0} IS NULL GROUP BY {0}"
+    try:
+        return _tree(question.format(name)) == _tree(question.format(_quoted(name)))
+    except ParseError:
+        return False
+
+
+def _tree(sql: str) -> exp.Expr:
+    """The parser's tree, in which a name is a name with or without quotes."""
+    tree = parse_one(sql, dialect=DuckDB)
+    for name in tree.find_all(exp.Identifier):
+        name.set("quoted", False)
+    return tree
 
 
 def _literal(value: Value) -> str:

@@ -7,13 +7,13 @@ number has bounds, every group has a cap.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 
 from sitr.errors import DescriptionError, QuestionError, UnknownName
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Unit
+from sitr.query.literals import shown, storable, writable
 from sitr.query.nodes import (
     And,
     Compare,
@@ -30,6 +30,9 @@ from sitr.query.nodes import (
     Value,
 )
 from sitr.query.schema import GROUPABLE, NUMERIC, Column, Key, Kind, Quantised, Table
+
+DEEPEST = 16
+"""A condition may be nested so deeply: its text can be read back, and a backend can read it too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ def bound(query: Query, table: Table) -> BoundedQuery:
         raise QuestionError(
             wanted="At least one aggregate was wanted.", given="There is none.", do="Ask for COUNT(*) or SUM(column)."
         )
+    _refuse_depth(query.where)
     keys = tuple(_key(_column(name, table)) for name in query.group_by)
     where = _typed(query.where, table) if query.where is not None else None
     terms = tuple(_term(named, table) for named in query.aggregates)
@@ -107,10 +111,11 @@ def bound(query: Query, table: Table) -> BoundedQuery:
         group_by=tuple(key.name for key in keys),
         where=where,
     )
-    # Without GROUP BY the whole table is one group, of which a person has max_rows_per_group rows like of any other.
-    return BoundedQuery(
-        resolved, table.unit, table.relation, keys, terms, table.max_groups if keys else 1, table.max_rows_per_group
-    )
+    # Without GROUP BY the whole table is one group, in which a person keeps as many rows as in all groups together:
+    # so that a total is the total of its parts.
+    groups, rows = table.max_groups, table.max_rows_per_group
+    caps = (groups, rows) if keys else (1, groups * rows)
+    return BoundedQuery(resolved, table.unit, table.relation, keys, terms, *caps)
 
 
 def _column(name: str, table: Table) -> Column:
@@ -165,6 +170,28 @@ def _term(named: Named, table: Table) -> Term:
             return Term(named.name, Sum(column.name), column, column.quantised)
 
 
+def _refuse_depth(predicate: Predicate | None) -> None:
+    """Level by level, without recursion: calls can nest conditions without end."""
+    level = [predicate]
+    for _ in range(DEEPEST + 1):
+        level = [part for whole in level for part in _parts(whole)]
+    if level:
+        raise QuestionError(
+            wanted=f"A condition of at most {DEEPEST} levels was wanted.",
+            given="This one is nested more deeply.",
+            do="Write it with fewer NOT and fewer AND and OR within each other.",
+        )
+
+
+def _parts(predicate: Predicate | None) -> tuple[Predicate, ...]:
+    match predicate:
+        case And(parts) | Or(parts):
+            return parts
+        case Not(part):
+            return (part,)
+    return ()
+
+
 def _typed(predicate: Predicate, table: Table) -> Predicate:
     """The predicate with resolved columns, and literals of the column's own type."""
     match predicate:
@@ -178,7 +205,7 @@ def _typed(predicate: Predicate, table: Table) -> Predicate:
             return IsNull(_column(name, table).name)
         case Like(name, pattern):
             column = _column(name, table)
-            if column.kind is not Kind.TEXT:
+            if column.kind is not Kind.TEXT or not writable(pattern):
                 raise _mismatch(column, pattern)
             return Like(column.name, pattern)
         case OneOf(name, values):
@@ -193,33 +220,45 @@ def _typed(predicate: Predicate, table: Table) -> Predicate:
             return Compare(column.name, comparison, _literal(value, column))
 
 
-_READ: dict[Kind, Callable[[str], Value]] = {Kind.DATE: date.fromisoformat, Kind.TIMESTAMP: datetime.fromisoformat}
-
-
 def _literal(value: Value, column: Column) -> Value:
-    """The literal in the type of the column; text is read as a date where the column holds dates."""
-    if isinstance(value, str) and column.kind in _READ:
-        try:
-            value = _READ[column.kind](value)
-        except ValueError:
-            raise _mismatch(column, value) from None
-    fits = {
-        Kind.INTEGER: isinstance(value, int | float) and not isinstance(value, bool),
-        Kind.REAL: isinstance(value, int | float) and not isinstance(value, bool),
-        Kind.TEXT: isinstance(value, str),
-        Kind.BOOLEAN: isinstance(value, bool),
-        Kind.DATE: isinstance(value, date) and not isinstance(value, datetime),
-        Kind.TIMESTAMP: isinstance(value, datetime) and value.tzinfo is None,
-        Kind.OTHER: False,
-    }[column.kind]
-    if not fits or (isinstance(value, int | float) and not -(2**63) <= value < 2**63):
+    """The literal as a plain value of the column's type; text is read as a date where the column holds dates."""
+    read = _temporal if column.kind in (Kind.DATE, Kind.TIMESTAMP) else _atomic
+    try:
+        plain = read(value, column.kind)
+    except ValueError:
+        plain = None
+    if plain is None:
         raise _mismatch(column, value)
-    return value
+    return plain
+
+
+def _atomic(value: Value, kind: Kind) -> Value | None:
+    """Numbers lose any subclass: a NumPy float prints differently, and literals are printed for the backend."""
+    match kind, value:
+        case (Kind.BOOLEAN, bool()):
+            return value
+        case (Kind.TEXT, str()) if writable(value):
+            return value
+        case (Kind.INTEGER | Kind.REAL, int() | float()) if not isinstance(value, bool) and storable(value):
+            return int(value) if isinstance(value, int) else float(value)
+    return None
+
+
+def _temporal(value: Value, kind: Kind) -> Value | None:
+    match kind, value:
+        case (Kind.DATE, str()):
+            return date.fromisoformat(value)
+        case (Kind.DATE, date()) if not isinstance(value, datetime):
+            return value
+        case (Kind.TIMESTAMP, str() | datetime()):
+            moment = datetime.fromisoformat(str(value))
+            return moment if moment.tzinfo is None else None
+    return None
 
 
 def _mismatch(column: Column, value: Value) -> QuestionError:
     return QuestionError(
         wanted=f"The column {column.name!r} holds {column.kind.value} and is compared with such values only.",
-        given=f"{value!r} was given.",
+        given=f"{shown(value)} was given.",
         do="Write a literal of that type; numbers lie between -2^63 and 2^63.",
     )

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 from fractions import Fraction
+from numbers import Real
 
 from sitr.errors import DescriptionError
 from sitr.loss.bounds import Number, exact
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
+from sitr.query.literals import shown, storable, writable
 
 Key = str | int | bool | date | None
 """A value of a grouping column; None is NULL."""
@@ -98,6 +101,13 @@ def describe(
     keys: Mapping[str, Sequence[Key]],
 ) -> Table:
     """A checked description; every mistake in it is a `DescriptionError` before any question is asked."""
+    for given in (name, *kinds):
+        if not writable(given):
+            raise DescriptionError(
+                wanted="Names of data sets and columns are text of whole characters.",
+                given=f"{shown(given)} was given.",
+                do="Rename it; a file can be described under another name.",
+            )
     mentioned = [*bounds, *granularity, *keys, *([unit.column] if isinstance(unit, Person) else [])]
     for column in mentioned:
         if column not in kinds:
@@ -117,7 +127,7 @@ def describe(
         if column not in bounds:
             raise DescriptionError(
                 wanted=f"A granularity belongs to a column with bounds, and {column!r} has none.",
-                given=f"granularity={{{column!r}: {granularity[column]}}} was given.",
+                given=f"granularity={{{column!r}: {shown(granularity[column])}}} was given.",
                 do=f"Give bounds for {column!r} too, or leave the granularity out.",
             )
     columns = tuple(
@@ -135,7 +145,7 @@ def describe(
 def _caps(unit: Unit, max_groups: int | None, max_rows_per_group: int | None) -> tuple[int, int]:
     """How many groups, and rows in each, one unit may touch; a row touches one of each."""
     if isinstance(unit, Row):
-        if (max_groups or 1, max_rows_per_group or 1) != (1, 1):
+        if any(cap not in (None, 1) for cap in (max_groups, max_rows_per_group)):
             raise DescriptionError(
                 wanted="A row is in one group and is one row.",
                 given=f"max_groups={max_groups}, max_rows_per_group={max_rows_per_group} were given with unit=Row().",
@@ -166,24 +176,35 @@ def quantise(name: str, kind: Kind, bounds: tuple[Number, Number], granularity: 
             do="Give bounds to numeric columns only, or use it as a key.",
         )
     try:
-        low, high = (exact(bound) for bound in bounds)
-        step = exact(granularity) if granularity is not None else _default_granularity(kind, max(abs(low), abs(high)))
-    except (TypeError, ValueError, AttributeError):
+        low, high = map(_double, bounds)
+        step = _double(granularity) if granularity is not None else _default_granularity(kind, max(-low, high))
+    except (TypeError, ValueError):
         low, high, step = Fraction(1), Fraction(0), Fraction(1)
-    if low > high or step <= 0:
+    if low > high or step < sys.float_info.min:  # below it doubles lose their digits
         raise DescriptionError(
-            wanted=f"The column {name!r} wants finite bounds (low, high) with low ≤ high, and a granularity above 0.",
-            given=f"bounds {bounds!r} and granularity {granularity!r} were given.",
+            wanted=f"The column {name!r} wants bounds (low, high) with low ≤ high, and a granularity above 0; "
+            "all three are numbers that a double can hold.",
+            given=f"bounds {shown(bounds)} and granularity {shown(granularity)} were given.",
             do="Use what is publicly known about the column, such as (0, 5_000); never its observed extremes.",
         )
     lower, upper = math.ceil(low / step), math.floor(high / step)
     if lower > upper or max(-lower, upper) > MOST_STEPS or lower == upper == 0:
         raise DescriptionError(
             wanted=f"The granularity of {name!r} must leave between 1 and 2^53 steps within the bounds.",
-            given=f"bounds {bounds!r} and granularity {granularity!r} were given.",
+            given=f"bounds {shown(bounds)} and granularity {shown(granularity)} were given.",
             do="Choose a granularity like the precision at which the column is recorded, such as 0.01.",
         )
     return Quantised(lower, upper, step)
+
+
+def _double(number: object) -> Fraction:
+    """The exact value of a number within the doubles; text and truth values are none."""
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise TypeError
+    value = exact(number)  # type: ignore[arg-type]
+    if abs(value) > sys.float_info.max:
+        raise ValueError
+    return value
 
 
 def _default_granularity(kind: Kind, size: Fraction) -> Fraction:
@@ -193,7 +214,7 @@ def _default_granularity(kind: Kind, size: Fraction) -> Fraction:
     return Fraction(2) ** math.floor(math.log2(size) - 20)
 
 
-def public_keys(name: str, kind: Kind, keys: Sequence[Key]) -> tuple[Key, ...]:
+def public_keys(name: str, kind: Kind, keys: Iterable[Key]) -> tuple[Key, ...]:
     """The keys of a column, checked; they are taken as public knowledge and appear in every answer."""
     wanted = GROUPABLE.get(kind)
     if wanted is None:
@@ -202,17 +223,22 @@ def public_keys(name: str, kind: Kind, keys: Sequence[Key]) -> tuple[Key, ...]:
             given=f"The column {name!r} holds {kind.value}.",
             do="Give keys to such columns only.",
         )
-    values = tuple(keys) if not isinstance(keys, str) else ()
-    wrong = [key for key in values if key is not None and (type(key) is not wanted or not _representable(key))]
+    values = tuple(keys) if isinstance(keys, Iterable) and not isinstance(keys, str | bytes) else ()
+    wrong = [key for key in values if key is not None and (type(key) is not wanted or not _holds(key))]
     if not values or wrong or len(set(values)) < len(values):
         raise DescriptionError(
             wanted=f"The keys of {name!r} are a list of different values of type {wanted.__name__}, at least one.",
-            given=f"{wrong[0]!r} was given." if wrong else f"{keys!r} was given.",
+            given=f"{shown(wrong[0] if wrong else keys)} was given.",
             do="List what is publicly known, never what the data happen to hold; for the latter leave keys out.",
         )
     return values
 
 
-def _representable(key: Key) -> bool:
-    """Whole numbers as keys have 64 bits."""
-    return not isinstance(key, int) or -(2**63) <= key < 2**63
+def _holds(key: Key) -> bool:
+    """Every backend and every answer can hold this key."""
+    match key:
+        case str():
+            return writable(key)
+        case int():
+            return storable(key)
+    return True

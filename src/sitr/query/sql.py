@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from datetime import date, datetime
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import SqlglotError
 
 from sitr.errors import ForbiddenConstruct, QuestionError
+from sitr.query.literals import shortened, shown, writable
 from sitr.query.nodes import (
     Aggregate,
     And,
@@ -27,14 +30,7 @@ from sitr.query.nodes import (
     Sum,
     Value,
 )
-
-LARGEST = sys.float_info.max
-
-ALLOWED = (
-    "Allowed is SELECT keys and COUNT(*), COUNT(column), COUNT(DISTINCT unit), SUM(column), each with AS name, "
-    "FROM one table, WHERE with comparisons of a column and a literal, BETWEEN, IN, LIKE, IS NULL, AND, OR, NOT, "
-    "and GROUP BY columns."
-)
+from sitr.query.refusals import ALLOWED, called, forbidden, refuse_other_parts, unreadable
 
 _COMPARISONS: dict[type[exp.Expr], Comparison] = {
     exp.EQ: Comparison.EQUAL,
@@ -50,34 +46,8 @@ _MIRRORED = {
     Comparison.GREATER: Comparison.LESS,
     Comparison.AT_LEAST: Comparison.AT_MOST,
 }
-_PLAIN_NAMES = {
-    "Joins": "a join",
-    "With_": "WITH",
-    "Alias": "a second name for the table",
-    "Db": "a schema in front of the table",
-    "Having": "HAVING",
-    "Order": "ORDER BY",
-    "Limit": "LIMIT",
-    "Offset": "OFFSET",
-    "Distinct": "DISTINCT",
-    "Subquery": "a sub-query",
-    "Select": "a sub-query",
-    "Window": "a window function",
-    "Star": "*",
-    "Anonymous": "a function of your own",
-    "Table": "a function as table",
-    "Div": "arithmetic",
-    "Add": "arithmetic",
-    "Sub": "arithmetic",
-    "Mul": "arithmetic",
-    "Mod": "arithmetic",
-    "Column": "a column in place of a literal",
-    "Sum": "SUM of anything but a column",
-    "Count": "COUNT of anything but *, a column, or DISTINCT and the unit",
-    "NoneType": "nothing at all",
-    "Placeholder": "a placeholder",
-    "Null": "a comparison with NULL (write IS NULL)",
-}
+_NOTHING = (exp.Semicolon, type(None))
+"""What the parser finds after the last semicolon, comments included."""
 
 
 def parse(sql: str) -> Query:
@@ -98,9 +68,7 @@ def parse(sql: str) -> Query:
 
 
 def _read(select: exp.Select) -> Query:
-    for part, value in select.args.items():
-        if value and part not in {"expressions", "from_", "where", "group"}:
-            raise _forbidden(value[0] if isinstance(value, list) else value, part)
+    refuse_other_parts(select, "expressions", "from_", "where", "group")
     group_by = _group_by(select.args.get("group"))
     where = select.args.get("where")
     return Query(
@@ -112,17 +80,26 @@ def _read(select: exp.Select) -> Query:
 
 
 def _single_select(sql: str) -> exp.Select:
-    try:
-        statements = sqlglot.parse(sql, dialect="duckdb")
-    except SqlglotError as error:
-        reason = str(error).splitlines()[0].split(". Line")[0]
+    if not writable(sql):
         raise QuestionError(
-            wanted="A question in SQL was wanted.", given=f"The text cannot be read: {_plain(reason)}.", do=ALLOWED
-        ) from None
-    if len(statements) != 1 or not isinstance(statements[0], exp.Select):
-        given = "several statements" if len(statements) > 1 else _called(statements[0])
-        raise ForbiddenConstruct(wanted="One SELECT was wanted.", given=f"The text has {given}.", do=ALLOWED)
-    return statements[0]
+            wanted="A question in SQL was wanted, as text of whole characters.",
+            given=f"{shown(sql)} was given.",
+            do=ALLOWED,
+        )
+    try:
+        statements = [part for part in sqlglot.parse(sql, dialect=DuckDB) if not isinstance(part, _NOTHING)]
+    except SqlglotError as error:
+        raise unreadable(error) from None
+    match statements:
+        case [exp.Select() as select]:
+            return select
+        case []:
+            given = "nothing that can be asked"
+        case [statement]:
+            given = called(statement)
+        case _:
+            given = "several statements"
+    raise ForbiddenConstruct(wanted="One SELECT was wanted.", given=f"The text has {given}.", do=ALLOWED)
 
 
 def _table(source: exp.From | None) -> str:
@@ -130,17 +107,15 @@ def _table(source: exp.From | None) -> str:
         raise QuestionError(wanted="FROM the data set was wanted.", given="There is no FROM.", do=ALLOWED)
     table = source.this
     if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-        raise _forbidden(table)
-    if extra := [part for part, value in table.args.items() if value and part != "this"]:
-        raise _forbidden(table.args[extra[0]], extra[0])
+        raise forbidden(table)
+    refuse_other_parts(table, "this")
     return table.name
 
 
 def _group_by(group: exp.Group | None) -> tuple[str, ...]:
     if group is None:
         return ()
-    if extra := [part for part, value in group.args.items() if value and part != "expressions"]:
-        raise _forbidden(group, f"GROUP BY {extra[0].upper()}")
+    refuse_other_parts(group, "expressions", within="GROUP BY ")
     names = tuple(_column(key) for key in group.expressions)
     if len(set(names)) < len(names):
         raise QuestionError(
@@ -159,10 +134,10 @@ def _selected(items: list[exp.Expr], group_by: tuple[str, ...]) -> tuple[Named, 
         if isinstance(inner, exp.Column):
             keys.append(_column(inner))
             if alias is not None:
-                raise _forbidden(item, "AS for a key")
+                raise forbidden(item, what="AS for a key")
         else:
             aggregate = _aggregate(inner)
-            aggregates.append(Named(alias or default_name(aggregate), aggregate))
+            aggregates.append(Named(default_name(aggregate) if alias is None else alias, aggregate))
     if sorted(keys) != sorted(group_by):
         raise QuestionError(
             wanted="SELECT lists just the keys of GROUP BY, and aggregates.",
@@ -185,7 +160,7 @@ def default_name(aggregate: Aggregate) -> str:
 
 def _aggregate(item: exp.Expr) -> Aggregate:
     match item:
-        case exp.Count(this=exp.Star()) if _only(item, "this", "big_int") and not item.this.args.get("except_"):
+        case exp.Count(this=exp.Star()) if _only(item, "this", "big_int") and _only(item.this):
             return Count()
         case exp.Count(this=exp.Literal()) if _only(item, "this", "big_int"):
             return Count()
@@ -197,7 +172,7 @@ def _aggregate(item: exp.Expr) -> Aggregate:
             return Count(_column(column))
         case exp.Sum(this=exp.Column() as column) if _only(item, "this"):
             return Sum(_column(column))
-    raise _forbidden(item)
+    raise forbidden(item)
 
 
 def _predicate(item: exp.Expr) -> Predicate:
@@ -210,20 +185,26 @@ def _predicate(item: exp.Expr) -> Predicate:
         case exp.Not():
             return Not(_predicate(item.this))
         case exp.Is(expression=exp.Null()):
-            return IsNull(_column(item.this))
+            return _negated(item, IsNull(_column(item.this)))
         case exp.Between() if _only(item, "this", "low", "high"):
             name = _column(item.this)
             low, high = _value(item.args["low"]), _value(item.args["high"])
             return And((Compare(name, Comparison.AT_LEAST, low), Compare(name, Comparison.AT_MOST, high)))
         case exp.In() if item.args.get("query"):
-            raise _forbidden(item.args["query"])
+            raise forbidden(item.args["query"])
         case exp.In() if _only(item, "this", "expressions"):
             return OneOf(_column(item.this), tuple(map(_value, item.expressions)))
-        case exp.Like(expression=exp.Literal(is_string=True) as pattern) if _only(item, "this", "expression"):
-            return Like(_column(item.this), pattern.name)
+        case exp.Like(expression=exp.Literal(is_string=True) as pattern):
+            return _negated(item, Like(_column(item.this), pattern.name))
         case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
             return _compare(item)
-    raise _forbidden(item)
+    raise forbidden(item)
+
+
+def _negated(item: exp.Expr, predicate: Predicate) -> Predicate:
+    """The parser keeps the NOT of NOT LIKE within the LIKE."""
+    refuse_other_parts(item, "this", "expression", "negate")
+    return Not(predicate) if item.args.get("negate") else predicate
 
 
 def _compare(item: exp.Binary) -> Compare:
@@ -237,9 +218,9 @@ def _compare(item: exp.Binary) -> Compare:
 def _column(item: exp.Expr) -> str:
     """A bare column name."""
     if not isinstance(item, exp.Column) or not isinstance(item.this, exp.Identifier):
-        raise _forbidden(item)
-    if item.args.get("table"):
-        raise _forbidden(item, "a column with its table in front")
+        raise forbidden(item)
+    if not _only(item, "this"):
+        raise forbidden(item, what="a column with its table in front")
     return item.name
 
 
@@ -254,7 +235,9 @@ def _value(item: exp.Expr) -> Value:
             return -_number(literal)
         case exp.Boolean():
             return bool(item.this)
-        case exp.Cast(this=exp.Literal(is_string=True) as literal, to=exp.DataType() as kind):
+        case exp.Cast(this=exp.Literal(is_string=True) as literal, to=exp.DataType() as kind) if _only(
+            item, "this", "to"
+        ) and _only(kind, "this"):
             try:
                 if kind.this is exp.DataType.Type.DATE:
                     return date.fromisoformat(literal.name)
@@ -266,14 +249,19 @@ def _value(item: exp.Expr) -> Value:
                     given=f"{literal.name!r} was given.",
                     do="Correct it.",
                 ) from None
-    raise _forbidden(item)
+    raise forbidden(item)
 
 
 def _number(literal: exp.Literal) -> int | float:
-    number = int(literal.name) if literal.name.isdigit() else float(literal.name)
-    if not -LARGEST <= number <= LARGEST:
+    try:
+        number = int(literal.name) if literal.name.isdecimal() else float(literal.name)
+    except ValueError:  # 1e, or thousands of digits
+        number = math.nan
+    if not abs(number) <= sys.float_info.max:
         raise QuestionError(
-            wanted="A finite number was wanted.", given=f"{literal.name} was given.", do="Write a smaller one."
+            wanted="A number that a double can hold was wanted.",
+            given=f"{shortened(literal.name)} was given.",
+            do="Write it like 12, 0.5 or 1e-3.",
         )
     return number
 
@@ -281,26 +269,3 @@ def _number(literal: exp.Literal) -> int | float:
 def _only(item: exp.Expr, *parts: str) -> bool:
     """The node has no other parts than these: no FILTER, no ORDER BY inside an aggregate, no ESCAPE."""
     return not any(value for part, value in item.args.items() if part not in parts)
-
-
-def _forbidden(item: object, what: str | None = None) -> ForbiddenConstruct:
-    named = _PLAIN_NAMES.get((what or "").capitalize()) or what or _called(item)
-    shown = item.sql(dialect="duckdb") if isinstance(item, exp.Expr) else str(item)
-    if len(shown) > 60:
-        shown = shown[:57] + "…"
-    return ForbiddenConstruct(
-        wanted=f"A question without {named} was wanted.", given=f"The text has: {shown}.", do=ALLOWED
-    )
-
-
-def _called(item: object) -> str:
-    """What a construct is called by people."""
-    kind = type(item).__name__
-    if isinstance(item, exp.Func) and not isinstance(item, exp.Connector) and kind not in _PLAIN_NAMES:
-        return f"the function {item.sql_name()}"
-    return _PLAIN_NAMES.get(kind, kind.upper())
-
-
-def _plain(reason: str) -> str:
-    """The parser's reason without its terminal colours."""
-    return reason.replace("\x1b[4m", "").replace("\x1b[0m", "").rstrip(".")

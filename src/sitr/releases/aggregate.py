@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from sitr.noise.coins import Coins
+from sitr.noise.coins import Coins, Keystream
 from sitr.query.cost import Plan
 from sitr.query.rewrite import Cells
 from sitr.query.schema import Key
@@ -19,7 +19,8 @@ def release(plan: Plan, cells: Cells, *, coins: Coins) -> Release:
         column.noise.release([cells.get(key, absent)[place] for key in keys], coins=coins)
         for place, column in enumerate(plan.columns)
     ]
-    return Release(plan, keys, tuple(zip(*columns, strict=True)), coins.private)
+    # Only the keystream itself counts as private: other coins may claim what they like.
+    return Release(plan, keys, tuple(zip(*columns, strict=True)), type(coins) is Keystream)
 
 
 def _shown(plan: Plan, cells: Cells, coins: Coins) -> tuple[tuple[Key, ...], ...]:

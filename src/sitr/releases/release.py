@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
-from fractions import Fraction
 
 import pyarrow as pa
 
@@ -14,7 +14,6 @@ from sitr.query.nodes import spell
 from sitr.query.schema import Key, Kind
 
 _ARROW = {Kind.INTEGER: pa.int64(), Kind.TEXT: pa.string(), Kind.BOOLEAN: pa.bool_(), Kind.DATE: pa.date32()}
-_LARGEST = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,8 @@ class Release:
             pa.array(values, field.type)
             for field, values in zip([*key_fields, *fields], [*keys, *numbers], strict=True)
         ]
-        return pa.Table.from_arrays(arrays, schema=pa.schema([*key_fields, *fields]))
+        stamp = {"sitr": json.dumps({"private": self.private})}
+        return pa.Table.from_arrays(arrays, schema=pa.schema([*key_fields, *fields], metadata=stamp))
 
     def intervals(self, *, confidence: Number = 0.95) -> pa.Table:
         """The table with `<name>_low` and `<name>_high` beside every number.
@@ -63,12 +63,15 @@ class Release:
 
 def _field(column: Noisy) -> pa.Field:
     metadata = {"sitr": json.dumps({"aggregate": spell(column.term.spelled), "error_95": column.error()})}
-    return pa.field(
-        column.term.name, pa.int64() if column.granularity.denominator == 1 else pa.float64(), metadata=metadata
-    )
+    return pa.field(column.term.name, pa.int64() if _whole(column) else pa.float64(), metadata=metadata)
 
 
 def _number(granules: int, column: Noisy) -> int | float:
-    """Granules in the column's unit; whole numbers stop at the ends of 64 bits."""
-    value = Fraction(granules) * column.granularity
-    return max(-_LARGEST, min(_LARGEST, int(value))) if column.granularity.denominator == 1 else float(value)
+    """Granules in the column's unit; numbers stop at the ends of 64 bits, or of the doubles."""
+    largest = 2**63 - 1 if _whole(column) else sys.float_info.max
+    value = max(-largest, min(largest, granules * column.granularity))
+    return int(value) if _whole(column) else float(value)
+
+
+def _whole(column: Noisy) -> bool:
+    return column.granularity.denominator == 1

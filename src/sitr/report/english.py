@@ -21,8 +21,8 @@ from sitr.neighbors.unit import Person
 from sitr.query.cost import Noisy, Plan
 from sitr.query.rewrite import BoundedQuery
 from sitr.query.schema import Key
-from sitr.report.figures import CONFIDENCE, about, at_least, at_most, chance, number, shortened, visible
-from sitr.report.words import Words, as_approximate, notation, odds
+from sitr.report.figures import CONFIDENCE, about, at_least, at_most, chance, counted, number, shortened, visible
+from sitr.report.words import READING_DELTA, Words, loss_quantile, notation, odds
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +43,48 @@ class English:
                 return "zero-concentrated differential privacy"
 
     def meaning(self, promise: Additive, query: BoundedQuery, /) -> str:
-        """Bayes: posterior odds are prior odds times e^L, and L ≤ ε.  With δ, P and Q are within δ/(e^ε + 1) in total
-        variation of two laws with that bound: it holds apart from an event of probability δ.    [DR14, Lemma 3.17]"""
-        belief = f"Whatever anyone believed beforehand about {_doubt(query)}"
-        return f"{belief}, this answer changes the odds {_factor(promise)}."
+        """Bayes: posterior odds are prior odds times e^L, where L > 0 speaks for the truth and L < 0 against it.
 
-    def whole(self, promise: Additive, /) -> str:
-        return f"All answers that this budget will ever pay for, taken together, change the odds {_factor(promise)}."
+        Pure: |L| ≤ ε, always. Zero-concentrated: P(L > ε) ≤ δ; to be misled as much, L < −ε, is rarer still, but not
+        within the same δ. Approximate: E[(1 − e^{ε−L})₊] ≤ δ allows P(L > ε) > δ, so the sentence is the definition.
+        """
+        return self._bound(promise, query, "this answer")
+
+    def whole(self, promise: Additive, query: BoundedQuery, /) -> str:
+        return self._bound(promise, query, "all that this budget will ever pay for, taken together,")
+
+    def _bound(self, promise: Additive, query: BoundedQuery, told: str) -> str:
+        belief = f"Whatever anyone believed beforehand about {_doubt(query)}, {told}"
+        match promise:
+            case PureDP(epsilon) | ApproximateDP(epsilon, 0.0):
+                return f"{belief} changes the odds by at most a factor of {odds(epsilon)}."
+            case ApproximateDP(epsilon, delta):
+                here, there = _sides(query)
+                return (
+                    f"Whatever follows from {told} with probability p {here} follows with probability at most "
+                    f"{odds(epsilon)} · p + {at_most(delta)} {there}, and the other way round."
+                )
+            case ZeroConcentratedDP():
+                factor = odds(loss_quantile(promise, delta=READING_DELTA))
+                return (
+                    f"{belief} moves the odds towards the truth by at most a factor of {factor}, apart from an event "
+                    f"of probability at most {at_most(READING_DELTA)} ({chance(READING_DELTA)})."
+                )
 
     def reading(self, promise: Additive, /) -> str:
-        bound = as_approximate(promise)
-        factor = f"The factor is e^ε with ε = {at_most(bound.epsilon)}, rounded up."
-        if isinstance(promise, ZeroConcentratedDP):
-            return (
-                f"The promise itself is {notation(promise)}: every moment of the privacy loss is at most a Gaussian's. "
-                f"It implies {notation(bound)}; this δ was chosen for reading, another δ gives another ε. {factor}"
-            )
-        return factor
+        match promise:
+            case PureDP(epsilon) | ApproximateDP(epsilon, 0.0):
+                return f"The factor is e^ε with ε = {at_most(epsilon)}, rounded up."
+            case ApproximateDP(epsilon, delta):
+                return f"The factor of p is e^ε with ε = {at_most(epsilon)}, rounded up; δ = {at_most(delta)} is added."
+            case ZeroConcentratedDP(_, xi=xi):
+                epsilon = loss_quantile(promise, delta=READING_DELTA)
+                return (
+                    f"The promise itself is {notation(promise)}: every moment of the privacy loss is at most a "
+                    f"Gaussian's. So the loss exceeds ε = {'ξ + ' if xi else ''}ρ + 2√(ρ ln(1/δ)) with probability at "
+                    f"most δ. The factor is e^ε, rounded up, with ε = {at_most(epsilon)} at δ = "
+                    f"{at_most(READING_DELTA)}; this δ was chosen for reading, another δ gives another ε."
+                )
 
     def protected(self, query: BoundedQuery, /) -> str:
         rows = f"all rows with the same {visible(query.unit.column)}" if isinstance(query.unit, Person) else "one row"
@@ -77,7 +102,10 @@ class English:
     def contribution(self, query: BoundedQuery, /) -> str:
         if not isinstance(query.unit, Person):
             return "One row counts once. A person with several rows is protected less: row by row, not as a whole."
-        return f"One person counts with {_caps(query)}. Whatever a person has beyond that is left out at random."
+        return (
+            f"One person counts with {_caps(query)}. Whatever a person has beyond that is left out at random, and rows "
+            f"without a value in {visible(query.unit.column)} are left out altogether."
+        )
 
     def error(self) -> str:
         return (
@@ -97,9 +125,9 @@ class English:
     def tail(self, plan: Plan, /) -> str:
         if plan.tail_delta > 0.0:
             return (
-                f"Apart from that, {at_most(plan.tail_delta)} ({chance(plan.tail_delta)}) is allowed for unusually "
-                "large noise. It degrades gracefully: the odds may then change by more than the factor stated, but "
-                "always by a finite one, and the larger the rarer."
+                f"Apart from that, {at_most(plan.tail_delta)} of δ is for unusually large noise. It degrades "
+                "gracefully: the odds may then change by more than a factor of e^ε, but always by a finite one, and "
+                "the larger the rarer."
             )
         if isinstance(plan.promise(), ZeroConcentratedDP):
             return (
@@ -112,9 +140,11 @@ class English:
         if not plan.query.keys:
             return "The question has no groups: there is one row in the answer, whatever the data are."
         if plan.threshold is None:
+            many = plan.query.cells != 1
+            declared = f"All {number(plan.query.cells or 0)} keys were" if many else "The only key was"
             return (
-                f"All {number(plan.query.cells or 0)} keys were declared as public. Each is in the answer, with noise, "
-                "whether the data hold it or not."
+                f"{declared} declared as public. {'Each' if many else 'It'} is in the answer, with noise, whether the "
+                "data hold it or not."
             )
         return (
             f"The keys were not public. A key is shown if its number of {_units(plan.query)}, with noise "
@@ -125,7 +155,7 @@ class English:
     def public(self, query: BoundedQuery, /) -> tuple[str, ...]:
         caps = [f"the caps: {_caps(query)} for each person"] if isinstance(query.unit, Person) else []
         known = [
-            f"the {_plural(len(key.keys), 'key')} of {visible(key.name)}: {self._listed(key.keys)}"
+            f"the {counted(len(key.keys), 'key')} of {visible(key.name)}: {self._listed(key.keys)}"
             for key in query.keys
             if key.keys is not None
         ]
@@ -169,11 +199,12 @@ class English:
         )
 
     def more(self, shown: int, total: int, /) -> str:
-        return f"The first {number(shown)} of {number(total)} rows are shown here."
+        here = f"The first {number(shown)} of {number(total)} rows are shown here"
+        return f"{here}; the answer has {number(total - shown)} more."
 
     def largest(self, shown: int, total: int, /) -> str:
         if shown == total:
-            return f"{_plural(total, 'bar')}, each with its 95% interval."
+            return f"{counted(total, 'bar')}, each with its 95% interval."
         return f"The largest {number(shown)} of {number(total)} keys are drawn."
 
     def chart(self, names: Sequence[str], /) -> str:
@@ -202,14 +233,6 @@ class English:
 
 ENGLISH: Words = English()
 """The language of all reports so far."""
-
-
-def _factor(promise: Additive) -> str:
-    bound = as_approximate(promise)
-    factor = f"by at most a factor of {odds(bound.epsilon)}"
-    if bound.delta == 0.0:
-        return factor
-    return f"{factor}, apart from an event of probability at most {at_most(bound.delta)} ({chance(bound.delta)})"
 
 
 def _share(column: Noisy) -> str:
@@ -262,6 +285,16 @@ def _doubt(query: BoundedQuery) -> str:
     return f"whether these data hold {'your rows or other rows' if person else 'one row or another row'} in their place"
 
 
+def _sides(query: BoundedQuery) -> tuple[str, str]:
+    """The two neighbouring tables, as they are told apart."""
+    person = isinstance(query.unit, Person)
+    if query.relation is Relation.ADD_REMOVE:
+        return ("without you", "with you") if person else ("without any one row", "with it")
+    if person:
+        return "with your rows", "with any other person's rows in their place"
+    return "with any one row", "with any other row in its place"
+
+
 def _them(query: BoundedQuery) -> str:
     return "that person's rows" if isinstance(query.unit, Person) else "it"
 
@@ -271,9 +304,5 @@ def _units(query: BoundedQuery) -> str:
 
 
 def _caps(query: BoundedQuery) -> str:
-    groups = f" in each of at most {_plural(query.max_groups, 'group')}" if query.keys else ""
-    return f"at most {_plural(query.max_rows_per_group, 'row')}{groups}"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{number(count)} {noun}" + ("" if count == 1 else "s")
+    groups = f" in each of at most {counted(query.max_groups, 'group')}" if query.keys else ""
+    return f"at most {counted(query.max_rows_per_group, 'row')}{groups}"

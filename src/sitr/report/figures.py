@@ -77,6 +77,15 @@ def chance(probability: float) -> str:
     return f"1 in {at_least(Fraction(math.floor(1 / exact(probability))), digits=3)}"
 
 
+def counted(count: int, noun: str) -> str:
+    """So many of something.
+
+    >>> counted(1, "row"), counted(2_000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{number(count)} {noun}" + ("" if count == 1 else "s")
+
+
 def short(value: Number) -> str:
     """A number on an axis.
 

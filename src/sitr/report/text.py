@@ -18,6 +18,9 @@ from sitr.report.figures import Figures, about, visible
 from sitr.report.rows import rows
 from sitr.report.words import notation
 
+MOST_ROWS = 50
+"""How many rows a text shows unless it must hold them all."""
+
 
 def preview(plan: Plan, budget: Filter) -> RenderableType:
     """What a question would cost and how precise its answer would be; `budget` is the filter as it stands."""
@@ -41,6 +44,7 @@ def preview(plan: Plan, budget: Filter) -> RenderableType:
             ("price", notation(plan.price)),
             ("promise", f"{notation(plan.promise())}, {ENGLISH.flavor(plan.promise())}"),
             ("keys", ENGLISH.shown_keys(plan)),
+            ("caps", ENGLISH.contribution(plan.query)),
             ("outright", ENGLISH.exposure(plan)),
             ("error", ENGLISH.error()),
             ("left now", notation(budget.remaining(), left=True)),
@@ -49,20 +53,23 @@ def preview(plan: Plan, budget: Filter) -> RenderableType:
     )
 
 
-def answer(certificate: Certificate) -> RenderableType:
-    """The numbers with their errors, what they promise and what they cost."""
+def answer(certificate: Certificate, *, most: int | None = MOST_ROWS) -> RenderableType:
+    """The numbers with their errors, what they promise and what they cost; without `most`, all of the numbers."""
     release, plan = certificate.release, certificate.release.plan
     table = _table()
     for key in plan.query.keys:
         table.add_column(Text(visible(key.name)))
     for column in plan.columns:
         table.add_column(Text(visible(column.term.name)), justify="right")
-    for row in rows(release):
+    shown = rows(release, most=most)
+    for row in shown:
         table.add_row(*map(Text, row.key), *(Text(f"{cell.value} ± {cell.error}") for cell in row.cells))
+    cut = (Text(ENGLISH.more(len(shown), len(release.keys))),) if len(shown) < len(release.keys) else ()
     band = () if release.private else (Text(ENGLISH.not_private(), style="bold white on red"),)
     return Group(
         *band,
         table if release.keys else Text(ENGLISH.empty(plan)),
+        *cut,
         _facts(
             ("promise", f"{notation(plan.promise())}, {ENGLISH.flavor(plan.promise())}"),
             ("meaning", ENGLISH.meaning(plan.promise(), plan.query)),
@@ -78,6 +85,16 @@ def answer(certificate: Certificate) -> RenderableType:
     )
 
 
+def show(renderable: RenderableType, *, out: Console) -> None:
+    """On a terminal as it is; into a file or a pipe without the spaces that fill up lines."""
+    if out.is_terminal:
+        out.print(renderable)
+    else:
+        with out.capture() as held:
+            out.print(renderable)
+        out.print(Text("\n".join(line.rstrip() for line in held.get().splitlines())), soft_wrap=True)
+
+
 def as_text(renderable: RenderableType, *, width: int = 100) -> str:
     """Plain text without colours, for `str(…)` and logs.
 
@@ -85,8 +102,8 @@ def as_text(renderable: RenderableType, *, width: int = 100) -> str:
     'left'
     """
     file = StringIO()
-    Console(file=file, width=width, color_system=None, force_terminal=False, highlight=False).print(renderable)
-    return "\n".join(line.rstrip() for line in file.getvalue().splitlines()).strip("\n")
+    show(renderable, out=Console(file=file, width=width, color_system=None, force_terminal=False, highlight=False))
+    return file.getvalue().strip("\n")
 
 
 def _table() -> Table:

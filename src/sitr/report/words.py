@@ -25,7 +25,7 @@ from sitr.query.schema import Key
 from sitr.report.figures import at_least, at_most
 
 READING_DELTA = 1e-6
-"""The δ at which a zero-concentrated promise is read as (ε, δ), for want of a better choice."""
+"""The probability of the event that a zero-concentrated promise is read without, for want of a better choice."""
 
 
 class Words(Protocol):
@@ -37,7 +37,7 @@ class Words(Protocol):
     def meaning(self, promise: Additive, query: BoundedQuery, /) -> str:
         """What a promise means for one person."""
 
-    def whole(self, promise: Additive, /) -> str:
+    def whole(self, promise: Additive, query: BoundedQuery, /) -> str:
         """The same for all that a budget pays for."""
 
     def reading(self, promise: Additive, /) -> str:
@@ -50,7 +50,7 @@ class Words(Protocol):
         """What is protected, in a word."""
 
     def contribution(self, query: BoundedQuery, /) -> str:
-        """What one unit could contribute at most."""
+        """What one unit could contribute at most, and which rows belong to none."""
 
     def error(self) -> str:
         """What an error means, and what is not in it."""
@@ -80,7 +80,7 @@ class Words(Protocol):
         """What an answer without rows means."""
 
     def more(self, shown: int, total: int, /) -> str:
-        """That only the first rows of an answer are shown."""
+        """That only the first rows of an answer are shown, and how many more there are."""
 
     def largest(self, shown: int, total: int, /) -> str:
         """That only the largest keys are drawn, or all."""
@@ -123,12 +123,15 @@ def odds(epsilon: float) -> str:
     return at_most(upper(ball(epsilon).exp()), digits=3) if epsilon < 700 else f"e^{at_most(epsilon)}"
 
 
-def as_approximate(promise: Additive) -> ApproximateDP:
-    """A promise as (ε, δ), a zero-concentrated one at `READING_DELTA`."""
-    match promise:
-        case PureDP():
-            return promise.to_approximate()
-        case ApproximateDP():
-            return promise
-        case ZeroConcentratedDP():
-            return promise.to_approximate(delta=READING_DELTA)
+def loss_quantile(promise: ZeroConcentratedDP, *, delta: float) -> float:
+    """ε with P(L > ε) ≤ δ, rounded up.
+
+    ε = ξ + ρ + 2√(ρ ln(1/δ)), since P(L > ξ + ρ + λ) ≤ e^{−λ²/(4ρ)} for all λ > 0.      [BS16, Lemma 3.5]
+
+    This is more than the ε of (ε, δ)-differential privacy, which lets L exceed it with a probability above δ.
+
+    >>> loss_quantile(ZeroConcentratedDP(0.05), delta=1e-6)
+    1.712...
+    """
+    rho = ball(promise.rho)
+    return upper(ball(promise.xi) + rho + 2 * (rho * -ball(delta).log()).sqrt())

@@ -39,6 +39,7 @@ class Dataset:
         """
         if promise is None and ledger is None and self.described is not None and self.described.ledger is not None:
             promise, ledger = self.described.promise, SqlLedger(self.described.ledger, create=False)
+            ledger.account(account_name(self.table))  # a new ledger in the place of a lost one has no account
         if promise is None or ledger is None:
             raise DescriptionError(
                 wanted="A budget wants a promise and a ledger that remembers what was spent.",
@@ -58,9 +59,9 @@ class Dataset:
             )
         dialect = self._backend.dialect if isinstance(self._backend, CsvFile) else None
         place = Path(ledger) if ledger is not None else None
-        save(Description(self.table, self.source, dialect, promise, place), Path(path))
-        if promise is not None and place is not None:
+        if promise is not None and place is not None:  # first, so that a description never names a budget that is not
             _opened(self.table, checked(promise), place)
+        save(Description(self.table, self.source, dialect, promise, place), Path(path))
         return Path(path)
 
 
