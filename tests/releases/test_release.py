@@ -74,6 +74,13 @@ def test_real_numbers_stop_at_the_largest_double(plan, granules, shown):
     assert ends["total_low"].to_pylist() == ends["total_high"].to_pylist() == [shown]
 
 
+def test_a_column_of_reals_stays_one(plan):
+    fitted = plan("SELECT SUM(cost) AS total, COUNT(cost) AS n FROM visits", granularity={"cost": 1})
+    answer = Release(fitted, ((),), ((5, 1),), private=False).table()
+    assert answer.schema.types == [pa.float64(), pa.int64()]
+    assert answer.to_pydict() == {"total": [5.0], "n": [1]}
+
+
 def test_a_coarse_granularity_gives_whole_numbers(plan):
     fitted = plan("SELECT SUM(days) AS stay FROM visits", bounds={"days": (0, 100)}, granularity={"days": 10})
     release = Release(fitted, ((),), ((7,),), private=True)

@@ -74,4 +74,6 @@ def _number(granules: int, column: Noisy) -> int | float:
 
 
 def _whole(column: Noisy) -> bool:
-    return column.granularity.denominator == 1
+    """Counts, and sums of integers in whole steps; a column of reals stays one, however coarse its granularity."""
+    real = column.term.column is not None and column.term.column.kind is Kind.REAL
+    return column.granularity.denominator == 1 and (column.term.quantised is None or not real)
