@@ -38,18 +38,8 @@ class Promise(Protocol):
     def covers(self, other: Promise, /) -> bool:
         """Does this promise imply the other one?"""
 
-
-@runtime_checkable
-class Excepting(Protocol):
-    """A promise that may fail for a fraction γ of data: any promise implies it around itself."""
-
-    inner: Promise
-    gamma: float
-
-
-def implies_around(promise: Promise, other: object) -> bool:
-    """Is the other promise a weakening of one that this promise implies?"""
-    return isinstance(other, Excepting) and promise.covers(other.inner)
+    def share(self, fraction: Fraction, /) -> Self:
+        """A part of this promise as a price; parts that add up to 1 compose to at most the whole."""
 
 
 def parameter(number: object, *, name: str, flavor: str, at_most: float | None = None) -> float:

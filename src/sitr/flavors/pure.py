@@ -6,34 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import ctx
-
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.concentrated import ConcentratedDP
-from sitr.flavors.gaussian import GaussianDP, normal
-from sitr.flavors.profile import PrivacyProfile
-from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter, total
-from sitr.flavors.renyi import RenyiDP
+from sitr.flavors.promise import Promise, count, incompatible, parameter, total
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import ball, downward, exact, upper, upward
-
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """D_α of randomized response: ln[(sinh(αε) − sinh((α−1)ε))/sinh ε]/(α − 1), at most ε."""
-
-    epsilon: float
-
-    def __call__(self, order: float, /) -> float:
-        if self.epsilon == 0.0:
-            return 0.0
-        with ctx.workprec(256):
-            alpha, epsilon = ball(order), ball(self.epsilon)
-            # e^{αε} out of the bracket, so that nothing overflows: what is left lies between 0 and 2.
-            e = (-epsilon).exp()
-            rest = (1 - (-2 * alpha * epsilon).exp()) - e * (1 - (-2 * (alpha - 1) * epsilon).exp())
-            moment = alpha * epsilon + (rest / (1 - e * e)).log() - epsilon
-            return min(self.epsilon, upper(moment / (alpha - 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +55,9 @@ class PureDP:
                 return self.epsilon <= other.epsilon
             case ZeroConcentratedDP():
                 return self.to_zero_concentrated().covers(other)
-            case ConcentratedDP():
-                return self.to_concentrated().covers(other)
-            case RenyiDP():
-                return self.to_renyi().covers(other)
-            case GaussianDP():
-                return self.to_gaussian().covers(other)
-            case PrivacyProfile():
-                return PrivacyProfile(((self.epsilon, 0.0),)).covers(other)
             case ApproximateDP():
                 return ApproximateDP(self.epsilon, 0.0).covers(other)
-        return implies_around(self, other)
+        return False
 
     def to_approximate(self, *, delta: float = 0.0) -> ApproximateDP:
         """The least ε at this δ that every ε-DP mechanism keeps: the profile of randomized response.
@@ -108,46 +76,6 @@ class PureDP:
             return ApproximateDP(0.0, whole.delta)
         # Where the ball decides nothing, ε itself is an upper bound.
         return ApproximateDP(min(upper(remaining.log()), self.epsilon) if remaining > 0 else self.epsilon, whole.delta)
-
-    def to_concentrated(self) -> ConcentratedDP:
-        """μ = ε·tanh(ε/2), the mean loss of randomized response, and τ = ε.  Tight.      [DR16, Thm 3.3; KOV15]
-
-        >>> PureDP(1.0).to_concentrated()
-        ConcentratedDP(mu=0.46211715726000..., tau=1.0, scales_to_groups=True)
-        """
-        return ConcentratedDP(
-            upper(ball(self.epsilon) * (ball(self.epsilon) / 2).tanh()), self.epsilon, scales_to_groups=True
-        )
-
-    def to_concentrated_as_published(self) -> ConcentratedDP:
-        """μ = ε(e^ε − 1)/2 and τ = ε, for comparison.      [DR16, Thm 3.3]"""
-        return ConcentratedDP(
-            upper(ball(self.epsilon) * ball(self.epsilon).expm1() / 2), self.epsilon, scales_to_groups=True
-        )
-
-    def to_renyi(self) -> RenyiDP:
-        """D_α of randomized response.  Tight at every order.      [BS16, Prop. 3.3; Mir17, Prop. 5]
-
-        >>> PureDP(1.0).to_renyi().curve(2.0)
-        0.7353...
-        """
-        return RenyiDP(Response(self.epsilon))
-
-    def to_gaussian(self) -> GaussianDP:
-        """μ = 2Φ⁻¹(e^ε/(1 + e^ε)): the curve of randomized response is two chords of this Gaussian's.  Tight.  [DRS22]
-
-        >>> PureDP(1.0).to_gaussian()
-        GaussianDP(mu=1.232...)
-        """
-        if self.epsilon == 0.0:
-            return GaussianDP(0.0)
-        share = (-ball(self.epsilon)).exp() / (1 + (-ball(self.epsilon)).exp())  # Φ(−μ/2)
-        low, high = 0.0, 1.0
-        while not normal(-ball(high)) <= share:
-            low, high = high, 2 * high
-        while (middle := (low + high) / 2) not in (low, high) and high - low > 1e-15 * high:
-            low, high = (low, middle) if normal(-ball(middle)) <= share else (middle, high)
-        return GaussianDP(upward(2 * exact(high)))
 
     def to_zero_concentrated(self) -> ZeroConcentratedDP:
         """ρ = ε²/2.      [BS16, Prop. 1.4]"""

@@ -9,21 +9,10 @@ from fractions import Fraction
 
 from flint import ctx
 
+from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter, total
-from sitr.flavors.renyi import RenyiDP, checked_delta
+from sitr.flavors.promise import Promise, count, incompatible, parameter, total
 from sitr.loss.bounds import ball, downward, exact, upper, upward
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """The curve ξ + ρα."""
-
-    rho: float
-    xi: float
-
-    def __call__(self, order: float, /) -> float:
-        return upward(exact(self.xi) + exact(self.rho) * exact(order))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -81,14 +70,12 @@ class ZeroConcentratedDP:
                 # ξ + ρα ≤ ξ' + ρ'α on all of α > 1: at the left end and in the slope.
                 ends = exact(self.rho) + exact(self.xi) <= exact(other.rho) + exact(other.xi)
                 return ends and self.rho <= other.rho
-            case RenyiDP():
-                return self.to_renyi().covers(other)
             case ApproximateDP():
                 if self.rho == 0.0 or other.delta in (0.0, 1.0):
                     # D_∞ ≤ ξ without a slope; with one, the loss has no bound, and only δ = 1 asks for none.
                     return ApproximateDP(self.xi, 0.0 if self.rho == 0.0 else 1.0).covers(other)
                 return self.to_approximate(delta=other.delta).epsilon <= other.epsilon
-        return implies_around(self, other)
+        return False
 
     def to_approximate(self, *, delta: float) -> ApproximateDP:
         """The least ε at this δ over all orders α, rounded up.
@@ -98,21 +85,18 @@ class ZeroConcentratedDP:
         With x = α − 1 its derivative is ρ − (ln(1/δ) − ln(1 + x))/x²: the best order solves ρx² + ln(1 + x) = ln(1/δ),
         whose left side only grows. Every α gives a valid ε, so a float is good enough for α; the value is proved.
         """
-        checked_delta(delta)
+        if not 0.0 < delta < 1.0:
+            raise InvalidPromise(
+                wanted="The arrow from zero-concentrated to approximate privacy wants 0 < delta < 1.",
+                given=f"{delta!r} was given.",
+                do="Choose how rarely the bound may fail, such as delta=1e-6: well below one in the number of people.",
+            )
         if self.rho == 0.0:
             return ApproximateDP(self.xi, delta)  # D_∞ ≤ ξ: the loss never exceeds ξ
         x = ball(Fraction(_best_order(self.rho, delta)))
         with ctx.workprec(256):  # many more bits than a float: the result is then monotone in ρ to its last digit
             epsilon = ball(self.xi) + ball(self.rho) * (1 + x) - (1 / x).log1p() - (ball(delta).log() + x.log1p()) / x
             return ApproximateDP(max(0.0, upper(epsilon)), delta)
-
-    def to_renyi(self) -> RenyiDP:
-        """D_α ≤ ξ + ρα: the same promise.
-
-        >>> ZeroConcentratedDP(0.125).to_renyi().curve(8.0)
-        1.0
-        """
-        return RenyiDP(Line(self.rho, self.xi))
 
     @classmethod
     def fitting(cls, promise: ApproximateDP, /) -> ZeroConcentratedDP:
