@@ -9,9 +9,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sitr.accounting.compare import compare
+    from sitr.accounting.plan_file import read_plan
     from sitr.errors import SitrError
     from sitr.flavors.approximate import ApproximateDP
+    from sitr.flavors.concentrated import ConcentratedDP
+    from sitr.flavors.gaussian import GaussianDP
+    from sitr.flavors.profile import PrivacyProfile
     from sitr.flavors.pure import PureDP
+    from sitr.flavors.random import RandomDP
+    from sitr.flavors.renyi import RenyiDP
     from sitr.flavors.zero_concentrated import ZeroConcentratedDP
     from sitr.mechanisms.composed import Composed, Repeated
     from sitr.mechanisms.gaussian import Gaussian
@@ -22,9 +29,16 @@ if TYPE_CHECKING:
     from sitr.session.dataset import open, protect
 
 _HOME = {
+    "compare": "sitr.accounting.compare",
+    "read_plan": "sitr.accounting.plan_file",
     "SitrError": "sitr.errors",
     "ApproximateDP": "sitr.flavors.approximate",
+    "ConcentratedDP": "sitr.flavors.concentrated",
+    "GaussianDP": "sitr.flavors.gaussian",
+    "PrivacyProfile": "sitr.flavors.profile",
     "PureDP": "sitr.flavors.pure",
+    "RandomDP": "sitr.flavors.random",
+    "RenyiDP": "sitr.flavors.renyi",
     "ZeroConcentratedDP": "sitr.flavors.zero_concentrated",
     "Composed": "sitr.mechanisms.composed",
     "Repeated": "sitr.mechanisms.composed",
@@ -42,18 +56,25 @@ _HOME = {
 __all__ = [
     "ApproximateDP",
     "Composed",
+    "ConcentratedDP",
     "Gaussian",
+    "GaussianDP",
     "Laplace",
+    "PrivacyProfile",
     "PureDP",
+    "RandomDP",
     "Relation",
+    "RenyiDP",
     "Repeated",
     "Row",
     "SitrError",
     "ZeroConcentratedDP",
     "column",
+    "compare",
     "count",
     "open",
     "protect",
+    "read_plan",
     "sum",
 ]
 

@@ -7,13 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitr.accounting.coordinates import coordinates
 from sitr.accounting.filter import Filter
-from sitr.errors import BudgetExceeded, IncompatiblePromises
+from sitr.errors import BudgetExceeded, IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive
+from sitr.flavors.concentrated import ConcentratedDP
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.notation import write
+from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
+from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import exact
 
@@ -200,3 +206,170 @@ def test_a_refusal_names_the_price_as_it_would_have_been_charged():
     with pytest.raises(BudgetExceeded) as refusal:
         Filter(ZeroConcentratedDP(0.1)).consent(PureDP(1.0))
     assert "zcdp(rho=0.5)" in refusal.value.given
+
+
+# The other flavors that add
+
+
+ORDERS = (2.0, 8.0, 32.0)
+lines = st.tuples(sizes, sizes).map(  # above a line, the table is convex as it stands
+    lambda pair: RenyiDP.at({order: exact(pair[0]) * exact(order) + exact(pair[1]) for order in ORDERS})
+)
+FURTHER = {GaussianDP: st.builds(GaussianDP, sizes), RenyiDP: lines}
+further = st.sampled_from(sorted(FURTHER, key=str)).flatmap(
+    lambda flavor: st.tuples(FURTHER[flavor], st.lists(FURTHER[flavor], max_size=8))
+)
+
+
+@given(further)
+def test_squares_and_moments_consent_exactly_while_their_sum_fits(case):
+    promise, prices = case
+    budget: Filter[GaussianDP | RenyiDP] = Filter(promise)
+    paid = [Fraction(0)] * len(coordinates(promise))
+    for price in prices:
+        after = [a + b for a, b in zip(paid, coordinates(price), strict=True)]
+        fits = all(a <= b for a, b in zip(after, coordinates(promise), strict=True))
+        try:
+            budget = budget.consent(price)
+        except BudgetExceeded:
+            assert not fits
+        else:
+            assert fits
+            paid = after
+    spent, left = coordinates(budget.spent()), coordinates(budget.remaining())
+    for true, up, down, whole in zip(paid, spent, left, coordinates(promise), strict=True):
+        assert true <= up <= true + Fraction(1, 10**14)
+        assert whole - true - Fraction(1, 10**14) <= down <= whole - true
+    budget.consent(budget.remaining())
+
+
+def test_three_four_five():
+    budget = Filter(GaussianDP(5.0)).consent(GaussianDP(3.0))
+    assert budget.remaining() == GaussianDP(4.0)
+    assert budget.consent(GaussianDP(4.0)).spent() == GaussianDP(5.0)
+    with pytest.raises(BudgetExceeded, match=r"gaussian\(mu=4.0\) of gaussian\(mu=5.0\)"):
+        budget.consent(GaussianDP(math.nextafter(4.0, 5.0)))
+
+
+def test_ten_tenths_of_every_moment_are_one():
+    budget = Filter(RenyiDP.at({2.0: 1.0, 8.0: 4.0}))
+    for _ in range(10):
+        budget = budget.consent(RenyiDP.at({2.0: 0.1, 8.0: 0.4}))
+    assert budget.remaining() == RenyiDP.at({2.0: 0.0, 8.0: 0.0})
+    with pytest.raises(BudgetExceeded):
+        budget.consent(RenyiDP.at({2.0: 0.0, 8.0: 1e-300}))
+
+
+def test_each_order_has_its_own_border():
+    budget = Filter(RenyiDP.at({2.0: 1.0, 8.0: 4.0}))
+    with pytest.raises(BudgetExceeded):
+        budget.consent(RenyiDP.at({2.0: 0.1, 8.0: 4.1}))
+    with pytest.raises(BudgetExceeded):
+        budget.consent(RenyiDP.at({2.0: 1.1, 8.0: 1.2}))
+
+
+@pytest.mark.parametrize(
+    ("promise", "price", "charge"),
+    [
+        (GaussianDP(9.0), PureDP(0.3), PureDP(0.3).to_gaussian()),
+        (ZeroConcentratedDP(9.0), GaussianDP(0.5), ZeroConcentratedDP(0.125)),
+        (ZeroConcentratedDP(9.0), ConcentratedDP(0.125, 0.5), ZeroConcentratedDP(0.125)),
+        (RenyiDP.at({2.0: 9.0, 4.0: 9.0}), GaussianDP(0.5), RenyiDP.at({2.0: 0.25, 4.0: 0.5})),
+        (RenyiDP.at({2.0: 9.0, 4.0: 9.0}), ZeroConcentratedDP(0.125), RenyiDP.at({2.0: 0.25, 4.0: 0.5})),
+        (RenyiDP.at({2.0: 9.0, 4.0: 9.0}), ConcentratedDP(0.125, 0.5), RenyiDP.at({2.0: 0.25, 4.0: 0.5})),
+        (RenyiDP.at({2.0: 9.0}), RenyiDP.at({2.0: 0.1, 4.0: 0.5}), RenyiDP.at({2.0: 0.1})),
+    ],
+)
+def test_further_prices_are_charged_by_their_arrows(promise, price, charge):
+    assert Filter(promise).charge(price) == charge
+
+
+def test_a_pure_price_costs_the_moments_of_randomized_response():
+    budget = Filter(RenyiDP.at({2.0: 9.0, 64.0: 9.0}))
+    curve = PureDP(0.3).to_renyi().curve
+    assert budget.charge(PureDP(0.3)) == RenyiDP.at({2.0: curve(2.0), 64.0: curve(64.0)})
+
+
+@pytest.mark.parametrize(
+    ("promise", "price"),
+    [
+        (GaussianDP(9.0), ZeroConcentratedDP(0.1)),
+        (GaussianDP(9.0), RenyiDP.at({2.0: 0.1})),
+        (GaussianDP(9.0), ApproximateDP(0.1, 1e-9)),
+        (RenyiDP.at({2.0: 9.0}), ApproximateDP(0.1, 1e-9)),
+        (RenyiDP.at({2.0: 9.0, 8.0: 9.0}), RenyiDP.at({4.0: 0.1})),
+        (ZeroConcentratedDP(9.0), RenyiDP.at({2.0: 0.1})),
+        (PureDP(9.0), GaussianDP(0.1)),
+        (ApproximateDP(9.0, 0.5), PrivacyProfile(((0.1, 1e-9),))),
+        (PureDP(9.0), RandomDP(PureDP(0.1), 0.0)),
+    ],
+)
+def test_further_prices_without_an_arrow_are_refused(promise, price):
+    with pytest.raises(IncompatiblePromises):
+        Filter(promise).consent(price)
+
+
+@pytest.mark.parametrize(
+    ("promise", "reason"),
+    [
+        (ConcentratedDP(0.5, 1.0), "means and spreads"),
+        (PrivacyProfile(((1.0, 1e-6),)), "fixed in advance"),
+        (RandomDP(PureDP(1.0), 0.1), "fixed in advance"),
+        (ZeroConcentratedDP(0.5).to_renyi(), "Fix the orders"),
+    ],
+)
+def test_flavors_whose_sums_are_no_stopping_rule_are_refused_at_once(promise, reason):
+    with pytest.raises(IncompatiblePromises, match=reason):
+        Filter(promise)
+
+
+# Charges that are given, not consented to
+
+
+@pytest.mark.parametrize(
+    ("promise", "charge"),
+    [
+        (PureDP(1.0), (ApproximateDP(0.1, 0.0), 1)),
+        (ApproximateDP(1.0, 0.1), (PureDP(0.1), 1)),
+        (RenyiDP.at({2.0: 1.0, 8.0: 4.0}), (RenyiDP.at({2.0: 0.1, 9.0: 0.4}), 1)),  # as many orders, but others
+        (RenyiDP.at({2.0: 1.0, 8.0: 4.0}), (RenyiDP.at({2.0: 0.1}), 1)),
+        (RenyiDP.at({2.0: 1.0, 8.0: 4.0}), (PureDP(0.1).to_renyi(), 1)),
+        (PureDP(1.0), PureDP(0.1)),
+        (PureDP(1.0), (PureDP(0.1), 1, 1)),
+    ],
+)
+def test_charges_of_another_kind_are_refused(promise, charge):
+    with pytest.raises(IncompatiblePromises, match="promises that add to"):
+        Filter(promise, (charge,))
+
+
+@pytest.mark.parametrize("times", [0, -1, 1.0, True, "1", None])
+def test_charges_are_counted_in_whole_numbers(times):
+    with pytest.raises(InvalidPromise, match="times a charge was paid"):
+        Filter(PureDP(1.0), ((PureDP(0.1), times),))
+
+
+@pytest.mark.parametrize(
+    ("promise", "charge", "most"),
+    [
+        (PureDP(1.0), PureDP(0.1), 10),
+        (ApproximateDP(1.0, 3e-7), ApproximateDP(0.1, 1e-7), 3),
+        (ZeroConcentratedDP(1.0, xi=0.2), ZeroConcentratedDP(0.1, xi=0.1), 2),
+        (GaussianDP(1.0), GaussianDP(0.5), 4),
+        (RenyiDP.at({2.0: 1.0, 8.0: 4.0}), RenyiDP.at({2.0: 0.1, 8.0: 1.0}), 4),
+    ],
+)
+def test_charges_up_to_the_promise_are_a_filter_and_one_more_is_none(promise, charge, most):
+    one_by_one = Filter(promise)
+    for _ in range(most):
+        one_by_one = one_by_one.consent(charge)
+    assert Filter(promise, ((charge, most),)).spent() == one_by_one.spent()
+    with pytest.raises(BudgetExceeded, match="add up to more"):
+        Filter(promise, ((charge, most + 1),))
+    with pytest.raises(BudgetExceeded, match="add up to more"):
+        Filter(promise, ((charge, 1), (charge, most)))
+
+
+def test_charges_beyond_all_floats_are_refused_as_well():
+    with pytest.raises(BudgetExceeded):
+        Filter(PureDP(1.0), ((PureDP(1e308), 100),))

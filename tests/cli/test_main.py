@@ -19,7 +19,7 @@ import pytest
 Sitr = Callable[..., Any]
 
 PROGRAM = str(Path(sysconfig.get_path("scripts")) / "sitr")
-COMMANDS = ("demo", "protect", "preview", "ask", "ledger")
+COMMANDS = ("demo", "protect", "preview", "ask", "compare", "convert", "explain", "ledger")
 
 
 @pytest.mark.parametrize("words", [(), ("--help",), ("-h",)])
@@ -28,7 +28,7 @@ def test_help_lists_all_commands(sitr: Sitr, words: tuple[str, ...]) -> None:
     assert [line.split()[0] for line in told.partition("Commands:")[2].splitlines() if line[2:3].strip()] == [*COMMANDS]
 
 
-@pytest.mark.parametrize("command", [("demo",), ("protect",), ("preview",), ("ask",), ("ledger", "show")])
+@pytest.mark.parametrize("command", [*((name,) for name in COMMANDS[:-1]), ("ledger", "show")])
 def test_every_command_explains_itself_with_an_example(sitr: Sitr, command: tuple[str, ...]) -> None:
     told = sitr(*command, "--help")
     assert told.code == 0

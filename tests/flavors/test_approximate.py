@@ -8,7 +8,7 @@ from itertools import pairwise, product
 
 import pytest
 from flint import arb, ctx
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
@@ -75,7 +75,7 @@ def test_decimals_add_as_on_paper():
 def test_a_chain_of_neighbours_attains_the_group_delta(epsilon, delta, size):
     """One event, of probability x₀ = 0 on the first table and x_{i+1} = e^ε·x_i + δ on the next ones.
 
-    Where each step keeps (ε, δ) both ways, also for the complement, the ends are exactly the group's δ apart.
+    Each step keeps (ε, δ) both ways, also for the complement, and the ends are exactly the group's δ apart.
     """
     group = ApproximateDP(epsilon, delta).for_group(size)
     with ctx.workprec(BITS):
@@ -85,13 +85,32 @@ def test_a_chain_of_neighbours_attains_the_group_delta(epsilon, delta, size):
         if not chain[-1] < 1:
             assert group.delta == 1.0
             return
-        # Near probability 1 the complement would break (ε, δ), and the chain is no witness. With ε = 0 the complement
-        # meets its bound exactly, which balls cannot decide: hence 1e-60.
+        # With ε = 0 the complement meets its bound exactly, which balls cannot decide: no step may break it by 1e-60.
         steps = [1 - here - odds * (1 - there) - ball(delta) for here, there in pairwise(chain)]
-        assume(all(excess < ball(1e-60) for excess in steps))
+        assert all(excess < ball(1e-60) for excess in steps)
         apart = chain[-1] - ball(group.epsilon).exp() * chain[0]
         assert not apart > ball(group.delta)
         assert apart > ball(group.delta) * (1 - ball(1e-13))
+
+
+@given(st.floats(0, 1), st.floats(1e-12, 1e-3), st.integers(1, 8))
+def test_the_quoted_group_formula_holds_up_to_one(epsilon, delta, size):
+    """s·e^{s−1}·δ, as many texts have it."""
+    exactly = ApproximateDP(epsilon, delta).for_group(size).delta
+    assert exactly <= min(1.0, size * math.exp(size - 1) * delta * (1 + 1e-13))
+
+
+def test_the_quoted_group_formula_is_false_beyond():
+    """At ε = 2 two people get (e² + 1)δ = 8.389…·δ, which a chain attains, and not 2e·δ = 5.436…·δ."""
+    exactly = ApproximateDP(2.0, 1e-6).for_group(2).delta
+    assert exactly == pytest.approx((math.exp(2) + 1) * 1e-6, rel=1e-14)
+    assert exactly > 1.5 * 2 * math.e * 1e-6
+    with ctx.workprec(BITS):
+        middle = ball(1e-6)  # 0, then δ, then e^ε·δ + δ: each step keeps (2, δ) in both directions
+        last = ball(2).exp() * middle + ball(1e-6)
+        assert not last - ball(2).exp() * middle > ball(1e-6)
+        assert not (1 - middle) - ball(2).exp() * (1 - last) > ball(1e-6)
+        assert last > ball(2 * math.e * 1e-6)
 
 
 def test_a_group_without_loss_adds_its_deltas():

@@ -6,13 +6,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.promise import Promise, count, incompatible, parameter, total
+from sitr.flavors.profile import PrivacyProfile
+from sitr.flavors.promise import Promise, ceiling, count, implies_around, incompatible, parameter, probability, total
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import exact
 
@@ -85,6 +88,50 @@ def test_a_count_is_returned():
 def test_a_count_that_counts_nothing(times):
     with pytest.raises(InvalidPromise, match=r"The size of a group must be a whole number of at least 1\."):
         count(times, what="The size of a group")
+
+
+@given(st.fractions(0, 10**9))
+def test_a_ceiling_is_rounded_up(number):
+    assert exact(ceiling(number)) >= number
+
+
+def test_a_ceiling_beyond_all_floats_is_infinite():
+    assert ceiling(Fraction(10) ** 309) == math.inf
+    assert ceiling(exact(1.7976931348623157e308)) == 1.7976931348623157e308
+
+
+@pytest.mark.parametrize(
+    ("bound", "value"),
+    [
+        (arb(0), 0.0),
+        (arb(-1), 0.0),
+        (arb(0.25), 0.25),
+        (arb(2), 1.0),
+        (arb.nan(), 1.0),
+        (arb.pos_inf(), 1.0),
+        (arb(0.5, 1), 1.0),
+        (arb(-(10**20)).exp(), 5e-324),  # written out, it would fill the memory
+    ],
+)
+def test_a_bound_on_a_probability(bound, value):
+    assert probability(bound) == value
+
+
+def test_a_bound_on_a_probability_is_rounded_up():
+    assert exact(probability(arb(1) / 3)) > Fraction(1, 3)
+    assert exact(probability(arb(0.25, 1e-3))) >= exact(0.251)
+
+
+# What follows from a promise whatever its flavor
+
+
+def test_several_things_follow_if_each_does():
+    profile = PrivacyProfile(((0.5, 0.4), (1.0, 0.0)))
+    assert implies_around(PureDP(1.0), profile)
+    assert not implies_around(PureDP(1.1), profile)
+    assert implies_around(PureDP(1.0), RandomDP(profile, 0.5))
+    assert implies_around(PureDP(9.0), RandomDP(profile, 1.0))
+    assert not implies_around(PureDP(1.0), ZeroConcentratedDP(9.0))
 
 
 def test_incompatible_promises_name_both():

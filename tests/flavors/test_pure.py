@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.concentrated import ConcentratedDP
+from sitr.flavors.gaussian import GaussianDP, normal
 from sitr.flavors.pure import PureDP
+from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import Number, ball, exact
 
@@ -111,6 +114,95 @@ def test_the_square_is_exact_where_it_can_be():
     assert PureDP(0.1).to_zero_concentrated() == ZeroConcentratedDP(0.005)
 
 
+@given(st.floats(1e-3, 30), st.floats(1.0001, 200))
+def test_the_best_line_touches_the_mean(epsilon, order):
+    """ρ = ε·tanh(ε/2) is enough at every order, and no smaller ρ is at orders next to 1."""
+    with ctx.workprec(400):
+        rho = ball(epsilon) * (ball(epsilon) / 2).tanh()
+        assert response_divergence(epsilon, order) <= rho * ball(order)
+        assert response_divergence(epsilon, 1 + exact(1e-12)) > rho * ball(1 - 1e-6)
+
+
+# The arrow to Rényi privacy: the curve of randomized response
+
+
+@given(st.floats(1e-6, 300), st.floats(1.001, 1e6))
+@example(0.1, 640.0)
+@example(64.0, 1.001)
+def test_the_curve_is_that_of_randomized_response(epsilon, order):
+    curve = PureDP(epsilon).to_renyi().curve(order)
+    with ctx.workprec(800):
+        true = response_divergence(epsilon, order)
+        assert true <= ball(curve)
+        assert ball(curve) <= true * (1 + ball(1e-15))
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 5e-324, 1e-300, 1e-12, 1e4, 1e300])
+def test_the_curve_at_extremes(epsilon):
+    curve = PureDP(epsilon).to_renyi().curve
+    bounds = [curve(order) for order in (1.0000000000000002, 2.0, 1e9, 1e300)]
+    assert bounds == sorted(bounds)
+    assert all(0.0 <= bound <= epsilon for bound in bounds)
+    assert bounds[-1] >= 0.4 * epsilon
+
+
+# The arrow to concentrated privacy
+
+
+@given(st.floats(1e-6, 30))
+def test_the_mean_loss_is_that_of_randomized_response(epsilon):
+    tight, published = PureDP(epsilon).to_concentrated(), PureDP(epsilon).to_concentrated_as_published()
+    with ctx.workprec(400):
+        p, q = 1 / (1 + (-ball(epsilon)).exp()), 1 / (1 + ball(epsilon).exp())
+        mean = (p - q) * ball(epsilon)
+        assert mean <= ball(tight.mu)
+        assert ball(tight.mu) <= mean * (1 + ball(1e-14))
+        formula = ball(epsilon) * (ball(epsilon).exp() - 1) / 2
+        assert formula <= ball(published.mu)
+        assert ball(published.mu) <= formula * (1 + ball(1e-14))
+    assert tight.tau == published.tau == epsilon
+    assert tight.mu <= published.mu
+    assert tight.covers(published)
+    assert tight.scales_to_groups
+    assert published.scales_to_groups
+
+
+def test_the_mean_loss_is_half_of_what_was_known_before():
+    """ε(e^ε − 1) was the bound of 2010; the exact mean is about half of it for small ε."""
+    assert PureDP(0.01).to_concentrated().mu / (0.01 * math.expm1(0.01)) == pytest.approx(0.5, rel=0.01)
+    assert PureDP(1.0).to_concentrated().mu == pytest.approx(0.46211715726000975, rel=1e-14)
+
+
+# The arrow to Gaussian privacy
+
+
+@given(st.floats(1e-3, 50))
+def test_the_gaussian_touches_the_curve_of_randomized_response(epsilon):
+    """Both kinds of error are 1/(1 + e^ε) at once: there the two curves meet, and a smaller μ would pass above."""
+    mu = PureDP(epsilon).to_gaussian().mu
+    with ctx.workprec(400):
+        corner = 1 / (1 + ball(epsilon).exp())
+        assert normal(-ball(mu) / 2) <= corner
+        assert normal(-ball(mu) * (1 - ball(1e-14)) / 2) > corner
+
+
+@given(st.floats(0.01, 20), st.floats(-12, 12))
+def test_the_gaussian_is_nowhere_above_randomized_response(epsilon, threshold):
+    """At level Φ(−t) the second error is Φ(t − μ); ε-DP forces max(1 − e^ε·level, e^{−ε}(1 − level), 0)."""
+    mu = PureDP(epsilon).to_gaussian().mu
+    with ctx.workprec(400):
+        level, missed = normal(-ball(threshold)), normal(ball(threshold) - ball(mu))
+        assert not missed > 1 - ball(epsilon).exp() * level or not missed > (-ball(epsilon)).exp() * (1 - level)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 5e-324, 1e-300, 1e-12, 1e4, 1e12, 1e15, 1e16, 1e155, 1e300])
+def test_the_gaussian_at_extremes(epsilon):
+    """√(π/2)·ε for small ε, 2√(2ε) for large ones."""
+    mu = PureDP(epsilon).to_gaussian().mu
+    assert mu <= min(1.2534 * epsilon, 2.8285 * math.sqrt(epsilon)) + 1e-322
+    assert mu >= min(1.2533 * epsilon, 2.82 * math.sqrt(epsilon)) * (0.0 if epsilon < 1e-320 else 0.999)
+
+
 # Groups
 
 
@@ -148,9 +240,22 @@ def test_covers_its_own_arrows(epsilon, delta):
     assert promise.covers(promise.to_zero_concentrated())
 
 
-def test_covers_moments_through_its_arrow():
-    assert PureDP(1.0).covers(ZeroConcentratedDP(0.5))
-    assert not PureDP(1.0).covers(ZeroConcentratedDP(0.4999))
+def test_covers_moments_with_the_best_line():
+    """Its arrow leads to ρ = ½, a round number; true is already ρ = tanh ½ = 0.46211…"""
+    assert PureDP(1.0).covers(ZeroConcentratedDP(0.46212))
+    assert not PureDP(1.0).covers(ZeroConcentratedDP(0.46211))
+    assert PureDP(1.0).covers(ZeroConcentratedDP(0.46212).to_renyi())
+    assert PureDP(1.0).covers(PureDP(1.1).to_renyi())
+    assert not PureDP(1.0).covers(PureDP(0.9).to_renyi())
+    assert PureDP(1.0).covers(RenyiDP.at({2: 0.7354}))
+    assert not PureDP(1.0).covers(RenyiDP.at({2: 0.7353}))
+
+
+def test_covers_tests_and_spreads_through_its_arrows():
+    assert PureDP(1.0).covers(GaussianDP(1.2321))
+    assert not PureDP(1.0).covers(GaussianDP(1.232))
+    assert PureDP(1.0).covers(ConcentratedDP(0.4622, 1.0, scales_to_groups=True))
+    assert not PureDP(1.0).covers(ConcentratedDP(0.4621, 1.0))
 
 
 def test_flavors_do_not_mix():

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
+from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import Number, ball, exact, upward
 
@@ -220,7 +221,53 @@ def test_the_offset_of_a_group_bounds_every_chain(masses, order):
     assert ZeroConcentratedDP(0.0, xi=1.0).for_group(3).xi == 5.5
 
 
+@pytest.mark.parametrize("size", [100, 101, 1000, 10**9])
+def test_the_offset_of_a_crowd_needs_no_crowd_of_fractions(size):
+    """s·H_s lies between s(ln s + γ) and s(ln s + γ + 1/2s)."""
+    euler = 0.5772156649015329
+    xi = ZeroConcentratedDP(0.0, xi=1.0).for_group(size).xi
+    assert size * (math.log(size) + euler) <= xi * (1 + 1e-15)
+    assert xi <= (size * (math.log(size) + euler) + 0.5) * (1 + 1e-14)
+
+
+def test_the_offset_of_a_crowd_is_rounded_up():
+    harmonic = sum((Fraction(1, i) for i in range(1, 151)), Fraction(0))
+    assert 0 <= exact(ZeroConcentratedDP(0.0, xi=1.0).for_group(150).xi) - 150 * harmonic < exact(1e-11)
+
+
+# The arrow to Rényi privacy: the same promise
+
+
+@given(st.floats(0, 10), st.floats(0, 10), st.floats(1.001, 1e6))
+def test_the_curve_is_the_line(rho, xi, order):
+    curve = ZeroConcentratedDP(rho, xi=xi).to_renyi().curve
+    true = exact(xi) + exact(rho) * exact(order)
+    assert true <= exact(curve(order)) <= true * (1 + exact(1e-15)) + exact(1e-320)
+
+
+@pytest.mark.parametrize("order", [2, 5])
+def test_the_discrete_gaussian_attains_the_curve(order):
+    with ctx.workprec(BITS):
+        moment = divergence(gaussian_pair(Fraction(1, 20), 1), order)
+        assert abs(moment - ball(ZeroConcentratedDP(0.05).to_renyi().curve(float(order)))) < ball(1e-60)
+
+
+def test_a_line_beyond_all_floats_is_infinite():
+    assert math.isinf(ZeroConcentratedDP(1e300).to_renyi().curve(1e10))
+
+
 # What it covers
+
+
+@given(*[st.floats(0, 3)] * 4)
+def test_covers_curves_as_it_covers_lines(rho, xi, other_rho, other_xi):
+    first, second = ZeroConcentratedDP(rho, xi=xi), ZeroConcentratedDP(other_rho, xi=other_xi)
+    assert first.covers(second.to_renyi()) == first.covers(second)
+
+
+def test_covers_moments_exactly():
+    assert ZeroConcentratedDP(0.1, xi=0.05).covers(RenyiDP.at({2: 0.25, 10: 1.05}))
+    assert not ZeroConcentratedDP(0.1, xi=0.05).covers(RenyiDP.at({2: 0.25, 10: 1.04}))
 
 
 @given(*[st.floats(0, 3)] * 4)

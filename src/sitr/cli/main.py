@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sitr.cli import ask, demo, ledger, preview, protect
+from sitr.cli import ask, compare, convert, demo, explain, ledger, preview, protect
 from sitr.cli.terminal import Command, help_alone
 
 app = typer.Typer(
@@ -23,6 +23,9 @@ app.command("demo", cls=Command)(demo.demo)
 app.command("protect", cls=Command)(protect.protect)
 app.command("preview", cls=Command)(preview.preview)
 app.command("ask", cls=Command)(ask.ask)
+app.command("compare", cls=Command)(compare.compare)
+app.command("convert", cls=Command)(convert.convert)
+app.command("explain", cls=Command)(explain.explain)
 app.add_typer(ledger.app, name="ledger")
 
 

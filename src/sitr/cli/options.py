@@ -31,7 +31,7 @@ def promise(text: str) -> Additive:
     """
     from sitr.flavors.notation import parse
 
-    return cast("Additive", parse(text))  # every flavor that has a notation adds up
+    return cast("Additive", parse(text))  # a session refuses the flavors that no budget is kept in
 
 
 def named(option: str, items: Iterable[str] | None, read: Callable[[str, str], Value]) -> dict[str, Value]:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from flint import ctx
 
-from sitr.flavors.promise import Promise, count, incompatible, parameter, total
+from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter, total
 from sitr.loss.bounds import ball, downward, exact, upper, upward
 
 
@@ -66,7 +66,7 @@ class ApproximateDP:
         δ(ε') = δ + (1 − δ)(e^ε − e^{ε'})/(1 + e^ε) for ε' ≤ ε, and δ beyond.      [KOV15, Thm 3.3 with k = 1]
         """
         if not isinstance(other, ApproximateDP):
-            return False
+            return implies_around(self, other)
         if self.epsilon <= other.epsilon:
             return self.delta <= other.delta
         # Enough bits to decide about neighbouring floats; where they do not decide, the answer is no.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable
 from fractions import Fraction
 from numbers import Rational, Real
 from typing import Protocol, Self, runtime_checkable
 
+from flint import arb
+
 from sitr.errors import IncompatiblePromises, InvalidPromise
-from sitr.loss.bounds import Number, exact, upward
+from sitr.loss.bounds import Number, exact, upper, upward
 
 LARGEST = sys.float_info.max
 
@@ -36,10 +39,34 @@ class Promise(Protocol):
         """The promise to a group of people."""
 
     def covers(self, other: Promise, /) -> bool:
-        """Does this promise imply the other one?"""
+        """Does this promise imply the other one? Yes is a proof; no may mean that none was found."""
 
-    def share(self, fraction: Fraction, /) -> Self:
-        """A part of this promise as a price; parts that add up to 1 compose to at most the whole."""
+
+@runtime_checkable
+class Excepting(Protocol):
+    """A promise that may fail for a fraction γ of data: any promise implies it around itself."""
+
+    inner: Promise
+    gamma: float
+
+
+@runtime_checkable
+class Several(Protocol):
+    """A promise that says several things at once, and nothing else."""
+
+    @property
+    def parts(self) -> tuple[Promise, ...]:
+        """What it says, one by one."""
+
+
+def implies_around(promise: Promise, other: object) -> bool:
+    """Is the other promise made of what this promise implies: with exceptions, or several things at once?"""
+    match other:
+        case Excepting():
+            return other.gamma == 1.0 or promise.covers(other.inner)
+        case Several():
+            return all(promise.covers(part) for part in other.parts)
+    return False
 
 
 def parameter(number: object, *, name: str, flavor: str, at_most: float | None = None) -> float:
@@ -52,12 +79,30 @@ def parameter(number: object, *, name: str, flavor: str, at_most: float | None =
     # Written so that NaN fails as well.
     if not 0 <= value <= (LARGEST if at_most is None else at_most):
         raise InvalidPromise(wanted=wanted, given=f"{number} was given.", do=f"Choose {name} within that range.")
-    return upward(value) + 0.0  # −0.0 becomes 0.0
+    return (upward(value) if isinstance(value, Fraction) else float(value)) + 0.0  # −0.0 becomes 0.0
 
 
 def total(numbers: Iterable[float]) -> float:
     """The exact sum, rounded up once at the end."""
     return upward(sum(map(exact, numbers), Fraction(0)))
+
+
+def ceiling(number: Fraction) -> float:
+    """Rounded up; infinite, which bounds nothing, beyond the largest float."""
+    return upward(number) if number <= exact(LARGEST) else math.inf
+
+
+def probability(bound: arb) -> float:
+    """A bound on a probability, rounded up: at most 1, also where the ball knows nothing.
+
+    What is positive but smaller than every float becomes the least float at once: written out, e^(−10²⁰) would fill
+    the memory.
+    """
+    if bound <= 0:
+        return 0.0
+    if bound < arb(2) ** -1074:
+        return math.ulp(0.0)
+    return upper(bound) if bound < 1 else 1.0
 
 
 def count(times: object, *, what: str) -> int:
@@ -73,8 +118,11 @@ def count(times: object, *, what: str) -> int:
 
 def incompatible(first: object, second: object) -> IncompatiblePromises:
     """The error for a sum of two flavors."""
+    one_random = isinstance(first, Excepting) != isinstance(second, Excepting)
     return IncompatiblePromises(
         wanted=f"Only promises of one flavor add up, here {type(first).__name__}.",
         given=f"{second!r} was given.",
-        do="Convert one of them first with its to_… arrow, so that the total says what it means.",
+        do="A promise without exceptions is RandomDP(…, gamma=0): write it so, and the total says what it means."
+        if one_random
+        else "Convert one of them first with its to_… arrow, so that the total says what it means.",
     )

@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from flint import ctx
+
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.promise import Promise, count, incompatible, parameter, total
+from sitr.flavors.concentrated import ConcentratedDP
+from sitr.flavors.gaussian import GaussianDP, normal
+from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter, total
+from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import ball, downward, exact, upper, upward
+from sitr.loss.bounds import ball, downward, exact, square_root_upward, upper, upward
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """D_α of randomized response: ln[cosh((α − ½)ε)/cosh(ε/2)]/(α − 1), at most ε."""
+
+    epsilon: float
+
+    def __call__(self, order: float, /) -> float:
+        with ctx.workprec(256):
+            alpha, epsilon = ball(order), ball(self.epsilon)
+            if alpha * epsilon < 64:  # cosh a − cosh b = 2 sinh((a+b)/2) sinh((a−b)/2): nothing cancels
+                excess = 2 * (alpha * epsilon / 2).sinh() * ((alpha - 1) * epsilon / 2).sinh() / (epsilon / 2).cosh()
+                return min(self.epsilon, upper(excess.log1p() / (alpha - 1)))
+            # The same with e^{(α − ½)ε} out of the bracket: nothing overflows.
+            missing = (-epsilon).exp().log1p() - ((1 - 2 * alpha) * epsilon).exp().log1p()
+            return min(self.epsilon, upper(epsilon - missing / (alpha - 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +76,26 @@ class PureDP:
         match other:
             case PureDP():
                 return self.epsilon <= other.epsilon
+            case RenyiDP(Response(epsilon)):
+                return self.epsilon <= epsilon
             case ZeroConcentratedDP():
-                return self.to_zero_concentrated().covers(other)
+                return self._line().covers(other)
+            case RenyiDP():
+                return self.to_renyi().covers(other) or self._line().covers(other)
+            case ConcentratedDP():
+                return self.to_concentrated().covers(other)
+            case GaussianDP():
+                return self.to_gaussian().covers(other)
             case ApproximateDP():
                 return ApproximateDP(self.epsilon, 0.0).covers(other)
-        return False
+        return implies_around(self, other)
+
+    def _line(self) -> ZeroConcentratedDP:
+        """The least ρ there is: ε·tanh(ε/2), the mean loss of randomized response, which is its D_α/α at α → 1.
+
+        ln cosh √v is concave in v. Its tangent at v = ε²/4, taken at v = (α − ½)²ε², says (α − 1)D_α ≤ α(α − 1)ρ.
+        """
+        return ZeroConcentratedDP(self.to_concentrated().mu)
 
     def to_approximate(self, *, delta: float = 0.0) -> ApproximateDP:
         """The least ε at this δ that every ε-DP mechanism keeps: the profile of randomized response.
@@ -76,6 +114,51 @@ class PureDP:
             return ApproximateDP(0.0, whole.delta)
         # Where the ball decides nothing, ε itself is an upper bound.
         return ApproximateDP(min(upper(remaining.log()), self.epsilon) if remaining > 0 else self.epsilon, whole.delta)
+
+    def to_concentrated(self) -> ConcentratedDP:
+        """μ = ε·tanh(ε/2), the mean loss of randomized response: tight. τ = ε bounds any loss within ±ε.
+
+        [DR16, Thm 3.3; KOV15, Thm 3.3]
+
+        >>> PureDP(1.0).to_concentrated()
+        ConcentratedDP(mu=0.46211715726000..., tau=1.0, scales_to_groups=True)
+        """
+        return ConcentratedDP(
+            upper(ball(self.epsilon) * (ball(self.epsilon) / 2).tanh()), self.epsilon, scales_to_groups=True
+        )
+
+    def to_concentrated_as_published(self) -> ConcentratedDP:
+        """μ = ε(e^ε − 1)/2 and τ = ε, for comparison.      [DR16, Thm 3.3]"""
+        return ConcentratedDP(
+            upper(ball(self.epsilon) * ball(self.epsilon).expm1() / 2), self.epsilon, scales_to_groups=True
+        )
+
+    def to_renyi(self) -> RenyiDP:
+        """D_α of randomized response.  Tight at every order.      [BS16, Prop. 3.3; Mir17, Prop. 5]
+
+        >>> PureDP(1.0).to_renyi().curve(2.0)
+        0.7353...
+        """
+        return RenyiDP(Response(self.epsilon))
+
+    def to_gaussian(self) -> GaussianDP:
+        """μ = 2Φ⁻¹(e^ε/(1 + e^ε)): the curve of randomized response is two chords of this Gaussian's.  Tight.  [DRS22]
+
+        >>> PureDP(1.0).to_gaussian()
+        GaussianDP(mu=1.232...)
+        """
+        if self.epsilon == 0.0:
+            return GaussianDP(0.0)
+        if self.epsilon > 1e15:  # Φ(−x) ≤ e^{−x²/2}/2 is then as good
+            return GaussianDP(upward(square_root_upward(8 * exact(self.epsilon))))
+        with ctx.workprec(64 + 2 * abs(math.frexp(self.epsilon)[1])):  # e^{−ε} may be next to 1, or to 0
+            share = (-ball(self.epsilon)).exp() / (1 + (-ball(self.epsilon)).exp())  # Φ(−μ/2)
+            low, high = 0.0, 1.0
+            while not normal(-ball(high)) <= share:
+                low, high = high, 2 * high
+            while (middle := (low + high) / 2) not in (low, high) and high - low > 1e-15 * high:
+                low, high = (low, middle) if normal(-ball(middle)) <= share else (middle, high)
+        return GaussianDP(upward(2 * exact(high)))
 
     def to_zero_concentrated(self) -> ZeroConcentratedDP:
         """ρ = ε²/2.      [BS16, Prop. 1.4]"""

@@ -7,12 +7,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from flint import ctx
+from flint import arb, ctx
 
-from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.promise import Promise, count, incompatible, parameter, total
+from sitr.flavors.promise import Promise, ceiling, count, implies_around, incompatible, parameter, total
+from sitr.flavors.renyi import RenyiDP, checked_delta
 from sitr.loss.bounds import ball, downward, exact, upper, upward
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The curve ξ + ρα."""
+
+    rho: float
+    xi: float
+
+    def __call__(self, order: float, /) -> float:
+        return ceiling(exact(self.xi) + exact(self.rho) * exact(order))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -58,7 +69,7 @@ class ZeroConcentratedDP:
         ZeroConcentratedDP(rho=0.04, xi=0.3)
         """
         size = count(size, what="The size of a group")
-        harmonic = sum((Fraction(1, i) for i in range(1, size + 1)), Fraction(0)) if self.xi else Fraction(0)
+        harmonic = _harmonic(size) if self.xi else Fraction(0)
         return ZeroConcentratedDP(upward(exact(self.rho) * size**2), xi=upward(exact(self.xi) * size * harmonic))
 
     def share(self, fraction: Fraction, /) -> ZeroConcentratedDP:
@@ -70,12 +81,16 @@ class ZeroConcentratedDP:
                 # ξ + ρα ≤ ξ' + ρ'α on all of α > 1: at the left end and in the slope.
                 ends = exact(self.rho) + exact(self.xi) <= exact(other.rho) + exact(other.xi)
                 return ends and self.rho <= other.rho
+            case RenyiDP(Line(rho, xi)):
+                return self.covers(ZeroConcentratedDP(rho, xi=xi))
+            case RenyiDP():
+                return self.to_renyi().covers(other)
             case ApproximateDP():
                 if self.rho == 0.0 or other.delta in (0.0, 1.0):
                     # D_∞ ≤ ξ without a slope; with one, the loss has no bound, and only δ = 1 asks for none.
                     return ApproximateDP(self.xi, 0.0 if self.rho == 0.0 else 1.0).covers(other)
                 return self.to_approximate(delta=other.delta).epsilon <= other.epsilon
-        return False
+        return implies_around(self, other)
 
     def to_approximate(self, *, delta: float) -> ApproximateDP:
         """The least ε at this δ over all orders α, rounded up.
@@ -85,18 +100,21 @@ class ZeroConcentratedDP:
         With x = α − 1 its derivative is ρ − (ln(1/δ) − ln(1 + x))/x²: the best order solves ρx² + ln(1 + x) = ln(1/δ),
         whose left side only grows. Every α gives a valid ε, so a float is good enough for α; the value is proved.
         """
-        if not 0.0 < delta < 1.0:
-            raise InvalidPromise(
-                wanted="The arrow from zero-concentrated to approximate privacy wants 0 < delta < 1.",
-                given=f"{delta!r} was given.",
-                do="Choose how rarely the bound may fail, such as delta=1e-6: well below one in the number of people.",
-            )
+        checked_delta(delta)
         if self.rho == 0.0:
             return ApproximateDP(self.xi, delta)  # D_∞ ≤ ξ: the loss never exceeds ξ
         x = ball(Fraction(_best_order(self.rho, delta)))
         with ctx.workprec(256):  # many more bits than a float: the result is then monotone in ρ to its last digit
             epsilon = ball(self.xi) + ball(self.rho) * (1 + x) - (1 / x).log1p() - (ball(delta).log() + x.log1p()) / x
             return ApproximateDP(max(0.0, upper(epsilon)), delta)
+
+    def to_renyi(self) -> RenyiDP:
+        """D_α ≤ ξ + ρα: the same promise.
+
+        >>> ZeroConcentratedDP(0.125).to_renyi().curve(8.0)
+        1.0
+        """
+        return RenyiDP(Line(self.rho, self.xi))
 
     @classmethod
     def fitting(cls, promise: ApproximateDP, /) -> ZeroConcentratedDP:
@@ -117,6 +135,13 @@ class ZeroConcentratedDP:
         while (middle := (low + high) / 2) not in (low, high):
             low, high = (middle, high) if fits(middle) else (low, middle)
         return cls(low)
+
+
+def _harmonic(size: int) -> Fraction:
+    """1 + 1/2 + … + 1/s; for a crowd, whose exact sum has more digits than people, ψ(s + 1) + γ rounded up."""
+    if size <= 100:
+        return sum((Fraction(1, i) for i in range(1, size + 1)), Fraction(0))
+    return exact(upper(arb(size + 1).digamma() + arb.const_euler()))
 
 
 def _best_order(rho: float, delta: float) -> float:

@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from fractions import Fraction
 
-from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.pure import PureDP
+from sitr.accounting.plan import Plan
+from sitr.accounting.shares import fixed, shared
+from sitr.accounting.theorems.theorem import FIXED_SHARES, YES, Adaptive, Bounds, Theorem
+from sitr.accounting.views import Inapplicable
+from sitr.loss.bounds import downward, exact, upward
 
-HOLDS_AS_STOPPING_RULE = True
-"""Valid even when each release's parameters are chosen after seeing earlier answers.  [RRUV16, Thm 3.6]"""
 
+def basic(plan: Plan, delta: float) -> Bounds:
+    """(Σε, Σδ).      [DR14, Thm 3.16]
 
-def basic(parts: Iterable[PureDP | ApproximateDP]) -> ApproximateDP:
-    """(Σε, Σδ) for releases that are pure or approximate, in any mixture.      [DR14, Thm 3.16]
+    Releases with a tail share all that the others leave of δ. At δ = 0 the sum is exact.
 
-    >>> basic([PureDP(0.5), ApproximateDP(0.25, 1e-6)])
-    ApproximateDP(epsilon=0.75, delta=1e-06)
+    >>> from sitr.accounting.plan import Step
+    >>> from sitr.flavors.pure import PureDP
+    >>> basic(Plan((Step((PureDP(0.1),), times=10),)), 0.0)
+    Bounds(lower=1.0, upper=1.0, two_sided=True)
     """
-    return ApproximateDP.compose(part.to_approximate() if isinstance(part, PureDP) else part for part in parts)
+    shares = shared(plan, delta=delta, part=Fraction(1))
+    if shares.slack < 0:
+        raise Inapplicable(f"the steps' δ add up to {upward(exact(delta) - shares.slack)}, which is more than δ")
+    total = sum((exact(point.epsilon) * point.times for point in shares.points), Fraction(0))
+    exactly = delta == 0.0 and shares.whole
+    return Bounds(downward(total) if exactly else 0.0, upward(total), exactly)
+
+
+def adaptive(plan: Plan, _delta: float) -> Adaptive:
+    """Sums of stated points are a stopping rule [RRUV16, Thm 3.6]; shares that later releases change are none."""
+    return YES if fixed(plan) else FIXED_SHARES
+
+
+BASIC = Theorem(name="basic", source="[DR14, Thm 3.16; RRUV16, Thm 3.6]", total=basic, adaptive=adaptive)

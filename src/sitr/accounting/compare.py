@@ -1,0 +1,179 @@
+"""All composition theorems side by side, for one plan."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb, ctx
+
+from sitr.accounting.plan import Plan, Step
+from sitr.accounting.theorems.advanced import ADVANCED
+from sitr.accounting.theorems.basic import BASIC
+from sitr.accounting.theorems.concentrated import CONCENTRATED
+from sitr.accounting.theorems.gaussian import GAUSSIAN
+from sitr.accounting.theorems.halved import HALVED
+from sitr.accounting.theorems.optimal_equal import OPTIMAL_EQUAL
+from sitr.accounting.theorems.optimal_mixed import ERROR, OPTIMAL_MIXED, optimal_mixed
+from sitr.accounting.theorems.profile import PROFILE
+from sitr.accounting.theorems.random_union import RANDOM_UNION
+from sitr.accounting.theorems.renyi import RENYI, RENYI_AS_PUBLISHED
+from sitr.accounting.theorems.theorem import NO, Adaptive, Bounds, Theorem
+from sitr.accounting.theorems.zero_concentrated import ZERO_CONCENTRATED
+from sitr.accounting.views import Inapplicable
+from sitr.errors import InvalidPromise
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.profile import PrivacyProfile
+from sitr.loss.bounds import ball, exact, upper, upward
+
+THEOREMS: tuple[Theorem, ...] = (
+    BASIC,
+    ADVANCED,
+    HALVED,
+    OPTIMAL_EQUAL,
+    OPTIMAL_MIXED,
+    CONCENTRATED,
+    ZERO_CONCENTRATED,
+    RENYI,
+    RENYI_AS_PUBLISHED,
+    GAUSSIAN,
+    PROFILE,
+    RANDOM_UNION,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One theorem and what it says: bounds on the total ε, or the reason why it can say nothing.
+
+    `adaptive` tells if that bound may decide when to stop; where γ is involved, or there is no bound, it may not.
+    """
+
+    theorem: Theorem
+    outcome: Bounds | str
+    adaptive: Adaptive = NO
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What each theory can prove of a plan at one δ. With `gamma`, every ε holds but for that fraction of data."""
+
+    plan: Plan
+    delta: float
+    rows: tuple[Row, ...]
+    gamma: float | None
+
+    @property
+    def tightest(self) -> Row | None:
+        """The row with the least upper bound; the first of several."""
+        proved = [(row.outcome.upper, place) for place, row in enumerate(self.rows) if isinstance(row.outcome, Bounds)]
+        return self.rows[min(proved)[1]] if proved else None
+
+
+def compare(plan: Plan, *, delta: float, error: float = ERROR) -> Comparison:
+    """Every theorem at this δ, for a plan fixed in advance.
+
+    The interval of `optimal_mixed`, where it is not exact, is to be no wider than `error`.
+
+    >>> from sitr.flavors.pure import PureDP
+    >>> comparison = compare(Plan((Step((PureDP(0.1),), times=100),)), delta=1e-6)
+    >>> comparison.tightest.theorem.name, comparison.tightest.outcome.upper
+    ('optimal_equal', 4.7745...)
+    """
+    delta = _checked(delta)
+    if isinstance(error, bool) or not isinstance(error, int | float) or not 0.0 < error < math.inf:
+        raise InvalidPromise(
+            wanted="A comparison wants an additive error above 0.",
+            given=f"{error!r} was given.",
+            do=f"Choose how wide an interval for ε may be, such as error={ERROR}; less takes longer.",
+        )
+    rows = tuple(_row(theorem, plan, delta, float(error)) for theorem in THEOREMS)
+    return Comparison(plan, delta, rows, _gamma(plan))
+
+
+def curve(plan: Plan, *, theorem: Theorem, deltas: Iterable[float]) -> tuple[Comparison, ...]:
+    """One theorem at many δ, for pictures: comparisons of one row each, so that γ is never left behind."""
+    checked = [_checked(delta) for delta in deltas]
+    return tuple(Comparison(plan, delta, (_row(theorem, plan, delta, ERROR),), _gamma(plan)) for delta in checked)
+
+
+def named(name: str) -> Theorem:
+    """A theorem by its name.
+
+    >>> named("halved").source
+    '[DR16, Thm 1.1; WRRW23, Thm 1]'
+    """
+    for theorem in THEOREMS:
+        if theorem.name == name:
+            return theorem
+    raise InvalidPromise(
+        wanted=f"The name of a composition theorem was wanted: {', '.join(theorem.name for theorem in THEOREMS)}.",
+        given=f"{name!r} was given.",
+        do="Choose one of these.",
+    )
+
+
+def infinite_mass(plan: Plan) -> float:
+    """The most that P(L = +∞) can be: 1 − Π(1 − δᵢ), over releases that may expose somebody outright.
+
+    A release may do so with the least δ of its points, unless another of its promises bounds the loss or a moment.
+
+    >>> infinite_mass(Plan((Step((ApproximateDP(1.0, 1e-6),), times=3),)))
+    2.99999...e-06
+    """
+    with ctx.workprec(192):
+        finite, union = arb(0), Fraction(0)
+        for step in plan.inner.steps:
+            outright = _outright(step)
+            if outright == 1.0:
+                return 1.0
+            finite += (-ball(outright)).log1p() * step.times
+            union += exact(outright) * step.times  # exact where there is but one such release
+        return max(0.0, min(upper(-finite.expm1()), upward(min(Fraction(1), union))))
+
+
+def _outright(step: Step) -> float:
+    masses = []
+    for promise in step.promises:
+        match promise:
+            case ApproximateDP():
+                masses.append(promise.delta)
+            case PrivacyProfile():
+                masses.append(promise.infinite_mass())
+            case _:
+                masses.append(0.0)
+    return min(masses)
+
+
+def _row(theorem: Theorem, plan: Plan, delta: float, error: float) -> Row:
+    try:
+        bounds = _total(theorem, plan, delta, error)
+    except Inapplicable as none:
+        return Row(theorem, none.reason)
+    except ValueError as beyond:  # a promise or a bound for which there is no float
+        return Row(theorem, str(beyond))
+    return Row(theorem, bounds, NO if plan.random else theorem.adaptive(plan, delta))
+
+
+def _total(theorem: Theorem, plan: Plan, delta: float, error: float) -> Bounds:
+    if theorem is RANDOM_UNION:
+        return theorem.total(plan, delta)
+    if theorem is OPTIMAL_MIXED:
+        return optimal_mixed(plan.inner, delta, error=error)
+    return theorem.total(plan.inner, delta)
+
+
+def _gamma(plan: Plan) -> float | None:
+    return plan.gamma if plan.random else None
+
+
+def _checked(delta: float) -> float:
+    if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0.0 <= delta < 1.0:
+        raise InvalidPromise(
+            wanted="A comparison wants 0 ≤ delta < 1.",
+            given=f"{delta!r} was given.",
+            do="Choose how rarely the total may fail, such as delta=1e-6: well below one in the number of people.",
+        )
+    return float(delta)

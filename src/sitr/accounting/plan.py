@@ -1,0 +1,89 @@
+"""What was released, or will be: a list of releases and what each of them promises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sitr.errors import InvalidPromise
+from sitr.flavors.promise import Promise, count
+from sitr.flavors.random import RandomDP
+from sitr.loss.bounds import exact, upward
+
+MOST_TIMES = 10**8
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One kind of release, repeated. All its promises hold *at once*, so each theorem may use the one that suits it.
+
+    Either none of the promises is random or all are, with one γ: they then fail on the same set of data.
+
+    >>> from sitr import PureDP
+    >>> Step((PureDP(0.1),), times=10).times
+    10
+    """
+
+    promises: tuple[Promise, ...]
+    times: int = 1
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if count(self.times, what="The number of times of a step") > MOST_TIMES:
+            raise InvalidPromise(
+                wanted="The number of times of a step must be at most 10⁸.",
+                given=f"{self.times} was given.",
+                do="Write several steps, if that many releases are really meant.",
+            )
+        if not self.promises or len({getattr(promise, "gamma", None) for promise in self.promises}) != 1:
+            raise InvalidPromise(
+                wanted="A step wants promises that hold at once: none of them random, or all with the same γ.",
+                given=f"{self.promises!r} was given.",
+                do="Give at least one promise, and put RandomDP with one γ around all of them or around none.",
+            )
+
+    @property
+    def gamma(self) -> float:
+        """The fraction of data for which one such release may promise nothing; 0 unless it is random."""
+        return getattr(self.promises[0], "gamma", 0.0)
+
+    @property
+    def inner(self) -> Step:
+        """The same step for the data that are not in the fraction γ."""
+        promises = (promise.inner if isinstance(promise, RandomDP) else promise for promise in self.promises)
+        return Step(tuple(promises), self.times, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Steps whose kinds, numbers and parameters were fixed before the first of them."""
+
+    steps: tuple[Step, ...]
+
+    def __post_init__(self) -> None:
+        if not self.steps:
+            raise InvalidPromise(
+                wanted="A plan has at least one step.",
+                given="There is none.",
+                do="Write what is released, for example Plan((Step((PureDP(0.1),)),)).",
+            )
+
+    @property
+    def releases(self) -> int:
+        """How many releases there are in all."""
+        return sum(step.times for step in self.steps)
+
+    @property
+    def random(self) -> bool:
+        """Does any step hold only for all but a fraction of data?"""
+        return any(isinstance(step.promises[0], RandomDP) for step in self.steps)
+
+    @property
+    def gamma(self) -> float:
+        """Σγ, the union bound over all releases.      [HRW11, Prop. 4.2]"""
+        return upward(min(Fraction(1), sum((exact(step.gamma) * step.times for step in self.steps), Fraction(0))))
+
+    @property
+    def inner(self) -> Plan:
+        """The plan for the data that are in no step's fraction γ."""
+        return Plan(tuple(step.inner for step in self.steps))

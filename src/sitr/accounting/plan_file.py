@@ -1,0 +1,280 @@
+"""Plans as YAML: a list of steps, each with one kind of release, how often, and perhaps a name.
+
+::
+
+    - gaussian: {sigma: 2, sensitivity: 1}
+      times: 10
+    - subsampled: {rate: 0.01, step: {laplace: {scale: 1, sensitivity: 1}}}
+      name: training
+
+Numbers are read as the decimals that are written, never as YAML understands them (`1e-6` is text to it, `010` is 8).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+import yaml
+
+from sitr.accounting.curves import LaplaceMoments
+from sitr.accounting.plan import MOST_TIMES, Plan, Step
+from sitr.accounting.subsample import subsampled
+from sitr.errors import InvalidPromise
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.concentrated import ConcentratedDP
+from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.profile import PrivacyProfile
+from sitr.flavors.promise import LARGEST, Promise
+from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
+from sitr.flavors.renyi import RenyiDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.bounds import downward, exact, upward
+
+Promises = tuple[Promise, ...]
+Check = tuple[str, Callable[[Fraction], bool]]
+
+_AT_LEAST_0: Check = ("a number of at least 0", lambda number: number >= 0)
+_ABOVE_0: Check = ("a number above 0", lambda number: number > 0)
+_SHARE: Check = ("a number from 0 to 1", lambda number: 0 <= number <= 1)
+_ORDER: Check = ("an order above 1", lambda number: downward(number) > 1)
+_TIMES: Check = (f"a whole number from 1 to {MOST_TIMES}", lambda n: n.denominator == 1 and 1 <= n <= MOST_TIMES)
+
+# Long texts and exponents are no numbers that anybody meant, and would take long to compute with.
+_NUMBER = re.compile(r"[+-]?(\d{1,40}\.?\d{0,40}|\.\d{1,40})([eE][+-]?\d{1,4})?")
+
+
+def read_plan(source: str | Path | Sequence[object]) -> Plan:
+    """A plan from a file, or from the list that such a file holds.
+
+    >>> read_plan([{"pure": {"epsilon": 0.1}, "times": 10}])
+    Plan(steps=(Step(promises=(PureDP(epsilon=0.1),), times=10, name=''),))
+    >>> read_plan([{"gaussian": {"sigma": -1, "sensitivity": 1}}])
+    Traceback (most recent call last):
+    sitr.errors.InvalidPromise: In step 1, gaussian.sigma, a number above 0 was wanted. -1 was given. ...
+    """
+    content = _load(Path(source)) if isinstance(source, str | Path) else source
+    if not isinstance(content, list) or not content:
+        raise _wrong("the plan", "a list of steps", content, "Start each step with a dash.")
+    if {"random", "subsampled"} <= set().union(*map(_kinds, content)):
+        # A sample's promise is about one person more or less, a random one about one who takes the place of another.
+        do = "Compare them in two plans: they are about different neighbours, and their losses do not add."
+        raise _wrong("the plan", "either sampled steps or random ones", "both", do)
+    try:
+        return Plan(tuple(_step(item, f"step {place}") for place, item in enumerate(content, start=1)))
+    except RecursionError:
+        raise _wrong("the plan", "a finite list of steps", "a step that contains itself", "Write it out.") from None
+
+
+# The kinds of release, and what is known of each
+
+
+def _gaussian(value: object, place: str) -> Promises:
+    """Gaussian noise: μ = τ = Δ/σ, and the mean loss τ²/2 of that very noise."""
+    sigma, sensitivity = _numbers(value, place, sigma=_ABOVE_0, sensitivity=_AT_LEAST_0)
+    noise = GaussianDP(upward(sensitivity / sigma))
+    return noise, ConcentratedDP(upward(exact(noise.mu) ** 2 / 2), noise.mu, scales_to_groups=True)
+
+
+def _laplace(value: object, place: str) -> Promises:
+    """Laplace noise: ε = Δ/b, and its moments."""
+    scale, sensitivity = _numbers(value, place, scale=_ABOVE_0, sensitivity=_AT_LEAST_0)
+    noise = PureDP(upward(sensitivity / scale))
+    return noise, RenyiDP(LaplaceMoments(noise.epsilon))
+
+
+def _pure(value: object, place: str) -> tuple[PureDP]:
+    (epsilon,) = _numbers(value, place, epsilon=_AT_LEAST_0)
+    return (PureDP(upward(epsilon)),)
+
+
+def _approximate(value: object, place: str) -> tuple[ApproximateDP]:
+    epsilon, delta = _numbers(value, place, epsilon=_AT_LEAST_0, delta=_SHARE)
+    return (ApproximateDP(upward(epsilon), upward(delta)),)
+
+
+def _profile(value: object, place: str) -> Promises:
+    """Several (ε, δ) at once."""
+    if not isinstance(value, list) or not value:
+        raise _wrong(place, "a list of points [ε, δ]", value, "Write for example [[1, 1e-3], [2, 1e-6]].")
+    points = []
+    for number, pair in enumerate(value, start=1):
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise _wrong(f"{place}[{number}]", "a point [ε, δ]", pair, "Write two numbers.")
+        (point,) = _approximate({"epsilon": pair[0], "delta": pair[1]}, f"{place}[{number}]")
+        points.append((point.epsilon, point.delta))
+    return (PrivacyProfile(tuple(points)),)
+
+
+def _concentrated(value: object, place: str) -> Promises:
+    mu, tau = _numbers(value, place, mu=_AT_LEAST_0, tau=_AT_LEAST_0)
+    return (ConcentratedDP(upward(mu), upward(tau)),)
+
+
+def _zero_concentrated(value: object, place: str) -> Promises:
+    """ξ may be left out: it is then 0."""
+    rho, xi = _numbers({"xi": 0, **_mapping(value, place)}, place, rho=_AT_LEAST_0, xi=_AT_LEAST_0)
+    return (ZeroConcentratedDP(upward(rho), xi=upward(xi)),)
+
+
+def _renyi(value: object, place: str) -> Promises:
+    """One order, or a table of orders."""
+    content = _mapping(value, place)
+    if "orders" not in content:
+        order, epsilon = _numbers(content, place, order=_ORDER, epsilon=_AT_LEAST_0)
+        return (RenyiDP.at({downward(order): epsilon}),)  # D_α grows with α: a smaller order is implied
+    (table,) = _fields(content, place, "orders")
+    if not isinstance(table, Mapping) or not table:
+        raise _wrong(f"{place}.orders", "a table of orders", table, "Write for example {2: 0.1, 8: 0.5}.")
+    points = {}
+    for order, epsilon in table.items():
+        at = f"{place}.orders.{order}"
+        points[downward(_number(order, at, _ORDER))] = _number(epsilon, at, _AT_LEAST_0)
+    return (RenyiDP.at(points),)
+
+
+def _response(value: object, place: str) -> Promises:
+    """Randomized response with largest loss ε: its moments, its mean and its spread."""
+    (noise,) = _pure(value, place)
+    return noise, noise.to_renyi(), noise.to_concentrated()
+
+
+def _subsampled(value: object, place: str) -> Promises:
+    """Each person is in the sample with probability `rate`, independently of others (Poisson, add-remove)."""
+    rate, step = _fields(value, place, "rate", "step")
+    share = upward(_number(rate, f"{place}.rate", _SHARE))
+    promises = subsampled(_promises(step, f"{place}.step"), rate=share)
+    if not promises:
+        wanted = "a step that is pure, approximate, a profile or Gaussian"
+        do = "From what is known of this step no arrow leads to a sample: state what is known with the sampling."
+        raise _wrong(f"{place}.step", wanted, step, do)
+    return promises
+
+
+def _random(value: object, place: str) -> Promises:
+    """The step's promises, but for a fraction γ of data."""
+    gamma, step = _fields(value, place, "gamma", "step")
+    share = upward(_number(gamma, f"{place}.gamma", _SHARE))
+    promises = _promises(step, f"{place}.step")
+    if any(isinstance(promise, RandomDP) for promise in promises):
+        raise _wrong(f"{place}.step", "a step that is not random itself", step, "Write one γ for both.")
+    return tuple(RandomDP(promise, share) for promise in promises)
+
+
+KINDS: Mapping[str, Callable[[object, str], Promises]] = {
+    "gaussian": _gaussian,
+    "laplace": _laplace,
+    "pure": _pure,
+    "approximate": _approximate,
+    "profile": _profile,
+    "concentrated": _concentrated,
+    "zero_concentrated": _zero_concentrated,
+    "renyi": _renyi,
+    "response": _response,
+    "subsampled": _subsampled,
+    "random": _random,
+}
+
+
+# Reading
+
+
+class _Text(yaml.BaseLoader):
+    """Scalars stay text; a key that is written twice is an error instead of a choice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        if len(set(keys)) < len(keys):
+            raise yaml.constructor.ConstructorError(None, None, "a key is written twice", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def _load(path: Path) -> object:
+    try:
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_Text)
+    except OSError as error:
+        given = f"{path}: {error.strerror}."
+        raise InvalidPromise(wanted="The file of a plan was wanted.", given=given, do="Check the path.") from None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"the plan, line {mark.line + 1}" if mark else "the plan"
+        raise _wrong(where, "YAML", getattr(error, "problem", None) or "something else", "Correct it.") from None
+
+
+def _step(item: object, place: str) -> Step:
+    content = _mapping(item, place)
+    name = content.get("name", "")
+    if not isinstance(name, str):
+        raise _wrong(f"{place}, name", "text", name, "Write a name in words.")
+    times = _number(content.get("times", 1), f"{place}, times", _TIMES)
+    kind = {key: value for key, value in content.items() if key not in ("times", "name")}
+    return Step(_promises(kind, place), int(times), name)
+
+
+def _kinds(item: object) -> set[str]:
+    """The kinds of release that a step mentions, inner ones too."""
+    if not isinstance(item, Mapping):
+        return set()
+    inner = (value["step"] for value in item.values() if isinstance(value, Mapping) and "step" in value)
+    return set().union(KINDS.keys() & item.keys(), *map(_kinds, inner))
+
+
+def _promises(item: object, place: str) -> Promises:
+    """One kind of release: a mapping with one key."""
+    content = _mapping(item, place)
+    wanted = f"one of {', '.join(KINDS)}"
+    if unknown := [key for key in content if key not in KINDS]:
+        raise _wrong(place, wanted, unknown[0], "Correct that key.")
+    if len(content) != 1:
+        raise _wrong(place, wanted, " and ".join(content) or "none", "Write one kind of release in each step.")
+    ((kind, value),) = content.items()
+    try:
+        return KINDS[kind](value, f"{place}, {kind}")
+    except InvalidPromise:
+        raise
+    except ValueError:  # there is no float that large
+        wanted = "numbers whose ratios and squares are below 1.8e308"
+        raise _wrong(f"{place}, {kind}", wanted, value, "Choose less extreme ones.") from None
+
+
+def _mapping(value: object, place: str) -> dict[str, object]:
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise _wrong(place, "a mapping of names to values", value, "Write for example pure: {epsilon: 0.1}.")
+    return dict(value)
+
+
+def _fields(value: object, place: str, *names: str) -> list[object]:
+    """The values of exactly these keys."""
+    content = _mapping(value, place)
+    if unknown := [key for key in content if key not in names]:
+        raise _wrong(place, f"only {' and '.join(names)}", unknown[0], "Leave that key out, or correct it.")
+    if missing := [name for name in names if name not in content]:
+        raise _wrong(f"{place}.{missing[0]}", "a value", "none", f"Write {' and '.join(names)}.")
+    return [content[name] for name in names]
+
+
+def _numbers(value: object, place: str, **checks: Check) -> list[Fraction]:
+    values = zip(checks.items(), _fields(value, place, *checks), strict=True)
+    return [_number(number, f"{place}.{name}", check) for (name, check), number in values]
+
+
+def _number(value: object, place: str, check: Check) -> Fraction:
+    wanted, holds = check
+    number = None
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        number = Fraction(value.strip())
+    elif isinstance(value, int | float | Fraction) and not isinstance(value, bool) and math.isfinite(value):
+        number = exact(value)
+    if number is None or abs(number) > LARGEST or not holds(number):
+        raise _wrong(place, wanted, value, "Write a number in that range.")
+    return number
+
+
+def _wrong(place: str, wanted: str, given: object, do: str) -> InvalidPromise:
+    shown = given if isinstance(given, str) else repr(given)
+    shown = shown if len(shown) <= 80 else f"{shown[:77]}…"
+    return InvalidPromise(wanted=f"In {place}, {wanted} was wanted.", given=f"{shown} was given.", do=do)

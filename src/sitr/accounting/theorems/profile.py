@@ -1,0 +1,32 @@
+"""Composition of profiles: several (ε, δ) of each release count at once."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sitr.accounting.plan import Plan
+from sitr.accounting.theorems.theorem import Bounds, Theorem, at_most, never
+from sitr.accounting.views import Inapplicable, as_profile, each
+from sitr.flavors.profile import PrivacyProfile
+from sitr.loss.bounds import downward, exact
+
+VERTICES = 2048
+"""So many places in all are tails looked at, that things stay quick; of many kinds of steps each gets fewer."""
+
+
+def profile(plan: Plan, delta: float) -> Bounds:
+    """The pair of laws that dominates each profile, convolved.      [ZDW22, Thm 10; DGKM22, Sec. 4]
+
+    A tail without end is cut where δ/2 divided by the number of releases is left of it.
+    """
+    floor = downward(exact(delta) * Fraction(1, 2 * plan.releases))
+    kinds = len({step.promises for step in plan.steps})
+    places = min(64, max(8, VERTICES // kinds))
+    seen = each(plan, lambda step: as_profile(step, floor=floor, places=places))
+    whole = PrivacyProfile.compose_near(seen, delta=delta)
+    if whole.infinite_mass() > delta:
+        raise Inapplicable(f"the loss may be infinite with probability {whole.infinite_mass()}, which is more than δ")
+    return at_most(whole.to_approximate(delta=delta).epsilon)
+
+
+PROFILE = Theorem(name="profile", source="[ZDW22, Thm 10; DGKM22]", total=profile, adaptive=never)

@@ -1,0 +1,22 @@
+"""Random composition: the inner promises add, and so do the fractions γ of data for which nothing is promised."""
+
+from __future__ import annotations
+
+from sitr.accounting.plan import Plan
+from sitr.accounting.theorems.basic import basic
+from sitr.accounting.theorems.theorem import Bounds, Theorem, never
+from sitr.accounting.views import Inapplicable
+
+
+def random_union(plan: Plan, delta: float) -> Bounds:
+    """(Σε, Σδ) of the inner promises, for all but a fraction `plan.gamma` = Σγ of data.      [HRW11, Prop. 4.2]
+
+    Only for plans fixed in advance: if the second release is chosen after the first answer, it may be aimed at exactly
+    the data for which it promises nothing. The ε means nothing without γ.
+    """
+    if not plan.random:
+        raise Inapplicable("no step is random: there is no fraction γ to add up")
+    return basic(plan.inner, delta)
+
+
+RANDOM_UNION = Theorem(name="random_union", source="[HRW11, Prop. 4.2]", total=random_union, adaptive=never)

@@ -1,0 +1,100 @@
+"""What every composition theorem is: a name, a source, and a total for a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, Context, Decimal
+
+from flint import arb
+
+from sitr.accounting.plan import Plan
+from sitr.accounting.views import Inapplicable
+from sitr.loss.bounds import upper
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The total ε lies between these; both are proved.
+
+    Two-sided bounds enclose the least ε that holds for *every* choice of mechanisms that keep the plan's promises. A
+    theorem that proves an upper bound alone has `lower` 0 and is not two-sided.
+    """
+
+    lower: float
+    upper: float
+    two_sided: bool
+
+    @property
+    def width(self) -> float:
+        return self.upper - self.lower
+
+
+@dataclass(frozen=True, slots=True)
+class Adaptive:
+    """Does a guarantee hold if releases go on until their total reaches a budget fixed in advance, the parameters of
+    each being chosen after earlier answers?
+
+    A total that is the best of several (orders, shares of δ) is not `valid` by itself: whoever may choose among them
+    after seeing answers fails in the one or the other. It is, at a choice fixed in advance: that is the `condition`.
+
+    >>> Adaptive.at_order(12.3456789)
+    Adaptive(valid=False, condition='if order 12.3457 is fixed in advance')
+    """
+
+    valid: bool
+    condition: str = ""
+
+    @classmethod
+    def at_order(cls, order: float) -> Adaptive:
+        """Sums at one order are a stopping rule [FZ21, Thm 4.3]. Six digits of α − 1 tell the order well enough.
+
+        They are cut off, not rounded: at a larger order there may be no bound at all.
+        """
+        exact = Decimal(repr(order)) - 1
+        beyond = exact.normalize(Context(prec=6, rounding=ROUND_DOWN))
+        return cls(False, f"if order {1 + beyond:f} is fixed in advance")
+
+
+YES = Adaptive(True)
+NO = Adaptive(False)
+"""Whatever is fixed in advance, short of the plan itself."""
+FIXED_SHARES = Adaptive(False, "if the shares of δ are fixed in advance")
+
+
+def always(_plan: Plan, _delta: float) -> Adaptive:
+    return YES
+
+
+def never(_plan: Plan, _delta: float) -> Adaptive:
+    return NO
+
+
+@dataclass(frozen=True, slots=True)
+class Theorem:
+    """One way to add up losses. `adaptive` may be asked of plans for which there is a total."""
+
+    name: str
+    source: str
+    total: Callable[[Plan, float], Bounds]
+    adaptive: Callable[[Plan, float], Adaptive]
+
+
+def at_most(epsilon: arb | float) -> Bounds:
+    """An upper bound alone.
+
+    >>> at_most(2.5)
+    Bounds(lower=0.0, upper=2.5, two_sided=False)
+    """
+    if isinstance(epsilon, float):
+        return Bounds(0.0, epsilon, two_sided=False)
+    if not epsilon < arb("1e300"):
+        raise Inapplicable("its bound is larger than any number that could be shown")
+    return Bounds(0.0, max(0.0, upper(epsilon)), two_sided=False)
+
+
+def above_zero(delta: float) -> float:
+    """For theorems that need something of δ."""
+    if delta <= 0.0:
+        raise Inapplicable("it needs a δ above 0")
+    return delta

@@ -1,0 +1,244 @@
+"""A step seen in one flavor: the best promise of that flavor that any of its promises implies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from sitr.accounting.curves import LaplaceMoments, Least, SampledGaussian
+from sitr.accounting.plan import Plan, Step
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.concentrated import ConcentratedDP
+from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.profile import Points, PrivacyProfile
+from sitr.flavors.promise import Promise
+from sitr.flavors.pure import PureDP, Response
+from sitr.flavors.random import RandomDP
+from sitr.flavors.renyi import RenyiDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.bounds import exact
+
+Flavor = TypeVar("Flavor")
+
+
+class Inapplicable(Exception):
+    """A theory that can say nothing here; `reason` tells why, in plain words."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def as_pure(step: Step) -> PureDP:
+    """The largest loss, where there is one.
+
+    >>> as_pure(Step((PureDP(0.5), RenyiDP.at({2: 0.1}))))
+    PureDP(epsilon=0.5)
+    """
+    return min(_all(step, _pure), key=lambda promise: promise.epsilon)
+
+
+def as_approximate(step: Step, *, delta: float) -> ApproximateDP:
+    """The least ε at this δ.
+
+    >>> as_approximate(Step((GaussianDP(1.0), PureDP(9.0))), delta=1e-6)
+    ApproximateDP(epsilon=4.8865..., delta=1e-06)
+    """
+    return min(_all(step, lambda promise: _approximate(promise, delta)), key=lambda promise: promise.epsilon)
+
+
+def as_profile(step: Step, *, floor: float, places: int = 64) -> PrivacyProfile:
+    """All (ε, δ) that are known, down to δ = floor where a tail has no end; moments count only where nothing else does.
+
+    A smooth tail is looked at in so many places; more cost time, not soundness.
+    """
+    try:
+        found = _all(step, lambda promise: _profile(promise, floor, places))
+    except Inapplicable:
+        found = _all(step, lambda promise: _profile_of_moments(promise, floor, max(2, places // 4)))
+    return (
+        found[0] if len(found) == 1 else PrivacyProfile(tuple(point for profile in found for point in profile.points))
+    )
+
+
+def as_concentrated(step: Step) -> ConcentratedDP:
+    """Mean and spread of the loss; of several, the one with the least spread."""
+    return min(_all(step, _concentrated), key=lambda promise: (promise.tau, promise.mu))
+
+
+def as_zero_concentrated(step: Step) -> ZeroConcentratedDP:
+    """A line above all moments; of several, the one that is lowest at order 2.
+
+    >>> as_zero_concentrated(Step((GaussianDP(0.5),)))
+    ZeroConcentratedDP(rho=0.125)
+    """
+    return min(_all(step, _zero_concentrated), key=lambda promise: 2 * exact(promise.rho) + exact(promise.xi))
+
+
+def as_renyi(step: Step) -> RenyiDP:
+    """The least curve above all moments: of several, at each order the lowest."""
+    found = tuple(dict.fromkeys(promise.curve for promise in _all(step, _renyi)))
+    # Laplace noise is one way to keep its largest loss, so that its own moments are lower than those of all ways.
+    least = min((curve.epsilon for curve in found if isinstance(curve, LaplaceMoments)), default=math.inf)
+    curves = tuple(curve for curve in found if not (isinstance(curve, Response) and curve.epsilon >= least))
+    return RenyiDP(curves[0] if len(curves) == 1 else Least(curves))
+
+
+def as_gaussian(step: Step) -> GaussianDP:
+    """The least Gaussian that is as hard to tell apart."""
+    return min(_all(step, _gaussian), key=lambda promise: promise.mu)
+
+
+def each(plan: Plan, view: Callable[[Step], Flavor]) -> list[tuple[Flavor, int]]:
+    """Every step in one flavor, with its number of times; a step that has no such view is named."""
+    seen: dict[tuple[Promise, ...], Flavor] = {}
+    for place, step in enumerate(plan.steps, start=1):
+        try:
+            if step.promises not in seen:
+                seen[step.promises] = view(step)
+        except Inapplicable as none:
+            raise Inapplicable(f"step {place}{f' ({step.name})' if step.name else ''}: {none.reason}") from None
+    return [(seen[step.promises], step.times) for step in plan.steps]
+
+
+def _all(step: Step, arrow: Callable[[Promise], Flavor]) -> list[Flavor]:
+    """What the arrow makes of the promises that it knows; if it knows none, the reason given for the first."""
+    found, reasons = [], []
+    for promise in step.promises:
+        try:
+            found.append(arrow(promise))
+        except Inapplicable as none:
+            reasons.append(none)
+    if not found:
+        raise reasons[0]
+    return found
+
+
+def _pure(promise: Promise) -> PureDP:
+    match promise:
+        case PureDP():
+            return promise
+        case ApproximateDP(epsilon, 0.0):
+            return PureDP(epsilon)
+        case PrivacyProfile(points) if points[-1][1] == 0.0:
+            return PureDP(points[-1][0])
+    raise _none(promise, "has no largest loss")
+
+
+def _approximate(promise: Promise, delta: float) -> ApproximateDP:
+    match promise:
+        case PureDP():
+            return promise.to_approximate(delta=delta)
+        case ApproximateDP(epsilon, floor):
+            return _approximate(PrivacyProfile(((epsilon, floor),)), delta)
+        case PrivacyProfile():
+            if delta < promise.infinite_mass():
+                raise Inapplicable(f"its δ is {promise.infinite_mass()}, and {delta} is left for it")
+            return promise.to_approximate(delta=delta)
+        case RenyiDP(LaplaceMoments() | SampledGaussian() as law) if delta > 0.0:
+            return law.to_approximate(delta=delta)  # its own tail is exact, and no bound by moments is better
+        case GaussianDP() | ZeroConcentratedDP() | ConcentratedDP() | RenyiDP():
+            if delta <= 0.0:
+                raise Inapplicable("its loss has a tail without end: that needs a δ above 0")
+            return promise.to_approximate(delta=delta)
+    raise _none(promise, "has no (ε, δ)")
+
+
+def _profile(promise: Promise, floor: float, places: int) -> PrivacyProfile:
+    match promise:
+        case PureDP(epsilon):
+            return PrivacyProfile(((epsilon, 0.0),))
+        case ApproximateDP(epsilon, delta):
+            return PrivacyProfile(((epsilon, delta),))
+        case PrivacyProfile():
+            return promise
+        case RenyiDP(LaplaceMoments() as laplace):
+            return PrivacyProfile(_smooth(laplace, laplace.epsilon, places))
+        case GaussianDP() if floor > 0.0:
+            return PrivacyProfile(_smooth(promise, promise.to_approximate(delta=floor).epsilon, places))
+        case RenyiDP(SampledGaussian(rate, mu)) if 0.0 < floor < rate:
+            noise = GaussianDP(mu)
+            whole = _smooth(noise, noise.to_approximate(delta=floor / rate).epsilon, places)
+            return PrivacyProfile(_on_sample(whole, rate))
+    raise _none(promise, "has no tail of a known shape")
+
+
+def _smooth(promise: GaussianDP | LaplaceMoments, last: float, places: int) -> Points:
+    epsilons = [last * place / places for place in range(places)]
+    return tuple((epsilon, promise.delta(epsilon=epsilon)) for epsilon in (*epsilons, last))
+
+
+def _on_sample(points: Points, rate: float) -> Points:
+    """`amplified` at many points, in floats, rounded up.
+
+    With u = 2⁻⁵³, q, ε and δ within u of what they print as, and expm1 and log1p within 4 ulp, which is 8u: the ε found
+    is within (ε + 20)u and the δ within 3u of the true one, and both print as something within u of themselves.
+    """
+    epsilons, deltas = np.array(points).T
+    least = 16 * math.ulp(0.0)  # the smallest floats have no digits to spare: they are within so many of them
+    with np.errstate(over="ignore"):  # then ε itself is the bound
+        smaller = np.log1p(rate * np.expm1(epsilons)) * (1 + (epsilons + 32) * 2.0**-52) + least
+    rarer = rate * deltas * (1 + 2.0**-50) + least
+    return tuple(zip(np.minimum(epsilons, smaller).tolist(), np.minimum(deltas, rarer).tolist(), strict=True))
+
+
+def _profile_of_moments(promise: Promise, floor: float, places: int) -> PrivacyProfile:
+    """A bound on the tail at each of several δ, evenly spread in the logarithm."""
+    deltas = [floor ** (place / places) for place in range(1, places + 1)] if floor else [0.0]
+    return PrivacyProfile(tuple((_approximate(promise, delta).epsilon, delta) for delta in deltas))
+
+
+def _concentrated(promise: Promise) -> ConcentratedDP:
+    match promise:
+        case ConcentratedDP():
+            return promise
+        case PureDP():
+            return promise.to_concentrated()
+        case ZeroConcentratedDP() | RenyiDP() | GaussianDP():
+            raise Inapplicable("bounds on moments say nothing of the loss around its mean, with a known constant")
+    raise _none(promise, "bounds no mean of the loss")
+
+
+def _zero_concentrated(promise: Promise) -> ZeroConcentratedDP:
+    match promise:
+        case ZeroConcentratedDP():
+            return promise
+        case PureDP() | ConcentratedDP() | GaussianDP():
+            return promise.to_zero_concentrated()
+        case RenyiDP():
+            raise Inapplicable("a Rényi promise bounds moments by a curve of its own, not by a line at all orders")
+    raise _none(promise, "bounds no moment of the loss")
+
+
+def _renyi(promise: Promise) -> RenyiDP:
+    match promise:
+        case RenyiDP():
+            return promise
+        case PureDP() | GaussianDP() | ZeroConcentratedDP():
+            return promise.to_renyi()
+        case ConcentratedDP():
+            return promise.to_zero_concentrated().to_renyi()
+    raise _none(promise, "bounds no moment of the loss")
+
+
+def _gaussian(promise: Promise) -> GaussianDP:
+    match promise:
+        case GaussianDP():
+            return promise
+        case PureDP():
+            return promise.to_gaussian()
+        case ConcentratedDP() | ZeroConcentratedDP() | RenyiDP():
+            raise Inapplicable("bounds on moments do not make two tables as hard to tell apart as two Gaussians")
+    raise _none(promise, "is not below the trade-off curve of any Gaussian")
+
+
+def _none(promise: Promise, what: str) -> Inapplicable:
+    match promise:
+        case ApproximateDP() | PrivacyProfile():
+            return Inapplicable(f"an approximate promise {what}: the loss may be infinite with probability δ")
+        case RandomDP():
+            return Inapplicable("a random promise says nothing for a fraction γ of data, which must be kept apart")
+    return Inapplicable(f"a promise of the flavor {type(promise).__name__} {what}")

@@ -1,0 +1,125 @@
+"""`sitr convert`: a promise in another flavor, if an arrow leads there."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sitr.cli.explain import Written
+from sitr.cli.options import Json
+from sitr.cli.terminal import BadUsage, console, say_json
+from sitr.errors import IncompatiblePromises
+
+if TYPE_CHECKING:
+    from sitr.flavors.promise import Promise
+
+ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 128.0, 256.0, 512.0, 1024.0)
+"""Where a curve is written down."""
+
+
+def convert(
+    promise: Written,
+    to: Annotated[str, typer.Option(metavar="FLAVOR", help="The flavor, as it is written: approximate, zcdp, …")],
+    delta: Annotated[float | None, typer.Option(help="The δ of an approximate promise.")] = None,
+    group: Annotated[int, typer.Option(metavar="SIZE", help="First make it a promise to a group of so many.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """Write a promise in another flavor, rounded so that it is implied.
+
+    Example: sitr convert 'zcdp(0.5)' --to approximate --delta 1e-6
+    """
+    from rich.text import Text
+
+    from sitr.flavors.notation import parse, write
+    from sitr.report.explain import explain
+    from sitr.report.explanation import Language
+    from sitr.report.text import show
+
+    stated = parse(promise)
+    source = stated.for_group(group)
+    result = converted(source, to, delta=delta)
+    whose = "" if group == 1 else f"For a group of {group}, with all their data in place of yours: "
+    meaning = whose + explain(result, language=Language.ENGLISH).meaning
+    failure = _failure(source, result)
+    if as_json:
+        words = {"meaning": meaning, "failure": failure}
+        say_json({"promise": write(stated), "group": group, "result": write(result), **words})
+        return
+    out = console()
+    out.print(write(result), style="bold", soft_wrap=True)
+    show(Text(meaning), out=out)
+    show(Text(failure), out=out)
+
+
+def _failure(source: Promise, result: Promise) -> str:
+    """How it can fail. An (ε, δ) cannot say what its δ is for, but the promise that it comes from can."""
+    from sitr.flavors.approximate import ApproximateDP
+    from sitr.flavors.profile import PrivacyProfile
+    from sitr.report.comparison import outright
+    from sitr.report.explain import explain
+    from sitr.report.explanation import Language
+
+    if not isinstance(result, ApproximateDP) or result.delta == 0.0:
+        return explain(result, language=Language.ENGLISH).failure
+    match source:
+        case ApproximateDP():
+            return outright(source.delta, delta=result.delta)
+        case PrivacyProfile():
+            return outright(source.infinite_mass(), delta=result.delta)
+    return outright(0.0, delta=result.delta)
+
+
+def converted(promise: Promise, to: str, *, delta: float | None) -> Promise:
+    """The promise of this flavor that is implied, as one that can be written."""
+    from sitr.flavors.approximate import ApproximateDP
+    from sitr.flavors.arrows import express
+    from sitr.flavors.notation import NAMES
+    from sitr.flavors.profile import PrivacyProfile
+    from sitr.flavors.pure import PureDP
+    from sitr.flavors.random import RandomDP
+
+    if to not in NAMES:
+        raise BadUsage(wanted=f"--to is one of {', '.join(NAMES)}.", given=f"{to!r} was given.", do="Choose one.")
+    flavor = NAMES[to]
+    if flavor is RandomDP and not isinstance(promise, RandomDP):
+        return RandomDP(_written(promise), 0.0)
+    if flavor is not ApproximateDP:
+        if delta is not None:
+            raise BadUsage(
+                wanted="--delta belongs to --to approximate.",
+                given=f"--to {to} was given.",
+                do="Leave one of them out.",
+            )
+        return _written(express(promise, flavor))
+    if delta is None and not isinstance(promise, PureDP | ApproximateDP | RandomDP):
+        raise BadUsage(
+            wanted=f"The arrow from {type(promise).__name__} to (ε, δ) wants a δ.",
+            given="--delta was not given.",
+            do="Choose how rarely the bound may fail, such as --delta 1e-6: well below one in the number of people.",
+        )
+    if delta is not None and isinstance(promise, ApproximateDP):
+        promise = express(promise, PrivacyProfile)  # an (ε, δ) at another δ
+    return express(promise, ApproximateDP, delta=delta)
+
+
+def _written(promise: Promise) -> Promise:
+    """A curve, which has no notation, at a few orders, which it implies."""
+    from sitr.flavors.renyi import Grouped, RenyiDP, Table
+
+    if not isinstance(promise, RenyiDP) or isinstance(promise.curve, Table):
+        return promise
+    orders = set(ORDERS)
+    match promise.curve:
+        case Grouped(Table(points), doublings):  # a table ends where no round number need be
+            orders |= {order / 2**doublings for order, _ in points if order > 2**doublings}
+    bounds = {order: promise.curve(order) for order in sorted(orders)}
+    finite = {order: bound for order, bound in bounds.items() if math.isfinite(bound)}
+    if not finite:
+        raise IncompatiblePromises(
+            wanted="A Rényi promise to a group was wanted.",
+            given="No order of the promise to one person is high enough: a group of s people needs order 2s or more.",
+            do="State a bound at a higher order, 2s with s rounded up to 2, 4, 8, …, or ask for a smaller group.",
+        )
+    return RenyiDP.at(finite)

@@ -1,0 +1,115 @@
+"""Concentrated differential privacy: the loss has a small mean and a Gaussian's spread around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from sitr.errors import IncompatiblePromises
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter, total
+from sitr.flavors.renyi import RenyiDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.bounds import ball, exact, square_root_upward, upper, upward
+
+
+@dataclass(frozen=True, slots=True)
+class ConcentratedDP:
+    """The mean loss is at most μ, and the loss around its mean is subgaussian with standard τ.
+
+    E[L] ≤ μ  and  E[exp(λ(L − E[L]))] ≤ exp(λ²τ²/2) for all λ, in both directions.      [DR16, Def. 2.1]
+
+    Whether a group of s people gets (s²μ, sτ) depends on where μ and τ come from: those that follow from a pure ε or
+    from Gaussian noise grow like this, those that were found for one mechanism need not (three Bernoulli laws in a row
+    lose more). `scales_to_groups` says that they do.
+
+    The spread alone bounds the mean: 1 = Q(everything) = E[e^{−L}] ≤ e^{−E[L] + τ²/2}, so that E[L] ≤ τ²/2 whatever μ
+    is. (The loss is finite in both directions, or its mean would not be.)
+
+    >>> ConcentratedDP(0.5, 1.0) + ConcentratedDP(0.5, 1.0)
+    ConcentratedDP(mu=1.0, tau=1.4142135623730951, scales_to_groups=False)
+    """
+
+    mu: float
+    tau: float
+    scales_to_groups: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mu", parameter(self.mu, name="mu", flavor="ConcentratedDP"))
+        object.__setattr__(self, "tau", parameter(self.tau, name="tau", flavor="ConcentratedDP"))
+
+    @classmethod
+    def compose(cls, parts: Iterable[ConcentratedDP], /) -> ConcentratedDP:
+        """(Σμ, √Στ²).      [DR16, Thm 3.5]"""
+        parts = tuple(parts)
+        variance = sum((exact(part.tau) ** 2 for part in parts), Fraction(0))
+        return cls(
+            total(part.mu for part in parts),
+            upward(square_root_upward(variance)),
+            scales_to_groups=all(part.scales_to_groups for part in parts),
+        )
+
+    def __add__(self, other: ConcentratedDP, /) -> ConcentratedDP:
+        if not isinstance(other, ConcentratedDP):
+            raise incompatible(self, other)
+        return self.compose((self, other))
+
+    def __mul__(self, times: int, /) -> ConcentratedDP:
+        times = count(times, what="The number of releases")
+        tau = upward(square_root_upward(exact(self.tau) ** 2 * times))
+        return ConcentratedDP(upward(exact(self.mu) * times), tau, scales_to_groups=self.scales_to_groups)
+
+    def for_group(self, size: int, /) -> ConcentratedDP:
+        """(s²μ, sτ) for s people, where the mechanisms allow it.      [DR16, Thm 4.1]"""
+        size = count(size, what="The size of a group")
+        if size > 1 and not self.scales_to_groups:
+            raise IncompatiblePromises(
+                wanted="A promise to groups was wanted, which a concentrated promise alone does not give.",
+                given=f"{self!r} does not say that its mechanisms scale to groups.",
+                do="Set scales_to_groups=True if μ and τ follow from a pure ε or from Gaussian noise, or convert it "
+                "first with to_zero_concentrated().",
+            )
+        mu, tau = upward(exact(self.mu) * size**2), upward(exact(self.tau) * size)
+        return ConcentratedDP(mu, tau, scales_to_groups=self.scales_to_groups)
+
+    def covers(self, other: Promise, /) -> bool:
+        match other:
+            case ConcentratedDP():
+                groups = self.scales_to_groups or not other.scales_to_groups
+                return groups and self._mean() <= exact(other.mu) and self.tau <= other.tau
+            case ApproximateDP() if 0.0 < other.delta < 1.0 and self._has_arrows():
+                return self.to_approximate(delta=other.delta).epsilon <= other.epsilon
+            case ApproximateDP() | RenyiDP() | ZeroConcentratedDP():
+                return self._has_arrows() and self.to_zero_concentrated().covers(other)
+        return implies_around(self, other)
+
+    def _mean(self) -> Fraction:
+        """The least bound on the mean that this promise implies."""
+        return min(exact(self.mu), exact(self.tau) ** 2 / 2)
+
+    def _has_arrows(self) -> bool:
+        """Beyond this τ, τ²/2 has no float."""
+        return self.tau < 1e154
+
+    def to_zero_concentrated(self) -> ZeroConcentratedDP:
+        """ρ = τ²/2, and ξ = 0, because E[L] ≤ τ²/2.  Exact for a Gaussian loss.      [BS16, Lemma 4.2, with ξ = μ − ρ]
+
+        >>> ConcentratedDP(0.125, 0.5).to_zero_concentrated()
+        ZeroConcentratedDP(rho=0.125)
+        """
+        return ZeroConcentratedDP(upward(exact(self.tau) ** 2 / 2))
+
+    def to_renyi(self) -> RenyiDP:
+        """D_α ≤ ατ²/2.  Exact for a Gaussian loss."""
+        return self.to_zero_concentrated().to_renyi()
+
+    def to_approximate(self, *, delta: float) -> ApproximateDP:
+        """The better of ε = μ + τ√(2 ln 1/δ), the tail of a subgaussian, and the arrow through zCDP.  [DR16, Thm 3.4]
+
+        >>> ConcentratedDP(0.125, 0.5).to_approximate(delta=1e-6).epsilon < 0.125 + 0.5 * 5.26
+        True
+        """
+        through = self.to_zero_concentrated().to_approximate(delta=delta)
+        published = ball(self._mean()) + ball(self.tau) * (-2 * ball(delta).log()).sqrt()
+        return ApproximateDP(min(upper(published), through.epsilon), delta)

@@ -1,0 +1,176 @@
+"""Gaussian differential privacy: telling two tables apart is as hard as telling two normal laws apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb, ctx
+
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter
+from sitr.flavors.renyi import Real, RenyiDP, checked_delta
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.bounds import ball, exact, square_root_upward, upper, upward
+
+_FAR = 100
+"""So many deviations out Arb's U(½, ½, z²) is quick; its erfc is quicker before, and loses all digits far beyond."""
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianDP:
+    """Every test between two neighbours errs at least as much as between N(0, 1) and N(μ, 1).
+
+    Errors of the second kind are at least Φ(Φ⁻¹(1 − α) − μ) at each level α.      [DRS22, Def. 2.6]
+
+    >>> GaussianDP(3.0) + GaussianDP(4.0)
+    GaussianDP(mu=5.0)
+    """
+
+    mu: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mu", parameter(self.mu, name="mu", flavor="GaussianDP"))
+
+    @classmethod
+    def compose(cls, parts: Iterable[GaussianDP], /) -> GaussianDP:
+        """√Σμ².  Exact: composed Gaussians are one Gaussian.      [DRS22, Cor. 3.3]"""
+        return cls(upward(square_root_upward(sum((exact(part.mu) ** 2 for part in parts), Fraction(0)))))
+
+    def __add__(self, other: GaussianDP, /) -> GaussianDP:
+        if not isinstance(other, GaussianDP):
+            raise incompatible(self, other)
+        return self.compose((self, other))
+
+    def __mul__(self, times: int, /) -> GaussianDP:
+        times = count(times, what="The number of releases")
+        return GaussianDP(upward(square_root_upward(exact(self.mu) ** 2 * times)))
+
+    def for_group(self, size: int, /) -> GaussianDP:
+        """s·μ for s people.      [DRS22, Thm 2.14]"""
+        return GaussianDP(upward(exact(self.mu) * count(size, what="The size of a group")))
+
+    def covers(self, other: Promise, /) -> bool:
+        match other:
+            case GaussianDP():
+                return self.mu <= other.mu
+            case ZeroConcentratedDP() | RenyiDP():
+                # Beyond this μ, μ²/2 has no float.
+                return self.mu < 1e154 and self.to_zero_concentrated().covers(other)
+            case ApproximateDP():
+                return self.delta(epsilon=other.epsilon) <= other.delta
+        return implies_around(self, other)
+
+    def delta(self, *, epsilon: float) -> float:
+        """δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), rounded up.  Exact for Gaussian noise.      [BW18, Thm 8]
+
+        >>> GaussianDP(1.0).delta(epsilon=1.0)
+        0.12693673750664...
+        """
+        epsilon = parameter(epsilon, name="epsilon", flavor="GaussianDP")
+        if self.mu == 0.0:
+            return 0.0
+        # 39 deviations out the tail e^{−39²/2} is smaller than every float: δ lies between 0 and the first, or the last
+        # and 1. Within them the two terms nearly cancel, or are huge: raise the precision until neither matters.
+        bits = 128
+        while True:
+            with ctx.workprec(bits):
+                mu, e = ball(self.mu), ball(epsilon)
+                deviations = e / mu - mu / 2
+                if abs(deviations) > 39:
+                    return math.ulp(0.0) if deviations > 0 else 1.0
+                delta, _ = _profile(mu, e)
+                if delta.rad() < abs(delta.mid()) * 1e-18:  # rounded up, it is monotone to its last digit
+                    return min(1.0, upper(delta))
+            bits *= 2
+
+    def to_approximate(self, *, delta: float) -> ApproximateDP:
+        """The least ε at this δ, rounded up.
+
+        The profile is solved to more digits than a float has; what is returned is proved by the profile itself.
+        """
+        checked_delta(delta)
+        candidate, gap = self._solution(delta), Fraction(1, 2**52)
+        while self.delta(epsilon=candidate) > delta:
+            candidate, gap = upward(exact(max(candidate, math.ulp(0.0))) * (1 + gap)), 2 * gap
+        return ApproximateDP(candidate, delta)
+
+    def _solution(self, delta: float) -> float:
+        """Where the profile is δ; 0 where it never is.
+
+        ln δ(ε) is concave: Newton's steps, which begin at μ²/2 + μ√(2 ln(1/δ)), come down to it from its safe side.
+        First in floats, as far as they go, so that one step in balls is nearly always enough.
+        """
+        if self.mu == 0.0:
+            return 0.0
+        goal = math.log(delta)
+        rough = start = self.mu * (self.mu / 2 + math.sqrt(-2 * goal))
+        if start < 700.0:
+            with suppress(ArithmeticError, ValueError):  # where the terms cancel, or are no floats
+                rough = _descent(_rough_profile, self.mu, start, goal, math.log)
+        with ctx.workprec(128 + 2 * abs(math.frexp(self.mu)[1])):  # ε/μ and μ/2 nearly cancel if μ is large
+            mu, log_delta = ball(self.mu), ball(delta).log()
+            first = arb(rough) if start < 700.0 else mu * (mu / 2 + (-2 * log_delta).sqrt())
+            solution = _descent(lambda mu, epsilon: _profile(mu, epsilon.mid()), mu, first, log_delta, arb.log)
+            return max(0.0, upper(solution.mid()))
+
+    def to_zero_concentrated(self) -> ZeroConcentratedDP:
+        """ρ = μ²/2.  Exact for Gaussian noise.      [BS16, Prop. 1.6]
+
+        >>> GaussianDP(0.5).to_zero_concentrated()
+        ZeroConcentratedDP(rho=0.125)
+        """
+        return ZeroConcentratedDP(upward(exact(self.mu) ** 2 / 2))
+
+    def to_renyi(self) -> RenyiDP:
+        """D_α = αμ²/2.  Exact for Gaussian noise.      [Mir17, Prop. 7]"""
+        return self.to_zero_concentrated().to_renyi()
+
+
+def _profile(mu: arb, epsilon: arb) -> tuple[arb, arb]:
+    """δ(ε) = Φ(−a) − e^ε·Φ(−b) and −δ'(ε) = e^ε·Φ(−b), with a = ε/μ − μ/2 and b = ε/μ + μ/2."""
+    a, b = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    # e^ε·φ(b) = φ(a): far out nothing in it is huge.
+    slope = epsilon.exp() * normal(-b) if b < _FAR else _density(a) * _mills(b)
+    return normal(-a) - slope, slope
+
+
+def _rough_profile(mu: float, epsilon: float) -> tuple[float, float]:
+    """The same in floats, for moderate numbers."""
+    a, b = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    slope = math.exp(epsilon) * math.erfc(b / math.sqrt(2)) / 2
+    return math.erfc(a / math.sqrt(2)) / 2 - slope, slope
+
+
+def _descent(
+    profile: Callable[[Real, Real], tuple[Real, Real]], mu: Real, epsilon: Real, goal: Real, log: Callable[[Real], Real]
+) -> Real:
+    """Newton's steps towards ln δ(ε) = goal, until the next one, as small as the last one's square, does not matter.
+
+    Below 0 they need not go on: the solution is lower still.
+    """
+    for _ in range(50):
+        value, slope = profile(mu, epsilon)
+        step = (log(value) - goal) * value / slope
+        epsilon += step
+        if epsilon < 0 or not abs(step) > abs(epsilon) * 1e-9:
+            break
+    return epsilon
+
+
+def normal(x: arb) -> arb:
+    """Φ(x), without cancellation in either tail."""
+    return _density(x) * _mills(-x) if x < -_FAR else (-x / arb(2).sqrt()).erfc() / 2
+
+
+def _density(x: arb) -> arb:
+    return (-x * x / 2).exp() / (2 * arb.pi()).sqrt()
+
+
+def _mills(x: arb) -> arb:
+    """Φ(−x)/φ(x) for x > 0.      [DLMF, Sec. 7.11: erfc z = e^{−z²}·U(½, ½, z²)/√π]"""
+    half = arb(1) / 2
+    return (x * x / 2).hypgeom_u(half, half) / arb(2).sqrt()

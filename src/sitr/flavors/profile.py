@@ -1,0 +1,241 @@
+"""A privacy profile: several (ε, δ) that one mechanism keeps at once."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from flint import arb, ctx
+
+from sitr.errors import InvalidPromise
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.lattice import CELLS, CUT, Law, total
+from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter, probability
+from sitr.loss.bounds import ball, exact, upward
+
+Points = tuple[tuple[float, float], ...]
+
+NOTHING: Points = ((0.0, 0.0),)
+"""What a release of nothing keeps."""
+
+MANY, FEWER = 16, 2048
+"""Sums of more different profiles than that have fewer points, which costs less than a thousandth of ε."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyProfile:
+    """H_{e^ε} ≤ δ at several points, and therefore on every chord between them.
+
+    As a function of t = e^ε the true δ is convex, falls from 1 at t = 0, and satisfies δ(−ε) ≤ 1 − e^{−ε}(1 − δ(ε)),
+    because the promise holds both ways. So the lower convex envelope of all these points bounds it, and the envelope is
+    itself attained by a pair of laws: that pair is what composes.      [ZDW22, Prop. 9; KOV15, Thm 3.3]
+
+    >>> profile = PrivacyProfile(((1.0, 1e-3), (2.0, 1e-6)))
+    >>> profile.delta(epsilon=0.5) < PrivacyProfile(((2.0, 1e-6),)).delta(epsilon=0.5)
+    True
+    """
+
+    points: Points
+
+    def __post_init__(self) -> None:
+        try:
+            checked = [ApproximateDP(epsilon, delta) for epsilon, delta in self.points]
+        except InvalidPromise:
+            raise
+        except (TypeError, ValueError):  # no pairs
+            checked = []
+        kept: list[tuple[float, float]] = []
+        for epsilon, delta in sorted((point.epsilon, point.delta) for point in checked):
+            if not kept or delta < kept[-1][1]:
+                kept.append((epsilon, delta))
+        if not kept:
+            raise InvalidPromise(
+                wanted="A profile has at least one point, and each is a pair (ε, δ).",
+                given=f"{self.points!r} was given.",
+                do="Write PrivacyProfile(((1.0, 1e-3), (2.0, 1e-6))).",
+            )
+        object.__setattr__(self, "points", tuple(kept))
+
+    @property
+    def parts(self) -> tuple[ApproximateDP, ...]:
+        """The points as promises of their own."""
+        return tuple(ApproximateDP(*point) for point in self.points)
+
+    @classmethod
+    def compose(cls, parts: Iterable[PrivacyProfile], /) -> PrivacyProfile:
+        """The losses of the dominating pairs add, on a lattice and from above.      [ZDW22, Thm 10; DGKM22, Sec. 4]
+
+        Sums in another order differ by what the lattice costs: about a thousandth of ε, never below the exact sum.
+        """
+        return _composed(Counter(parts))
+
+    @classmethod
+    def compose_near(cls, parts: Iterable[tuple[PrivacyProfile, int]], /, *, delta: float) -> PrivacyProfile:
+        """The same of parts that are released so many times each, written down around this δ only, which is quicker.
+
+        >>> whole = PrivacyProfile.compose_near([(PrivacyProfile(((0.1, 1e-8),)), 100)], delta=1e-5)
+        >>> whole.to_approximate(delta=1e-5)
+        ApproximateDP(epsilon=4.3296..., delta=1e-05)
+        """
+        counted: Counter[PrivacyProfile] = Counter()
+        for part, times in parts:
+            counted[part] += times
+        return _composed(counted, near=delta)
+
+    def __add__(self, other: PrivacyProfile, /) -> PrivacyProfile:
+        if not isinstance(other, PrivacyProfile):
+            raise incompatible(self, other)
+        return self.compose((self, other))
+
+    def __mul__(self, times: int, /) -> PrivacyProfile:
+        return _composed({self: count(times, what="The number of releases")})
+
+    def for_group(self, size: int, /) -> PrivacyProfile:
+        """The formula for one (ε, δ), at each point."""
+        groups = [part.for_group(size) for part in self.parts]
+        return PrivacyProfile(tuple((group.epsilon, group.delta) for group in groups))
+
+    def covers(self, other: Promise, /) -> bool:
+        if isinstance(other, ApproximateDP):
+            return self.delta(epsilon=other.epsilon) <= other.delta
+        return implies_around(self, other)
+
+    def infinite_mass(self) -> float:
+        """The most that P(L = +∞) can be: the δ that no ε removes."""
+        return self.points[-1][1]
+
+    def delta(self, *, epsilon: float) -> float:
+        """The envelope at this ε ≥ 0, rounded up."""
+        epsilon = parameter(epsilon, name="epsilon", flavor="PrivacyProfile")
+        if epsilon >= self.points[-1][0]:
+            return self.points[-1][1]
+        with ctx.workprec(max(_bits(self.points), _bits(((epsilon, 0.0),)))):
+            vertices = _envelope(self)
+            place = bisect_right(vertices, epsilon, key=lambda vertex: vertex.loss)
+            low, high = vertices[place - 1], vertices[place]
+            share = (ball(epsilon).exp() - low.odds) / (high.odds - low.odds)
+            chord = probability(low.bound + (high.bound - low.bound) * share)
+        # δ falls: what was promised at a smaller ε, or at this one, holds as it was written.
+        return min([chord, *(delta for _, delta in self.points[: bisect_right(self.points, (epsilon, 1.0))][-1:])])
+
+    def to_approximate(self, *, delta: float) -> ApproximateDP:
+        """The least ε at this δ.
+
+        >>> PrivacyProfile(((1.0, 1e-6),)).to_approximate(delta=1e-6)
+        ApproximateDP(epsilon=1.0, delta=1e-06)
+        """
+        whole = ApproximateDP(0.0, delta)
+        if delta < self.infinite_mass():
+            raise InvalidPromise(
+                wanted=f"A δ of at least {self.infinite_mass()} was wanted: below it this promise says nothing.",
+                given=f"{whole.delta} was given.",
+                do="Choose a larger δ: a loss may be infinite with that probability, whatever ε is.",
+            )
+        if self.delta(epsilon=0.0) <= delta:
+            return whole
+        low, high = 0.0, next(epsilon for epsilon, least in self.points if least <= delta)
+        while (middle := (low + high) / 2) not in (low, high) and high - low > 1e-15 * high:
+            low, high = (low, middle) if self.delta(epsilon=middle) <= delta else (middle, high)
+        return ApproximateDP(high, delta)
+
+
+class Vertex(NamedTuple):
+    """A point of the profile, H_t ≤ bound at t = odds = e^loss."""
+
+    loss: float
+    odds: arb
+    bound: arb
+
+
+@lru_cache(maxsize=64)
+def _envelope(profile: PrivacyProfile) -> list[Vertex]:
+    """The convex envelope of all points, mirrored ones included, from t = 0.
+
+    Every chord between any of the points is sound; a point that is not proved to be below one is left out.
+    """
+    with ctx.workprec(_bits(profile.points)):
+        right = [Vertex(epsilon, ball(epsilon).exp(), ball(delta)) for epsilon, delta in profile.points]
+        left = [Vertex(-loss, 1 / odds, 1 - (1 - bound) / odds) for loss, odds, bound in reversed(right)]
+        hull = [Vertex(-math.inf, arb(0), arb(1))]
+        for vertex in [*left, *right]:
+            if vertex.loss == hull[-1].loss:
+                continue  # ε = 0 is its own mirror image
+            while len(hull) > 1 and not _below(hull[-2], hull[-1], vertex):
+                hull.pop()
+            hull.append(vertex)
+    return hull
+
+
+def _below(first: Vertex, middle: Vertex, last: Vertex) -> bool:
+    """Is the middle point below the chord, with certainty?"""
+    rise = (middle.bound - first.bound) * (last.odds - first.odds)
+    return bool(rise < (last.bound - first.bound) * (middle.odds - first.odds))
+
+
+@lru_cache(maxsize=64)
+def _bits(points: Points) -> int:
+    """Enough to tell the smallest e^ε and δ from 1 and 0, and to know the largest e^ε."""
+    return 192 + max(abs(math.frexp(number)[1]) for point in points for number in point)
+
+
+def _atoms(profile: PrivacyProfile) -> list[tuple[Fraction, float]]:
+    """The finite losses of the dominating pair under P: (loss, mass rounded up).
+
+    Q's mass at a vertex is the change of slope there, P's is t times that.
+    """
+    with ctx.workprec(_bits(profile.points)):
+        vertices = _envelope(profile)
+        slopes = [(right.bound - left.bound) / (right.odds - left.odds) for left, right in pairwise(vertices)]
+        bends = [after - before for before, after in pairwise([*slopes, arb(0)])]
+        return [(exact(at.loss), _mass(at.odds * bend)) for at, bend in zip(vertices[1:], bends, strict=True)]
+
+
+def _mass(bound: arb) -> float:
+    """A float that is itself at least this probability; `probability` would be, as the decimal it prints as."""
+    if bound <= 0:
+        return 0.0
+    return math.nextafter(float(bound.upper()), math.inf) if bound < 1 else 1.0
+
+
+def _composed(parts: Mapping[PrivacyProfile, int], *, near: float | None = None) -> PrivacyProfile:
+    """The profile of the sum of independent losses, in an order that depends on nothing but the parts.
+
+    With `near`, only the points around this δ are written down.
+    """
+    told = ((part, times) for part, times in parts.items() if part.points != NOTHING)
+    telling = sorted(told, key=lambda item: item[0].points)
+    if not telling:
+        return PrivacyProfile(NOTHING)
+    if len(telling) == 1 and telling[0][1] == 1:
+        return telling[0][0]
+    infinite = _infinite(telling)
+    reach = sum((exact(part.points[-1][0]) * times for part, times in telling), Fraction(0))
+    last = (upward(reach), infinite)
+    if reach == 0:
+        return PrivacyProfile((last,))
+    unit, cells, cut = max(exact(part.points[-1][0]) for part, _ in telling), CELLS, CUT
+    if near is not None:  # what is cut off in all sums does not reach a 10⁻¹²th of δ
+        cells, cut = CELLS if len(telling) <= MANY else FEWER, near * 1e-12 / sum(times for _, times in telling)
+    law = total(Law.of(_atoms(part), unit=unit, cells=cells, cut=max(CUT, cut)) * times for part, times in telling)
+    bounds = list(law.profile())
+    if near is not None:  # from the largest ε to 0, δ grows
+        place = bisect_right(bounds, near - infinite, key=lambda bound: bound[1])
+        bounds = bounds[max(0, place - 2) : place + 2]
+    raised = ((epsilon, min(Fraction(1), exact(infinite) + exact(delta))) for epsilon, delta in bounds)
+    return PrivacyProfile((*((upward(epsilon), upward(delta)) for epsilon, delta in raised if epsilon < reach), last))
+
+
+def _infinite(parts: Iterable[tuple[PrivacyProfile, int]]) -> float:
+    """1 − Π(1 − δ)^times, the mass at +∞."""
+    with ctx.workprec(1300):  # a sum of the smallest δ is still a δ
+        finite = arb(1)
+        for part, times in parts:
+            finite *= (1 - ball(part.infinite_mass())) ** times
+        return probability(1 - finite)

@@ -1,0 +1,209 @@
+"""Pictures of composition theorems: the total ε of each theory, along δ and along the number of releases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from sitr.accounting.compare import Comparison, compare
+from sitr.accounting.plan import MOST_TIMES, Plan
+from sitr.accounting.theorems.theorem import Bounds
+from sitr.loss.bounds import exact
+from sitr.report.comparison import label
+from sitr.report.figures import at_most, short
+from sitr.report.plots import BLUE, GREY, ORANGE, nice_ticks
+from sitr.report.svg import line, polyline, svg, text, window
+
+COLOURS = (BLUE, ORANGE, "#3d9a35", "#b0468f", GREY, "#c4402b")
+"""Each is told from the white and from the black page; what shares a colour differs in its dashes."""
+DASHES = ("", "7 4", "2 4")
+
+FACTORS = (1, 3, 10, 30, 100)
+"""How many times the whole plan, in the picture along the number of releases."""
+DECADES = range(-3, 4)
+"""By which powers of ten δ is varied."""
+MANY = 50
+"""A plan with more kinds of steps takes seconds at each place: it is looked at where the axes begin, halve and end."""
+
+_EDGE, _LEFT, _WIDTH, _HEIGHT = 1.0, 9.0, 89.0, 240
+_HEAD, _FOOT, _GAP = 40, 34, 18
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Comparisons along one axis."""
+
+    title: str
+    axis: str
+    places: tuple[float, ...]
+    comparisons: tuple[Comparison, ...]
+    write: Callable[[float], str]
+
+    def curve(self, name: str) -> list[tuple[float, float]]:
+        """Where this theory can say something: the place and its upper bound on ε."""
+        return [
+            (place, row.outcome.upper)
+            for place, comparison in zip(self.places, self.comparisons, strict=True)
+            for row in comparison.rows
+            if row.theorem.name == name and isinstance(row.outcome, Bounds)
+        ]
+
+
+def along_delta(comparison: Comparison) -> Family:
+    """The same plan at several δ around that of the comparison."""
+    deltas = (float(exact(comparison.delta) * Fraction(10) ** power) for power in _thinned(DECADES, comparison.plan))
+    kept = tuple(delta for delta in deltas if 1e-300 < delta <= max(comparison.delta, 0.1))
+    found = tuple(comparison if delta == comparison.delta else compare(comparison.plan, delta=delta) for delta in kept)
+    return Family("Total ε at each δ", "δ", kept, found, lambda value: at_most(value, digits=2))
+
+
+def along_releases(comparison: Comparison) -> Family:
+    """The same plan once, three times and more often, at the δ of the comparison."""
+    largest = max(step.times for step in comparison.plan.steps)
+    plans = [
+        Plan(tuple(replace(step, times=step.times * factor) for step in comparison.plan.steps))
+        for factor in _thinned(FACTORS, comparison.plan)
+        if largest * factor <= MOST_TIMES
+    ]
+    found = (comparison, *(compare(longer, delta=comparison.delta) for longer in plans[1:]))
+    places = tuple(float(longer.releases) for longer in plans)
+    title = f"Total ε when the same is released more often, at δ = {at_most(comparison.delta)}"
+    return Family(title, "releases", places, found, short)
+
+
+def _thinned(places: Sequence[int], plan: Plan) -> Sequence[int]:
+    many = len({step.promises for step in plan.steps}) > MANY
+    return places[:: len(places) // 2] if many else places
+
+
+def chart(comparison: Comparison) -> str:
+    """Both pictures in one, with one legend; the tightest theory at the δ asked for is drawn thick."""
+    families = (along_delta(comparison), along_releases(comparison))
+    best = comparison.tightest
+    strokes = [
+        _Stroke(row.theorem.name, place, thick=best is not None and row.theorem == best.theorem)
+        for place, row in enumerate(comparison.rows)
+        if any(family.curve(row.theorem.name) for family in families)
+    ]
+    told = _description(comparison, families[1])
+    parts: list[str] = []
+    top = 0
+    for family in families:
+        parts.extend(_panel(family, strokes, top=top))
+        top += _HEAD + _HEIGHT + _FOOT + _GAP
+    # The δ asked for, where it is one of several.
+    mark = _LEFT + _WIDTH * _Scale.along(families[0].places).share(comparison.delta)
+    parts.append(line(mark, _HEAD, mark, _HEAD + _HEIGHT, more='stroke-opacity="0.5" stroke-dasharray="2 3"'))
+    parts.append(text(told, x=_EDGE, y=top + 10, size=11, opacity=0.8))
+    parts.extend(_legend(comparison, strokes, top=top + 20))
+    return svg("Composition theorems compared: total ε", told, parts, height=top + 24 + 20 * len(strokes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Stroke:
+    """How one theory is drawn, the same in every picture."""
+
+    name: str
+    place: int
+    thick: bool
+
+    @property
+    def colour(self) -> str:
+        return COLOURS[self.place % len(COLOURS)]
+
+    @property
+    def style(self) -> str:
+        dash = DASHES[self.place // len(COLOURS) % len(DASHES)]
+        return f'stroke-width="{5 if self.thick else 2}"' + (f' stroke-dasharray="{dash}"' if dash else "")
+
+
+def _description(comparison: Comparison, releases: Family) -> str:
+    if comparison.gamma is None:
+        return "Each curve is what one theory proves of ε; the lower, the tighter. What is ten times larger is cut off."
+    last = releases.comparisons[-1].gamma
+    grows = f", of up to {at_most(last)} with more releases" if last is not None else ""
+    return f"Every ε here holds but for a fraction γ = {at_most(comparison.gamma)} of data{grows}."
+
+
+def _panel(family: Family, strokes: Sequence[_Stroke], *, top: int) -> Iterator[str]:
+    curves = {stroke: family.curve(stroke.name) for stroke in strokes}
+    heights = _Scale.above(list(curves.values()))
+    widths = _Scale.along(family.places)
+    pane = top + _HEAD
+    yield text(family.title, x=_EDGE, y=top + 15, size=15, weight=650)
+    yield text("ε, on a logarithmic axis", x=_EDGE, y=top + 32, size=11, opacity=0.75)
+    for tick in heights.ticks():
+        y = pane + _HEIGHT * (1 - heights.share(float(tick)))
+        yield line(_LEFT, y, _LEFT + _WIDTH, y, more='stroke-opacity="0.2"')
+        yield text(short(tick), x=_LEFT - 1, y=y + 4, size=11, anchor="end", opacity=0.75)
+    for place in family.places:
+        x = _LEFT + _WIDTH * widths.share(place)
+        yield line(x, pane + _HEIGHT, x, pane + _HEIGHT + 4, more='stroke-opacity="0.6"')
+        anchor = "end" if x > 94 else "middle"
+        yield text(family.write(place), x=x, y=pane + _HEIGHT + 17, size=11, anchor=anchor, opacity=0.75)
+    yield text(family.axis, x=_LEFT + _WIDTH / 2, y=pane + _HEIGHT + 31, size=11, anchor="middle", opacity=0.75)
+    drawn = []
+    for stroke in sorted(strokes, key=lambda stroke: not stroke.thick):  # the thick one lies below the others
+        points = [(1000 * widths.share(x), _HEIGHT * (1 - heights.share(y))) for x, y in curves[stroke]]
+        # A point alone is a line of no length, whose round ends make a dot.
+        drawn.append(polyline(points * 2 if len(points) == 1 else points, stroke=stroke.colour, more=stroke.style))
+    yield window(drawn, x=_LEFT, y=pane, width=_WIDTH, height=_HEIGHT)
+
+
+def _legend(comparison: Comparison, strokes: Sequence[_Stroke], *, top: int) -> Iterator[str]:
+    """Every theory with its ε at the δ asked for, if it has one there."""
+    outcomes = {row.theorem.name: row.outcome for row in comparison.rows}
+    for index, stroke in enumerate(strokes):
+        y = top + 20 * index
+        outcome = outcomes[stroke.name]
+        value = f": ε = {at_most(outcome.upper)}" if isinstance(outcome, Bounds) else ""
+        words = label(stroke.name) + value + (", the tightest" if stroke.thick else "")
+        yield line(_EDGE, y + 8, _LEFT - 2, y + 8, stroke=stroke.colour, more=stroke.style)
+        yield text(words, x=_LEFT, y=y + 12, weight=650 if stroke.thick else 400)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """A logarithmic axis."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def along(cls, places: Sequence[float]) -> _Scale:
+        """From the first place to the last."""
+        low, high = math.log10(places[0]), math.log10(places[-1])
+        return cls(low, high) if low < high else cls(low - 0.5, high + 0.5)
+
+    @classmethod
+    def above(cls, curves: Sequence[Sequence[tuple[float, float]]]) -> _Scale:
+        """From the least value to the largest, with some room, but not beyond ten times what the lowest curves reach.
+
+        Curves that leave the picture are told by the legend; they would press the others, that matter, into one line.
+        """
+        lowest: dict[float, float] = {}
+        for place, value in (point for curve in curves for point in curve):
+            lowest[place] = min(value, lowest.get(place, value))
+        reach = max(lowest.values(), default=1.0) or 1.0
+        inside = [value for curve in curves for _, value in curve if reach * 1e-3 <= value <= reach * 10]
+        low, high = min(inside, default=reach), max(inside, default=reach)
+        room = 0.05 * math.log10(high / low) or 0.2
+        return cls(math.log10(low) - room, math.log10(high) + room)
+
+    def share(self, value: float) -> float:
+        """0 at the low end, 1 at the high one; zero, which has no place, lies below the picture."""
+        return (math.log10(value) - self.low) / (self.high - self.low) if value > 0.0 else -1.0
+
+    def ticks(self) -> list[Fraction]:
+        """1, 2, 5, 10, … where these are a few; powers of ten where they are many; even steps where they are none."""
+        fine = self._inside((1, 2, 5))
+        if len(fine) >= 3:
+            return fine if len(fine) <= 9 else self._inside((1,))
+        return [tick for tick in nice_ticks(Fraction(10**self.low), Fraction(10**self.high)) if tick > 0]
+
+    def _inside(self, digits: tuple[int, ...]) -> list[Fraction]:
+        powers = range(math.floor(self.low), math.ceil(self.high) + 1)
+        ticks = (Fraction(10) ** power * digit for power in powers for digit in digits)
+        return [tick for tick in ticks if self.low <= math.log10(tick) <= self.high]

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitr.accounting.coordinates import at_least, at_most, coordinates, total
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.pure import PureDP
+from sitr.flavors.renyi import RenyiDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.bounds import exact
+
+PROMISES = [
+    PureDP(0.3),
+    ApproximateDP(0.3, 1e-6),
+    ZeroConcentratedDP(0.3, xi=0.1),
+    GaussianDP(0.3),
+    RenyiDP.at({2.0: 0.3, 8.0: 1.7}),
+]
+
+
+@pytest.mark.parametrize("promise", PROMISES)
+def test_coordinates_determine_the_promise(promise):
+    assert at_least(coordinates(promise), like=promise) == promise
+    assert at_most(coordinates(promise), like=promise) == promise
+
+
+@pytest.mark.parametrize("promise", PROMISES)
+def test_sums_of_coordinates_are_the_composition(promise):
+    """Two ways to the same total: exact sums here, `compose` and `*` in the flavor."""
+    start = tuple(Fraction(0) for _ in coordinates(promise))
+    whole = at_least(total([(promise, 2), (promise, 1)], start=start), like=promise)
+    assert whole == type(promise).compose([promise] * 3)
+    assert whole == promise * 3
+
+
+@given(st.floats(0, 1e10))
+def test_a_root_is_rounded_to_the_nearest_floats_around_it(square):
+    (value,) = coordinates(PureDP(square))
+    low, high = at_most((value,), like=GaussianDP(0.0)), at_least((value,), like=GaussianDP(0.0))
+    assert isinstance(low, GaussianDP)
+    assert isinstance(high, GaussianDP)
+    assert exact(low.mu) ** 2 <= value <= exact(high.mu) ** 2
+    assert exact(math.nextafter(low.mu, math.inf)) ** 2 > value
+
+
+def test_a_total_delta_is_at_most_one():
+    assert at_least((Fraction(3), Fraction(2)), like=ApproximateDP(0.0, 0.0)) == ApproximateDP(3.0, 1.0)
+
+
+def test_nothing_is_left_below_nothing():
+    assert at_most((Fraction(-1),), like=PureDP(0.0)) == PureDP(0.0)
+    assert at_most((Fraction(-1),), like=GaussianDP(0.0)) == GaussianDP(0.0)

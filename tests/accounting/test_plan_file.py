@@ -1,0 +1,282 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from sitr.accounting.curves import LaplaceMoments, SampledGaussian
+from sitr.accounting.plan import Plan, Step
+from sitr.accounting.plan_file import KINDS, read_plan
+from sitr.errors import InvalidPromise
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.concentrated import ConcentratedDP
+from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.profile import PrivacyProfile
+from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
+from sitr.flavors.renyi import RenyiDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.bounds import exact
+
+TEXT = """
+- gaussian: {sigma: 2, sensitivity: 1}
+  times: 10
+- laplace: {scale: 10, sensitivity: 1}
+- pure: {epsilon: 0.1}
+- approximate: {epsilon: 1, delta: 1e-6}
+- profile: [[1, 1e-3], [2, 1e-6]]
+- concentrated: {mu: 0.1, tau: 0.5}
+- zero_concentrated: {rho: 0.5, xi: 0.1}
+- zero_concentrated: {rho: 0.5}
+- renyi: {order: 2, epsilon: 0.1}
+- renyi: {orders: {2: 0.1, 8.5: 0.5}}
+- response: {epsilon: 1}
+  name: survey
+- subsampled: {rate: 0.01, step: {pure: {epsilon: 1}}}
+  times: 1e3
+- subsampled: {rate: 0.01, step: {gaussian: {sigma: 1, sensitivity: 1}}}
+"""
+
+SMALLER = PureDP(math.log1p(0.01 * math.expm1(1.0)))
+
+
+@pytest.fixture
+def plan(tmp_path):
+    path = tmp_path / "plan.yaml"
+    path.write_text(TEXT, encoding="utf-8")
+    return read_plan(path)
+
+
+def test_every_kind_has_its_exact_meaning(plan):
+    sampled = plan.steps[11].promises
+    assert sampled[0].epsilon == pytest.approx(SMALLER.epsilon, rel=1e-14)
+    assert plan == Plan(
+        (
+            Step((GaussianDP(0.5), ConcentratedDP(0.125, 0.5, scales_to_groups=True)), times=10),
+            Step((PureDP(0.1), RenyiDP(LaplaceMoments(0.1)))),
+            Step((PureDP(0.1),)),
+            Step((ApproximateDP(1.0, 1e-6),)),
+            Step((PrivacyProfile(((1.0, 1e-3), (2.0, 1e-6))),)),
+            Step((ConcentratedDP(0.1, 0.5),)),
+            Step((ZeroConcentratedDP(0.5, xi=0.1),)),
+            Step((ZeroConcentratedDP(0.5),)),
+            Step((RenyiDP.at({2.0: 0.1}),)),
+            Step((RenyiDP.at({2.0: 0.1, 8.5: 0.5}),)),
+            Step((PureDP(1.0), PureDP(1.0).to_renyi(), PureDP(1.0).to_concentrated()), name="survey"),
+            Step(sampled, times=1000),
+            Step((RenyiDP(SampledGaussian(0.01, 1.0)),)),
+        )
+    )
+
+
+def test_the_path_may_be_text(tmp_path):
+    path = tmp_path / "plan.yaml"
+    path.write_text("- pure: {epsilon: 1}\n", encoding="utf-8")
+    assert read_plan(str(path)) == Plan((Step((PureDP(1.0),)),))
+
+
+def test_numbers_are_decimals_not_what_yaml_takes_them_for(tmp_path):
+    path = tmp_path / "plan.yaml"
+    path.write_text("- approximate: {epsilon: 010, delta: 1e-6}\n", encoding="utf-8")
+    assert read_plan(path).steps[0].promises == (ApproximateDP(10.0, 1e-6),)
+
+
+def test_ratios_are_rounded_up():
+    noise, spread = read_plan([{"gaussian": {"sigma": 3, "sensitivity": 1}}]).steps[0].promises
+    assert isinstance(noise, GaussianDP)
+    assert isinstance(spread, ConcentratedDP)
+    assert exact(noise.mu) >= Fraction(1, 3)
+    assert exact(spread.mu) >= exact(noise.mu) ** 2 / 2
+    assert spread.tau == noise.mu
+    laplace, _ = read_plan([{"laplace": {"scale": 3, "sensitivity": 1}}]).steps[0].promises
+    assert isinstance(laplace, PureDP)
+    assert Fraction(1, 3) <= exact(laplace.epsilon) < Fraction(1, 3) + Fraction(1, 10**16)
+
+
+def test_a_decimal_with_too_many_digits_is_rounded_up():
+    text = "0.1000000000000000000000001"
+    (promise,) = read_plan([{"pure": {"epsilon": text}}]).steps[0].promises
+    assert isinstance(promise, PureDP)
+    assert exact(promise.epsilon) >= Fraction(text)
+
+
+def test_a_random_step_holds_all_its_promises_around_one_gamma():
+    assert read_plan([{"random": {"gamma": 0.05, "step": {"pure": {"epsilon": 1}}}}]).steps == (
+        Step((RandomDP(PureDP(1.0), 0.05),)),
+    )
+    (step,) = read_plan([{"random": {"gamma": 0.1, "step": {"response": {"epsilon": 1}}}}]).steps
+    assert step.gamma == 0.1
+    assert len(step.promises) == 3
+    assert step.inner == read_plan([{"response": {"epsilon": 1}}]).steps[0]
+
+
+GOOD = {"pure": {"epsilon": 1}}
+
+
+@pytest.mark.parametrize(
+    ("item", "place"),
+    [
+        ({"pure": {"epsilon": -1}}, "step 2, pure.epsilon"),
+        ({"pure": {"epsilon": "-1e-9"}}, "step 2, pure.epsilon"),
+        ({"pure": {"epsilon": math.nan}}, "step 2, pure.epsilon"),
+        ({"pure": {"epsilon": "nan"}}, "step 2, pure.epsilon"),
+        ({"pure": {"epsilon": math.inf}}, "step 2, pure.epsilon"),
+        ({"pure": {"epsilon": "-.inf"}}, "step 2, pure.epsilon"),
+        ({"pure": {"epsilon": "1e999"}}, "step 2, pure.epsilon"),
+        ({"pure": {"epsilon": "1e999999999"}}, "step 2, pure.epsilon"),
+        ({"pure": {"epsilon": "9" * 100}}, "step 2, pure.epsilon"),
+        ({"pure": {"epsilon": "1:30"}}, "step 2, pure.epsilon"),
+        ({"pure": {"epsilon": True}}, "step 2, pure.epsilon"),
+        ({"pure": {"epsilon": None}}, "step 2, pure.epsilon"),
+        ({"pure": {"epsilon": [1]}}, "step 2, pure.epsilon"),
+        ({"pure": {}}, "step 2, pure.epsilon"),
+        ({"pure": {"epsilon": 1, "delta": 0}}, "step 2, pure"),
+        ({"pure": 1}, "step 2, pure"),
+        ({"pure": None}, "step 2, pure"),
+        ({"pure": {1: 1}}, "step 2, pure"),
+        ({"approximate": {"epsilon": 1, "delta": 1.1}}, "step 2, approximate.delta"),
+        ({"approximate": {"epsilon": 1}}, "step 2, approximate.delta"),
+        ({"gaussian": {"sigma": 0, "sensitivity": 1}}, "step 2, gaussian.sigma"),
+        ({"gaussian": {"sigma": -2, "sensitivity": 1}}, "step 2, gaussian.sigma"),
+        ({"gaussian": {"sigma": 2, "sensitivity": -1}}, "step 2, gaussian.sensitivity"),
+        ({"gaussian": {"sigma": 2}}, "step 2, gaussian.sensitivity"),
+        ({"gaussian": {"sigma": "1e-300", "sensitivity": "1e300"}}, "step 2, gaussian"),
+        ({"gaussian": {"sigma": "1e-9999", "sensitivity": 1}}, "step 2, gaussian"),
+        ({"gaussian": {"sigma": "1e-200", "sensitivity": 1}}, "step 2, gaussian"),
+        ({"laplace": {"scale": 0, "sensitivity": 1}}, "step 2, laplace.scale"),
+        ({"laplace": {"sigma": 1, "sensitivity": 1}}, "step 2, laplace"),
+        ({"profile": []}, "step 2, profile"),
+        ({"profile": {"epsilon": 1}}, "step 2, profile"),
+        ({"profile": [[1, 1e-3], [1]]}, "step 2, profile[2]"),
+        ({"profile": [[1, 2]]}, "step 2, profile[1].delta"),
+        ({"concentrated": {"mu": 1}}, "step 2, concentrated.tau"),
+        ({"zero_concentrated": {"xi": 1}}, "step 2, zero_concentrated.rho"),
+        ({"zero_concentrated": []}, "step 2, zero_concentrated"),
+        ({"renyi": {"order": 1, "epsilon": 1}}, "step 2, renyi.order"),
+        ({"renyi": {"order": "1." + "0" * 30 + "1", "epsilon": 1}}, "step 2, renyi.order"),
+        ({"renyi": {"order": 2}}, "step 2, renyi.epsilon"),
+        ({"renyi": {"orders": {}}}, "step 2, renyi.orders"),
+        ({"renyi": {"orders": {"x": 1}}}, "step 2, renyi.orders.x"),
+        ({"renyi": {"orders": {2: -1}}}, "step 2, renyi.orders.2"),
+        ({"renyi": {"orders": {2: 1}, "order": 2}}, "step 2, renyi"),
+        ({"response": {"epsilon": -1}}, "step 2, response.epsilon"),
+        ({"subsampled": {"rate": 1.5, "step": GOOD}}, "step 2, subsampled.rate"),
+        ({"subsampled": {"rate": -0.5, "step": GOOD}}, "step 2, subsampled.rate"),
+        ({"subsampled": {"rate": 0.5}}, "step 2, subsampled.step"),
+        ({"subsampled": {"rate": 0.5, "step": {**GOOD, "times": 2}}}, "step 2, subsampled.step"),
+        ({"subsampled": {"rate": 0.5, "step": {"pure": {"epsilon": -1}}}}, "step 2, subsampled.step, pure.epsilon"),
+        ({"subsampled": {"rate": 0.5, "step": {"concentrated": {"mu": 1, "tau": 1}}}}, "step 2, subsampled.step"),
+        ({"subsampled": {"rate": 0.5, "step": {"zero_concentrated": {"rho": 1}}}}, "step 2, subsampled.step"),
+        ({"subsampled": {"rate": 0.5, "step": {"renyi": {"order": 2, "epsilon": 1}}}}, "step 2, subsampled.step"),
+        ({"subsampled": {"rate": 0.5, "step": {"random": {"gamma": 0, "step": GOOD}}}}, "the plan"),
+        ({"random": {"gamma": 1.5, "step": GOOD}}, "step 2, random.gamma"),
+        ({"random": {"gamma": 0.1, "step": {"random": {"gamma": 0.1, "step": GOOD}}}}, "step 2, random.step"),
+        ({**GOOD, "times": 0}, "step 2, times"),
+        ({**GOOD, "times": -1}, "step 2, times"),
+        ({**GOOD, "times": 1.5}, "step 2, times"),
+        ({**GOOD, "times": 10**9}, "step 2, times"),
+        ({**GOOD, "times": "many"}, "step 2, times"),
+        ({**GOOD, "times": True}, "step 2, times"),
+        ({**GOOD, "name": 1}, "step 2, name"),
+        ({**GOOD, "note": "x"}, "step 2"),
+        ({**GOOD, "response": {"epsilon": 1}}, "step 2"),
+        ({"times": 3}, "step 2"),
+        ({}, "step 2"),
+        ("pure", "step 2"),
+        (None, "step 2"),
+    ],
+)
+def test_a_mistake_is_refused_with_its_place(item, place):
+    with pytest.raises(InvalidPromise) as refusal:
+        read_plan([GOOD, item])
+    assert refusal.value.wanted.startswith(f"In {place}, ")
+    assert refusal.value.given.endswith("was given.")
+    assert refusal.value.do.endswith(".")
+
+
+@pytest.mark.parametrize("content", [[], None, 5, {"pure": {"epsilon": 1}}])
+def test_a_plan_is_a_list_that_is_not_empty(content):
+    with pytest.raises(InvalidPromise, match="a list of steps was wanted"):
+        read_plan(content)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "just words",
+        "- pure: {epsilon: 1",
+        "- pure: {epsilon: 1}\n  pure: {epsilon: 2}",
+        "- pure: {epsilon: 1, epsilon: 2}",
+        "- ? [a]\n  : 1",
+        "- pure: {epsilon: .nan}",
+        "- &a {subsampled: {rate: 1, step: *a}}",
+        "[" * 500,
+        "\x00",
+        "- pure: {epsilon: .inf}",
+        "- pure: {epsilon: yes}",
+    ],
+)
+def test_hostile_files_are_refused(text, tmp_path):
+    path = tmp_path / "plan.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidPromise):
+        read_plan(path)
+
+
+def test_tags_are_text_and_are_never_carried_out(tmp_path):
+    path = tmp_path / "plan.yaml"
+    path.write_text("- pure: {epsilon: !!python/object/apply:os.abort []}", encoding="utf-8")
+    with pytest.raises(InvalidPromise, match=r"pure\.epsilon"):
+        read_plan(path)
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path):
+    path = tmp_path / "plan.yaml"
+    path.write_bytes(b"\xff\xfe\xfa")
+    with pytest.raises(InvalidPromise):
+        read_plan(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(InvalidPromise, match=r"none\.yaml"):
+        read_plan(tmp_path / "none.yaml")
+
+
+def test_long_contents_are_cut_in_messages():
+    with pytest.raises(InvalidPromise) as refusal:
+        read_plan([{"pure": {"epsilon": "x" * 1000}}])
+    assert len(str(refusal.value)) < 300
+
+
+def test_the_kinds_are_those_of_the_documentation():
+    assert list(KINDS) == [
+        "gaussian",
+        "laplace",
+        "pure",
+        "approximate",
+        "profile",
+        "concentrated",
+        "zero_concentrated",
+        "renyi",
+        "response",
+        "subsampled",
+        "random",
+    ]
+
+
+SAMPLED = {"subsampled": {"rate": 0.1, "step": {"pure": {"epsilon": 1}}}}
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [{"random": {"gamma": 0.001, "step": SAMPLED}}],
+        [{"random": {"gamma": 0.001, "step": {"pure": {"epsilon": 1}}}}, SAMPLED],
+    ],
+)
+def test_sampling_and_random_promises_are_about_different_neighbours(steps: list[object]) -> None:
+    # A sum of x in [−1, 1] with Laplace noise 1 on a sample of a tenth: replacing 1 by −1 may lose 0.2239, not 0.1586.
+    with pytest.raises(InvalidPromise, match="either sampled steps or random ones was wanted"):
+        read_plan(steps)
