@@ -39,7 +39,7 @@ class Adaptive:
     after seeing answers fails in the one or the other. It is, at a choice fixed in advance: that is the `condition`.
 
     >>> Adaptive.at_order(12.3456789)
-    Adaptive(valid=False, condition='if order 12.3457 is fixed in advance')
+    Adaptive(valid=False, condition='if order 12.3456 is fixed in advance')
     """
 
     valid: bool
