@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sitr.accounting.calibrate import calibrate
     from sitr.accounting.compare import compare
     from sitr.accounting.plan_file import read_plan
     from sitr.errors import SitrError
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
     from sitr.mechanisms.composed import Composed, Repeated
     from sitr.mechanisms.gaussian import Gaussian
     from sitr.mechanisms.laplace import Laplace
+    from sitr.mechanisms.subsampled import Subsampled
     from sitr.neighbors.relation import Relation
     from sitr.neighbors.unit import Row
     from sitr.query.frame import column, count, sum
     from sitr.session.dataset import open, protect
 
 _HOME = {
+    "calibrate": "sitr.accounting.calibrate",
     "compare": "sitr.accounting.compare",
     "read_plan": "sitr.accounting.plan_file",
     "SitrError": "sitr.errors",
@@ -44,6 +47,7 @@ _HOME = {
     "Repeated": "sitr.mechanisms.composed",
     "Gaussian": "sitr.mechanisms.gaussian",
     "Laplace": "sitr.mechanisms.laplace",
+    "Subsampled": "sitr.mechanisms.subsampled",
     "Relation": "sitr.neighbors.relation",
     "Row": "sitr.neighbors.unit",
     "column": "sitr.query.frame",
@@ -68,7 +72,9 @@ __all__ = [
     "Repeated",
     "Row",
     "SitrError",
+    "Subsampled",
     "ZeroConcentratedDP",
+    "calibrate",
     "column",
     "compare",
     "count",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.special import comb
 
-from sitr.accounting.curves import LARGEST_ORDER, LaplaceMoments, Least, SampledGaussian, _sampled_moment, amplified
+from sitr.accounting.curves import LARGEST_ORDER, LaplaceMoments, Least, SampledGaussian, _sampled_moment
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.renyi import Table
 from sitr.loss.bounds import ball
@@ -181,14 +181,6 @@ def test_the_tail_of_the_sampled_gaussian_is_exact(rate, mu, delta):
 def test_a_sample_rarer_than_delta_needs_no_epsilon():
     assert SampledGaussian(1e-7, 3.0).to_approximate(delta=1e-6).epsilon == 0.0
     assert SampledGaussian(1.0, 1.0).to_approximate(delta=1e-6) == GaussianDP(1.0).to_approximate(delta=1e-6)
-
-
-@given(st.floats(0.0, 50.0), st.floats(0.0, 1.0))
-def test_amplification_never_hurts(epsilon, rate):
-    smaller, delta = amplified(epsilon, 0.5, rate=rate)
-    assert smaller <= epsilon
-    assert smaller == pytest.approx(math.log1p(rate * math.expm1(epsilon)), abs=1e-12)
-    assert delta == pytest.approx(rate / 2, rel=1e-15)
 
 
 def test_the_least_of_curves_is_the_least_at_each_order():

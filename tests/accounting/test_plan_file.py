@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from sitr.accounting.curves import LaplaceMoments, SampledGaussian
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.plan import Plan, Step, worst
 from sitr.accounting.plan_file import KINDS, read_plan
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
@@ -18,6 +18,11 @@ from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import exact
+from sitr.loss.forms.finite import response
+from sitr.loss.forms.gaussian import GaussianLaw
+from sitr.loss.forms.laplace import LaplaceLaw
+from sitr.loss.forms.sampled import PoissonLaw
+from sitr.loss.loss import Loss
 
 TEXT = """
 - gaussian: {sigma: 2, sensitivity: 1}
@@ -51,8 +56,9 @@ def plan(tmp_path):
 def test_every_kind_has_its_exact_meaning(plan):
     sampled = plan.steps[11].promises
     assert sampled[0].epsilon == pytest.approx(SMALLER.epsilon, rel=1e-14)
-    assert plan == Plan(
-        (
+    assert [(step.promises, step.times, step.name) for step in plan.steps] == [
+        (step.promises, step.times, step.name)
+        for step in (
             Step((GaussianDP(0.5), ConcentratedDP(0.125, 0.5, scales_to_groups=True)), times=10),
             Step((PureDP(0.1), RenyiDP(LaplaceMoments(0.1)))),
             Step((PureDP(0.1),)),
@@ -67,7 +73,42 @@ def test_every_kind_has_its_exact_meaning(plan):
             Step(sampled, times=1000),
             Step((RenyiDP(SampledGaussian(0.01, 1.0)),)),
         )
-    )
+    ]
+
+
+def test_a_step_has_a_loss_where_its_law_is_known(plan):
+    atoms = worst(PrivacyProfile(((1.0, 1e-3), (2.0, 1e-6))))
+    assert atoms is not None
+    laws = [None if step.loss is None else step.loss.laws[0][0] for step in plan.steps]
+    assert laws == [
+        GaussianLaw(0.5),
+        LaplaceLaw(0.1),
+        response(0.1),
+        response(1.0, infinite=1e-6),
+        atoms.laws[0][0],
+        *[None] * 5,
+        response(1.0),
+        PoissonLaw(response(1.0), 0.01),
+        PoissonLaw(GaussianLaw(1.0), 0.01),
+    ]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        {"pure": {"epsilon": 0}},
+        {"gaussian": {"sigma": 1, "sensitivity": 0}},
+        {"laplace": {"scale": 1, "sensitivity": 0}},
+        {"subsampled": {"rate": 0, "step": {"pure": {"epsilon": 1}}}},
+    ],
+)
+def test_a_step_that_tells_nothing_loses_nothing(step):
+    assert read_plan([step]).steps[0].loss == Loss(())
+
+
+def test_a_random_step_loses_what_is_inside():
+    plan = read_plan([{"random": {"gamma": 0.1, "step": {"laplace": {"scale": 1, "sensitivity": 1}}}}])
+    assert plan.inner.steps[0].loss == Loss.of(LaplaceLaw(1.0))
 
 
 def test_the_path_may_be_text(tmp_path):

@@ -7,7 +7,7 @@ from flint import ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.accounting.curves import LaplaceMoments, SampledGaussian, amplified
+from sitr.accounting.curves import LaplaceMoments, SampledGaussian
 from sitr.accounting.plan import Plan, Step
 from sitr.accounting.views import (
     Inapplicable,
@@ -30,6 +30,7 @@ from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import ball
+from sitr.mechanisms.subsampled import amplified
 
 PURE, APPROXIMATE = PureDP(0.5), ApproximateDP(0.5, 1e-6)
 PROFILE = PrivacyProfile(((0.5, 1e-4), (1.0, 1e-6)))

@@ -19,7 +19,19 @@ import pytest
 Sitr = Callable[..., Any]
 
 PROGRAM = str(Path(sysconfig.get_path("scripts")) / "sitr")
-COMMANDS = ("demo", "protect", "preview", "ask", "compare", "convert", "explain", "ledger")
+COMMANDS = (
+    "demo",
+    "protect",
+    "preview",
+    "ask",
+    "compare",
+    "account",
+    "calibrate",
+    "dpsgd",
+    "convert",
+    "explain",
+    "ledger",
+)
 
 
 @pytest.mark.parametrize("words", [(), ("--help",), ("-h",)])

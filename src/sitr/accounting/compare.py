@@ -15,6 +15,7 @@ from sitr.accounting.theorems.basic import BASIC
 from sitr.accounting.theorems.concentrated import CONCENTRATED
 from sitr.accounting.theorems.gaussian import GAUSSIAN
 from sitr.accounting.theorems.halved import HALVED
+from sitr.accounting.theorems.loss import LOSS
 from sitr.accounting.theorems.optimal_equal import OPTIMAL_EQUAL
 from sitr.accounting.theorems.optimal_mixed import ERROR, OPTIMAL_MIXED, optimal_mixed
 from sitr.accounting.theorems.profile import PROFILE
@@ -40,6 +41,7 @@ THEOREMS: tuple[Theorem, ...] = (
     RENYI_AS_PUBLISHED,
     GAUSSIAN,
     PROFILE,
+    LOSS,
     RANDOM_UNION,
 )
 

@@ -14,6 +14,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.renyi import Curve, Table
 from sitr.loss.bounds import ball, downward, exact, upper, upward
+from sitr.mechanisms.subsampled import amplified
 
 LARGEST_ORDER = 1024
 """Up to here the sampled Gaussian's moments are summed; beyond, sampling is ignored, which is sound."""
@@ -101,16 +102,6 @@ class Least:
 
     def __call__(self, order: float, /) -> float:
         return min(curve(order) for curve in self.curves)
-
-
-def amplified(epsilon: float, delta: float, *, rate: float) -> tuple[float, float]:
-    """(ln(1 + q(e^ε − 1)), qδ), rounded up: what (ε, δ) becomes on a Poisson sample.  Tight.      [BBG18, Thm 8]
-
-    >>> amplified(1.0, 1e-6, rate=0.01)
-    (0.01703..., 1e-08)
-    """
-    smaller = upper((ball(rate) * ball(epsilon).expm1()).log1p())
-    return min(epsilon, smaller), upward(exact(rate) * exact(delta))
 
 
 @lru_cache(maxsize=8192)

@@ -15,27 +15,30 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import yaml
 
 from sitr.accounting.curves import LaplaceMoments
-from sitr.accounting.plan import MOST_TIMES, Plan, Step
+from sitr.accounting.plan import MOST_TIMES, Plan, Step, worst
 from sitr.accounting.subsample import subsampled
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
-from sitr.flavors.promise import LARGEST, Promise
+from sitr.flavors.promise import LARGEST
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import downward, exact, upward
+from sitr.loss.forms.laplace import LaplaceLaw
+from sitr.loss.loss import Loss
+from sitr.mechanisms.subsampled import sampled
 
-Promises = tuple[Promise, ...]
 Check = tuple[str, Callable[[Fraction], bool]]
 
 _AT_LEAST_0: Check = ("a number of at least 0", lambda number: number >= 0)
@@ -73,31 +76,37 @@ def read_plan(source: str | Path | Sequence[object]) -> Plan:
 # The kinds of release, and what is known of each
 
 
-def _gaussian(value: object, place: str) -> Promises:
+def _gaussian(value: object, place: str) -> Step:
     """Gaussian noise: μ = τ = Δ/σ, and the mean loss τ²/2 of that very noise."""
     sigma, sensitivity = _numbers(value, place, sigma=_ABOVE_0, sensitivity=_AT_LEAST_0)
     noise = GaussianDP(upward(sensitivity / sigma))
-    return noise, ConcentratedDP(upward(exact(noise.mu) ** 2 / 2), noise.mu, scales_to_groups=True)
+    spread = ConcentratedDP(upward(exact(noise.mu) ** 2 / 2), noise.mu, scales_to_groups=True)
+    return Step((noise, spread), stated=worst(noise))
 
 
-def _laplace(value: object, place: str) -> Promises:
+def _laplace(value: object, place: str) -> Step:
     """Laplace noise: ε = Δ/b, and its moments."""
     scale, sensitivity = _numbers(value, place, scale=_ABOVE_0, sensitivity=_AT_LEAST_0)
     noise = PureDP(upward(sensitivity / scale))
-    return noise, RenyiDP(LaplaceMoments(noise.epsilon))
+    loss = Loss.of(LaplaceLaw(noise.epsilon)) if noise.epsilon > 0.0 else Loss(())
+    return Step((noise, RenyiDP(LaplaceMoments(noise.epsilon))), stated=loss)
 
 
-def _pure(value: object, place: str) -> tuple[PureDP]:
+def _pure(value: object, place: str) -> Step:
     (epsilon,) = _numbers(value, place, epsilon=_AT_LEAST_0)
-    return (PureDP(upward(epsilon)),)
+    return Step((PureDP(upward(epsilon)),))
 
 
-def _approximate(value: object, place: str) -> tuple[ApproximateDP]:
+def _approximate(value: object, place: str) -> Step:
+    return Step((_pair(value, place),))
+
+
+def _pair(value: object, place: str) -> ApproximateDP:
     epsilon, delta = _numbers(value, place, epsilon=_AT_LEAST_0, delta=_SHARE)
-    return (ApproximateDP(upward(epsilon), upward(delta)),)
+    return ApproximateDP(upward(epsilon), upward(delta))
 
 
-def _profile(value: object, place: str) -> Promises:
+def _profile(value: object, place: str) -> Step:
     """Several (ε, δ) at once."""
     if not isinstance(value, list) or not value:
         raise _wrong(place, "a list of points [ε, δ]", value, "Write for example [[1, 1e-3], [2, 1e-6]].")
@@ -105,28 +114,28 @@ def _profile(value: object, place: str) -> Promises:
     for number, pair in enumerate(value, start=1):
         if not isinstance(pair, list | tuple) or len(pair) != 2:
             raise _wrong(f"{place}[{number}]", "a point [ε, δ]", pair, "Write two numbers.")
-        (point,) = _approximate({"epsilon": pair[0], "delta": pair[1]}, f"{place}[{number}]")
+        point = _pair({"epsilon": pair[0], "delta": pair[1]}, f"{place}[{number}]")
         points.append((point.epsilon, point.delta))
-    return (PrivacyProfile(tuple(points)),)
+    return Step((PrivacyProfile(tuple(points)),))
 
 
-def _concentrated(value: object, place: str) -> Promises:
+def _concentrated(value: object, place: str) -> Step:
     mu, tau = _numbers(value, place, mu=_AT_LEAST_0, tau=_AT_LEAST_0)
-    return (ConcentratedDP(upward(mu), upward(tau)),)
+    return Step((ConcentratedDP(upward(mu), upward(tau)),))
 
 
-def _zero_concentrated(value: object, place: str) -> Promises:
+def _zero_concentrated(value: object, place: str) -> Step:
     """ξ may be left out: it is then 0."""
     rho, xi = _numbers({"xi": 0, **_mapping(value, place)}, place, rho=_AT_LEAST_0, xi=_AT_LEAST_0)
-    return (ZeroConcentratedDP(upward(rho), xi=upward(xi)),)
+    return Step((ZeroConcentratedDP(upward(rho), xi=upward(xi)),))
 
 
-def _renyi(value: object, place: str) -> Promises:
+def _renyi(value: object, place: str) -> Step:
     """One order, or a table of orders."""
     content = _mapping(value, place)
     if "orders" not in content:
         order, epsilon = _numbers(content, place, order=_ORDER, epsilon=_AT_LEAST_0)
-        return (RenyiDP.at({downward(order): epsilon}),)  # D_α grows with α: a smaller order is implied
+        return Step((RenyiDP.at({downward(order): epsilon}),))  # D_α grows with α: a smaller order is implied
     (table,) = _fields(content, place, "orders")
     if not isinstance(table, Mapping) or not table:
         raise _wrong(f"{place}.orders", "a table of orders", table, "Write for example {2: 0.1, 8: 0.5}.")
@@ -134,38 +143,40 @@ def _renyi(value: object, place: str) -> Promises:
     for order, epsilon in table.items():
         at = f"{place}.orders.{order}"
         points[downward(_number(order, at, _ORDER))] = _number(epsilon, at, _AT_LEAST_0)
-    return (RenyiDP.at(points),)
+    return Step((RenyiDP.at(points),))
 
 
-def _response(value: object, place: str) -> Promises:
+def _response(value: object, place: str) -> Step:
     """Randomized response with largest loss ε: its moments, its mean and its spread."""
-    (noise,) = _pure(value, place)
-    return noise, noise.to_renyi(), noise.to_concentrated()
+    (epsilon,) = _numbers(value, place, epsilon=_AT_LEAST_0)
+    noise = PureDP(upward(epsilon))
+    return Step((noise, noise.to_renyi(), noise.to_concentrated()), stated=worst(noise))
 
 
-def _subsampled(value: object, place: str) -> Promises:
+def _subsampled(value: object, place: str) -> Step:
     """Each person is in the sample with probability `rate`, independently of others (Poisson, add-remove)."""
     rate, step = _fields(value, place, "rate", "step")
     share = upward(_number(rate, f"{place}.rate", _SHARE))
-    promises = subsampled(_promises(step, f"{place}.step"), rate=share)
+    inner = _known(step, f"{place}.step")
+    promises = subsampled(inner.promises, rate=share)
     if not promises:
         wanted = "a step that is pure, approximate, a profile or Gaussian"
         do = "From what is known of this step no arrow leads to a sample: state what is known with the sampling."
         raise _wrong(f"{place}.step", wanted, step, do)
-    return promises
+    return Step(promises, stated=sampled(inner.loss, rate=share) if inner.loss is not None else None)
 
 
-def _random(value: object, place: str) -> Promises:
+def _random(value: object, place: str) -> Step:
     """The step's promises, but for a fraction γ of data."""
     gamma, step = _fields(value, place, "gamma", "step")
     share = upward(_number(gamma, f"{place}.gamma", _SHARE))
-    promises = _promises(step, f"{place}.step")
-    if any(isinstance(promise, RandomDP) for promise in promises):
+    inner = _known(step, f"{place}.step")
+    if any(isinstance(promise, RandomDP) for promise in inner.promises):
         raise _wrong(f"{place}.step", "a step that is not random itself", step, "Write one γ for both.")
-    return tuple(RandomDP(promise, share) for promise in promises)
+    return Step(tuple(RandomDP(promise, share) for promise in inner.promises), stated=inner.stated)
 
 
-KINDS: Mapping[str, Callable[[object, str], Promises]] = {
+KINDS: Mapping[str, Callable[[object, str], Step]] = {
     "gaussian": _gaussian,
     "laplace": _laplace,
     "pure": _pure,
@@ -212,7 +223,7 @@ def _step(item: object, place: str) -> Step:
         raise _wrong(f"{place}, name", "text", name, "Write a name in words.")
     times = _number(content.get("times", 1), f"{place}, times", _TIMES)
     kind = {key: value for key, value in content.items() if key not in ("times", "name")}
-    return Step(_promises(kind, place), int(times), name)
+    return replace(_known(kind, place), times=int(times), name=name)
 
 
 def _kinds(item: object) -> set[str]:
@@ -223,7 +234,7 @@ def _kinds(item: object) -> set[str]:
     return set().union(KINDS.keys() & item.keys(), *map(_kinds, inner))
 
 
-def _promises(item: object, place: str) -> Promises:
+def _known(item: object, place: str) -> Step:
     """One kind of release: a mapping with one key."""
     content = _mapping(item, place)
     wanted = f"one of {', '.join(KINDS)}"

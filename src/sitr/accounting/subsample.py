@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sitr.accounting.curves import SampledGaussian, amplified
+from sitr.accounting.curves import SampledGaussian
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.renyi import RenyiDP
+from sitr.mechanisms.subsampled import amplified
 
 
 def subsampled(promises: Iterable[Promise], *, rate: float) -> tuple[Promise, ...]:

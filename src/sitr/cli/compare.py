@@ -41,7 +41,7 @@ def compare(
     from sitr.report.text import show
 
     if plot is not None:
-        _check(plot)
+        check_plot(plot)
     recorded = ledger is not None
     found = compared(_releases(plan, ledger, dataset), delta=delta, error=error)
     if as_json:
@@ -89,7 +89,7 @@ def _releases(plan: Path | None, ledger: Path | None, dataset: str | None) -> Pl
     return recorded(kept.entries(dataset))
 
 
-def _check(plot: Path) -> None:
+def check_plot(plot: Path) -> None:
     """All that can be known of the picture's file, before a minute is spent on the picture."""
     if plot.suffix != ".svg":
         raise BadUsage(

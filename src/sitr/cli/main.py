@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sitr.cli import ask, compare, convert, demo, explain, ledger, preview, protect
+from sitr.cli import account, ask, calibrate, compare, convert, demo, dpsgd, explain, ledger, preview, protect
 from sitr.cli.terminal import Command, help_alone
 
 app = typer.Typer(
@@ -24,6 +24,9 @@ app.command("protect", cls=Command)(protect.protect)
 app.command("preview", cls=Command)(preview.preview)
 app.command("ask", cls=Command)(ask.ask)
 app.command("compare", cls=Command)(compare.compare)
+app.command("account", cls=Command)(account.account)
+app.command("calibrate", cls=Command)(calibrate.calibrate)
+app.command("dpsgd", cls=Command)(dpsgd.dpsgd)
 app.command("convert", cls=Command)(convert.convert)
 app.command("explain", cls=Command)(explain.explain)
 app.add_typer(ledger.app, name="ledger")

@@ -8,6 +8,7 @@ A float that a user writes stands for **the decimal number it prints as**: `0.1`
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Rational
 
@@ -15,6 +16,26 @@ from flint import arb, fmpq
 
 Number = int | float | Fraction
 """What users may write for a privacy parameter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A number that is proved to lie between these two.
+
+    >>> 2.0 in Bounds(1.5, 2.5), Bounds(1.5, 2.5).width
+    (True, 1.0)
+    """
+
+    lower: float
+    upper: float
+
+    @property
+    def width(self) -> float:
+        return self.upper - self.lower
+
+    def __contains__(self, number: float, /) -> bool:
+        return self.lower <= number <= self.upper
+
 
 _FAR = 2000
 """A power of two beyond all floats, in either direction."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import Number, exact, square_root_upward, upward
-from sitr.mechanisms.mechanism import positive
+from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
+from sitr.loss.loss import Loss
+from sitr.mechanisms.mechanism import float_below, positive, whole_shift
 from sitr.noise.coins import Coins
 from sitr.noise.gaussian import discrete_gaussian, discrete_gaussian_width
 
@@ -44,6 +46,17 @@ class Gaussian:
     def promise(self) -> ZeroConcentratedDP:
         """ρ = Δ²/(2σ²)."""
         return ZeroConcentratedDP(upward(exact(self.sensitivity) ** 2 / (2 * exact(self.sigma) ** 2)))
+
+    def loss(self) -> Loss:
+        """The loss of one number that moves by Δ, which must be whole; noise on a vector keeps `promise()`.
+
+        σ is read as a float: the last bit of it moves losses by less than every law allows for (`lattice.BLUR`).
+
+        >>> Gaussian(sigma=4, sensitivity=2).loss().epsilon(delta=1e-6)
+        Bounds(lower=2.2..., upper=2.2...)
+        """
+        shift = whole_shift(self.sensitivity, mechanism="Gaussian")
+        return Loss.of(DiscreteGaussianLaw(float_below(self.sigma), shift))
 
     def error(self, *, confidence: Number = 0.95) -> int:
         """The least w with P(|Y| ≤ w) ≥ confidence, for each number by itself."""

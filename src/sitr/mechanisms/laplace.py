@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from sitr.flavors.pure import PureDP
 from sitr.loss.bounds import Number, exact, upward
-from sitr.mechanisms.mechanism import positive
+from sitr.loss.forms.laplace import DiscreteLaplaceLaw
+from sitr.loss.loss import Loss
+from sitr.mechanisms.mechanism import float_below, positive, whole_shift
 from sitr.noise.coins import Coins
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_width
 
@@ -43,6 +45,18 @@ class Laplace:
     def promise(self) -> PureDP:
         """ε = Δ/scale."""
         return PureDP(upward(exact(self.sensitivity) / exact(self.scale)))
+
+    def loss(self) -> Loss:
+        """The loss of one number that moves by Δ, which must be whole; noise on a vector keeps `promise()`.
+
+        Noise of a larger scale can be made from noise of a smaller one [GRS12, Sec. 4]: a scale that has no float of
+        its own is rounded down.
+
+        >>> Laplace(scale=10).loss().max() - 0.1 < 1e-12
+        True
+        """
+        shift = whole_shift(self.sensitivity, mechanism="Laplace")
+        return Loss.of(DiscreteLaplaceLaw(float_below(self.scale), shift))
 
     def error(self, *, confidence: Number = 0.95) -> int:
         """The least w with P(|Y| ≤ w) ≥ confidence, for each number by itself."""

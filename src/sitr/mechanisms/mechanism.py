@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Protocol
 
+from sitr.errors import InvalidPromise
 from sitr.flavors.promise import Promise
 from sitr.loss.bounds import Number, exact
+from sitr.loss.loss import Loss
 
 
 class Mechanism(Protocol):
@@ -14,6 +17,9 @@ class Mechanism(Protocol):
 
     def promise(self) -> Promise:
         """What it promises to one unit."""
+
+    def loss(self) -> Loss:
+        """The loss itself, which tells more than any promise; an error says why, where it is not known exactly."""
 
 
 def positive(number: Number, *, name: str, mechanism: str) -> Fraction:
@@ -27,3 +33,30 @@ def positive(number: Number, *, name: str, mechanism: str) -> Fraction:
             f"{mechanism} wants {name} to be a finite number above 0. {number!r} was given. Choose a larger one."
         )
     return value
+
+
+def whole_shift(sensitivity: Number, *, mechanism: str) -> int:
+    """How far an integer moves. A smaller move of log-concave noise is never told apart more easily."""
+    moved = exact(sensitivity)
+    if moved.denominator != 1:
+        raise InvalidPromise(
+            wanted=f"The loss of {mechanism} noise on an integer was wanted, which moves by a whole number.",
+            given=f"sensitivity={float(moved):g} was given.",
+            do="Use promise(): it holds for vectors too, whose length need not be whole.",
+        )
+    return moved.numerator
+
+
+def float_below(number: Number) -> float:
+    """The largest float that is itself at most this number; `downward` speaks of the decimal that it prints as.
+
+    >>> Fraction(float_below(Fraction(1, 10))) <= Fraction(1, 10)
+    True
+    """
+    nearest = float(exact(number))
+    return nearest if Fraction(nearest) <= exact(number) else math.nextafter(nearest, -math.inf)
+
+
+def float_above(number: Number) -> float:
+    """The least float that is itself at least this number."""
+    return -float_below(-exact(number))

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from flint import arb
 
+from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.loss.bounds import ball, exact, upper
+from sitr.loss.loss import Loss
 from sitr.mechanisms.laplace import Laplace
 from sitr.noise.coins import Coins
 from sitr.noise.laplace import discrete_laplace_tail
@@ -68,6 +70,14 @@ class Threshold:
     def promise(self) -> ApproximateDP:
         """(Δ/scale, 1 − (1 − p)^g)."""
         return ApproximateDP(self.noise.promise().epsilon, upper(_exposed(self._single(), self.groups)))
+
+    def loss(self) -> Loss:
+        """Not known: an error says so. Who shares which keys decides it, and `promise()` bounds all of these cases."""
+        raise InvalidPromise(
+            wanted="A mechanism whose loss is known exactly was wanted.",
+            given="A Threshold was given, whose loss depends on how many people share each key.",
+            do="Use promise(), which holds whoever shares them.",
+        )
 
     def release(self, people: Sequence[int], *, coins: Coins | None = None) -> list[int | None]:
         """The noisy number of people of every key that is shown, None for the others."""

@@ -29,6 +29,7 @@ LABELS: Mapping[str, str] = {
     "renyi_as_published": "Rényi, as published in 2016",
     "gaussian": "Gaussian",
     "profile": "several (ε, δ) at once",
+    "loss": "privacy-loss distribution",
     "random_union": "random, union bound",
 }
 

@@ -1,0 +1,1 @@
+"""Sitr beside other accountants: the same questions, the same machine, the same run, told as ratios."""

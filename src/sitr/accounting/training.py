@@ -1,0 +1,77 @@
+"""Training by noisy gradients on random batches (DP-SGD), as one value that knows its loss."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sitr.accounting.plan import MOST_TIMES
+from sitr.errors import InvalidPromise
+from sitr.flavors.promise import count
+from sitr.loss.bounds import Number, exact
+from sitr.loss.forms.gaussian import GaussianLaw
+from sitr.loss.loss import Loss
+from sitr.mechanisms.mechanism import float_above, positive
+from sitr.mechanisms.subsampled import sampled
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """Each step draws every example into its batch with probability batch/examples, clips each gradient to length C,
+    and adds real Gaussian noise of standard deviation σ·C to their sum; one example is added or removed.  [ACGMMTZ16]
+
+    Batches that are shuffled instead, as many data loaders do it, are another mechanism, which may lose more.
+
+    >>> training = Training(examples=60_000, batch=256, epochs=60, sigma=1.1)
+    >>> training.steps, training.loss().epsilon(delta=1e-5)
+    (14063, Bounds(lower=2.38..., upper=2.38...))
+    """
+
+    examples: int
+    batch: int
+    epochs: Number
+    sigma: Number
+
+    def __post_init__(self) -> None:
+        count(self.examples, what="The number of examples")
+        if count(self.batch, what="The size of a batch") > self.examples:
+            raise InvalidPromise(
+                wanted=f"A batch of at most all {self.examples} examples was wanted.",
+                given=f"batch={self.batch} was given.",
+                do="Choose a smaller batch.",
+            )
+        object.__setattr__(self, "epochs", _above_0(self.epochs, name="epochs"))
+        object.__setattr__(self, "sigma", _above_0(self.sigma, name="sigma"))
+        if self.steps > MOST_TIMES:
+            raise InvalidPromise(
+                wanted=f"At most {MOST_TIMES} steps were wanted.",
+                given=f"{self.steps} were given: epochs × examples / batch.",
+                do="Choose fewer epochs or larger batches.",
+            )
+
+    @property
+    def rate(self) -> Fraction:
+        """q, the probability with which an example is in a batch."""
+        return Fraction(self.batch, self.examples)
+
+    @property
+    def steps(self) -> int:
+        """How many batches it takes to see so many epochs."""
+        return math.ceil(exact(self.epochs) / self.rate)
+
+    def loss(self) -> Loss:
+        """That of the sampled Gaussian with μ = 1/σ, `steps` times."""
+        noise = GaussianLaw(float_above(1 / exact(self.sigma)))
+        return sampled(Loss.of(noise), rate=self.rate) * self.steps
+
+
+def _above_0(number: Number, *, name: str) -> Fraction:
+    try:
+        return positive(number, name=name, mechanism="Training")
+    except ValueError:
+        raise InvalidPromise(
+            wanted=f"Training wants {name} to be a finite number above 0.",
+            given=f"{number!r} was given.",
+            do="Choose a larger one.",
+        ) from None

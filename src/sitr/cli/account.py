@@ -1,0 +1,96 @@
+"""`sitr account`: what all releases of a plan lose together, as an interval that is proved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sitr.cli.compare import check_plot
+from sitr.cli.options import Json
+from sitr.cli.progress import working
+from sitr.cli.terminal import BadUsage, console, say_json
+
+if TYPE_CHECKING:
+    from sitr.accounting.plan import Plan
+    from sitr.loss.loss import Loss
+    from sitr.report.account import Account, Rows
+
+Plot = Annotated[Path | None, typer.Option(help="Draw δ at each ε, and ε along the releases, to an .svg file.")]
+
+
+def account(
+    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A YAML file: what is released, and how often.")],
+    delta: Annotated[float | None, typer.Option(help="Tell ε at this δ, such as 1e-5.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Tell δ at this ε, such as 1.")] = None,
+    plot: Plot = None,
+    as_json: Json = False,
+) -> None:
+    """Tell what a plan loses in all, and what an attacker can do with it.
+
+    Both ends of every interval are proved, numerical errors included. The plan is taken as fixed in advance.
+
+    Example: sitr account plan.yaml --delta 1e-5 --plot loss.svg
+    """
+    from sitr.accounting.plan_file import read_plan
+    from sitr.report.account import Account, plan_rows
+
+    if plot is not None:
+        check_plot(plot)
+    read = read_plan(str(plan))
+    loss = _loss(read)
+    with working("Adding losses", quiet=as_json):
+        if delta is not None and epsilon is None:
+            found = Account.at_delta(loss, delta)
+        elif epsilon is not None and delta is None:
+            found = Account.at_epsilon(loss, epsilon)
+        else:
+            raise BadUsage(
+                wanted="Either --delta is given, which tells ε, or --epsilon, which tells δ.",
+                given="Neither was given." if delta is None else "Both were given.",
+                do="Write for example --delta 1e-5.",
+            )
+    gamma = {"releases": read.releases, "gamma": read.gamma if read.random else None}
+    tell(found.headline(), plan_rows(read, found), gamma | found.to_dict(), as_json=as_json)
+    draw(found, plot, as_json=as_json)
+
+
+def tell(headline: str, rows: Rows, told: Mapping[str, object], *, as_json: bool) -> None:
+    """An answer, to people or to machines."""
+    from sitr.report.account import render
+    from sitr.report.text import show
+
+    if as_json:
+        say_json(told)
+    else:
+        show(render(headline, rows), out=console())
+
+
+def draw(account: Account, plot: Path | None, *, as_json: bool) -> None:
+    """The picture, if one is wanted."""
+    from sitr.report.account_chart import chart
+    from sitr.report.plots import standalone
+
+    if plot is None:
+        return
+    with working("Drawing", quiet=as_json):
+        picture = standalone(chart(account.loss, delta=account.largest_delta))
+    plot.write_text(picture, encoding="utf-8")
+    if not as_json:
+        console().print(f"Written: {plot}", soft_wrap=True)
+
+
+def _loss(plan: Plan) -> Loss:
+    from sitr.accounting.theorems.loss import total_loss
+    from sitr.accounting.views import Inapplicable
+
+    try:
+        return total_loss(plan)
+    except Inapplicable as none:
+        raise BadUsage(
+            wanted="A plan was wanted in which the law of every loss is known.",
+            given=f"In {none.reason}.",
+            do="State the mechanism instead of a bound on its moments, or use sitr compare.",
+        ) from None

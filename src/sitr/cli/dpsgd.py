@@ -1,0 +1,63 @@
+"""`sitr dpsgd`: what training by noisy gradients loses, or how much noise it takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from sitr.cli.account import Plot, draw, tell
+from sitr.cli.compare import check_plot
+from sitr.cli.options import Json
+from sitr.cli.progress import working
+from sitr.cli.terminal import BadUsage
+
+
+def dpsgd(
+    examples: Annotated[int, typer.Option(help="How many examples there are.")],
+    batch: Annotated[int, typer.Option(help="How many of them a batch has, on average.")],
+    epochs: Annotated[float, typer.Option(help="How often each example is seen, on average.")],
+    delta: Annotated[float, typer.Option(help="How rarely the bound may fail: well below 1/examples.")],
+    sigma: Annotated[float | None, typer.Option(help="The noise, in units of the clipping length: tells ε.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="The ε to keep: finds the least noise for it.")] = None,
+    plot: Plot = None,
+    as_json: Json = False,
+) -> None:
+    """Tell what training by noisy gradients (DP-SGD) loses, or find the least noise that keeps an ε.
+
+    Batches are Poisson samples, and one example is added or removed.
+
+    Example: sitr dpsgd --examples 60000 --batch 256 --epochs 60 --sigma 1.1 --delta 1e-5
+    """
+    from sitr.accounting.calibrate import calibrate
+    from sitr.accounting.training import Training
+    from sitr.flavors.approximate import ApproximateDP
+    from sitr.report.account import Account, training_rows
+    from sitr.report.figures import about
+
+    if (sigma is None) == (epsilon is None):
+        raise BadUsage(
+            wanted="Either --sigma is given, which tells ε, or --epsilon, which finds σ.",
+            given="Neither was given." if sigma is None else "Both were given.",
+            do="Write for example --sigma 1.1, or --epsilon 3.",
+        )
+    if plot is not None:
+        check_plot(plot)
+    with working("Adding losses", quiet=as_json):
+        training = Training(examples, batch, epochs, 1.0 if sigma is None else sigma)
+        if epsilon is not None:
+            target = ApproximateDP(epsilon, delta)
+            training = replace(training, sigma=calibrate(lambda value: replace(training, sigma=value).loss(), target))
+        found = Account.at_delta(training.loss(), delta)
+    headline = found.headline() + ("" if epsilon is None else f", with σ = {about(training.sigma)}")
+    told = {
+        "examples": examples,
+        "batch": batch,
+        "epochs": epochs,
+        "rate": float(training.rate),
+        "steps": training.steps,
+        "sigma": float(training.sigma),
+    }
+    tell(headline, training_rows(training, found), told | found.to_dict(), as_json=as_json)
+    draw(found, plot, as_json=as_json)

@@ -1,0 +1,214 @@
+"""The events of `dp_accounting`, read as losses and written from them (extra `dp-accounting`).
+
+An event says what was done, and an accountant of that library asks who is protected when it adds events up: so do
+`from_event` and `to_event`. Parameters have no float of their own after a division: what is lost is rounded upward.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from dp_accounting import dp_event
+from dp_accounting.dp_event import DpEvent
+
+from sitr.errors import InvalidPromise
+from sitr.interop.noise_multiplier import (
+    at_least,
+    at_most,
+    checked_count,
+    checked_noise,
+    checked_rate,
+    lost,
+    noise_for,
+    poisson,
+)
+from sitr.loss.forms.finite import FiniteLaw, pair
+from sitr.loss.forms.gaussian import GaussianLaw
+from sitr.loss.forms.laplace import DiscreteLaplaceLaw, LaplaceLaw
+from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
+from sitr.loss.law import Law
+from sitr.loss.loss import Loss
+from sitr.neighbors.relation import Relation
+
+LARGEST = 500.0
+"""Losses of one response beyond this have no float to write them with."""
+
+NEAR = 64
+"""So many floats are tried until what is written is read as no less."""
+
+
+def from_event(event: DpEvent, *, relation: Relation = Relation.ADD_REMOVE) -> Loss:
+    """What the event loses between two neighbours. Counts multiply, however deep they are nested.
+
+    >>> step = dp_event.PoissonSampledDpEvent(0.01, dp_event.GaussianDpEvent(0.8))
+    >>> from_event(dp_event.SelfComposedDpEvent(step, 10_000)).epsilon(delta=1e-5)
+    Bounds(lower=10.0..., upper=10.05...)
+    """
+    match event:
+        case dp_event.NoOpDpEvent():
+            return Loss(())
+        case dp_event.SelfComposedDpEvent(event=inner, count=count):
+            times = checked_count(count, "count")
+            return from_event(inner, relation=relation) * times if times else Loss(())
+        case dp_event.ComposedDpEvent(events=events):
+            return Loss.compose(from_event(one, relation=relation) for one in events)
+        case dp_event.PoissonSampledDpEvent(sampling_probability=rate, event=inner):
+            _needs(Relation.ADD_REMOVE, relation, event)
+            law = _single(from_event(inner, relation=relation), event)
+            return poisson(law, rate=checked_rate(rate, "sampling_probability"))
+        case dp_event.SampledWithoutReplacementDpEvent(source_dataset_size=people, sample_size=sample, event=inner):
+            _needs(Relation.REPLACE_ONE, relation, event)
+            law = _single(from_event(inner, relation=relation), event)
+            return _subset(law, checked_count(sample, "sample_size"), checked_count(people, "source_dataset_size"))
+        case dp_event.NonPrivateDpEvent():
+            raise InvalidPromise(
+                wanted="An event that keeps a promise was wanted.",
+                given="A NonPrivateDpEvent was given, after which losses are infinite.",
+                do="Leave it out only if it touched no data of the people who are protected.",
+            )
+    return _mechanism(event, relation)
+
+
+def _mechanism(event: DpEvent, relation: Relation) -> Loss:
+    moves = _moves(relation)
+    match event:
+        case dp_event.GaussianDpEvent(noise_multiplier=noise):
+            return Loss.of(GaussianLaw(lost(checked_noise(noise, "noise_multiplier"), moves=moves)))
+        case dp_event.LaplaceDpEvent(noise_multiplier=noise):
+            return Loss.of(LaplaceLaw(lost(checked_noise(noise, "noise_multiplier"), moves=moves)))
+        case dp_event.DiscreteLaplaceDpEvent(noise_parameter=noise, sensitivity=sensitivity):
+            scale = _scale(checked_noise(noise, "noise_parameter"))
+            return Loss.of(DiscreteLaplaceLaw(scale, moves * checked_count(sensitivity, "sensitivity", least=1)))
+        case dp_event.RandomizedResponseDpEvent(noise_parameter=noise, num_buckets=buckets):
+            _needs(Relation.REPLACE_ONE, relation, event)
+            noise, buckets = checked_rate(noise, "noise_parameter"), checked_count(buckets, "num_buckets", least=1)
+            return Loss(()) if buckets == 1 or noise == 1.0 else Loss.of(_response(noise, buckets))
+    raise InvalidPromise(
+        wanted="An event with a known privacy loss was wanted.",
+        given=f"{event!r} was given, which has none here.",
+        do="Describe it with Gaussian, Laplace, response, sampling and composition.",
+    )
+
+
+def to_event(loss: Loss, *, relation: Relation = Relation.ADD_REMOVE) -> DpEvent:
+    """The event that loses this, and never less when it is read again. What no event can say is an error.
+
+    >>> to_event(Loss.of(PoissonLaw(GaussianLaw(1.25), 0.01), 10_000))
+    SelfComposedDpEvent(event=PoissonSampledDpEvent(sampling_probability=0.01,
+        event=GaussianDpEvent(noise_multiplier=0.8)), count=10000)
+    """
+    events = []
+    for law, times in loss.laws:
+        event = _event(law, relation)
+        events.append(event if times == 1 else dp_event.SelfComposedDpEvent(event, times))
+    if len(events) == 1:
+        return events[0]
+    return dp_event.ComposedDpEvent(events) if events else dp_event.NoOpDpEvent()
+
+
+def _event(law: Law, relation: Relation) -> DpEvent:
+    moves = _moves(relation)
+    match law:
+        case GaussianLaw(mu):
+            return dp_event.GaussianDpEvent(noise_for(mu, moves=moves))
+        case LaplaceLaw(epsilon):
+            return dp_event.LaplaceDpEvent(noise_for(epsilon, moves=moves))
+        case DiscreteLaplaceLaw(scale, shift) if shift % moves == 0:
+            return dp_event.DiscreteLaplaceDpEvent(_noise_parameter(scale), shift // moves)
+        case PoissonLaw(inner, rate, added=False) if relation is Relation.ADD_REMOVE:
+            return dp_event.PoissonSampledDpEvent(rate, _event(inner, relation))
+        case SubsetLaw(inner, rate) if relation is Relation.REPLACE_ONE:
+            sample, people = _simplest(rate).as_integer_ratio()
+            return dp_event.SampledWithoutReplacementDpEvent(people, sample, _event(inner, relation))
+        case FiniteLaw() if relation is Relation.REPLACE_ONE and (found := _response_event(law)):
+            return found
+    raise InvalidPromise(
+        wanted=f"A loss that an event for {relation.value} neighbours can say was wanted.",
+        given=f"{law!r} was given.",
+        do="Give the other relation if the loss was computed for it, or keep the loss in Sitr.",
+    )
+
+
+def _moves(relation: Relation) -> int:
+    """A value of norm at most one comes or goes, or becomes another one: the sum moves by one or by two."""
+    return 1 if relation is Relation.ADD_REMOVE else 2
+
+
+def _needs(needed: Relation, relation: Relation, event: DpEvent) -> None:
+    if relation is not needed:
+        raise InvalidPromise(
+            wanted=f"{needed.value.capitalize()} neighbours were wanted for a {type(event).__name__}.",
+            given=f"{relation.value} was given.",
+            do=f"Pass relation=Relation.{needed.name}, if it is what the data are protected under.",
+        )
+
+
+def _single(loss: Loss, event: DpEvent) -> Law | None:
+    """The one law of what is done with a sample; none where nothing is lost."""
+    match loss.laws:
+        case ():
+            return None
+        case ((law, 1),):
+            return law
+    raise InvalidPromise(
+        wanted=f"One mechanism was wanted inside a {type(event).__name__}.",
+        given="Several on one sample were given, and only Gaussians are one mechanism together.",
+        do="Sample anew for each of them, if that is what was done.",
+    )
+
+
+def _subset(law: Law | None, sample: int, people: int) -> Loss:
+    if sample > people:
+        raise InvalidPromise(
+            wanted="A sample of at most everybody was wanted.",
+            given=f"{sample} of {people} people were given.",
+            do="Check sample_size and source_dataset_size: without replacement nobody is drawn twice.",
+        )
+    if law is None or sample == 0:
+        return Loss(())
+    return Loss.of(law if sample == people else SubsetLaw(law, at_least(Fraction(sample, people))))
+
+
+def _simplest(rate: float) -> Fraction:
+    """The simplest share that is read as this rate: of the two sizes, a loss knows only the ratio."""
+    shares = (Fraction(rate).limit_denominator(10**digits) for digits in range(18))
+    return next((share for share in shares if at_least(share) == rate), Fraction(rate))
+
+
+def _scale(noise: float) -> float:
+    """e^{−a|x|} is e^{−|x|/b}: less noise where 1/a has no float."""
+    return at_most(1 / Fraction(noise))
+
+
+def _noise_parameter(scale: float) -> float:
+    noise = 1 / scale
+    while _scale(noise) > scale:
+        noise = math.nextafter(noise, math.inf)
+    return noise
+
+
+def _response(noise: float, buckets: int) -> FiniteLaw:
+    """With probability 1 − p the truth, otherwise any of k answers, the truth among them."""
+    p = Fraction(checked_noise(noise, "noise_parameter"))
+    lie = p / buckets
+    truth, others = 1 - p + lie, (buckets - 2) * lie
+    return pair((truth, lie, others), (lie, truth, others)) if others else pair((truth, lie), (lie, truth))
+
+
+def _response_event(law: FiniteLaw) -> DpEvent | None:
+    """The response with losses −ε, perhaps 0, and ε, where e^ε = 1 + k(1 − p)/p; none if the law is another one."""
+    if law.infinite or law.beyond or len(law.losses) not in (2, 3) or not 0.0 < law.greatest < LARGEST:
+        return None
+    others = law.log_masses[1] - law.log_masses[0] if len(law.losses) == 3 else -math.inf
+    buckets = 2 + round(math.exp(min(others, LARGEST)))
+    noise = buckets / (math.expm1(law.greatest) + buckets)
+    for _ in range(NEAR):
+        if (found := _response(noise, buckets)).greatest >= law.greatest:
+            break
+        noise = math.nextafter(noise, 0.0)
+    alike = len(found.losses) == len(law.losses) and all(
+        math.isclose(one, other, rel_tol=1e-12, abs_tol=1e-12 + buckets * 2.0**-51)  # the next p moves ε by k·2⁻⁵²
+        for one, other in zip(found.losses + found.log_masses, law.losses + law.log_masses, strict=True)
+    )
+    return dp_event.RandomizedResponseDpEvent(noise, buckets) if alike else None

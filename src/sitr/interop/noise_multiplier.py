@@ -1,0 +1,100 @@
+"""The parameter that other libraries have: the noise for a move of one, and the share of people it is added for."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from numbers import Real
+from operator import index
+from typing import SupportsIndex
+
+from sitr.errors import InvalidPromise
+from sitr.loss.forms.sampled import PoissonLaw
+from sitr.loss.law import Law
+from sitr.loss.loss import Loss
+
+
+def at_least(number: Fraction) -> float:
+    """The least float that is not below this number. A float stands for itself here, as in `sitr.loss`.
+
+    >>> at_least(Fraction(5, 4)), Fraction(at_least(Fraction(1, 3))) > Fraction(1, 3)
+    (1.25, True)
+    """
+    nearest = float(number)
+    return nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)
+
+
+def at_most(number: Fraction) -> float:
+    """The greatest float that is not above this number."""
+    return -at_least(-number)
+
+
+def lost(noise: float, *, moves: int = 1) -> float:
+    """What is lost with this much noise by a sum that moves by one or two: moves/noise, rounded upward.
+
+    >>> lost(0.8), lost(0.8, moves=2)
+    (1.25, 2.5)
+    """
+    return at_least(moves / Fraction(noise))
+
+
+def noise_for(loss: float, *, moves: int = 1) -> float:
+    """The noise with which no less than this is `lost`, and hardly more.
+
+    >>> noise_for(1.25), noise_for(lost(1.1))
+    (0.8, 1.1)
+    """
+    noise = moves / loss
+    while lost(noise, moves=moves) < loss:
+        noise = math.nextafter(noise, 0.0)
+    return noise
+
+
+def poisson(law: Law | None, *, rate: float) -> Loss:
+    """The loss of one look at a Poisson sample, which may be nobody or everybody; none where there is no law."""
+    if law is None or rate == 0.0:
+        return Loss(())
+    return Loss.of(law if rate == 1.0 else PoissonLaw(law, rate))
+
+
+LEAST = 1e-100
+"""With less noise than this for a move of one, squares of what is lost are beyond all floats."""
+
+
+def checked_noise(value: object, name: str) -> float:
+    """A noise multiplier, which must be a positive number."""
+    number = _number(value)
+    if not LEAST <= number < math.inf:
+        raise InvalidPromise(
+            wanted=f"A number of at least {LEAST:g} was wanted for {name}.",
+            given=f"{value!r} was given." if number else "0 was given: without noise nothing is promised.",
+            do="Add noise, or leave the step out if it touches no data.",
+        )
+    return number
+
+
+def checked_rate(value: object, name: str) -> float:
+    """The probability with which a person is looked at."""
+    number = _number(value)
+    if not 0.0 <= number <= 1.0:
+        raise InvalidPromise(
+            wanted=f"A probability from 0 to 1 was wanted for {name}.",
+            given=f"{value!r} was given.",
+            do="Divide the size of a batch by the number of people.",
+        )
+    return number
+
+
+def checked_count(value: object, name: str, *, least: int = 0) -> int:
+    """A whole number, of any library's type."""
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex) or index(value) < least:
+        raise InvalidPromise(
+            wanted=f"A whole number of at least {least} was wanted for {name}.",
+            given=f"{value!r} was given.",
+            do="Correct it.",
+        )
+    return index(value)
+
+
+def _number(value: object) -> float:
+    return math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)

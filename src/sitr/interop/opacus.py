@@ -1,0 +1,77 @@
+"""An accountant for Opacus (extra `opacus`): importing this module makes `PrivacyEngine(accountant="sitr")` work.
+
+Opacus tells its accountant the noise and the share of examples of each step. The promise is that of Poisson samples and
+real-valued Gaussian noise, for one example that is added or removed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from opacus.accountants import IAccountant, register_accountant
+
+from sitr.interop.noise_multiplier import checked_count, checked_noise, checked_rate, lost, poisson
+from sitr.loss.bounds import Bounds
+from sitr.loss.forms.gaussian import GaussianLaw
+from sitr.loss.loss import Loss
+
+WIDTH = 5e-3
+"""Opacus looks for σ by halving until ε is within 0.01, and never ends if the upper bound jumps by more."""
+
+COARSE, FINE = 1e-4, 1e-5
+"""Relative widths: what is asked for first, and the least that is asked for to keep within `WIDTH`."""
+
+
+class SitrAccountant(IAccountant):
+    """Remembers the steps of a training run, and tells the interval that ε is proved to lie in.
+
+    >>> accountant = SitrAccountant()
+    >>> accountant.history = [(0.8, 0.01, 10_000)]
+    >>> accountant.get_bounds(1e-5)
+    Bounds(lower=10.053..., upper=10.053...)
+    """
+
+    def __init__(self) -> None:
+        self.history: list[tuple[float, float, int]] = []
+
+    def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
+        """One more step; equal ones in a row are counted, as Opacus' own accountants do."""
+        if self.history and tuple(self.history[-1][:2]) == (noise_multiplier, sample_rate):
+            self.history[-1] = (noise_multiplier, sample_rate, self.history[-1][2] + 1)
+        else:
+            self.history.append((noise_multiplier, sample_rate, 1))
+
+    def loss(self) -> Loss:
+        """The privacy loss of all steps so far."""
+        return Loss.compose(_step_loss(*step) for step in self.history)
+
+    def get_bounds(self, delta: float, *, relative: float | None = None) -> Bounds:
+        """The interval that ε is proved to lie in, as narrow as Opacus needs it or as is asked for."""
+        if any(noise == 0 and rate > 0 and count for noise, rate, count in self.history):
+            return Bounds(math.inf, math.inf)  # Opacus trains without noise too, and asks
+        loss = self.loss()
+        found = loss.epsilon(delta=delta, relative=relative or COARSE)
+        if relative is None and WIDTH < found.width < math.inf:
+            return loss.epsilon(delta=delta, relative=max(FINE, WIDTH / (2 * found.upper)))
+        return found
+
+    def get_epsilon(self, delta: float, *, relative: float | None = None, **_options: Any) -> float:
+        """The upper end of the interval: the ε that may be promised. Options of other accountants are ignored."""
+        return self.get_bounds(delta, relative=relative).upper
+
+    def __len__(self) -> int:
+        return len(self.history)
+
+    @classmethod
+    def mechanism(cls) -> str:
+        return "sitr"
+
+
+def _step_loss(noise: float, rate: float, count: int) -> Loss:
+    times = checked_count(count, "the number of steps")
+    law = GaussianLaw(lost(checked_noise(noise, "noise_multiplier")))
+    return poisson(law, rate=checked_rate(rate, "sample_rate")) * times if times else Loss(())
+
+
+register_accountant(SitrAccountant.mechanism(), SitrAccountant, force=True)

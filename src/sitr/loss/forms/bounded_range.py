@@ -1,0 +1,65 @@
+"""Bounded range: what an exponential mechanism can lose at worst."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sitr.loss.law import FUNCTIONS, Cells, Vector, between, bounded_moment, check, joined, log_one_minus_exp
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedRangeLaw:
+    """Losses of one pair that differ by at most η. An exponential mechanism with e^{ε·score/(2Δ)} has η = ε.
+
+    δ(ε) = (1 − e^{(ε−η)/2})²/(1 − e^{−η}) is the worst of all such pairs.      [DDR20, Lemma 3.4]
+    Its derivative in e^ε gives Q(L > l) = (e^{−(l+η)/2} − e^{−η})/(1 − e^{−η}), and by symmetry P(L ≤ l) = Q(L > −l).
+    """
+
+    range: float
+
+    def __post_init__(self) -> None:
+        check(self.range, "range", above=0.0)
+
+    @property
+    def least(self) -> float:
+        return -self.range
+
+    @property
+    def greatest(self) -> float:
+        return self.range
+
+    @property
+    def infinite(self) -> float:
+        return 0.0
+
+    @property
+    def blur(self) -> float:
+        return 0.0
+
+    @property
+    def comb(self) -> tuple[float, float] | None:
+        return None
+
+    def cells(self, edges: Vector) -> Cells:
+        inside = np.clip(edges, -self.range, self.range)
+        error = FUNCTIONS * (8 + 4 * self.range) * np.ones_like(edges)
+        p_below, p_above = self._tails(-inside)
+        return joined(between(p_above, p_below, error), between(*self._tails(inside), error))
+
+    def _tails(self, loss: Vector) -> tuple[Vector, Vector]:
+        """ln of Q(L > l) = e^{−(l+η)/2}(1 − e^{(l−η)/2})/(1 − e^{−η}) and Q(L ≤ l) = (1 − e^{−(l+η)/2})/(1 − e^{−η}).
+
+        Each is a product: neither is what is left of 1, and both are accurate where they are small.
+        """
+        whole = math.log(-math.expm1(-self.range))
+        down = -(loss + self.range) / 2
+        return down + log_one_minus_exp((loss - self.range) / 2) - whole, log_one_minus_exp(down) - whole
+
+    def log_moment_above(self, tilt: float, edge: float) -> float:
+        return bounded_moment(self, tilt, edge)
+
+    def reversed(self) -> BoundedRangeLaw:
+        return self

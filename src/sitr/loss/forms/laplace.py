@@ -1,0 +1,130 @@
+"""Laplace noise, on the reals and on the integers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sitr.loss.law import (
+    FUNCTIONS,
+    ROUNDING,
+    Cells,
+    Masses,
+    Vector,
+    between,
+    bounded_moment,
+    check,
+    joined,
+    log_one_minus_exp,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceLaw:
+    """Real noise of scale b on a value that moves by Δ; ε = Δ/b.
+
+    P(L ≤ l) = e^{(l−ε)/2}/2 and Q(L > l) = e^{−(l+ε)/2}/2 for −ε ≤ l < ε; the rest is at −ε and ε.  [BBG18, Thm 3]
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        check(self.epsilon, "epsilon", above=0.0)
+
+    @property
+    def least(self) -> float:
+        return -self.epsilon
+
+    @property
+    def greatest(self) -> float:
+        return self.epsilon
+
+    @property
+    def infinite(self) -> float:
+        return 0.0
+
+    @property
+    def blur(self) -> float:
+        return 0.0
+
+    @property
+    def comb(self) -> tuple[float, float] | None:
+        return None
+
+    def cells(self, edges: Vector) -> Cells:
+        inside = np.clip(edges, -self.epsilon, self.epsilon)
+        outside = [edges < -self.epsilon, edges >= self.epsilon]
+        # Both are at most ½ inside, so that what is left of 1 is as accurate.
+        p_below = np.select(outside, [-np.inf, 0.0], (inside - self.epsilon) / 2 - math.log(2))
+        q_above = np.select(outside, [0.0, -np.inf], -(inside + self.epsilon) / 2 - math.log(2))
+        error = FUNCTIONS * (1 + np.abs(inside) + self.epsilon)
+        return joined(
+            between(log_one_minus_exp(p_below), p_below, error), between(q_above, log_one_minus_exp(q_above), error)
+        )
+
+    def log_moment_above(self, tilt: float, edge: float) -> float:
+        return bounded_moment(self, tilt, edge)
+
+    def reversed(self) -> LaplaceLaw:
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteLaplaceLaw:
+    """Integer noise P(Y = y) ∝ e^{−|y|/b} on an integer that moves by Δ.
+
+    The loss at y is (|y| − |y − Δ|)/b: from −Δ/b for y ≤ 0 to Δ/b for y ≥ Δ.      [GRS12, Sec. 2]
+    """
+
+    scale: float
+    shift: int
+
+    def __post_init__(self) -> None:
+        check(self.scale, "scale", above=0.0)
+        check(self.shift, "shift", above=0.0, below=2.0**52)
+
+    @property
+    def least(self) -> float:
+        return -self.shift / self.scale
+
+    @property
+    def greatest(self) -> float:
+        return self.shift / self.scale
+
+    @property
+    def infinite(self) -> float:
+        return 0.0
+
+    @property
+    def blur(self) -> float:
+        """y = (lb + Δ)/2 is off by 3R(|l|b + Δ)/2, and l by 2/b times that."""
+        return 8 * ROUNDING * (1 + self.greatest)
+
+    @property
+    def comb(self) -> tuple[float, float]:
+        """The losses are (2y − Δ)/b for 0 ≤ y ≤ Δ."""
+        return self.least, 2 / self.scale
+
+    def cells(self, edges: Vector) -> Cells:
+        # The y of an edge: those with a larger loss are above it. From 0, where all of y ≤ 0 has the least loss.
+        last = np.floor((np.clip(edges, self.least, self.greatest) * self.scale + self.shift) / 2)
+        last = np.select([edges < self.least, edges >= self.greatest], [-np.inf, np.inf], last)
+        return joined(self._between(last - self.shift), self._between(last))
+
+    def _between(self, last: Vector) -> Masses:
+        """P(Y > y) and P(Y ≤ y): a tail from m on has mass e^{−m/b}/(1 + e^{−1/b}) for m ≥ 1."""
+        log_one = -math.log1p(math.exp(-1 / self.scale))
+        above = np.where(last >= 0, -(np.maximum(last, 0) + 1) / self.scale + log_one, 0.0)
+        below = np.where(last < 0, np.minimum(last, 0) / self.scale + log_one, 0.0)
+        log_above = np.where(last >= 0, above, log_one_minus_exp(below))
+        log_below = np.where(last < 0, below, log_one_minus_exp(above))
+        # Each formula is for a mass of at most ½, so that what is left of 1 is as accurate.
+        return between(log_above, log_below, np.full(len(last), 4 * FUNCTIONS), steps=last)
+
+    def log_moment_above(self, tilt: float, edge: float) -> float:
+        return bounded_moment(self, tilt, edge)
+
+    def reversed(self) -> DiscreteLaplaceLaw:
+        return self

@@ -1,0 +1,201 @@
+"""Sampling before a mechanism: each person is looked at only with some probability."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sitr.loss.law import FUNCTIONS, Cells, Law, Masses, Vector, bounded_moment, check, joined
+
+
+@dataclass(frozen=True, slots=True)
+class PoissonLaw:
+    """Everybody is in the sample with probability q, independently; one person is removed (or, `added`, added).
+
+    If (A, B) is the pair of the mechanism on the sample, removing compares P = (1 − q)B + qA with Q = B, so that
+    L = ln(1 − q + q·e^z) for the loss z of the mechanism; adding exchanges P and Q.      [ZDW22, Thm 11]
+    """
+
+    inner: Law
+    rate: float
+    added: bool = False
+
+    def __post_init__(self) -> None:
+        check(self.rate, "rate", above=0.0, below=1.0, ends="below")
+
+    @property
+    def least(self) -> float:
+        return -self._loss(self.inner.greatest) if self.added else self._lowest
+
+    @property
+    def greatest(self) -> float:
+        return -self._lowest if self.added else self._loss(self.inner.greatest)
+
+    @property
+    def _lowest(self) -> float:
+        """The loss of removing at the least z, which is −∞ where B is and A is not."""
+        return self._loss(-math.inf if self.rate < 1.0 and self.inner.reversed().infinite > 0.0 else self.inner.least)
+
+    @property
+    def infinite(self) -> float:
+        if not self.added:
+            return self.rate * self.inner.infinite
+        # Without sampling, Q = A may be nowhere where P = B is.
+        return self.inner.reversed().infinite if self.rate == 1.0 else 0.0
+
+    @property
+    def blur(self) -> float:
+        """z is off by F·|z| and by what the mechanism's edges are off; e^l is off by a factor 1 ± 2F.
+
+        dL/dz is 1 − (1 − q)e^{−L} = y, at most 1. Above 0, |z| ≤ 1 + |L| + ln(1/q); below 0, |z|·y ≤ |L| + y·ln(1/y).
+        """
+        return (FUNCTIONS + self.inner.blur) * (4 - math.log(self.rate))
+
+    @property
+    def comb(self) -> tuple[float, float] | None:
+        """Sampling bends a lattice; only two losses stay one."""
+        least, greatest = self.least, self.greatest
+        inner = self.inner.comb
+        if (
+            inner is None
+            or self.inner.greatest - self.inner.least > 1.5 * inner[1]
+            or self.inner.reversed().infinite > 0.0
+        ):
+            return None
+        return (least, greatest - least) if greatest > least else None
+
+    def cells(self, edges: Vector) -> Cells:
+        if self.added:
+            found = PoissonLaw(self.inner, self.rate).cells(-edges[::-1])
+            return Cells(found.log_q[::-1], found.log_p[::-1], found.slack[::-1])
+        if self.rate == 1.0:
+            return self.inner.cells(edges)
+        inside = self._inner_edges(edges)
+        inner = self.inner.cells(inside)
+        # Where only B is, z = −∞ and L is the least loss.
+        only = self.inner.reversed().infinite
+        place = int(np.isneginf(inside).sum()) - 1
+        log_q, slack = inner.log_q, inner.slack
+        if only > 0.0 and 0 <= place < len(log_q):
+            log_q, slack = log_q.copy(), slack.copy()
+            log_q[place] = np.logaddexp(log_q[place], math.log(only))
+            slack[place] += 4 * FUNCTIONS
+        log_p = np.logaddexp(math.log1p(-self.rate) + log_q, math.log(self.rate) + inner.log_p)
+        rounding = FUNCTIONS * (4 - np.maximum(log_p, -1e300))
+        return joined(Masses(log_p, slack + np.where(np.isneginf(log_p), 0.0, rounding)), Masses(log_q, slack))
+
+    def _inner_edges(self, edges: Vector) -> Vector:
+        """z = ln((e^l − 1 + q)/q), −∞ below the least loss: near 0 by e^l − 1, far from it by e^l."""
+        rest, near = 1 - self.rate, np.clip(edges, -0.5, 1.0)
+        with np.errstate(divide="ignore"):
+            below = np.log(np.maximum(np.exp(np.minimum(edges, -0.5)) - rest, 0.0) / self.rate)
+            middle = np.log1p(np.maximum(np.expm1(near) / self.rate, -1.0))
+        above = edges + np.log1p(-rest * np.exp(-np.maximum(edges, 1.0))) - math.log(self.rate)
+        return np.select([edges > 1.0, edges < -0.5], [above, below], middle)
+
+    def log_moment_above(self, tilt: float, edge: float) -> float:
+        """E_B[(1 − q + q·e^z)^{λ+1}; z above], which is no more than without sampling where z ≥ 0."""
+        if math.isfinite(self.greatest):
+            return bounded_moment(self, tilt, edge)
+        if self.added:  # only without sampling, where the loss is that of the mechanism
+            return self.inner.reversed().log_moment_above(tilt, edge)
+        inner = float(self._inner_edges(np.array((edge,)))[0])
+        return self.inner.log_moment_above(tilt, max(0.0, inner - self.blur * (1 + inner)))
+
+    def reversed(self) -> PoissonLaw:
+        return PoissonLaw(self.inner, self.rate, not self.added)
+
+    def _loss(self, inner: float) -> float:
+        """ln(1 − q + q·e^z)."""
+        if self.rate == 1.0 or math.isinf(inner):
+            return inner if self.rate == 1.0 or inner > 0 else math.log1p(-self.rate)
+        return math.log1p(self.rate * math.expm1(inner)) if inner < 700.0 else inner + math.log(self.rate)
+
+
+@dataclass(frozen=True, slots=True)
+class SubsetLaw:
+    """A sample of fixed size, a fraction q of everybody, without replacement; one person is replaced.
+
+    With (A, B) the pair of the mechanism for replacing one: above 0 the profile is that of ((1 − q)B + qA, B), below 0
+    that of (A, (1 − q)A + qB); the rest of the mass is at 0.      [ZDW22, Prop. 30]
+    """
+
+    inner: Law
+    rate: float
+
+    def __post_init__(self) -> None:
+        check(self.rate, "rate", above=0.0, below=1.0, ends="below")
+
+    @property
+    def least(self) -> float:
+        return min(0.0, self._below().least)
+
+    @property
+    def greatest(self) -> float:
+        return max(0.0, self._above().greatest)
+
+    @property
+    def infinite(self) -> float:
+        return self._above().infinite
+
+    @property
+    def blur(self) -> float:
+        return max(self._above().blur, self._below().blur)
+
+    @property
+    def comb(self) -> tuple[float, float] | None:
+        return None
+
+    def cells(self, edges: Vector) -> Cells:
+        zero = int(np.searchsorted(edges, 0.0))
+        there = zero < len(edges) and edges[zero] == 0.0
+        sides = edges if there else np.insert(edges, zero, 0.0)
+        below, above = (self._below().cells(sides[: zero + 1]), self._above().cells(sides[zero:]))
+        log_p, log_q, slack = (np.concatenate(both) for both in zip(below, above, strict=True))
+        if zero > 0:  # the atom at 0 is counted on its left
+            _put(log_p, log_q, slack, zero - 1, *self._atom())
+        if there:
+            return Cells(log_p, log_q, slack)
+        if zero in (0, len(edges)):  # all edges are on one side: the cell next to 0 was not asked for
+            kept = slice(1, None) if zero == 0 else slice(None, -1)
+            return Cells(log_p[kept], log_q[kept], slack[kept])
+        _put(log_p, log_q, slack, zero - 1, log_p[zero], log_q[zero], slack[zero])
+        return Cells(*(np.delete(part, zero) for part in (log_p, log_q, slack)))
+
+    def _above(self) -> PoissonLaw:
+        return PoissonLaw(self.inner, self.rate)
+
+    def _below(self) -> PoissonLaw:
+        return PoissonLaw(self.inner.reversed(), self.rate, added=True)
+
+    def _atom(self) -> tuple[float, float, float]:
+        """ln of the P- and of the Q-mass at 0, which are equal, and their slack."""
+        half = np.array((-math.inf, 0.0, math.inf))
+        below, above = self._below().cells(half), self._above().cells(half)
+        outside = math.exp(below.log_p[0]) + math.exp(above.log_p[1]) + self.infinite
+        error = 8 * FUNCTIONS + 2 * float(max(below.slack[0], above.slack[1]))
+        atom = 1.0 - outside
+        if atom > 4 * error:  # −ln(1 − x) ≤ 2x for x ≤ ½
+            return math.log(atom), math.log(atom), 2 * error / atom
+        most = math.log(min(1.0, max(atom, 0.0) + error))
+        return most, most, math.inf
+
+    def log_moment_above(self, tilt: float, edge: float) -> float:
+        return self._above().log_moment_above(tilt, edge)
+
+    def reversed(self) -> SubsetLaw:
+        """Exchanging A and B exchanges the two halves."""
+        return SubsetLaw(self.inner.reversed(), self.rate)
+
+
+def _put(
+    log_p: Vector, log_q: Vector, slack: Vector, cell: int, more_p: float, more_q: float, more_slack: float
+) -> None:
+    """Adds masses to a cell; if one slack is infinite, the sum is only bounded from above."""
+    slacks = (float(slack[cell]), more_slack)
+    here, more = (own if math.isinf(max(slacks)) > math.isinf(own) else 0.0 for own in slacks)
+    log_p[cell] = np.logaddexp(log_p[cell] + here, more_p + more)
+    log_q[cell] = np.logaddexp(log_q[cell] + here, more_q + more)
+    slack[cell] = max(slacks) + FUNCTIONS * (4 - max(float(log_p[cell]), -1e300))

@@ -1,0 +1,147 @@
+"""The law of one privacy loss, as far as composition needs it: the mass of both sides between any two losses."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sitr.errors import InvalidPromise
+
+Vector = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+ROUNDING = 2.0**-53
+"""Every sum, product and quotient of floats is right to within this factor."""
+
+FUNCTIONS = 8 * ROUNDING
+"""exp, log, expm1 and log1p are right to within this factor, log_ndtr(x) to within this times 1 + x² (tested)."""
+
+
+class Masses(NamedTuple):
+    """ln of masses, right to within ± `slack`; where that is infinite, they are only known not to be larger."""
+
+    logs: Vector
+    slack: Vector
+
+
+class Cells(NamedTuple):
+    """ln of the P- and Q-mass of losses between neighbouring edges; one `slack` for both, as for `Masses`."""
+
+    log_p: Vector
+    log_q: Vector
+    slack: Vector
+
+    @property
+    def log_p_most(self) -> Vector:
+        """What the P-masses are at most."""
+        return self.log_p + np.where(np.isinf(self.slack), 0.0, self.slack)
+
+
+@runtime_checkable
+class Law(Protocol):
+    """The law of L = ln P/Q for one pair (P, Q) of neighbours, seen from both sides.
+
+    Losses lie in [least, greatest], apart from a P-mass of `infinite` at +∞. An atom at an edge is counted on
+    one side of it, or in part on both. A law stands for laws of probability: the P-masses and `infinite` add up
+    to 1, and so do the Q-masses and what `reversed` has at +∞.
+    """
+
+    @property
+    def least(self) -> float: ...
+
+    @property
+    def greatest(self) -> float: ...
+
+    @property
+    def infinite(self) -> float: ...
+
+    @property
+    def blur(self) -> float:
+        """An edge at l, and the losses beside it, are off by no more than this times 1 + |l|."""
+
+    @property
+    def comb(self) -> tuple[float, float] | None:
+        """An origin and a pitch, if every finite loss is the origin and a whole number of pitches."""
+
+    def __hash__(self) -> int: ...
+
+    def cells(self, edges: Vector) -> Cells:
+        """The masses between neighbouring edges, which grow; the first and the last may be infinite."""
+
+    def log_moment_above(self, tilt: float, edge: float) -> float:
+        """ln of a bound on E_P[e^{λL}; edge < L < ∞], for λ ≥ 0 and an edge ≥ 0."""
+
+    def reversed(self) -> Law:
+        """The law of ln Q/P under Q, which P and Q exchanged have."""
+
+
+def bounded_moment(law: Law, tilt: float, edge: float) -> float:
+    """`log_moment_above` for a law with a greatest loss: e^{λ·greatest}·P(L > edge)."""
+    if edge >= law.greatest:
+        return -math.inf
+    found = law.cells(np.array((edge, math.inf)))
+    return float(found.log_p_most[0]) * (1 - FUNCTIONS) + tilt * law.greatest * (1 + 4 * FUNCTIONS) + FUNCTIONS
+
+
+def between(log_above: Vector, log_below: Vector, error: Vector, *, steps: Vector | None = None) -> Masses:
+    """ln of the masses between edges, from ln P(L > edge) and ln P(L ≤ edge), right to within ± (error + F·|ln|).
+
+    The smaller of the two tails is taken at each cell, so that no mass is lost in 1 − 1. It is A − B with B =
+    rA. If the logarithms of A and B are off by a and b, 1 − r is off by at most x(1 − r) with x = 2(a + rb)/(1
+    − r), as long as both are small; and since −ln(1 − x) ≤ 3x/2 for x ≤ ½, the logarithm of the mass by no more
+    than 2x. If the tails are those of a law on integers, `steps` are those at the edges: between equal ones
+    there is nothing.
+    """
+    right = log_above[:-1] <= log_below[1:]
+    big = np.where(right, log_above[:-1], log_below[1:])
+    small = np.where(right, log_above[1:], log_below[:-1])
+    nothing = np.isneginf(big) if steps is None else np.isneginf(big) | (steps[:-1] == steps[1:])
+    big = np.where(nothing, 0.0, big)
+    ratio = np.exp(np.minimum(small - big, 0.0))
+    off_big = np.where(right, error[:-1], error[1:]) + FUNCTIONS * (2 - big)
+    off_small = np.where(right, error[1:], error[:-1]) + FUNCTIONS * (
+        2 - np.maximum(small, big - 1e3)
+    )  # beyond, r is 0
+    wrong = 2 * (off_big + ratio * off_small)
+    slack = 2 * wrong / np.maximum(1 - ratio, wrong)
+    unsure = slack >= 0.5
+    most = np.minimum(0.0, big + off_big + np.log1p(wrong - ratio))
+    logs = np.where(unsure, most, big + np.log1p(-np.where(unsure, 0.0, ratio)))
+    return Masses(np.where(nothing, -np.inf, logs), np.where(nothing, 0.0, np.where(unsure, np.inf, slack)))
+
+
+def joined(p: Masses, q: Masses) -> Cells:
+    """The cells of both sides. Where one is only bounded from above, so is the other."""
+    slack = np.maximum(p.slack, q.slack)
+    unsure = np.isinf(slack)
+    log_p, log_q = (logs + np.where(unsure & np.isfinite(own), own, 0.0) for logs, own in (p, q))
+    return Cells(log_p, log_q, slack)
+
+
+def log_one_minus_exp(log_mass: Vector) -> Vector:
+    """ln(1 − e^x) for x ≤ 0, without cancellation.      [Mae12]"""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        small = log_mass > -math.log(2)
+        return np.where(small, np.log(-np.expm1(log_mass)), np.log1p(-np.exp(log_mass)))
+
+
+def check(number: object, name: str, *, above: float, below: float = math.inf, ends: str = "") -> None:
+    """That it is a number strictly between two others, or, where `ends` names them, equal to one.
+
+    >>> check(1.0, "rate", above=0.0, below=1.0, ends="below")
+    """
+    if isinstance(number, int | float | Fraction | np.integer | np.floating) and not isinstance(number, bool):
+        at_end = (number == above and "above" in ends) or (number == below and "below" in ends)
+        if above < number < below or at_end:
+            return
+    low = f"{'of at least' if 'above' in ends else 'above'} {above:g}"
+    high = f"{'at most' if 'below' in ends else 'below'} {below:g}" if below < math.inf else "finite"
+    raise InvalidPromise(
+        wanted=f"A number {low} and {high} was wanted for {name}.",
+        given=f"{number!r} was given.",
+        do=f"Choose {name} in that range.",
+    )

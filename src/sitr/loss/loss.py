@@ -1,0 +1,284 @@
+"""The privacy loss of everything that was released: what every flavor is a view of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from numbers import Integral
+
+from flint import arb
+
+from sitr.errors import InvalidPromise
+from sitr.loss.attack import true_positive_rate
+from sitr.loss.bounds import Bounds, Number, lower, square_root_upward, upper
+from sitr.loss.forms.gaussian import GaussianLaw, hockey_stick
+from sitr.loss.law import FUNCTIONS, Law, check
+from sitr.loss.moments import log_moment, mean
+from sitr.loss.search import DeltaAt, EpsilonAt, Hint, answer
+from sitr.loss.single import single_delta, single_epsilon
+
+Laws = tuple[tuple[Law, int], ...]
+
+RELATIVE = 1e-3
+"""How wide an answer may be, relative to itself, unless a narrower one is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """L = ln P(z)/Q(z) for the answers z to two neighbouring data sets, as the sum of independent parts.
+
+    `laws` are those of one direction, each with the number of times it is added; exchanging the two data sets reverses
+    every one of them. What is true of both directions is answered: the worse. Every answer is an interval that is
+    proved, numerical errors included, with the accuracy of elementary functions that `sitr.loss.law` names.
+
+    >>> Loss.of(GaussianLaw(1.0)).epsilon(delta=1e-6)
+    Bounds(lower=4.886..., upper=4.886...)
+    """
+
+    laws: Laws
+
+    @classmethod
+    def of(cls, law: Law, times: int = 1) -> Loss:
+        """So many independent losses with this law."""
+        return cls.compose((cls(((law, times),)),))
+
+    @classmethod
+    def compose(cls, parts: Iterable[Loss]) -> Loss:
+        """Losses add. Equal laws are counted, and Gaussians are one Gaussian, exactly: μ² adds."""
+        counted: dict[Law, int] = {}
+        variance = Fraction(0)
+        for part in parts:
+            for law, times in part.laws:
+                _check_times(times)
+                if isinstance(law, GaussianLaw):
+                    variance += Fraction(law.mu) ** 2 * times
+                elif times:
+                    counted[law] = counted.get(law, 0) + times
+        if variance:
+            counted[GaussianLaw(float(square_root_upward(variance)))] = 1
+        return cls(tuple(counted.items()))
+
+    def __add__(self, other: Loss) -> Loss:
+        return Loss.compose((self, other))
+
+    def __mul__(self, times: int) -> Loss:
+        _check_times(times)
+        return Loss.compose([Loss(tuple((law, many * times) for law, many in self.laws))])
+
+    def epsilon(self, *, delta: Number, relative: float = RELATIVE) -> Bounds:
+        """The least ε ≥ 0 with δ(ε) ≤ δ; infinite where the loss is infinite with a larger probability.
+
+        >>> from sitr.loss.forms.finite import response
+        >>> Loss.of(response(0.1), 100).epsilon(delta=1e-6)
+        Bounds(lower=4.77..., upper=4.77...)
+        """
+        check(delta, "delta", above=0.0, below=1.0)
+        return self._worst(EpsilonAt(float(delta)), _width(relative))
+
+    def delta(self, *, epsilon: Number, relative: float = RELATIVE) -> Bounds:
+        """δ(ε) = E[(1 − e^{ε−L})₊]."""
+        check(epsilon, "epsilon", above=0.0, ends="above")
+        return self._worst(DeltaAt(float(epsilon)), _width(relative))
+
+    def renyi(self, *, order: float, relative: float = 1e-4) -> Bounds:
+        """D_α = ln E[e^{(α−1)L}]/(α − 1), for any order above 1: whole or not.      [Mir17, Def. 3]"""
+        check(order, "order", above=1.0)
+        tilt = float(order) - 1.0
+        width = _width(relative)
+        return self._sum(lambda law: log_moment(law, tilt, relative=width), divisor=tilt)
+
+    def mean(self, *, relative: float = RELATIVE) -> Bounds:
+        """E[L], the divergence of Kullback and Leibler."""
+        width = _width(relative)
+        return self._sum(lambda law: mean(law, relative=width), divisor=1.0)
+
+    def max(self) -> float:
+        """The largest loss there can be; infinite if there is none, or if some losses are infinite."""
+        if self.infinite_mass() > 0.0:
+            return math.inf
+        ends = (sum(times * law.greatest for law, times in laws) for laws in self._directions())
+        return max(ends) * (1 + 4 * FUNCTIONS)
+
+    def infinite_mass(self) -> float:
+        """P(L = +∞): how often somebody is exposed outright, whatever ε is."""
+        return max(map(_infinite, self._directions()))
+
+    def advantage(self, *, relative: float = RELATIVE) -> Bounds:
+        """The best true-positive rate minus false-positive rate of any attacker: δ(0), the total variation."""
+        return self.delta(epsilon=0.0, relative=relative)
+
+    def posterior(self, *, prior: float = 0.5, relative: float = RELATIVE) -> Bounds:
+        """How often the best guess is right whether somebody took part, if that had the probability `prior` before.
+
+        (1 − π) + π·H_t with t = (1 − π)/π, the Bayes risk of a test between P and Q.      [KOV15, Sec. 2]
+
+        >>> Loss.of(GaussianLaw(1.0)).posterior(prior=0.5)
+        Bounds(lower=0.691..., upper=0.691...)
+        """
+        check(prior, "prior", above=0.0, below=1.0)
+        likely = max(prior, 1 - prior)  # the guess against the odds is the one that P or Q must speak for
+        found = self.delta(epsilon=math.log(likely / (1 - likely)) if likely < 1.0 else 0.0, relative=relative)
+        rest = 1 - likely
+        least, most = (likely + rest * one for one in (found.lower, found.upper))
+        return Bounds(least * (1 - 4 * FUNCTIONS), min(1.0, most * (1 + 4 * FUNCTIONS)))
+
+    def trade_off(self, *, fpr: float, relative: float = RELATIVE) -> Bounds:
+        """The best true-positive rate of any attacker with this false-positive rate.      [DRS22, Prop. 2.12]
+
+        >>> Loss.of(GaussianLaw(1.0)).trade_off(fpr=0.01)
+        Bounds(lower=0.092..., upper=0.092...)
+        """
+        check(fpr, "fpr", above=0.0, below=1.0, ends="above and below")
+        width = _width(relative)
+        if fpr in (0, 1):  # without false alarms, only what cannot be one
+            most = self.infinite_mass() if fpr == 0 else 1.0
+            return (
+                Bounds(most * (1 - 16 * FUNCTIONS), min(1.0, most * (1 + 16 * FUNCTIONS)))
+                if most < 1.0
+                else Bounds(1.0, 1.0)
+            )
+        profiles = [partial(_delta, laws, width) for laws in self._directions()]
+        found = [
+            true_positive_rate(one, other, float(fpr)) for one, other in zip(profiles, profiles[::-1], strict=True)
+        ]
+        return Bounds(max(one.lower for one in found), max(one.upper for one in found))
+
+    def _directions(self) -> list[Laws]:
+        reverse = tuple((law.reversed(), times) for law, times in self.laws)
+        return [self.laws] if reverse == self.laws else [self.laws, reverse]
+
+    def _worst(self, question: DeltaAt | EpsilonAt, relative: float) -> Bounds:
+        found: list[Bounds] = []
+        hint: Hint | None = None
+        for laws in self._directions():
+            one, hint = _answer(laws, question, relative, hint)
+            found.append(one)
+        return Bounds(max(one.lower for one in found), max(one.upper for one in found))
+
+    def _sum(self, moment: Callable[[Law], Bounds], *, divisor: float) -> Bounds:
+        found = []
+        for laws in self._directions():
+            parts = [(moment(law), times) for law, times in laws]
+            low = sum(times * one.lower for one, times in parts) / divisor
+            high = sum(times * one.upper for one, times in parts) / divisor
+            found.append(Bounds(low * (1 - 8 * FUNCTIONS), high * (1 + 8 * FUNCTIONS)))
+        return Bounds(max(one.lower for one in found), max(one.upper for one in found))
+
+
+def _answer(
+    laws: Laws, question: DeltaAt | EpsilonAt, relative: float, hint: Hint | None = None
+) -> tuple[Bounds, Hint | None]:
+    """For one direction: nothing or one release in closed form, all else on lattices."""
+    if (closed := _closed(laws, question)) is not None:
+        return closed, None
+    found, hint = answer(laws, question, relative=relative, hint=hint)
+    if isinstance(question, EpsilonAt) and _infinite(laws) * (1 + 8 * FUNCTIONS) <= question.delta:
+        most = sum(times * law.greatest for law, times in laws) * (1 + 4 * FUNCTIONS)  # there, δ is what is infinite
+        found = Bounds(found.lower, min(found.upper, max(0.0, most)))
+    return found, hint
+
+
+def _closed(laws: Laws, question: DeltaAt | EpsilonAt) -> Bounds | None:
+    infinite = _infinite(laws)
+    greatest = sum(times * law.greatest for law, times in laws)
+    match question, laws:
+        case _, ():
+            return Bounds(0.0, 0.0)
+        case DeltaAt(epsilon), ((GaussianLaw(mu), 1),):
+            return _gaussian_delta(mu, epsilon)
+        case EpsilonAt(delta), ((GaussianLaw(mu), 1),):
+            return _gaussian_epsilon(mu, delta)
+        case EpsilonAt(delta), _ if infinite * (1 - 8 * FUNCTIONS) > delta:
+            return Bounds(math.inf, math.inf)
+        case DeltaAt(_), _ if infinite == 1.0:
+            return Bounds(1.0, 1.0)
+        case DeltaAt(epsilon), _ if epsilon >= greatest * (1 + 1e-12):
+            return Bounds(infinite * (1 - 8 * FUNCTIONS), min(1.0, infinite * (1 + 8 * FUNCTIONS)))
+        case DeltaAt(epsilon), ((law, 1),):
+            return single_delta(law, epsilon)
+        case EpsilonAt(delta), ((law, 1),):
+            return single_epsilon(law, delta)
+    return None
+
+
+def _delta(laws: Laws, relative: float, epsilon: float) -> Bounds:
+    return _answer(laws, DeltaAt(epsilon), relative)[0]
+
+
+def _infinite(laws: Laws) -> float:
+    return 0.0 - math.expm1(sum(times * _log_finite(law) for law, times in laws))
+
+
+def _log_finite(law: Law) -> float:
+    return math.log1p(-law.infinite) if law.infinite < 1.0 else -math.inf
+
+
+NEAR = Fraction(1, 2**44)
+"""μ of many Gaussians is rounded; this is far more than that, and far less than anybody asks for."""
+
+
+HUGE = 1e5
+"""Beyond this μ the loss is μ²/2 ± 40μ, but for a probability that is smaller than all floats."""
+
+
+def _gaussian_delta(mu: float, epsilon: float) -> Bounds:
+    if mu > HUGE:
+        near = _huge(mu)
+        return Bounds(float(epsilon < near.lower) * (1 - FUNCTIONS), float(epsilon < near.upper) or FUNCTIONS)
+    least, most = (hockey_stick(size, Fraction(epsilon)) for size in _sizes(mu))
+    # `lower` and `upper` round the decimal that is printed; the float itself may be half a unit farther in.
+    return Bounds(max(0.0, math.nextafter(lower(least), -math.inf)), min(1.0, math.nextafter(upper(most), math.inf)))
+
+
+def _gaussian_epsilon(mu: float, delta: float) -> Bounds:
+    """By bisection; the lower end is proved to be above δ, the upper one not to be."""
+    if mu > HUGE:
+        return _huge(mu)
+    small, large = _sizes(mu)
+    target, near = arb(delta), single_epsilon(GaussianLaw(mu), delta)  # a float is a ball of radius 0
+    if math.isinf(near.upper):
+        near = _huge(mu)
+    return Bounds(
+        _bisected(lambda epsilon: bool(hockey_stick(small, epsilon) > target), near)[0],
+        _bisected(lambda epsilon: not bool(hockey_stick(large, epsilon) <= target), near)[1],
+    )
+
+
+def _huge(mu: float) -> Bounds:
+    return Bounds(max(0.0, mu * (mu / 2 - 40) * (1 - FUNCTIONS)), mu * (mu / 2 + 40) * (1 + FUNCTIONS))
+
+
+def _sizes(mu: float) -> tuple[Fraction, Fraction]:
+    return Fraction(mu) * (1 - NEAR), Fraction(mu) * (1 + NEAR)
+
+
+def _bisected(beyond: Callable[[Fraction], bool], near: Bounds) -> tuple[float, float]:
+    """An ε ≥ 0 that is beyond (or 0), and one that is not, close to each other and, if that is right, near those."""
+    if not beyond(Fraction(0)):
+        return 0.0, 0.0
+    low, high = near.lower * (1 - 1e-10), min(near.upper * (1 + 1e-10), 1e300)
+    if not beyond(Fraction(low)):
+        low = 0.0
+    while beyond(Fraction(high)):
+        low, high = high, max(1e-300, 2 * high)
+    while high - low > 1e-13 * high and high > 1e-300:
+        middle = (low + high) / 2 if low > high / 2 else max(2 * low, high / 1024)
+        low, high = (middle, high) if beyond(Fraction(middle)) else (low, middle)
+    return low, high
+
+
+def _check_times(times: object) -> None:
+    if isinstance(times, bool) or not isinstance(times, Integral) or times < 0:
+        raise InvalidPromise(
+            wanted="A whole number of at least 0 was wanted for how often a loss is added.",
+            given=f"{times!r} was given.",
+            do="Count the releases.",
+        )
+
+
+def _width(relative: float) -> float:
+    check(relative, "relative", above=1e-9, below=0.5, ends="above and below")
+    return float(relative)

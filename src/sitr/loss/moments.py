@@ -1,0 +1,150 @@
+"""Moments of a loss, K(λ) = ln E[e^{λL}], and its mean: proved from both sides, without adding any losses.
+
+Under P, u = e^{−L} has the mean 1 − β, where β is Q's mass outside of P. So E[e^{λL}] = 1 + λβ + E[g] with g =
+e^{λl} − 1 + λ(e^{−l} − 1), which is 0 at l = 0, nowhere negative and convex in u: nothing cancels, however
+small the losses are. As λ falls to 0, g/λ becomes l − 1 + e^{−l}, and the same is true of the mean.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from sitr.loss.bounds import Bounds
+from sitr.loss.forms.gaussian import GaussianLaw
+from sitr.loss.lattice import Mesh, mesh, off_at
+from sitr.loss.law import FUNCTIONS, ROUNDING, Law, Vector
+from sitr.loss.search import GRID, outline
+
+ROUNDS = 10
+MOST_CELLS = 200_000
+NEGLIGIBLE = 16.0
+
+
+@lru_cache(maxsize=4096)
+def log_moment(law: Law, tilt: float, *, relative: float) -> Bounds:
+    """K(λ) for λ > 0."""
+    if law.infinite > 0.0:
+        return Bounds(math.inf, math.inf)
+    if isinstance(law, GaussianLaw):
+        exact = tilt * (tilt + 1) * law.mu * law.mu / 2  # [Mir17, Prop. 7]
+        return Bounds(exact * (1 - FUNCTIONS), exact * (1 + FUNCTIONS))
+    found = _log_excess(law, tilt, relative=relative)
+    return Bounds(
+        _log1p_exp(found.lower) * (1 - 2 * FUNCTIONS) if found.lower > -math.inf else 0.0,
+        _log1p_exp(found.upper) * (1 + 2 * FUNCTIONS),
+    )
+
+
+@lru_cache(maxsize=4096)
+def mean(law: Law, *, relative: float) -> Bounds:
+    """E[L]."""
+    if law.infinite > 0.0:
+        return Bounds(math.inf, math.inf)
+    if isinstance(law, GaussianLaw):
+        exact = law.mu * law.mu / 2
+        return Bounds(exact * (1 - FUNCTIONS), exact * (1 + FUNCTIONS))
+    found = _log_excess(law, 0.0, relative=relative)
+    return Bounds(math.exp(found.lower) * (1 - FUNCTIONS), math.exp(found.upper) * (1 + FUNCTIONS))
+
+
+def _log_excess(law: Law, tilt: float, *, relative: float) -> Bounds:
+    """ln of λβ + E[g], or of β + E[l − 1 + e^{−l}] if λ is 0."""
+    shape = outline(law)
+    with np.errstate(divide="ignore"):
+        outside = float(np.log(law.reversed().infinite * (tilt or 1.0)))
+    bounds, step, rest, error = Bounds(-math.inf, math.inf), shape.size / 4, -60.0, math.inf
+    for _ in range(ROUNDS):
+        high = _end(law, tilt or 1.0, rest)
+        step = max(step, (high - shape.low) * 2.0**-40)
+        cells = mesh(law, step=step, low=shape.low, high=high, tilt=tilt, tolerance=step * step / 100)
+        lower, upper = _excess(cells, law, tilt)
+        lower, upper = (float(np.logaddexp(one, outside)) for one in (lower, upper))
+        bounds = Bounds(max(bounds.lower, lower - 8 * FUNCTIONS), min(bounds.upper, upper + 8 * FUNCTIONS))
+        before, error = error, bounds.width / max(1.0, _log1p_exp(bounds.upper) if tilt else 1.0)
+        # Finer cells do not help any more where their masses are not known well enough.
+        if error <= relative or 0.8 * before < error < math.inf or len(cells.starts) > MOST_CELLS:
+            break
+        rest = min(rest, bounds.upper - NEGLIGIBLE + math.log(relative))
+        step *= min(0.7, max(1 / 32, 0.7 * math.sqrt(relative / error))) if math.isfinite(error) else 0.25
+    return bounds
+
+
+def _excess(cells: Mesh, law: Law, tilt: float) -> tuple[float, float]:
+    """ln E[g] from below, each cell fused, and from above, each split between its ends, moved out by what they are off.
+
+    A common loss is off by 2·slack. The share of an end is rounded towards the end with the larger g. Above the mesh,
+    g ≤ e^{λl} and l ≤ e^l; below it, g ≤ λe^{−l} (or e^{−l}), of which Q's mass is the mean.
+    """
+    edges = np.append(cells.starts, cells.ends[-1]) * cells.step
+    off = off_at(law, edges)
+    lows, highs = (edges - off)[:-1], (edges + off)[1:]
+    log_p, log_q, slack = cells.masses
+    some, width = log_p > -np.inf, highs - lows
+    common = np.where(some, log_p, 0.0) - np.where(some, log_q, 0.0)
+    wrong = 2 * slack + 8 * ROUNDING * (1 + np.abs(common))
+    at_low, at_high = _log_g(lows, tilt), _log_g(highs, tilt)
+    moved = np.clip(common - lows + np.where(at_high > at_low, wrong, -wrong), 0.0, width)
+    with np.errstate(divide="ignore"):
+        right = np.log(np.minimum(1.0, np.expm1(-moved) / np.expm1(-width)))
+        left = -moved + np.log(np.minimum(1.0, np.expm1(moved - width) / np.expm1(-width)))
+    most = _log_sum(cells.masses.log_p_most + np.logaddexp(left + at_low, right + at_high))
+    sure = some & np.isfinite(slack)
+    toward = np.sign(common) * np.maximum(np.abs(common) - np.where(sure, wrong, 0.0), 0.0)
+    least = _log_sum((log_p - slack)[sure] + _log_g(toward[sure], tilt))
+    ends = law.cells(np.array((-math.inf, edges[0])))
+    rest = (
+        float(ends.log_q[0]) + (float(ends.slack[0]) if math.isfinite(ends.slack[0]) else 0.0) + math.log(tilt or 1.0)
+    )
+    beyond = -math.inf
+    if cells.log_beyond > -math.inf:
+        beyond = law.log_moment_above(tilt or 1.0, max(0.0, float(edges[-1] - off[-1])))
+    whole = float(np.logaddexp(most, np.logaddexp(rest, beyond)))
+    rounding = 128 * FUNCTIONS  # of g where its terms nearly cancel, of shares and of sums
+    return least - rounding - FUNCTIONS * abs(least), whole + rounding + FUNCTIONS * abs(whole)
+
+
+def _log_g(losses: Vector, tilt: float) -> Vector:
+    """ln of e^{λl} − 1 + λ(e^{−l} − 1); if λ is 0, of l − 1 + e^{−l}."""
+    size = np.abs(losses) * max(1.0, tilt)
+    small = np.clip(losses, -0.05 / max(1.0, tilt), 0.05 / max(1.0, tilt))
+    near = np.zeros_like(losses)
+    for power in range(10, 1, -1):  # Σ (λ^{n−1} + (−1)ⁿ)·lⁿ/n!, times λ
+        near = near * small + ((tilt ** (power - 1) if tilt else 0.0) + (-1) ** power) / math.factorial(power)
+    near = near * small * small
+    rise, fall = tilt * losses, -losses
+    inside = np.clip(losses, -600.0, 600.0 / (tilt or 1.0))
+    if tilt:
+        direct = np.expm1(tilt * inside) + tilt * np.expm1(-inside)
+        large, log_tilt = rise, math.log(tilt)
+    else:
+        direct = losses + np.expm1(-np.maximum(losses, -600.0))
+        large, log_tilt = np.log(np.maximum(losses, 1.0)), 0.0
+    with np.errstate(divide="ignore"):
+        found = np.log(np.where(size < 0.05, near, np.maximum(direct, 0.0)))
+    found = found + np.where(size < 0.05, log_tilt, 0.0)
+    far = (rise > 600.0) if tilt else (losses > 1e17)
+    return np.select([far, losses < -600.0], [large, fall + log_tilt], found)
+
+
+def _log_sum(logs: Vector) -> float:
+    """ln Σ e^x."""
+    top = float(logs.max(initial=-math.inf))
+    return top + math.log(float(np.exp(logs - top).sum())) if math.isfinite(top) else top
+
+
+def _log1p_exp(x: float) -> float:
+    """ln(1 + e^x)."""
+    return math.log1p(math.exp(x)) if x < 40.0 else x + math.exp(-x)
+
+
+def _end(law: Law, tilt: float, log_rest: float) -> float:
+    """A loss above which less than e^{log_rest} of the moment lies, or the last of the grid."""
+    for loss in GRID[np.flatnonzero(GRID > 2.0**-20)][:-1]:
+        if loss >= law.greatest:
+            return law.greatest
+        if law.log_moment_above(tilt, float(loss)) < log_rest:
+            return float(loss)
+    return float(GRID[-2])

@@ -1,0 +1,126 @@
+"""What a loss comes to, as a few lines for people and as a dictionary for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from sitr.accounting.plan import Plan
+from sitr.accounting.training import Training
+from sitr.loss.bounds import Bounds
+from sitr.loss.loss import Loss
+from sitr.report.attack import Attack, ends
+from sitr.report.comparison import RANDOM, outright
+from sitr.report.figures import about, at_least, at_most, counted, number
+
+Rows = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A loss, the ε at a δ or the δ at an ε that was asked for, and what an attacker can do."""
+
+    loss: Loss
+    found: Bounds
+    attack: Attack
+    delta: float | None = None
+    epsilon: float | None = None
+    """The one that was given; the other one was found."""
+
+    @classmethod
+    def at_delta(cls, loss: Loss, delta: float) -> Account:
+        return cls(loss, loss.epsilon(delta=delta), Attack.on(loss), delta=delta)
+
+    @classmethod
+    def at_epsilon(cls, loss: Loss, epsilon: float) -> Account:
+        return cls(loss, loss.delta(epsilon=epsilon), Attack.on(loss), epsilon=epsilon)
+
+    @property
+    def largest_delta(self) -> float:
+        """The δ that was asked for, or that was found from above."""
+        return self.found.upper if self.delta is None else self.delta
+
+    def headline(self) -> str:
+        """One answer with its proof.
+
+        >>> from sitr.loss.forms.gaussian import GaussianLaw
+        >>> Account.at_delta(Loss.of(GaussianLaw(1.0)), 1e-6).headline()
+        'ε is between 4.886 and 4.887 at δ = 10⁻⁶'
+        """
+        symbol, given = ("δ", f"ε = {about(self.epsilon)}") if self.epsilon is not None else ("ε", _delta(self.delta))
+        return f"{symbol} {between(self.found)} at {given}"
+
+    def to_dict(self) -> dict[str, object]:
+        """For machines: exact bounds, nothing rounded for reading."""
+        return {
+            "epsilon": ends(self.found) if self.epsilon is None else self.epsilon,
+            "delta": ends(self.found) if self.delta is None else self.delta,
+            "infinite_mass": self.loss.infinite_mass(),
+            "attack": self.attack.to_dict(),
+        }
+
+
+def between(bounds: Bounds) -> str:
+    """An interval in words, rounded outward.
+
+    >>> between(Bounds(2.3806, 2.3822)), between(Bounds(0.0, 1e-9)), between(Bounds(0.5, 0.5))
+    ('is between 2.38 and 2.383', 'is at most 10⁻⁹', 'is 0.5')
+    """
+    if bounds.upper == float("inf"):
+        infinite = bounds.lower == float("inf")
+        return "is infinite" if infinite else f"is at least {at_least(bounds.lower)}, without a bound from above,"
+    low, high = at_least(bounds.lower), at_most(bounds.upper)
+    if low == high:
+        return f"is {high}"
+    return f"is between {low} and {high}" if bounds.lower > 0.0 else f"is at most {high}"
+
+
+def render(headline: str, rows: Iterable[tuple[str, str]]) -> RenderableType:
+    """The answer, and below it what it means."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column()
+    for name, sentence in rows:
+        grid.add_row(name, Text(sentence))
+    return Group(Text(headline, style="bold"), grid)
+
+
+def plan_rows(plan: Plan, account: Account) -> Rows:
+    """What is released, what an attacker can do, whom ε does not protect, and γ."""
+    rows = [
+        ("releases", f"{counted(plan.releases, 'release')} in {counted(len(plan.steps), 'step')}."),
+        *account.attack.words(),
+        ("outright", outright(account.loss.infinite_mass(), delta=account.largest_delta)),
+    ]
+    if plan.random:
+        rows.append(("random", f"γ = {at_most(plan.gamma)}: {RANDOM}"))
+    return tuple(rows)
+
+
+def training_rows(training: Training, account: Account) -> Rows:
+    """What is trained, what an attacker can do, and what is taken for granted."""
+    seen = "1 epoch" if training.epochs == 1 else f"{about(training.epochs)} epochs"
+    return (
+        (
+            "training",
+            f"{number(training.examples)} examples, {seen} in batches of about {number(training.batch)}: "
+            f"{counted(training.steps, 'step')} at a rate of {about(training.rate, digits=4)}.",
+        ),
+        ("noise", f"σ = {about(training.sigma)} times the length to which gradients are clipped."),
+        *account.attack.words(),
+        ("assumed", ASSUMED),
+    )
+
+
+ASSUMED = (
+    "Every step draws its batch anew, each example by a coin of its own (Poisson), and nobody sees who was drawn. One "
+    "example is added or removed. Shuffled batches are another mechanism, and these figures are not about it."
+)
+
+
+def _delta(delta: float | None) -> str:
+    return f"δ = {at_most(delta or 0.0)}"

@@ -1,0 +1,64 @@
+"""What an attacker can do with everything that was released, in plain words: no test and no guess is better."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sitr.loss.bounds import Bounds
+from sitr.loss.loss import Loss
+from sitr.report.figures import about, at_least, at_most
+
+FALSE_ALARMS = 0.01
+"""How often a test may point at somebody who did not take part."""
+
+WIDTH = 0.01
+"""How wide, relative to itself, the figures for words may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """The best that anybody can do: hits of a test with few false alarms, and right guesses from even odds."""
+
+    hits: Bounds
+    guess: Bounds
+
+    @classmethod
+    def on(cls, loss: Loss) -> Attack:
+        guess = loss.posterior(prior=0.5, relative=WIDTH)
+        return cls(loss.trade_off(fpr=FALSE_ALARMS, relative=WIDTH), Bounds(max(0.5, guess.lower), guess.upper))
+
+    def words(self) -> tuple[tuple[str, str], ...]:
+        """A name and a sentence for each."""
+        alarms = f"{about(100 * FALSE_ALARMS)}% false alarms"
+        return (
+            ("attacker", f"The best test for who took part finds {share(self.hits)} of them, with {alarms}."),
+            (
+                "guess",
+                f"From even odds, the best guess whether you took part is right {share(self.guess)} of the time.",
+            ),
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """For machines."""
+        return {"false_alarms": FALSE_ALARMS, "hits": ends(self.hits), "guess": ends(self.guess)}
+
+
+def share(bounds: Bounds) -> str:
+    """A probability in percent, rounded outward.
+
+    >>> share(Bounds(0.33151, 0.33179)), share(Bounds(0.5, 0.5))
+    ('33.1% to 33.2%', '50%')
+    """
+    low, high = at_least(100 * bounds.lower, digits=3), at_most(100 * min(1.0, bounds.upper), digits=3)
+    return f"{low}%" if low == high else f"{low}% to {high}%"
+
+
+def ends(bounds: Bounds) -> dict[str, float | None]:
+    """An interval for machines; what is infinite has no number.
+
+    >>> ends(Bounds(1.0, float("inf")))
+    {'lower': 1.0, 'upper': None}
+    """
+    return {
+        side: end if end < float("inf") else None for side, end in (("lower", bounds.lower), ("upper", bounds.upper))
+    }

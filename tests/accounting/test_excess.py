@@ -1,0 +1,112 @@
+"""The distance from a promise: the same by the loss and by closed forms, on the right side, in every flavor."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from sitr.accounting.excess import BROKEN, KEPT, excess, standing_out
+from sitr.errors import IncompatiblePromises, InvalidPromise
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.concentrated import ConcentratedDP
+from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.profile import PrivacyProfile
+from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
+from sitr.flavors.renyi import RenyiDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.forms.finite import response
+from sitr.loss.forms.gaussian import GaussianLaw
+from sitr.loss.forms.laplace import LaplaceLaw
+from sitr.loss.loss import Loss
+from sitr.mechanisms.composed import Repeated
+from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.threshold import Threshold
+
+NOISE = Loss.of(GaussianLaw(1.0))
+EPSILON = GaussianDP(1.0).to_approximate(delta=1e-6).epsilon
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.999, 1.001, 2.0])
+def test_epsilon_in_units_of_the_target(factor):
+    found = excess(NOISE, ApproximateDP(EPSILON * factor, 1e-6))
+    assert found.lower <= -math.log(factor) <= found.upper
+    assert (found.upper < 0.0) == (factor > 1)
+
+
+def test_delta_decides_where_epsilon_is_0():
+    delta = GaussianDP(1.0).delta(epsilon=0.0)
+    assert excess(NOISE, ApproximateDP(0.0, delta * 1.01)).upper < 0.0
+    assert excess(NOISE, ApproximateDP(0.0, delta * 0.99)).lower > 0.0
+    assert excess(NOISE, ApproximateDP(1.0, 1.0)) == KEPT
+
+
+def test_all_points_of_a_profile_count():
+    points = [GaussianDP(1.0).to_approximate(delta=delta).epsilon for delta in (1e-3, 1e-6)]
+    kept = PrivacyProfile(((points[0] * 1.01, 1e-3), (points[1] * 1.01, 1e-6)))
+    assert excess(NOISE, kept).upper < 0.0
+    for broken in (
+        ((points[0] * 0.99, 1e-3), (points[1] * 1.01, 1e-6)),
+        ((points[0] * 1.01, 1e-3), (points[1] * 0.99, 1e-6)),
+    ):
+        assert excess(NOISE, PrivacyProfile(broken)).lower > 0.0
+
+
+def test_the_largest_loss():
+    assert excess(Loss.of(LaplaceLaw(1.0)), PureDP(2.0)).upper == pytest.approx(-math.log(2))
+    assert excess(Loss.of(LaplaceLaw(1.0)), ApproximateDP(0.5, 0.0)).lower == pytest.approx(math.log(2))
+    assert excess(NOISE, PureDP(100.0)).lower == math.inf
+    assert excess(Loss(()), PureDP(0.0)).upper == -math.inf
+
+
+def test_exact_sums_are_kept_to_the_last_digit():
+    """0.1 ten times is 1, though the loss is only known to be at most 1 + 10⁻¹⁵."""
+    assert excess(Repeated(Laplace(scale=10), 10), PureDP(1.0)).upper < 0.0
+    assert excess(Repeated(Laplace(scale=10), 11), PureDP(1.0)).lower > 0.0
+    assert excess(Repeated(Laplace(scale=10), 10).loss(), PureDP(1.0)).upper >= 0.0
+
+
+def test_orders_of_a_table():
+    assert excess(NOISE, RenyiDP.at({2: 1.01, 8: 4.04})).upper < 0.0  # α/2 at order α
+    assert excess(NOISE, RenyiDP.at({2: 1.01, 8: 3.96})).lower > 0.0
+
+
+@pytest.mark.parametrize(
+    ("kept", "broken"),
+    [
+        (ZeroConcentratedDP(0.126), ZeroConcentratedDP(0.124)),
+    ],
+)
+def test_other_flavors_are_compared_with_the_promise(kept, broken):
+    mechanism = Gaussian(sigma=4, sensitivity=2)
+    assert excess(mechanism, kept) == KEPT
+    assert excess(mechanism, broken) == BROKEN
+
+
+@pytest.mark.parametrize("target", [ZeroConcentratedDP(1.0), GaussianDP(1.0), ConcentratedDP(1.0, 1.0)])
+def test_a_loss_has_no_promise(target):
+    with pytest.raises(InvalidPromise, match=type(target).__name__):
+        excess(NOISE, target)
+
+
+def test_without_a_loss_the_promise_decides():
+    threshold = Threshold(noise=Laplace(scale=2, sensitivity=2), groups=2, least=30)
+    assert excess(threshold, ApproximateDP(1.0, 1e-6)) == KEPT
+    assert excess(threshold, ApproximateDP(1.0, 1e-7)) == BROKEN
+    assert standing_out(threshold, ApproximateDP(1.0, 1e-7)) == ""
+
+
+def test_the_part_that_forbids_a_target_is_named():
+    target = ApproximateDP(1.0, 1e-6)
+    mixed = Loss.of(LaplaceLaw(2.0)) + Loss.of(GaussianLaw(0.01))
+    assert "LaplaceLaw(epsilon=2.0) alone" in standing_out(mixed, target)
+    assert "GaussianLaw" not in standing_out(mixed, target)
+    assert "infinite with probability 0.001" in standing_out(Loss.of(response(0.1, infinite=1e-3)), target)
+    assert standing_out(Loss.of(LaplaceLaw(0.9)) + Loss.of(GaussianLaw(0.01)), target) == ""
+
+
+def test_a_random_target_is_about_other_neighbours() -> None:
+    with pytest.raises(IncompatiblePromises, match="for every pair of neighbours"):
+        excess(Laplace(scale=10), RandomDP(PureDP(0.2), 0.1))

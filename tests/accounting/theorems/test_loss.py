@@ -1,0 +1,111 @@
+"""The row of the privacy loss: the truth lies in its interval, and it knows its limits."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sitr.accounting.plan import Plan, Step, worst
+from sitr.accounting.plan_file import read_plan
+from sitr.accounting.theorems.loss import LOSS, loss, total_loss
+from sitr.accounting.theorems.optimal_equal import optimal_equal
+from sitr.accounting.theorems.theorem import NO
+from sitr.accounting.views import Inapplicable
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.profile import PrivacyProfile
+from sitr.flavors.pure import PureDP
+from sitr.flavors.renyi import RenyiDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.bounds import ball
+from sitr.loss.forms.gaussian import GaussianLaw
+from sitr.loss.loss import RELATIVE, Loss
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.tuples(st.floats(0.01, 2.0), st.sampled_from([0.0, 1e-6, 1e-3])), min_size=1, max_size=5),
+    st.sampled_from([1e-2, 0.1]),
+)
+def test_the_truth_about_responses_lies_in_the_interval(worst_delta, plan_of, releases, delta):
+    found = loss(plan_of(releases), delta)
+    assert found.two_sided
+    assert worst_delta(releases, found.upper) <= ball(delta) * (1 + ball(1e-12))
+    if found.lower > 0.0:
+        assert worst_delta(releases, found.lower) >= ball(delta) * (1 - ball(1e-12))
+    assert found.width <= 3 * RELATIVE * max(found.upper, 0.1)
+
+
+@pytest.mark.parametrize("times", [1, 10, 1000])
+@pytest.mark.parametrize("delta", [1e-9, 1e-5])
+def test_equal_approximate_releases_as_the_optimal_theorem_has_them(times, delta):
+    plan = Plan((Step((ApproximateDP(0.1, 1e-13),), times=times),))
+    found, exactly = loss(plan, delta), optimal_equal(plan, delta)
+    assert found.lower <= exactly.upper * (1 + 1e-12)
+    assert exactly.lower <= found.upper * (1 + 1e-12)
+
+
+def test_gaussian_steps_as_one_gaussian():
+    found = loss(read_plan([{"gaussian": {"sigma": 4, "sensitivity": 1}, "times": 4}]), 1e-6)
+    assert found.lower <= GaussianDP(0.5).to_approximate(delta=1e-6).epsilon <= found.upper * (1 + 1e-12)
+    assert found.width < 1e-9
+
+
+def test_sampling_is_seen_whole():
+    """The interval of sampled Laplace noise is below what its pure promise alone allows."""
+    step = {"subsampled": {"rate": 0.1, "step": {"laplace": {"scale": 1, "sensitivity": 1}}}, "times": 50}
+    plan = read_plan([step])
+    alone = Plan((Step(plan.steps[0].promises, times=50),))
+    assert loss(plan, 1e-6).upper < loss(alone, 1e-6).lower
+
+
+def test_a_profile_is_its_dominating_pair():
+    profile = PrivacyProfile(((0.1, 1e-2), (0.5, 1e-4), (1.0, 1e-9)))
+    pair = worst(profile)
+    assert pair is not None
+    for epsilon in (0.0, 0.05, 0.1, 0.3, 0.5, 0.9, 1.0, 2.0):
+        found = pair.delta(epsilon=epsilon)
+        assert found.lower <= profile.delta(epsilon=epsilon) * (1 + 1e-9)
+        assert found.upper >= profile.delta(epsilon=epsilon) * (1 - 1e-9)
+
+
+def test_several_promises_without_a_mechanism_tell_no_law():
+    assert Step((PureDP(1.0), ZeroConcentratedDP(0.1))).loss is None
+    assert Step((PureDP(1.0), ZeroConcentratedDP(0.1)), stated=Loss.of(GaussianLaw(1.0))).loss is not None
+
+
+@pytest.mark.parametrize("promise", [ZeroConcentratedDP(0.1), RenyiDP.at({2: 0.1})])
+def test_moments_tell_no_law_and_the_step_is_named(promise):
+    plan = Plan((Step((PureDP(0.1),)), Step((promise,), name="survey")))
+    with pytest.raises(Inapplicable) as none:
+        loss(plan, 1e-6)
+    assert none.value.reason == "step 2 (survey): its promises do not tell the law of its loss"
+
+
+def test_infinite_losses_beyond_delta():
+    with pytest.raises(Inapplicable, match="infinite with probability"):
+        loss(Plan((Step((ApproximateDP(0.1, 1e-3),)),)), 1e-6)
+    with pytest.raises(Inapplicable, match="δ above 0"):
+        loss(Plan((Step((PureDP(0.1),)),)), 0.0)
+
+
+def test_nothing_released_loses_nothing():
+    found = loss(Plan((Step((PureDP(0.0),), times=5), Step((GaussianDP(0.0),)))), 1e-6)
+    assert (found.lower, found.upper) == (0.0, 0.0)
+
+
+def test_losses_beyond_all_lattices_have_none():
+    assert worst(PureDP(1e300)) is None
+    assert math.isfinite(loss(Plan((Step((PureDP(500.0),), times=3),)), 1e-6).upper)
+
+
+def test_the_count_is_not_forgotten():
+    total = total_loss(read_plan([{"laplace": {"scale": 1, "sensitivity": 1}, "times": 7}, {"pure": {"epsilon": 1}}]))
+    assert sorted(times for _, times in total.laws) == [1, 7]
+
+
+def test_it_never_decides_when_to_stop():
+    assert LOSS.adaptive(Plan((Step((PureDP(0.1),)),)), 1e-6) == NO

@@ -1,0 +1,336 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from flint import arb
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sitr.accounting.plan import Plan, Step
+from sitr.accounting.theorems.optimal_equal import optimal_equal
+from sitr.errors import InvalidPromise
+from sitr.flavors.approximate import ApproximateDP
+from sitr.loss.forms.bounded_range import BoundedRangeLaw
+from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
+from sitr.loss.forms.finite import FiniteLaw, pair, response
+from sitr.loss.forms.gaussian import GaussianLaw
+from sitr.loss.forms.laplace import DiscreteLaplaceLaw, LaplaceLaw
+from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
+from sitr.loss.loss import Loss
+from sitr.loss.search import DeltaAt, EpsilonAt, answer
+
+DPSGD = PoissonLaw(GaussianLaw(1 / 0.8), 0.01)
+
+# Values from elsewhere
+
+
+@pytest.mark.parametrize(("delta", "epsilon", "digits"), [(1e-5, 10.05363477, 8), (1e-12, 16.7626, 4)])
+def test_a_known_training_run(delta, epsilon, digits):
+    half = 0.5 * 10.0**-digits
+    for relative in (0.05, 1e-3, 1e-4):
+        found = Loss.of(DPSGD, 10_000).epsilon(delta=delta, relative=relative)
+        assert found.lower <= epsilon + half
+        assert epsilon - half <= found.upper
+        assert found.width <= relative * found.upper
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "times", "total"),
+    [(0.1, 1e-8, 100, 1e-5), (1.0, 0.0, 100, 1e-5), (0.3, 1e-3, 7, 0.02), (0.1, 0.0, 10**6, 1e-6)],
+)
+def test_equal_promises_compose_as_the_optimal_theorem_says(epsilon, delta, times, total):
+    exact = optimal_equal(Plan((Step((ApproximateDP(epsilon, delta),), times=times),)), total)
+    found = Loss.of(response(epsilon, infinite=delta), times).epsilon(delta=total)
+    assert found.lower <= exact.upper
+    assert exact.lower <= found.upper
+    assert found.width <= 1e-3 * found.upper
+
+
+@pytest.mark.parametrize("mu", [1e-9, 0.01, 1.0, 30.0, 1e5])
+@pytest.mark.parametrize("delta", [0.9, 0.1, 1e-5, 1e-100, 1e-300])
+def test_gaussians_are_exact(mu, delta, truth):
+    found = Loss.of(GaussianLaw(mu)).epsilon(delta=delta)
+    m, d = truth.real(mu), truth.real(delta)
+
+    def true(epsilon: float):
+        e = truth.real(epsilon)
+        if e / m - m / 2 > 1e4:  # beyond, both tails vanish before their difference is known
+            return arb(0)
+        return truth.normal(m / 2 - e / m) - e.exp() * truth.normal(-m / 2 - e / m)
+
+    assert found.lower == 0.0 or true(found.lower) >= d
+    assert not true(found.upper) > d
+    assert found.width <= 1e-11 * found.upper
+
+
+def test_many_gaussians_are_one(truth):
+    whole = Loss.of(GaussianLaw(0.3), 9) + Loss.of(GaussianLaw(0.4)) * 9
+    assert whole.laws[0][1] == 1
+    (law, _), *_ = whole.laws
+    assert isinstance(law, GaussianLaw)
+    assert law.mu == pytest.approx(1.5, rel=1e-15)
+    found = whole.delta(epsilon=2.0)
+    mu = (arb(truth.real(0.3)) ** 2 * 9 + truth.real(0.4) ** 2 * 9).sqrt()
+    true = truth.normal(mu / 2 - 2 / mu) - arb(2).exp() * truth.normal(-mu / 2 - 2 / mu)
+    assert truth.real(found.lower) <= true <= truth.real(found.upper)
+
+
+# Gaussians composed on the lattice, as if nobody knew that they are one
+
+
+@pytest.mark.parametrize("times", [2, 100, 10**6])
+@pytest.mark.parametrize("delta", [0.3, 1e-5, 1e-50, 1e-300])
+def test_composition_of_gaussians_on_the_lattice(times, delta):
+    law = GaussianLaw(1.3 / math.sqrt(times))
+    true = Loss.of(law, times).epsilon(delta=delta)
+    for relative in (0.1, 1e-3):
+        found, _ = answer(((law, times),), EpsilonAt(delta), relative=relative)
+        assert found.lower <= true.upper
+        assert true.lower <= found.upper
+        assert found.width <= relative * found.upper
+    at = true.upper
+    found, _ = answer(((law, times),), DeltaAt(at), relative=1e-3)
+    assert found.lower <= delta * (1 + 1e-9)
+    assert delta * (1 - 1e-9) <= found.upper
+
+
+# One and two releases of every law
+
+LAWS = [
+    LaplaceLaw(1.0),
+    LaplaceLaw(0.01),
+    DiscreteLaplaceLaw(3.0, 2),
+    DiscreteGaussianLaw(0.8, 1),
+    response(1.5),
+    response(0.5, answers=4),
+    pair((0.5, 0.3, 0.2), (0.2, 0.3, 0.5)),
+    *(
+        PoissonLaw(inner, 0.1, added)
+        for inner in (GaussianLaw(1.25), response(1.0), DiscreteGaussianLaw(0.8, 1))
+        for added in (False, True)
+    ),
+]
+ONCE = [
+    *LAWS,
+    GaussianLaw(2.0),
+    BoundedRangeLaw(2.0),
+    SubsetLaw(GaussianLaw(1.25), 0.2),
+    SubsetLaw(LaplaceLaw(1.0), 0.3),
+    PoissonLaw(LaplaceLaw(1.0), 0.2),
+    PoissonLaw(response(1.0, infinite=0.125), 0.3, added=True),
+]
+
+
+def contains(found, true: arb, truth, nearly: float = 1e-13) -> bool:
+    return bool(truth.real(found.lower * (1 - nearly)) <= true <= truth.real(found.upper * (1 + nearly)))
+
+
+@pytest.mark.parametrize("law", ONCE, ids=str)
+def test_one_release(law, truth):
+    for epsilon in (0.0, 0.05, 0.3, 0.9):
+        found, _ = answer(((law, 1),), DeltaAt(epsilon), relative=1e-3)
+        true = truth.delta(law, truth.real(epsilon))
+        assert contains(found, true, truth) or true < arb("1e-15")
+        directions = [truth.delta(one, truth.real(epsilon)) for one in (law, law.reversed())]
+        assert contains(Loss.of(law).delta(epsilon=epsilon), max(directions, key=float), truth) or true < arb("1e-15")
+
+
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_two_releases(law, truth):
+    for epsilon in (0.0, 0.25, 1.1):
+        true = truth.twice(law, truth.real(epsilon))
+        for relative in (0.1, 1e-3):
+            found, _ = answer(((law, 2),), DeltaAt(epsilon), relative=relative)
+            assert contains(found, true, truth) or true < arb("1e-15")
+
+
+def test_a_bounded_range_has_its_published_profile(truth):
+    width = arb(2)
+    for epsilon in (0.0, 0.5, 1.9):
+        true = (1 - ((truth.real(epsilon) - width) / 2).exp()) ** 2 / (1 - (-width).exp())
+        assert contains(Loss.of(BoundedRangeLaw(2.0)).delta(epsilon=epsilon), true, truth)
+
+
+@pytest.mark.parametrize("times", [3, 10])
+def test_discrete_laplace_on_its_own_lattice(times, truth):
+    """ε = 1/3 per step of two: the loss is a whole number of thirds, and the sum can be enumerated exactly."""
+    law = DiscreteLaplaceLaw(3.0, 2)
+    atoms = [(round(float(loss * 3)), p) for loss, p, _ in truth.outputs(law)]
+    sums = {0: arb(1)}
+    for _ in range(times):
+        following: dict[int, arb] = {}
+        for at, mass in sums.items():
+            for step, p in atoms:
+                following[at + step] = following.get(at + step, arb(0)) + mass * p
+        sums = following
+    for epsilon in (0.0, 0.7, 1.9):
+        e = truth.real(epsilon)
+        true = sum((p * (1 - (e - arb(at) / 3).exp()) for at, p in sums.items() if arb(at) / 3 > e), arb(0))
+        found = Loss.of(law, times).delta(epsilon=epsilon, relative=1e-6)
+        assert contains(found, true, truth)
+        assert found.width <= 1e-5 * found.upper
+
+
+def test_different_laws_together(truth):
+    """A response and a Laplace: the mean of the one's hockey-stick over the other's losses."""
+    whole = Loss.of(response(0.5)) + Loss.of(LaplaceLaw(1.0))
+    for epsilon in (0.0, 0.4, 1.2):
+        e = truth.real(epsilon)
+        true = sum((p * truth.delta(LaplaceLaw(1.0), e - loss) for loss, p, _ in truth.outputs(response(0.5))), arb(0))
+        assert contains(whole.delta(epsilon=epsilon), true, truth)
+
+
+# Intervals
+
+
+def test_intervals_of_all_widths_have_the_truth_in_common():
+    found = [Loss.of(DPSGD, 1000).epsilon(delta=1e-6, relative=relative) for relative in (0.3, 0.03, 3e-3, 3e-4, 3e-5)]
+    assert max(one.lower for one in found) <= min(one.upper for one in found)
+    assert found[-1].width < 1e-3 * found[0].width
+
+
+inner = st.one_of(
+    st.floats(1e-6, 40.0).map(GaussianLaw),
+    st.floats(1e-6, 40.0).map(LaplaceLaw),
+    st.floats(1e-6, 40.0).map(BoundedRangeLaw),
+    st.floats(1e-6, 40.0).map(response),
+    st.builds(DiscreteLaplaceLaw, st.floats(0.05, 100.0), st.integers(1, 20)),
+    st.builds(DiscreteGaussianLaw, st.floats(0.5, 2000.0), st.integers(1, 4)),
+    st.builds(lambda e, d: response(e, infinite=d), st.floats(0.01, 5.0), st.floats(1e-300, 0.5)),
+)
+rates = st.one_of(st.floats(1e-4, 1.0), st.sampled_from((1.0, 1e-12)))
+laws = st.one_of(inner, st.builds(PoissonLaw, inner, rates, st.booleans()), st.builds(SubsetLaw, inner, rates))
+counts = st.one_of(st.integers(1, 5), st.integers(1, 10**6))
+deltas = st.floats(-300.0, -0.01).map(lambda power: 10.0**power)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.tuples(laws, counts), min_size=1, max_size=2), deltas)
+def test_lower_is_never_above_upper(parts, delta):
+    never_crossed(parts, delta)
+
+
+def never_crossed(parts, delta):
+    whole = Loss.compose([Loss.of(law, times) for law, times in parts])
+    coarse, fine = (whole.epsilon(delta=delta, relative=relative) for relative in (0.2, 0.02))
+    assert 0.0 <= coarse.lower <= coarse.upper
+    assert max(coarse.lower, fine.lower) <= min(coarse.upper, fine.upper)
+    if math.isfinite(fine.upper):
+        assert whole.delta(epsilon=fine.upper, relative=0.1).lower <= delta * (1 + 1e-9)
+    if fine.lower > 0.0 and math.isfinite(fine.lower):
+        assert whole.delta(epsilon=fine.lower, relative=0.1).upper >= delta * (1 - 1e-9)
+
+
+@pytest.mark.slow
+@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.tuples(laws, counts), min_size=1, max_size=3), deltas)
+def test_lower_is_never_above_upper_long(parts, delta):
+    never_crossed(parts, delta)
+
+
+# What else a loss tells
+
+
+def test_nothing_is_lost_by_nothing():
+    none = Loss(())
+    assert (none.epsilon(delta=0.1).upper, none.delta(epsilon=0.0).upper, none.max(), none.infinite_mass()) == (
+        0,
+        0,
+        0,
+        0,
+    )
+    assert (none.mean().upper, none.renyi(order=2.0).upper) == (0.0, 0.0)
+    assert Loss.of(DPSGD, 0) == none == Loss.of(DPSGD) * 0
+
+
+def test_what_is_infinite_is_told_apart():
+    whole = Loss.of(response(1.0, infinite=0.01), 3)
+    assert whole.infinite_mass() == pytest.approx(1 - 0.99**3, rel=1e-12)
+    assert whole.max() == math.inf
+    assert whole.epsilon(delta=0.01).lower == math.inf
+    assert whole.epsilon(delta=0.1).upper < 3.01
+    assert 1 - 0.99**3 in whole.delta(epsilon=3.1)
+    sure = Loss.of(pair((1.0, 0.0), (0.0, 1.0)))
+    assert sure.delta(epsilon=5.0).lower == sure.delta(epsilon=5.0).upper == 1.0
+
+
+def test_the_largest_loss():
+    assert Loss.of(LaplaceLaw(0.5), 4).max() == pytest.approx(2.0, rel=1e-12)
+    assert Loss.of(LaplaceLaw(0.5), 4).max() >= 2.0
+    assert Loss.of(PoissonLaw(response(1.0, infinite=0.125), 0.5, added=True)).infinite_mass() == 0.0625
+    assert PoissonLaw(response(1.0, infinite=0.125), 0.5, added=True).greatest == pytest.approx(math.log(2.0))
+    assert Loss.of(GaussianLaw(1.0)).max() == math.inf
+
+
+def test_tiny_and_huge_losses():
+    for law in (
+        LaplaceLaw(1e-20),
+        LaplaceLaw(1e-12),
+        GaussianLaw(1e-200),
+        BoundedRangeLaw(1e-18),
+        PoissonLaw(GaussianLaw(1e-9), 1e-12),
+    ):
+        found = Loss.of(law, 10).epsilon(delta=1e-3)
+        assert 0.0 == found.lower <= found.upper < 1e-9
+    for huge in (LaplaceLaw(1e4), response(1e4), PoissonLaw(LaplaceLaw(1e4), 0.5)):
+        found = Loss.of(huge, 2).epsilon(delta=1e-3)
+        assert 1.999e4 < found.lower <= found.upper < 2.0001e4
+
+
+def test_a_delta_near_one_costs_nothing():
+    assert Loss.of(DPSGD, 10).epsilon(delta=1 - 1e-16).upper == 0.0
+    assert Loss.of(LaplaceLaw(1.0)).epsilon(delta=0.5).upper == 0.0
+    assert Loss.of(response(0.0), 5).epsilon(delta=1e-9).upper < 1e-12
+
+
+def test_a_posterior_and_an_advantage(truth):
+    one = Loss.of(GaussianLaw(1.0))
+    tv = 2 * truth.normal(arb(0.5)) - 1
+    assert contains(one.advantage(), tv, truth)
+    assert contains(one.posterior(prior=0.5), (1 + tv) / 2, truth)
+    e = arb(9).log()
+    stick = truth.normal(arb(0.5) - e) - 9 * truth.normal(-arb(0.5) - e)
+    for prior in (0.1, 0.9):
+        assert contains(one.posterior(prior=prior), arb("0.9") + arb("0.1") * stick, truth, 1e-12)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda one: one.epsilon(delta=0.0),
+        lambda one: one.epsilon(delta=1.0),
+        lambda one: one.epsilon(delta=math.nan),
+        lambda one: one.epsilon(delta=-1e-5),
+        lambda one: one.epsilon(delta="1e-5"),
+        lambda one: one.epsilon(delta=1e-5, relative=0.0),
+        lambda one: one.delta(epsilon=-1.0),
+        lambda one: one.delta(epsilon=math.inf),
+        lambda one: one.renyi(order=1.0),
+        lambda one: one.posterior(prior=1.0),
+        lambda one: one.trade_off(fpr=1.5),
+        lambda one: one * -1,
+        lambda one: one * 1.5,
+        lambda _: GaussianLaw(0.0),
+        lambda _: GaussianLaw(math.nan),
+        lambda _: LaplaceLaw(-1.0),
+        lambda _: BoundedRangeLaw(math.inf),
+        lambda _: DiscreteGaussianLaw(-2.0, 1),
+        lambda _: DiscreteLaplaceLaw(1.0, 0),
+        lambda _: PoissonLaw(GaussianLaw(1.0), 0.0),
+        lambda _: PoissonLaw(GaussianLaw(1.0), 1.1),
+        lambda _: SubsetLaw(GaussianLaw(1.0), math.nan),
+        lambda _: response(-1.0),
+        lambda _: response(1.0, infinite=2.0),
+        lambda _: FiniteLaw((0.0, 1.0), (-1.0, -1.0)),
+    ],
+)
+def test_what_cannot_be_is_refused(ask):
+    with pytest.raises(InvalidPromise, match=r"wanted.* given.*\. "):
+        ask(Loss.of(LaplaceLaw(1.0)))
+
+
+def test_fractions_are_understood():
+    assert Loss.of(LaplaceLaw(1.0)).delta(epsilon=Fraction(1, 3)).width < 1e-9
+    assert Loss.of(LaplaceLaw(1.0)).epsilon(delta=Fraction(1, 1000)).width < 1e-6

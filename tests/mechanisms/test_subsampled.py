@@ -1,0 +1,168 @@
+"""Samples: the loss against sums and integrals written out, promises against the loss, and samples that are none."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from flint import arb
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sitr.errors import IncompatiblePromises, InvalidPromise
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.pure import PureDP
+from sitr.loss.bounds import ball
+from sitr.loss.forms.gaussian import GaussianLaw
+from sitr.loss.forms.laplace import DiscreteLaplaceLaw
+from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
+from sitr.loss.loss import Loss
+from sitr.mechanisms.composed import Composed, Repeated
+from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.subsampled import Sampling, Subsampled, amplified, sampled
+from sitr.mechanisms.threshold import Threshold
+
+LAPLACE, GAUSSIAN = Laplace(scale=2, sensitivity=3), Gaussian(sigma=4, sensitivity=2)
+
+
+def noise(mechanism):
+    """P(Y = y) in Arb, on a window that leaves out less than e^{−80}."""
+    if isinstance(mechanism, Laplace):
+        weights = {y: (-abs(ball(y)) / ball(mechanism.scale)).exp() for y in range(-300, 301)}
+    else:
+        weights = {y: (-(ball(y) ** 2) / (2 * ball(mechanism.sigma) ** 2)).exp() for y in range(-120, 121)}
+    whole = sum(weights.values(), arb(0))
+    return {y: weight / whole for y, weight in weights.items()}
+
+
+def stick(p, q, epsilon):
+    return float(sum(((a - ball(epsilon).exp() * b).nonnegative_part() for a, b in zip(p, q, strict=True)), arb(0)))
+
+
+@pytest.mark.parametrize("mechanism", [LAPLACE, GAUSSIAN], ids=["Laplace", "Gaussian"])
+@pytest.mark.parametrize("rate", [0.01, 0.3, 1])
+@pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.4])
+def test_the_loss_on_a_poisson_sample_is_that_of_mixtures(mechanism, rate, epsilon):
+    masses, shift, q = noise(mechanism), int(mechanism.sensitivity), ball(rate)
+    without = [masses[y] for y in range(-100, 101)]
+    moved = [masses.get(y - shift, arb(0)) for y in range(-100, 101)]
+    mixed = [(1 - q) * b + q * a for a, b in zip(moved, without, strict=True)]
+    truth = max(stick(mixed, without, epsilon), stick(without, mixed, epsilon))
+    found = Subsampled(mechanism, rate).loss().delta(epsilon=epsilon)
+    assert found.lower - 1e-15 <= truth <= found.upper + 1e-15
+    assert found.upper <= truth * 1.01 + 1e-15
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.05, 0.2])
+def test_the_loss_on_a_subset_is_that_of_one_replaced(epsilon):
+    """Randomly replaced: the sample holds x with probability q, and then y in its place; else it holds neither."""
+    rate, masses, shift = 0.3, noise(LAPLACE), 3
+    # The worst case of one number that moves by Δ between x and y: from the common part B to A or to A'.
+    base = [masses[y] for y in range(-100, 101)]
+    moved = [masses.get(y - shift, arb(0)) for y in range(-100, 101)]
+    mixed = [(1 - ball(rate)) * b + ball(rate) * a for a, b in zip(moved, base, strict=True)]
+    # Above 0 the profile is that of the mixture against its own base, whatever stands in x's place.
+    truth = stick(mixed, base, epsilon)
+    found = Subsampled(LAPLACE, rate, Sampling.SUBSET).loss().delta(epsilon=epsilon)
+    assert found.lower - 1e-15 <= truth <= found.upper + 1e-15
+
+
+def test_no_sample_loses_nothing_and_the_whole_loses_all():
+    assert Subsampled(GAUSSIAN, 0).loss() == Loss(())
+    assert Subsampled(GAUSSIAN, 1).loss() == GAUSSIAN.loss()
+    assert Repeated(Subsampled(GAUSSIAN, 0), 10).loss().epsilon(delta=1e-6).upper == 0.0
+    assert Subsampled(LAPLACE, 0).promise() == PureDP(0.0)
+    assert Subsampled(Subsampled(GAUSSIAN, 0), 0.5).loss() == Loss(())
+
+
+def test_a_sample_of_a_sample_is_a_smaller_sample():
+    for sampling, law in ((Sampling.POISSON, PoissonLaw), (Sampling.SUBSET, SubsetLaw)):
+        twice = Subsampled(Subsampled(LAPLACE, 0.5, sampling), 0.25, sampling)
+        assert twice.loss() == Loss.of(law(DiscreteLaplaceLaw(2.0, 3), 0.125))
+
+
+def test_the_sampling_may_be_named():
+    assert Subsampled(LAPLACE, 0.5, "subset") == Subsampled(LAPLACE, 0.5, Sampling.SUBSET)  # type: ignore[arg-type]
+    with pytest.raises(InvalidPromise, match="poisson, subset"):
+        Subsampled(LAPLACE, 0.5, "shuffled")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1.0000001, math.nan, math.inf, True, None, "half", Fraction(11, 10)])
+def test_a_rate_is_from_0_to_1(rate):
+    with pytest.raises(InvalidPromise, match="from 0 to 1"):
+        Subsampled(LAPLACE, rate)
+
+
+def test_a_rate_without_a_float_is_rounded_up():
+    ((law, _),) = sampled(Loss.of(GaussianLaw(1.0)), rate=Fraction(1, 3)).laws
+    assert isinstance(law, PoissonLaw)
+    assert Fraction(1, 3) <= Fraction(law.rate) < Fraction(1, 3) + Fraction(1, 10**16)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(0.3, 20.0), st.integers(1, 3), st.floats(0.001, 0.9), st.sampled_from(Sampling))
+def test_the_loss_keeps_the_promise(scale, moved, rate, sampling):
+    mechanism = Subsampled(Laplace(scale=scale, sensitivity=moved), rate, sampling)
+    promise = mechanism.promise()
+    assert isinstance(promise, PureDP)
+    assert mechanism.loss().max() == pytest.approx(promise.epsilon, rel=1e-9)
+
+
+def test_promises_that_sampling_makes_smaller():
+    threshold = Threshold(noise=Laplace(scale=2, sensitivity=2), groups=2, least=30)
+    promise = Subsampled(threshold, 0.1).promise()
+    assert isinstance(promise, ApproximateDP)
+    assert promise.epsilon == pytest.approx(math.log1p(0.1 * math.expm1(1.0)))
+    assert promise.delta == pytest.approx(0.1 * threshold.promise().delta)
+
+
+def test_where_no_promise_is_known_the_loss_is():
+    with pytest.raises(IncompatiblePromises, match=r"Use loss\(\)"):
+        Subsampled(GAUSSIAN, 0.1).promise()
+    assert Subsampled(GAUSSIAN, 0.1).loss().epsilon(delta=1e-6).upper < GAUSSIAN.loss().epsilon(delta=1e-6).lower
+
+
+@pytest.mark.parametrize("several", [Repeated(LAPLACE, 2), Composed((LAPLACE, GAUSSIAN))])
+def test_several_releases_on_one_sample_have_no_known_loss(several):
+    with pytest.raises(InvalidPromise, match="2 releases on the same sample"):
+        Subsampled(several, 0.1).loss()
+
+
+def test_neighbours_are_not_mixed():
+    poisson, subset = Subsampled(LAPLACE, 0.1), Subsampled(LAPLACE, 0.1, Sampling.SUBSET)
+    with pytest.raises(InvalidPromise, match="same neighbours"):
+        Composed((poisson, subset)).loss()
+    with pytest.raises(InvalidPromise, match="same neighbours"):
+        Subsampled(poisson, 0.5, Sampling.SUBSET).loss()
+    assert len(Composed((poisson, LAPLACE)).loss().laws) == 2
+
+
+@pytest.mark.parametrize(
+    "nested",
+    [
+        Repeated(Repeated(Subsampled(GAUSSIAN, 0.1), 5), 4),
+        Repeated(Composed((Subsampled(GAUSSIAN, 0.1),) * 2), 10),
+        Composed((Repeated(Subsampled(GAUSSIAN, 0.1), 19), Subsampled(GAUSSIAN, 0.1))),
+    ],
+)
+def test_every_nesting_counts(nested):
+    assert nested.loss() == Repeated(Subsampled(GAUSSIAN, 0.1), 20).loss()
+    assert nested.loss().laws[0][1] == 20
+
+
+def test_the_run_that_everybody_quotes():
+    """Integer noise of σ = 0.8 loses a little less than real noise, whose ε is 10.0536348."""
+    run = Repeated(Subsampled(Gaussian(sigma=0.8, sensitivity=1), rate=0.01), 10_000)
+    found = run.loss().epsilon(delta=1e-5, relative=0.005)
+    assert 10.0 < found.lower <= 10.0537
+    assert 10.05 < found.upper < 10.1
+
+
+@given(st.floats(0.0, 50.0), st.floats(0.0, 1.0))
+def test_amplification_never_hurts(epsilon, rate):
+    smaller, delta = amplified(epsilon, 0.5, rate=rate)
+    assert smaller <= epsilon
+    assert smaller == pytest.approx(math.log1p(rate * math.expm1(epsilon)), abs=1e-12)
+    assert delta == pytest.approx(rate / 2, rel=1e-15)
