@@ -83,7 +83,7 @@ REASONS = [
     *product([GAUSSIAN, CONCENTRATED, ZERO, RENYI], [ApproximateDP], [r"to_approximate\(delta=…\)"]),
     *product([GAUSSIAN, CONCENTRATED, ZERO, RENYI], [PrivacyProfile], ["at each δ"]),
     *product([RANDOM], [PureDP, ApproximateDP, PrivacyProfile, GaussianDP, *MOMENTS], ["γ cannot be moved"]),
-    *product([PURE, GAUSSIAN], [RandomDP], ["State it as RandomDP"]),
+    *product([PURE, GAUSSIAN], [RandomDP], ["state it as RandomDP"]),
 ]
 
 

@@ -83,8 +83,6 @@ def converted(promise: Promise, to: str, *, delta: float | None) -> Promise:
     if to not in NAMES:
         raise BadUsage(wanted=f"--to is one of {', '.join(NAMES)}.", given=f"{to!r} was given.", do="Choose one.")
     flavor = NAMES[to]
-    if flavor is RandomDP and not isinstance(promise, RandomDP):
-        return RandomDP(_written(promise), 0.0)
     if flavor is not ApproximateDP:
         if delta is not None:
             raise BadUsage(

@@ -90,6 +90,8 @@ def largest_loss(promise: Promise) -> float | None:
 
 def _reason(promise: Promise, flavor: type[Promise]) -> str:
     match promise:
+        case _ if flavor is RandomDP:
+            return "That is about replacing one person: state it as RandomDP with gamma=0 if this promise is so, too."
         case RandomDP():
             return "It promises nothing for a fraction γ of data: report it as it is, γ cannot be moved elsewhere."
         case ApproximateDP() | PrivacyProfile() if flavor is not ApproximateDP:

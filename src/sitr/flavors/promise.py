@@ -122,7 +122,7 @@ def incompatible(first: object, second: object) -> IncompatiblePromises:
     return IncompatiblePromises(
         wanted=f"Only promises of one flavor add up, here {type(first).__name__}.",
         given=f"{second!r} was given.",
-        do="A promise without exceptions is RandomDP(…, gamma=0): write it so, and the total says what it means."
+        do="If it is about replacing one person too, write it as RandomDP(…, gamma=0): the total says what it means."
         if one_random
         else "Convert one of them first with its to_… arrow, so that the total says what it means.",
     )

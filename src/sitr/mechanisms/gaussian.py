@@ -50,7 +50,7 @@ class Gaussian:
     def loss(self) -> Loss:
         """The loss of one number that moves by Δ, which must be whole; noise on a vector keeps `promise()`.
 
-        σ is read as a float: the last bit of it moves losses by less than every law allows for (`lattice.BLUR`).
+        σ is rounded down to a float, by less than the law's `blur` allows for.
 
         >>> Gaussian(sigma=4, sensitivity=2).loss().epsilon(delta=1e-6)
         Bounds(lower=2.2..., upper=2.2...)
