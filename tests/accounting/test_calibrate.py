@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
@@ -155,6 +156,27 @@ def test_integer_noise_on_a_sample():
     assert build(sigma * 0.995).loss().epsilon(delta=1e-5).lower > 1.0
 
 
+@pytest.mark.parametrize("start", [0.123456789, 0.1234564, Fraction(1, 7)])
+def test_what_is_returned_is_what_was_proved(start):
+    """A start that just keeps the target has more digits than others: its neighbour with six may not keep it."""
+
+    def build(rate):
+        return Subsampled(Laplace(scale=1), rate=rate)
+
+    target = PureDP(build(start).promise().epsilon * (1 + 1e-9))
+    assert build(calibrate(build, target, start=start)).promise().covers(target)
+
+
+def test_whole_numbers_beyond_the_digits_of_a_logarithm():
+    def build(times):
+        return Repeated(Laplace(scale=10**20), times)
+
+    most = 10**16 + 1
+    assert round(math.exp(math.log(most))) > most + 1
+    target = build(most).promise()
+    assert build(calibrate(build, target, start=most, whole=True)).promise().covers(target)
+
+
 # Ends of the range
 
 
@@ -189,6 +211,21 @@ def test_a_part_that_does_not_depend_on_the_parameter_is_named():
         calibrate(lambda sigma: Composed((Laplace(scale=1, sensitivity=2), Gaussian(sigma=sigma))), TARGET)
 
 
+def test_the_part_is_named_that_no_parameter_changes():
+    """In flavors that only a promise tells, nothing but a yes or a no is known on the way."""
+    with pytest.raises(InvalidPromise, match=r"Of what its parts promise, PureDP\(epsilon=1.0\) alone"):
+        calibrate(lambda sigma: Composed((Laplace(scale=1), Gaussian(sigma=sigma))), ZeroConcentratedDP(0.1))
+    threshold = Threshold(noise=Laplace(scale=2), groups=1, least=10)
+    with pytest.raises(InvalidPromise, match=r"ApproximateDP\(epsilon=0.5, delta=0.0069\d*\) alone does not imply"):
+        calibrate(lambda scale: Composed((Laplace(scale=scale), threshold)), ApproximateDP(10.0, 1e-5))
+
+
+@pytest.mark.parametrize("target", [PureDP(1.0), ApproximateDP(1.0, 0.0)])
+def test_gaussian_noise_keeps_no_pure_promise(target):
+    with pytest.raises(InvalidPromise, match="has no largest loss, which only a δ above 0 allows for"):
+        calibrate(lambda sigma: Repeated(Subsampled(Gaussian(sigma=sigma), rate=0.1), 10), target)
+
+
 def test_an_infinite_loss_is_named():
     with pytest.raises(InvalidPromise, match=r"infinite with probability 0\.0001"):
         calibrate(lambda sigma: Loss.of(response(0.1, infinite=1e-4)) + noise(sigma), TARGET)
@@ -200,8 +237,8 @@ def test_not_even_one_step():
 
 
 def test_where_everything_keeps_it():
-    with pytest.raises(InvalidPromise, match="Nothing has to be calibrated"):
-        calibrate(lambda sigma: Subsampled(Gaussian(sigma=sigma), rate=0), TARGET)
+    with pytest.raises(InvalidPromise, match=r"as far as 4\.29497e\+09\. Nothing has to be calibrated"):
+        calibrate(lambda scale: Subsampled(Laplace(scale=scale), rate=0), TARGET)
 
 
 # Few and honest evaluations
@@ -237,3 +274,19 @@ def test_an_estimate_is_not_taken_for_a_proof(monkeypatch):
     sigma = calibrate(noise, TARGET)
     assert measure(noise(sigma), TARGET).upper < 0.0
     assert measure(noise(sigma * (1 - 1.1e-3)), TARGET).lower > 0.0
+
+
+def test_where_intervals_stay_wide_no_time_is_lost(monkeypatch):
+    """Asking for finer ones again and again would not end them; what is proved is still returned."""
+    asked = []
+    measure = excess
+
+    def wide(made, target, *, relative):
+        asked.append(relative)
+        found = measure(made, target, relative=relative)
+        return Bounds(found.lower - 0.02, found.upper + 0.02)
+
+    monkeypatch.setattr(module, "excess", wide)
+    sigma = calibrate(noise, TARGET)
+    assert len(asked) <= 20
+    assert -0.05 < measure(noise(sigma), TARGET).upper < 0.0

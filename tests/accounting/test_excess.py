@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import pytest
 
@@ -16,11 +17,12 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.bounds import Bounds, exact
 from sitr.loss.forms.finite import response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.laplace import LaplaceLaw
 from sitr.loss.loss import Loss
-from sitr.mechanisms.composed import Repeated
+from sitr.mechanisms.composed import Composed, Repeated
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.threshold import Threshold
@@ -95,7 +97,7 @@ def test_without_a_loss_the_promise_decides():
     threshold = Threshold(noise=Laplace(scale=2, sensitivity=2), groups=2, least=30)
     assert excess(threshold, ApproximateDP(1.0, 1e-6)) == KEPT
     assert excess(threshold, ApproximateDP(1.0, 1e-7)) == BROKEN
-    assert standing_out(threshold, ApproximateDP(1.0, 1e-7)) == ""
+    assert "delta=6.27" in standing_out(threshold, ApproximateDP(1.0, 1e-7))
 
 
 def test_the_part_that_forbids_a_target_is_named():
@@ -105,6 +107,56 @@ def test_the_part_that_forbids_a_target_is_named():
     assert "GaussianLaw" not in standing_out(mixed, target)
     assert "infinite with probability 0.001" in standing_out(Loss.of(response(0.1, infinite=1e-3)), target)
     assert standing_out(Loss.of(LaplaceLaw(0.9)) + Loss.of(GaussianLaw(0.01)), target) == ""
+
+
+def test_several_parts_and_single_ones():
+    target = PureDP(0.3)
+    both = standing_out(Loss.of(LaplaceLaw(2.0), 3) + Loss.of(LaplaceLaw(1.0)), target)
+    assert "LaplaceLaw(epsilon=2.0), 3 times, and LaplaceLaw(epsilon=1.0) each exceed the target" in both
+    assert "LaplaceLaw(epsilon=2.0) alone exceeds" in standing_out(Loss.of(LaplaceLaw(2.0)), target)
+
+
+@pytest.mark.parametrize(
+    "target", [PureDP(1.0), ApproximateDP(1.0, 0.0), PrivacyProfile(((0.5, 1e-3), (1.0, 0.0)))], ids=str
+)
+def test_a_loss_without_an_end_is_named(target):
+    told = standing_out(Loss.of(LaplaceLaw(0.5)) + NOISE, target)
+    assert told == "GaussianLaw(mu=1.0) alone has no largest loss, which only a δ above 0 allows for."
+
+
+def test_the_promise_that_is_too_weak_is_named():
+    mixed = Composed((Laplace(scale=1), Gaussian(sigma=100)))
+    told = standing_out(mixed, ZeroConcentratedDP(0.1))
+    assert told == "Of what its parts promise, PureDP(epsilon=1.0) alone does not imply the target."
+    assert "ZeroConcentratedDP(rho=0.5) alone does not imply" in standing_out(Gaussian(sigma=1), GaussianDP(9.0))
+
+
+def test_a_promise_decides_where_a_loss_has_no_bound(monkeypatch):
+    monkeypatch.setattr(Loss, "epsilon", lambda *_, **__: Bounds(0.0, math.inf))
+    mechanism = Gaussian(sigma=10)
+    kept = mechanism.promise().to_approximate(delta=1e-6).epsilon * 1.01
+    assert excess(mechanism, ApproximateDP(kept, 1e-6)) == KEPT
+    assert excess(mechanism, ApproximateDP(kept * 0.9, 1e-6)).upper == math.inf
+    assert excess(mechanism.loss(), ApproximateDP(kept, 1e-6)).upper == math.inf
+
+
+def test_an_order_is_not_below_the_decimal_that_is_meant(monkeypatch):
+    """1.2 as a float is below 6/5, and the divergence of the float below that of the decimal."""
+    asked = []
+    measure = Loss.renyi
+
+    def counted(loss, *, order, relative):
+        asked.append(order)
+        return measure(loss, order=order, relative=relative)
+
+    monkeypatch.setattr(Loss, "renyi", counted)
+    excess(NOISE, RenyiDP.at({1.2: 1.0}))
+    assert [Fraction(order) >= exact(1.2) for order in asked] == [True]
+
+
+def test_a_target_is_a_promise():
+    with pytest.raises(InvalidPromise, match=r"A promise was wanted as the target. 1.0 was given"):
+        excess(Laplace(scale=10), 1.0)  # type: ignore[arg-type]
 
 
 def test_a_random_target_is_about_other_neighbours() -> None:

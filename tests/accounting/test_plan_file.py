@@ -22,6 +22,7 @@ from sitr.loss.forms.finite import response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.laplace import LaplaceLaw
 from sitr.loss.forms.sampled import PoissonLaw
+from sitr.loss.forms.shuffled import ShuffledLaw
 from sitr.loss.loss import Loss
 
 TEXT = """
@@ -303,6 +304,7 @@ def test_the_kinds_are_those_of_the_documentation():
         "renyi",
         "response",
         "subsampled",
+        "shuffled",
         "random",
     ]
 
@@ -321,3 +323,32 @@ def test_sampling_and_random_promises_are_about_different_neighbours(steps: list
     # A sum of x in [−1, 1] with Laplace noise 1 on a sample of a tenth: replacing 1 by −1 may lose 0.2239, not 0.1586.
     with pytest.raises(InvalidPromise, match="either sampled steps or random ones was wanted"):
         read_plan(steps)
+
+
+SHUFFLED = {"shuffled": {"people": 1000, "step": {"laplace": {"scale": 1, "sensitivity": 2}}}}
+
+
+def test_shuffled_answers_keep_their_promise_and_lose_less() -> None:
+    (step,) = read_plan([SHUFFLED]).steps
+    assert step.promises == (PureDP(2.0),)
+    assert step.loss == Loss.of(ShuffledLaw(2.0, 1000))
+    (nothing,) = read_plan([{"shuffled": {"people": 5, "step": {"pure": {"epsilon": 0}}}}]).steps
+    assert nothing.loss == Loss(())
+
+
+@pytest.mark.parametrize(
+    ("step", "place"),
+    [
+        ({"shuffled": {"people": 0, "step": GOOD}}, "step 1, shuffled.people"),
+        ({"shuffled": {"people": 1.5, "step": GOOD}}, "step 1, shuffled.people"),
+        ({"shuffled": {"people": 10}}, "step 1, shuffled.step"),
+        ({"shuffled": {"people": 10, "step": {"gaussian": {"sigma": 1, "sensitivity": 1}}}}, "step 1, shuffled.step"),
+        ({"shuffled": {"people": 10, "step": {"approximate": {"epsilon": 1, "delta": 0.1}}}}, "step 1, shuffled.step"),
+        ({"shuffled": {"people": 10, "step": SHUFFLED}}, "step 1, shuffled.step"),
+        ({"shuffled": {"people": 10, "step": SAMPLED}}, "sampled steps or shuffled ones"),
+        ({"subsampled": {"rate": 0.1, "step": SHUFFLED}}, "sampled steps or shuffled ones"),
+    ],
+)
+def test_what_cannot_be_shuffled(step: dict[str, object], place: str) -> None:
+    with pytest.raises(InvalidPromise, match=place):
+        read_plan([step])

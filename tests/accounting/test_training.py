@@ -66,6 +66,12 @@ def test_runs_that_cannot_be(wrong):
         replace(RUN, **wrong)
 
 
+def test_a_number_of_steps_that_fits_no_line():
+    with pytest.raises(InvalidPromise, match=r"About 10\^302 were given") as refused:
+        replace(RUN, epochs=1e300)
+    assert len(str(refused.value)) < 200
+
+
 def test_runs_are_values():
     assert hash(RUN) == hash(replace(RUN))
     with pytest.raises(AttributeError):

@@ -41,6 +41,48 @@ def test_what_is_found_keeps_the_target(
     assert told["target"] == {"epsilon": 1.0, "delta": 1e-5}
 
 
+def test_what_is_told_does_not_contradict_what_was_found(sitr: Sitr) -> None:
+    """Few steps more would be too many: that is decided by finer intervals than those which are told."""
+    words = ("steps", "--sigma", 2, "--rate", 0.01, "--epsilon", 1, "--delta", 1e-6)
+    told = sitr("calibrate", *words, "--json").told()
+    assert told["epsilon"]["upper"] <= 1.0
+    assert "and 1 at δ" in sitr("calibrate", *words).out
+
+
+@pytest.mark.parametrize("delta", [0, 1, -1, 2, "nan"])
+def test_a_delta_is_between_0_and_1(sitr: Sitr, delta: object) -> None:
+    refused = sitr("calibrate", "sigma", "--epsilon", 1, "--delta", delta, "--json")
+    assert (refused.code, refused.error()["error"]) == (2, "InvalidPromise")
+    assert "above 0 and below 1" in refused.error()["wanted"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("sigma", "--rate", 1.5),
+        ("sigma", "--rate", -0.1),
+        ("sigma", "--rate", "nan"),
+        ("sigma", "--steps", 0),
+        ("sigma", "--sensitivity", 0),
+        ("sigma", "--sensitivity", "nan"),
+        ("steps", "--sigma", 0),
+        ("steps", "--sigma", -1),
+        ("rate", "--sigma", "nan"),
+        ("steps", "--scale", 0),
+    ],
+)
+def test_parameters_that_cannot_be(sitr: Sitr, words: tuple[object, ...]) -> None:
+    refused = sitr("calibrate", *words, *TARGET, "--json")
+    assert refused.code == 2
+    assert refused.error()["error"] in ("BadUsage", "InvalidPromise")
+
+
+def test_what_forbids_a_target_is_told(sitr: Sitr) -> None:
+    refused = sitr("calibrate", "steps", "--sigma", 0.1, "--rate", 0.5, *TARGET, "--json")
+    assert "GaussianLaw(mu=10.0)" in refused.error()["given"]
+    assert "alone exceeds the target" in refused.error()["given"]
+
+
 def test_for_people(sitr: Sitr) -> None:
     done = sitr("calibrate", "sigma", "--rate", 0.01, "--steps", 100, *TARGET)
     assert (done.code, done.err) == (0, "")

@@ -66,3 +66,11 @@ def test_command_lines_that_are_none(sitr: Sitr, words: tuple[object, ...]) -> N
 def test_runs_that_cannot_be(sitr: Sitr, words: tuple[object, ...]) -> None:
     refused = sitr("dpsgd", *RUN, *words, "--json")
     assert (refused.code, refused.error()["error"]) == (2, "InvalidPromise")
+
+
+@pytest.mark.parametrize("delta", [0, 1, -1, "nan"])
+@pytest.mark.parametrize("asked", [("--sigma", 1.1), ("--epsilon", 3)])
+def test_a_delta_is_between_0_and_1(sitr: Sitr, delta: object, asked: tuple[object, ...]) -> None:
+    refused = sitr("dpsgd", *RUN[:-1], delta, *asked, "--json")
+    assert (refused.code, refused.error()["error"]) == (2, "InvalidPromise")
+    assert "above 0 and below 1" in refused.error()["wanted"]

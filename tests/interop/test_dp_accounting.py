@@ -241,6 +241,19 @@ def test_no_less_is_read_than_was_written(one: tuple[object, Relation], times: i
     assert all(old <= new <= old * (1 + 2**-49) for old, new in zip(sizes_of(law), sizes_of(read), strict=True))
 
 
+@pytest.mark.parametrize("relation", [ADDED, REPLACED])
+@pytest.mark.parametrize(
+    "event",
+    [
+        dp_event.GaussianDpEvent(1.3),
+        dp_event.SelfComposedDpEvent(dp_event.LaplaceDpEvent(0.7), 3),
+        dp_event.DiscreteLaplaceDpEvent(0.3, 2),
+    ],
+)
+def test_events_are_written_as_they_were_read(event: dp_event.DpEvent, relation: Relation) -> None:
+    assert to_event(from_event(event, relation=relation), relation=relation) == event
+
+
 @given(st.floats(1e-3, 30.0), st.integers(2, 50))
 def test_a_response_is_written_with_its_number_of_answers(epsilon: float, answers: int) -> None:
     event = to_event(Loss.of(response(epsilon, answers=answers)), relation=REPLACED)

@@ -47,6 +47,19 @@ def test_noise_is_written_so_that_no_less_is_read(loss: float, moves: int) -> No
     assert loss <= read <= loss * (1 + 2**-50)
 
 
+@given(noises, st.sampled_from((1, 2)))
+def test_what_was_read_is_written_as_what_is_read_the_same(noise: float, moves: int) -> None:
+    """Reading and writing in turn does not wear the noise away."""
+    loss = lost(noise, moves=moves)
+    assert lost(noise_for(loss, moves=moves), moves=moves) == loss
+
+
+@given(st.integers(1, 10**5), st.integers(0, 3))
+def test_noise_of_few_digits_is_written_as_it_was(digits: int, places: int) -> None:
+    noise = digits / 10**places
+    assert noise_for(lost(noise)) == noise
+
+
 def test_nobody_and_everybody_are_samples_too() -> None:
     law = GaussianLaw(1.25)
     assert poisson(law, rate=0.0) == Loss(())

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from flint import arb
+from scipy import special
 
 from sitr.loss.attack import _between, true_positive_rate
 from sitr.loss.bounds import Bounds
@@ -51,3 +52,30 @@ def test_the_lower_bound_between_two_looks_finds_the_lowest_point():
     points = [(t, Bounds(max(0.0, 1 - t), max(0.0, 1 - t))) for t in (0.2, 0.4, 2.0, 3.0)]
     least = _between(points, 1, 0.4, 2.0, 0.6, 0.0, 0.5)
     assert least <= 0.5 + 1e-12
+
+
+def test_what_is_known_nearby_counts_where_nothing_is_known():
+    """No more hits than false alarms and the advantage, though of larger ε than 0.5 nothing at all is known."""
+
+    def profile(epsilon: float) -> Bounds:
+        return Bounds(0.0, 0.004) if epsilon < 0.5 else Bounds(0.0, 1.0)
+
+    assert true_positive_rate(profile, profile, 0.01).upper <= 0.01 + 0.004 + 1e-12
+
+
+def test_no_more_looks_than_the_profile_is_worth():
+    """The wider the profile is, the sooner its own width is all that is unknown."""
+    looks, best = {}, special.ndtr(special.ndtri(0.01) + 1.0)
+    for width in (0.0, 1e-3, 1e-2):
+        asked: list[float] = []
+
+        def profile(epsilon: float, width: float = width, asked: list[float] = asked) -> Bounds:
+            asked.append(epsilon)
+            found = Loss.of(GaussianLaw(1.0)).delta(epsilon=epsilon)
+            return Bounds(found.lower * (1 - width), found.upper * (1 + width))
+
+        found = true_positive_rate(profile, profile, 0.01)
+        looks[width] = len(asked)
+        assert found.lower <= best <= found.upper
+        assert found.width <= max(1e-6, 3 * width)
+    assert looks[1e-2] < looks[1e-3] < looks[0.0] <= 30

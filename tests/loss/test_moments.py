@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -125,3 +126,44 @@ def test_a_bounded_range_is_bounded():
     found = Loss.of(BoundedRangeLaw(0.5)).renyi(order=1e6)
     assert 0.4999 < found.lower <= 0.5
     assert found.upper <= 0.5 * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("law", [LaplaceLaw(0.7), PoissonLaw(LaplaceLaw(1.0), 0.1), response(3.0)], ids=str)
+def test_orders_without_end(law):
+    """D grows with the order up to the greatest loss, and never beyond."""
+    loss = Loss.of(law, 100)
+    found = [loss.renyi(order=order) for order in (1e3, 1e6, 1e15, 1e30, 1e31, 1e100, 1e300)]
+    for one, other in pairwise(found):
+        assert one.lower <= other.upper
+    assert all(one.upper <= loss.max() * (1 + 1e-13) for one in found)
+    assert found[-1].lower >= loss.max() * (1 - 1e-6)
+
+
+def test_an_order_for_which_moments_are_no_floats():
+    assert Loss.of(GaussianLaw(1.0)).renyi(order=1e300).lower <= 5e299
+    assert Loss.of(GaussianLaw(1e200)).mean().lower < math.inf
+    found = Loss.of(PoissonLaw(GaussianLaw(1.0), 0.5)).renyi(order=1e300)
+    assert found.lower <= 5e299 <= found.upper
+
+
+@pytest.mark.parametrize("added", [False, True])
+def test_losses_far_below_0_that_are_common_under_q(added, truth):
+    law = PoissonLaw(GaussianLaw(12.0), 0.01, added)
+    mu, rate = truth.real(12.0), truth.real(0.01)
+
+    def density(x, _):
+        base = (-x * x / 2).exp() / (2 * acb.pi()).sqrt()
+        ratio = (1 - rate) + rate * (mu * x - mu**2 / 2).exp()
+        return -base * ratio.log() if added else base * ratio * ratio.log()
+
+    true = acb.integral(density, -18, 36).real
+    found = mean(law, relative=1e-3)
+    assert truth.real(found.lower) <= true <= truth.real(found.upper)
+    assert found.width <= 1e-3 * found.upper
+
+
+def test_a_mean_whose_exponential_is_no_float(truth):
+    found = mean(PoissonLaw(GaussianLaw(900.0), 0.5), relative=1e-3)
+    true = truth.real(900.0) ** 2 / 4 - truth.real(2.0).log()  # μ²/2 − ln 2 half of the time, otherwise −ln 2
+    assert found.width < 1e-3 * found.upper
+    assert truth.real(found.lower) - arb("1e-9") <= true <= truth.real(found.upper) + arb("1e-9")

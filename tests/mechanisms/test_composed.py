@@ -38,6 +38,14 @@ def test_what_has_no_common_flavor_says_why():
         Composed((GAUSSIAN, THRESHOLD)).promise()
 
 
+def test_parts_are_not_used_up():
+    """Of what can be walked through only once, nothing would be left to lose the second time."""
+    whole = Composed(LAPLACE for _ in range(2))  # type: ignore[arg-type]
+    for _ in range(2):
+        assert whole.promise() == PureDP(0.6)
+        assert whole.loss().laws[0][1] == 2
+
+
 def test_composition_of_nothing():
     with pytest.raises(ValueError, match="at least one mechanism"):
         Composed(())

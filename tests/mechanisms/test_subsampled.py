@@ -23,6 +23,7 @@ from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.subsampled import Sampling, Subsampled, amplified, sampled
 from sitr.mechanisms.threshold import Threshold
+from sitr.neighbors.relation import Relation
 
 LAPLACE, GAUSSIAN = Laplace(scale=2, sensitivity=3), Gaussian(sigma=4, sensitivity=2)
 
@@ -130,13 +131,34 @@ def test_several_releases_on_one_sample_have_no_known_loss(several):
         Subsampled(several, 0.1).loss()
 
 
-def test_neighbours_are_not_mixed():
-    poisson, subset = Subsampled(LAPLACE, 0.1), Subsampled(LAPLACE, 0.1, Sampling.SUBSET)
+POISSON, SUBSET = Subsampled(LAPLACE, 0.1), Subsampled(LAPLACE, 0.1, Sampling.SUBSET)
+
+
+@pytest.mark.parametrize(
+    "mixed",
+    [
+        lambda: Composed((POISSON, SUBSET)),
+        lambda: Composed((Repeated(POISSON, 3), LAPLACE, Composed((SUBSET, LAPLACE)))),
+        lambda: Subsampled(POISSON, 0.5, Sampling.SUBSET),
+        lambda: Subsampled(Repeated(Composed((LAPLACE, SUBSET)), 2), 0.5),
+    ],
+)
+def test_neighbours_are_not_mixed(mixed):
+    """Neither in a loss nor in a promise, which does not say whom it protects: there is no such mechanism."""
     with pytest.raises(InvalidPromise, match="same neighbours"):
-        Composed((poisson, subset)).loss()
+        mixed()
+
+
+def test_whom_a_mechanism_protects():
+    assert Repeated(Composed((POISSON, LAPLACE)), 2).relation is Relation.ADD_REMOVE
+    assert Subsampled(SUBSET, 0.5, Sampling.SUBSET).relation is Relation.REPLACE_ONE
+    assert Composed((LAPLACE, GAUSSIAN)).relation is None
+    assert len(Composed((POISSON, LAPLACE)).loss().laws) == 2
+
+
+def test_losses_of_different_neighbours_are_not_sampled_together():
     with pytest.raises(InvalidPromise, match="same neighbours"):
-        Subsampled(poisson, 0.5, Sampling.SUBSET).loss()
-    assert len(Composed((poisson, LAPLACE)).loss().laws) == 2
+        sampled(POISSON.loss(), rate=0.5, sampling=Sampling.SUBSET)
 
 
 @pytest.mark.parametrize(

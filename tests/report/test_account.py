@@ -62,6 +62,19 @@ def test_exposure_outright_stands_apart():
     assert "no ε follows at this δ" in beyond
 
 
+def test_what_is_proved_already_is_not_told_as_less():
+    found = NOISE.epsilon(delta=1e-6)
+    middle = (found.lower + found.upper) / 2
+    assert Account.at_delta(NOISE, 1e-6, proved=middle).found == Bounds(found.lower, middle)
+    assert Account.at_delta(NOISE, 1e-6).found == found
+
+
+def test_no_attack_on_you_is_bounded_by_a_promise_to_newcomers():
+    assert {"attacker", "guess"} <= set(rows([{"pure": {"epsilon": 0.1}}]))
+    random = rows([{"random": {"gamma": 0.01, "step": {"pure": {"epsilon": 0.1}}}}])
+    assert {"attacker", "guess"}.isdisjoint(random)
+
+
 def test_gamma_is_never_left_out():
     told = rows([{"random": {"gamma": 0.01, "step": {"pure": {"epsilon": 0.1}}}}])
     assert told["random"].startswith("γ = 0.01: every ε here holds but for this fraction of data.")
@@ -74,6 +87,10 @@ def test_a_training_says_what_it_takes_for_granted():
     assert told["training"] == "60,000 examples, 60 epochs in batches of about 256: 14,063 steps at a rate of 0.004267."
     assert "Shuffled batches are another mechanism" in told["assumed"]
     single = Training(100, 10, 1, 2)
+    assert (
+        "1 example, 1 epoch in batches of about 1: 1 step"
+        in dict(training_rows(Training(1, 1, 1, 2), Account.at_delta(NOISE, 1e-5)))["training"]
+    )
     assert "1 epoch in" in dict(training_rows(single, Account.at_delta(single.loss(), 1e-5)))["training"]
 
 

@@ -10,7 +10,7 @@ from typing import Literal, overload
 from sitr.accounting.excess import BROKEN, excess, standing_out
 from sitr.errors import InvalidPromise, SitrError
 from sitr.flavors.promise import Promise
-from sitr.loss.bounds import Bounds
+from sitr.loss.bounds import Bounds, Number
 from sitr.loss.loss import Loss
 from sitr.mechanisms.mechanism import Mechanism
 
@@ -34,7 +34,7 @@ ROUNDED = 1e-5
 
 @overload
 def calibrate(
-    build: Callable[[float], Mechanism | Loss], target: Promise, *, start: float = 1.0, whole: Literal[False] = False
+    build: Callable[[float], Mechanism | Loss], target: Promise, *, start: Number = 1.0, whole: Literal[False] = False
 ) -> float: ...
 @overload
 def calibrate(
@@ -44,7 +44,7 @@ def calibrate(
     build: Callable[[int], Mechanism | Loss] | Callable[[float], Mechanism | Loss],
     target: Promise,
     *,
-    start: float = 1,
+    start: Number = 1,
     whole: bool = False,
 ) -> float:
     """The largest or least parameter with which what `build` makes of it provably keeps the target.
@@ -60,17 +60,18 @@ def calibrate(
     >>> calibrate(lambda times: Repeated(Gaussian(sigma=20), times), ApproximateDP(1.0, 1e-6), whole=True)
     22
     """
-    fits = isinstance(start, int if whole else int | float) and not isinstance(start, bool)
+    fits = isinstance(start, int if whole else Number) and not isinstance(start, bool)
     if not fits or not 0 < start < math.inf:
         raise InvalidPromise(
             wanted=f"A calibration starts from a {'whole ' if whole else ''}number above 0.",
             given=f"start={start!r} was given.",
             do="Give a parameter that the mechanism accepts, if possible near the answer.",
         )
+    first = int(start) if whole else float(start)
     function = _Excess(build, target)  # type: ignore[arg-type]  # whole numbers are given where they are wanted
-    other, sign = _turn(function, start, whole=whole)
+    other, sign = _turn(function, first, whole=whole)
     search = _Search(function, whole, sign)
-    search.look(start)
+    search.look(first)
     search.look(other)
     for _ in range(ROUNDS):
         if search.done():
@@ -95,11 +96,13 @@ class _Excess:
             self.known[asked] = excess(self.build(parameter), self.target, relative=relative)
         return self.known[asked]
 
-    def hopeless(self, parameter: float) -> InvalidPromise:
-        part = standing_out(self.build(parameter), self.target)
+    def hopeless(self, *parameters: float) -> InvalidPromise:
+        """Told by the parameter at which the fewest parts stand out: what still does is what forbids the target."""
+        parts = {one: standing_out(self.build(one), self.target) for one in parameters}
+        safest = min(parts, key=lambda one: parts[one].count(" and "))
         return InvalidPromise(
             wanted=f"A parameter that keeps {self.target!r} was wanted.",
-            given=f"None that was tried keeps it, not even {parameter:g}." + (f" {part}" if part else ""),
+            given=f"None that was tried keeps it, not even {safest:g}. {parts[safest]}".rstrip(),
             do="Choose a weaker target, or change what does not depend on this parameter.",
         )
 
@@ -117,7 +120,7 @@ _FACTORS = (0.9, *(2.0**power for n in range(6) for power in (-(2**n), 2**n)))
 
 def _turn(function: _Excess, start: float, *, whole: bool) -> tuple[float, int]:
     """Another parameter, and 1 if the loss rises with the parameter or −1 if it falls, as the two tell."""
-    begin = function(start)
+    begin, tried = function(start), [start]
     for factor in _FACTORS:
         other = round(start * factor) if whole else start * factor
         if other < 1 and whole:
@@ -126,9 +129,10 @@ def _turn(function: _Excess, start: float, *, whole: bool) -> tuple[float, int]:
             found = function(other)
         except (SitrError, ValueError):
             continue
+        tried.append(other)
         if found.lower > begin.upper or found.upper < begin.lower:
             return other, 1 if (found.lower > begin.upper) == (other > start) else -1
-    raise function.needless(start) if begin.upper < 0.0 else function.hopeless(start)
+    raise function.needless(tried[-1]) if begin.upper < 0.0 else function.hopeless(start, *tried[-2:])
 
 
 @dataclass(slots=True)
@@ -139,12 +143,18 @@ class _Search:
     whole: bool
     sign: int
     seen: dict[float, Bounds] = field(default_factory=dict)
+    tried: dict[float, float] = field(default_factory=dict)
+    """The very parameter of each place that was seen: what is proved of it is not proved of its neighbours."""
     refused: float = -math.inf
     """A place below all others for which there is no mechanism."""
     relative: float = COARSE
+    undecided: float = math.inf
+    """How wide the last interval was that did not decide."""
 
     def parameter(self, place: float) -> float:
-        """Six digits are as good as more, and better to read."""
+        """What was tried there, or else six digits: as good as more, and better to read."""
+        if place in self.tried:
+            return self.tried[place]
         value = math.exp(self.sign * place)
         return max(1, round(value)) if self.whole else float(f"{value:.6g}")
 
@@ -168,15 +178,18 @@ class _Search:
                 self.refused = place
                 return
             found = BROKEN
-        undecided = found.lower <= 0.0 <= found.upper
-        hidden = undecided and (self.relative <= FINEST or found.upper == math.inf)
-        self.seen[place] = BROKEN if hidden else found
+        inside = found.lower <= 0.0 <= found.upper
+        # Finer intervals do not help where the last one was hardly narrower than that before it.
+        hidden = inside and (self.relative <= FINEST or found.upper == math.inf or found.width > 0.9 * self.undecided)
+        self.seen[place], self.tried[place] = BROKEN if hidden else found, parameter
+        if inside:
+            self.undecided = found.width
         if hidden:
             return
-        if undecided and self.relative < COARSE:
+        if inside and self.relative < COARSE:
             self.relative = max(FINEST, self.relative / 2)
-        elif undecided or abs(found.upper) < COARSE:
-            self.relative = min(self.relative, max(FINEST, min(1e-3, self.slope() * self.close(place) / 4)))
+        elif inside or abs(found.upper) < COARSE:
+            self.relative = min(self.relative, max(FINEST, min(1e-3, self.slope() * self.close(place) / 2)))
 
     def nearest(self) -> list[tuple[float, float]]:
         """Places and about the excess there, from the one that is known to be nearest to the target."""

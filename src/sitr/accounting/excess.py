@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import Any
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
@@ -21,7 +22,7 @@ KEPT, BROKEN = Bounds(-math.inf, -math.inf), Bounds(math.inf, math.inf)
 """Where there is a yes or a no, and no number."""
 
 NEAR = 1e-9
-"""So close to a target the exact sums of promises may still prove what rounded losses do not."""
+"""So close to a target, or where a loss has no bound, the exact sums of promises may prove what losses do not."""
 
 
 def excess(subject: Mechanism | Loss, target: Promise, *, relative: float = RELATIVE) -> Bounds:
@@ -34,6 +35,12 @@ def excess(subject: Mechanism | Loss, target: Promise, *, relative: float = RELA
     >>> round(excess(Laplace(scale=10), PureDP(0.2)).upper, 6)  # ln(0.1/0.2)
     -0.693147
     """
+    if not isinstance(target, Promise):
+        raise InvalidPromise(
+            wanted="A promise was wanted as the target.",
+            given=f"{target!r} was given.",
+            do="Write for example ApproximateDP(1.0, 1e-6).",
+        )
     if isinstance(target, RandomDP):
         raise IncompatiblePromises(
             wanted="A target for every pair of neighbours was wanted.",
@@ -51,29 +58,52 @@ def excess(subject: Mechanism | Loss, target: Promise, *, relative: float = RELA
         case PrivacyProfile() if loss is not None:
             found = _worst(excess(loss, part, relative=relative) for part in target.parts)
         case RenyiDP(Table(points)) if loss is not None:
-            found = _worst(_ratio(loss.renyi(order=order, relative=relative), bound) for order, bound in points)
+            found = _worst(_order(loss, order, bound, relative) for order, bound in points)
         case _:
             return KEPT if _promised(subject, target) else BROKEN
-    if 0.0 <= found.upper < NEAR and not isinstance(subject, Loss):
+    if not isinstance(subject, Loss) and (0.0 <= found.upper < NEAR or found.upper == math.inf):
         with suppress(IncompatiblePromises):
-            least = -math.ulp(0.0)
-            return Bounds(min(found.lower, least), least) if subject.promise().covers(target) else found
+            if subject.promise().covers(target):
+                least = -math.ulp(0.0)
+                return Bounds(min(found.lower, least), least) if found.upper < NEAR else KEPT
     return found
 
 
 def standing_out(subject: Mechanism | Loss, target: Promise) -> str:
-    """Which part of the loss forbids the target all by itself; nothing if no single one does."""
-    loss = _known(subject)
+    """Which part forbids the target all by itself; nothing if no single one does."""
+    loss = _known(subject) if _told_by_loss(target) else None
     if loss is None:
-        return ""
-    if (mass := loss.infinite_mass()) > 0.0 and excess(loss, target).lower == math.inf:
-        return f"The loss is infinite with probability {mass:.3g}, which no ε allows for."
-    alone = [
+        parts: tuple[Any, ...] = getattr(subject, "parts", (subject,))
+        short = [f"{promise!r}" for promise in (part.promise() for part in parts) if not promise.covers(target)]
+        return f"Of what its parts promise, {_alone(short, 'does', 'do')} not imply the target." if short else ""
+    if excess(loss, target).lower == math.inf:
+        if (mass := loss.infinite_mass()) > 0.0:
+            return f"The loss is infinite with probability {mass:.3g}, which no ε allows for."
+        if endless := [f"{law!r}" for law, _ in loss.laws if math.inf in (law.greatest, law.reversed().greatest)]:
+            return f"{_alone(endless, 'has', 'have')} no largest loss, which only a δ above 0 allows for."
+    large = [
         f"{law!r}" + (f", {times} times," if times > 1 else "")
         for law, times in loss.laws
-        if len(loss.laws) > 1 and excess(Loss(((law, times),)), target).lower > 0.0
+        if excess(Loss(((law, times),)), target).lower > 0.0
     ]
-    return f"Of its parts {' and '.join(alone)} alone exceeds the target." if alone else ""
+    return f"Of its parts {_alone(large, 'exceeds', 'exceed')} the target." if large else ""
+
+
+def _alone(names: list[str], one: str, several: str) -> str:
+    """Parts of which each is enough.
+
+    >>> _alone(["A"], "has", "have"), _alone(["A", "B"], "has", "have")
+    ('A alone has', 'A and B each have')
+    """
+    return f"{' and '.join(names)} " + (f"alone {one}" if len(names) == 1 else f"each {several}")
+
+
+def _told_by_loss(target: Promise) -> bool:
+    """Is this a target that a loss can be compared with?"""
+    match target:
+        case PureDP() | ApproximateDP() | PrivacyProfile() | RenyiDP(Table()):
+            return True
+    return False
 
 
 def _known(subject: Mechanism | Loss) -> Loss | None:
@@ -94,6 +124,11 @@ def _tail(loss: Loss, target: ApproximateDP, relative: float) -> Bounds:
     if target.epsilon == 0.0 or delta == 0.0:
         return _ratio(loss.delta(epsilon=target.epsilon, relative=relative), delta)
     return _ratio(loss.epsilon(delta=delta, relative=relative), target.epsilon)
+
+
+def _order(loss: Loss, order: float, bound: float, relative: float) -> Bounds:
+    """D_α grows with α: the float after an order is above the decimal that is meant."""
+    return _ratio(loss.renyi(order=math.nextafter(order, math.inf), relative=relative), bound)
 
 
 def _promised(subject: Mechanism | Loss, target: Promise) -> bool:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP
-from sitr.flavors.profile import PrivacyProfile, _atoms
+from sitr.flavors.profile import PrivacyProfile, atoms
 from sitr.flavors.promise import Promise, count
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
@@ -127,7 +127,7 @@ def worst(promise: Promise) -> Loss | None:
             return Loss.of(GaussianLaw(mu))
         case PrivacyProfile(points) if points[-1][0] <= LARGEST_LOSS:
             mass = promise.infinite_mass()
-            atoms = [(float(loss), math.log(weight)) for loss, weight in _atoms(promise) if weight > 0.0]
-            losses, masses = (tuple(column) for column in zip(*atoms, strict=True))
+            heavy = [(float(loss), math.log(weight)) for loss, weight in atoms(promise) if weight > 0.0]
+            losses, masses = (tuple(column) for column in zip(*heavy, strict=True))
             return Loss.of(FiniteLaw(losses, masses, infinite=mass, beyond=mass))
     return None

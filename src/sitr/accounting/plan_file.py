@@ -37,6 +37,7 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import downward, exact, upward
 from sitr.loss.forms.laplace import LaplaceLaw
 from sitr.loss.loss import Loss
+from sitr.mechanisms.shuffled import shuffled
 from sitr.mechanisms.subsampled import sampled
 
 Check = tuple[str, Callable[[Fraction], bool]]
@@ -63,10 +64,11 @@ def read_plan(source: str | Path | Sequence[object]) -> Plan:
     content = _load(Path(source)) if isinstance(source, str | Path) else source
     if not isinstance(content, list) or not content:
         raise _wrong("the plan", "a list of steps", content, "Start each step with a dash.")
-    if {"random", "subsampled"} <= set().union(*map(_kinds, content)):
-        # A sample's promise is about one person more or less, a random one about one who takes the place of another.
+    kinds = set().union(*map(_kinds, content))
+    for replaced in {"random", "shuffled"} & kinds if "subsampled" in kinds else ():
+        # A sample's promise is about one person more or less, these are about one who takes the place of another.
         do = "Compare them in two plans: they are about different neighbours, and their losses do not add."
-        raise _wrong("the plan", "either sampled steps or random ones", "both", do)
+        raise _wrong("the plan", f"either sampled steps or {replaced} ones", "both", do)
     try:
         return Plan(tuple(_step(item, f"step {place}") for place, item in enumerate(content, start=1)))
     except RecursionError:
@@ -166,6 +168,17 @@ def _subsampled(value: object, place: str) -> Step:
     return Step(promises, stated=sampled(inner.loss, rate=share) if inner.loss is not None else None)
 
 
+def _shuffled(value: object, place: str) -> Step:
+    """So many people answer at home, each with the step's promise, and the answers are shuffled; one is replaced."""
+    number, step = _fields(value, place, "people", "step")
+    people = int(_number(number, f"{place}.people", _TIMES))
+    pure = [promise for promise in _known(step, f"{place}.step").promises if isinstance(promise, PureDP)]
+    if not pure or "shuffled" in _kinds(step):
+        do = "Write what each person does, for example laplace: {scale: 5, sensitivity: 20}."
+        raise _wrong(f"{place}.step", "a step that is pure, and not shuffled itself", step, do)
+    return Step((pure[0],), stated=shuffled(pure[0], people=people))
+
+
 def _random(value: object, place: str) -> Step:
     """The step's promises, but for a fraction γ of data."""
     gamma, step = _fields(value, place, "gamma", "step")
@@ -187,6 +200,7 @@ KINDS: Mapping[str, Callable[[object, str], Step]] = {
     "renyi": _renyi,
     "response": _response,
     "subsampled": _subsampled,
+    "shuffled": _shuffled,
     "random": _random,
 }
 

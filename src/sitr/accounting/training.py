@@ -46,7 +46,7 @@ class Training:
         if self.steps > MOST_TIMES:
             raise InvalidPromise(
                 wanted=f"At most {MOST_TIMES} steps were wanted.",
-                given=f"{self.steps} were given: epochs × examples / batch.",
+                given=f"{_shown(self.steps)} were given: epochs × examples / batch.",
                 do="Choose fewer epochs or larger batches.",
             )
 
@@ -64,6 +64,11 @@ class Training:
         """That of the sampled Gaussian with μ = 1/σ, `steps` times."""
         noise = GaussianLaw(float_above(1 / exact(self.sigma)))
         return sampled(Loss.of(noise), rate=self.rate) * self.steps
+
+
+def _shown(count: int) -> str:
+    """A number that may have hundreds of digits."""
+    return str(count) if count < 10**15 else f"About 10^{len(str(count)) - 1}"
 
 
 def _above_0(number: Number, *, name: str) -> Fraction:

@@ -40,6 +40,7 @@ def calibrate(
     """
     from sitr.accounting.calibrate import calibrate as calibrated
     from sitr.flavors.approximate import ApproximateDP
+    from sitr.loss.law import check
     from sitr.report.account import Account
     from sitr.report.figures import about
 
@@ -56,11 +57,12 @@ def calibrate(
     def loss(number: float) -> Loss:
         return _loss({**values, find: number}, sensitivity)
 
+    check(delta, "delta", above=0.0, below=1.0)
     with working("Calibrating", quiet=as_json):
         target = ApproximateDP(epsilon, delta)
         whole = find == "steps"
         best = calibrated(loss, target, whole=True) if whole else calibrated(loss, target)
-        found = Account.at_delta(loss(best), delta)
+        found = Account.at_delta(loss(best), delta, proved=epsilon)
     values[find] = best
     setting = ", ".join(f"{SYMBOLS[name]} = {about(number)}" for name, number in values.items() if name != find)
     headline = f"{SYMBOLS[find]} = {about(best)} keeps ε = {about(epsilon)} at δ = {about(delta)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from typing import Annotated
 
 import typer
@@ -33,6 +34,7 @@ def dpsgd(
     from sitr.accounting.calibrate import calibrate
     from sitr.accounting.training import Training
     from sitr.flavors.approximate import ApproximateDP
+    from sitr.loss.law import check
     from sitr.report.account import Account, training_rows
     from sitr.report.figures import about
 
@@ -44,12 +46,13 @@ def dpsgd(
         )
     if plot is not None:
         check_plot(plot)
+    check(delta, "delta", above=0.0, below=1.0)
     with working("Adding losses", quiet=as_json):
         training = Training(examples, batch, epochs, 1.0 if sigma is None else sigma)
         if epsilon is not None:
             target = ApproximateDP(epsilon, delta)
             training = replace(training, sigma=calibrate(lambda value: replace(training, sigma=value).loss(), target))
-        found = Account.at_delta(training.loss(), delta)
+        found = Account.at_delta(training.loss(), delta, proved=inf if epsilon is None else epsilon)
     headline = found.headline() + ("" if epsilon is None else f", with σ = {about(training.sigma)}")
     told = {
         "examples": examples,

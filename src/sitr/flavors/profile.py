@@ -185,7 +185,7 @@ def _bits(points: Points) -> int:
     return 192 + max(abs(math.frexp(number)[1]) for point in points for number in point)
 
 
-def _atoms(profile: PrivacyProfile) -> list[tuple[Fraction, float]]:
+def atoms(profile: PrivacyProfile) -> list[tuple[Fraction, float]]:
     """The finite losses of the dominating pair under P: (loss, mass rounded up).
 
     Q's mass at a vertex is the change of slope there, P's is t times that.
@@ -223,7 +223,7 @@ def _composed(parts: Mapping[PrivacyProfile, int], *, near: float | None = None)
     unit, cells, cut = max(exact(part.points[-1][0]) for part, _ in telling), CELLS, CUT
     if near is not None:  # what is cut off in all sums does not reach a 10⁻¹²th of δ
         cells, cut = CELLS if len(telling) <= MANY else FEWER, near * 1e-12 / sum(times for _, times in telling)
-    law = total(Law.of(_atoms(part), unit=unit, cells=cells, cut=max(CUT, cut)) * times for part, times in telling)
+    law = total(Law.of(atoms(part), unit=unit, cells=cells, cut=max(CUT, cut)) * times for part, times in telling)
     bounds = list(law.profile())
     if near is not None:  # from the largest ε to 0, δ grows
         place = bisect_right(bounds, near - infinite, key=lambda bound: bound[1])

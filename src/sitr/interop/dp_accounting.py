@@ -22,6 +22,7 @@ from sitr.interop.noise_multiplier import (
     lost,
     noise_for,
     poisson,
+    written,
 )
 from sitr.loss.forms.finite import FiniteLaw, pair
 from sitr.loss.forms.gaussian import GaussianLaw
@@ -182,10 +183,7 @@ def _scale(noise: float) -> float:
 
 
 def _noise_parameter(scale: float) -> float:
-    noise = 1 / scale
-    while _scale(noise) > scale:
-        noise = math.nextafter(noise, math.inf)
-    return noise
+    return written(1 / scale, lambda noise: -_scale(noise), least=-scale)
 
 
 def _response(noise: float, buckets: int) -> FiniteLaw:

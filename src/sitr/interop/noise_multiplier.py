@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from numbers import Real
 from operator import index
@@ -39,15 +40,24 @@ def lost(noise: float, *, moves: int = 1) -> float:
 
 
 def noise_for(loss: float, *, moves: int = 1) -> float:
-    """The noise with which no less than this is `lost`, and hardly more.
+    """The noise with which no less than this is `lost`: just this, if any float is read so.
 
-    >>> noise_for(1.25), noise_for(lost(1.1))
-    (0.8, 1.1)
+    >>> noise_for(1.25), noise_for(lost(1.3))
+    (0.8, 1.3)
     """
-    noise = moves / loss
-    while lost(noise, moves=moves) < loss:
-        noise = math.nextafter(noise, 0.0)
-    return noise
+    return written(moves / loss, lambda noise: lost(noise, moves=moves), least=loss)
+
+
+def written(near: float, read: Callable[[float], float], *, least: float) -> float:
+    """Of the floats around this one, that which is read as the least number that is enough; the shortest of several."""
+    floats = [near]
+    for _ in range(NEIGHBOURS):
+        floats = [math.nextafter(floats[0], 0.0), *floats, math.nextafter(floats[-1], math.inf)]
+    return min((one for one in floats if read(one) >= least), key=lambda one: (read(one), len(repr(one))))
+
+
+NEIGHBOURS = 3
+"""A quotient of floats that is divided by again is not farther off."""
 
 
 def poisson(law: Law | None, *, rate: float) -> Loss:

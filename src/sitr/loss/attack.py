@@ -24,15 +24,25 @@ class _Curve:
     known: dict[float, Bounds] = field(default_factory=dict)
 
     def at(self, epsilon: float) -> Bounds:
-        """H at t = e^ε; below t = 1 from the other direction: H_t(P‖Q) = 1 − t·(1 − H_{1/t}(Q‖P))."""
+        """H at t = e^ε, which falls: what is known on either side of it counts as well."""
         if epsilon not in self.known:
-            if epsilon >= 0.0:
-                self.known[epsilon] = self.forward(epsilon)
-            else:
-                there, t = self.backward(-epsilon), math.exp(epsilon)
-                least, most = (1 - t * (1 - one) for one in (there.lower, there.upper))
-                self.known[epsilon] = Bounds(max(0.0, least - 8 * FUNCTIONS), min(1.0, most + 8 * FUNCTIONS))
+            found = self._look(epsilon)
+            before = (bounds.upper for place, bounds in self.known.items() if place < epsilon)
+            after = (bounds.lower for place, bounds in self.known.items() if place > epsilon)
+            self.known[epsilon] = Bounds(max(found.lower, *after, 0.0), min(found.upper, *before, 1.0))
         return self.known[epsilon]
+
+    def _look(self, epsilon: float) -> Bounds:
+        """Below t = 1 from the other direction: H_t(P‖Q) = 1 − t·(1 − H_{1/t}(Q‖P))."""
+        if epsilon >= 0.0:
+            return self.forward(epsilon)
+        there, t = self.backward(-epsilon), math.exp(epsilon)
+        least, most = (1 - t * (1 - one) for one in (there.lower, there.upper))
+        return Bounds(least - 8 * FUNCTIONS, most + 8 * FUNCTIONS)
+
+    def points(self) -> list[tuple[float, Bounds]]:
+        """By growing t."""
+        return sorted((math.exp(epsilon), bounds) for epsilon, bounds in self.known.items())
 
 
 def true_positive_rate(forward: Profile, backward: Profile, fpr: float) -> Bounds:
@@ -42,23 +52,32 @@ def true_positive_rate(forward: Profile, backward: Profile, fpr: float) -> Bound
     outside of them; so between neighbours among the points that were looked at it is above the higher of two lines.
     """
     curve = _Curve(forward, backward)
+    advantage = curve.at(0.0)  # no more hits than false alarms and this
     # The best ε is where Q(L > ε) = fpr: no loss beyond ln(1/fpr) can be that frequent.
     # Below −10, H is 1 to within e^{−10}.
     low, high = -math.log(1 / fpr) - 10.0, math.log(1 / fpr) + 1.0
-    golden = (math.sqrt(5) - 1) / 2
+    # At the ends a look is seldom worth its cost: H is at least 1 − t, and falls.
+    curve.known[low] = Bounds(1 - math.exp(low) - 8 * FUNCTIONS, 1.0)
+    curve.known[high] = Bounds(0.0, advantage.upper)
+    golden, least = (math.sqrt(5) - 1) / 2, 0.0
     places = [low, high - golden * (high - low), low + golden * (high - low), high]
     for _ in range(LOOKS):
         costs = [curve.at(place).upper + math.exp(place) * fpr for place in places]
         best = min(range(4), key=costs.__getitem__)
+        points = curve.points()
+        upper, unknown = min((found.upper + t * fpr, found.width) for t, found in points)
+        least = max(least, _least(points, fpr))  # lines through points that are close to each other say less
+        # Finer places do not help where most of what is unknown is so of H itself.
+        if upper - least <= 2 * unknown or places[3] - places[0] < 1e-3:
+            break
         if best <= 1:
             places = [places[0], places[2] - golden * (places[2] - places[0]), places[1], places[2]]
         else:
             places = [places[1], places[2], places[1] + golden * (places[3] - places[1]), places[3]]
-        if places[3] - places[0] < 1e-3:
-            break
-    points = sorted((math.exp(epsilon), bounds) for epsilon, bounds in curve.known.items())
-    upper = min(bounds.upper + t * fpr for t, bounds in points)
-    least = _least(points, fpr)
+    if upper - least > 2 * unknown:  # H may be flat for long
+        del curve.known[high]
+        curve.at(high)
+        least = max(least, _least(curve.points(), fpr))
     # t = e^ε is rounded, as is all of this: H falls by at most t·(1 − H)/t when t grows by a factor.
     return Bounds(max(fpr, least - 64 * FUNCTIONS), min(1.0, max(fpr, upper + 64 * FUNCTIONS)))
 

@@ -8,6 +8,7 @@ small the losses are. As λ falls to 0, g/λ becomes l − 1 + e^{−l}, and the
 from __future__ import annotations
 
 import math
+import sys
 from functools import lru_cache
 
 import numpy as np
@@ -22,6 +23,11 @@ ROUNDS = 10
 MOST_CELLS = 200_000
 NEGLIGIBLE = 16.0
 
+LARGEST = sys.float_info.max
+
+HUGE = 1e30
+"""Powers of a larger λ are no floats. Beyond it K(λ)/λ, which grows, is all but the greatest loss."""
+
 
 @lru_cache(maxsize=4096)
 def log_moment(law: Law, tilt: float, *, relative: float) -> Bounds:
@@ -30,11 +36,15 @@ def log_moment(law: Law, tilt: float, *, relative: float) -> Bounds:
         return Bounds(math.inf, math.inf)
     if isinstance(law, GaussianLaw):
         exact = tilt * (tilt + 1) * law.mu * law.mu / 2  # [Mir17, Prop. 7]
-        return Bounds(exact * (1 - FUNCTIONS), exact * (1 + FUNCTIONS))
+        return Bounds(min(exact, LARGEST) * (1 - FUNCTIONS), exact * (1 + FUNCTIONS))
+    most = tilt * law.greatest * (1 + 4 * FUNCTIONS)
+    if tilt > HUGE:
+        least = tilt / HUGE * log_moment(law, HUGE, relative=relative).lower
+        return Bounds(min(least, LARGEST) * (1 - 4 * FUNCTIONS), most)
     found = _log_excess(law, tilt, relative=relative)
     return Bounds(
         _log1p_exp(found.lower) * (1 - 2 * FUNCTIONS) if found.lower > -math.inf else 0.0,
-        _log1p_exp(found.upper) * (1 + 2 * FUNCTIONS),
+        min(most, _log1p_exp(found.upper) * (1 + 2 * FUNCTIONS)),
     )
 
 
@@ -45,22 +55,25 @@ def mean(law: Law, *, relative: float) -> Bounds:
         return Bounds(math.inf, math.inf)
     if isinstance(law, GaussianLaw):
         exact = law.mu * law.mu / 2
-        return Bounds(exact * (1 - FUNCTIONS), exact * (1 + FUNCTIONS))
+        return Bounds(min(exact, LARGEST) * (1 - FUNCTIONS), exact * (1 + FUNCTIONS))
     found = _log_excess(law, 0.0, relative=relative)
-    return Bounds(math.exp(found.lower) * (1 - FUNCTIONS), math.exp(found.upper) * (1 + FUNCTIONS))
+    lower, upper = (math.exp(one) if one < 709.0 else math.inf for one in (min(found.lower, 708.0), found.upper))
+    return Bounds(lower * (1 - FUNCTIONS), upper * (1 + FUNCTIONS))
 
 
 def _log_excess(law: Law, tilt: float, *, relative: float) -> Bounds:
     """ln of λβ + E[g], or of β + E[l − 1 + e^{−l}] if λ is 0."""
-    shape = outline(law)
+    shape, back = outline(law), outline(law.reversed())
+    rate = tilt or 1 / (1 + max(0.0, shape.high(-60.0)))  # at which what lies above the mesh is bounded
     with np.errstate(divide="ignore"):
         outside = float(np.log(law.reversed().infinite * (tilt or 1.0)))
     bounds, step, rest, error = Bounds(-math.inf, math.inf), shape.size / 4, -60.0, math.inf
     for _ in range(ROUNDS):
-        high = _end(law, tilt or 1.0, rest)
-        step = max(step, (high - shape.low) * 2.0**-40)
-        cells = mesh(law, step=step, low=shape.low, high=high, tilt=tilt, tolerance=step * step / 100)
-        lower, upper = _excess(cells, law, tilt)
+        # Far below 0 it is Q's mass that counts, as g is then about e^{−l}.
+        low, high = min(shape.low, -back.high(rest)), _end(law, rate, rest)
+        step = max(step, (high - low) * 2.0**-40)
+        cells = mesh(law, step=step, low=low, high=high, tilt=tilt, tolerance=step * step / 100)
+        lower, upper = _excess(cells, law, tilt, rate)
         lower, upper = (float(np.logaddexp(one, outside)) for one in (lower, upper))
         bounds = Bounds(max(bounds.lower, lower - 8 * FUNCTIONS), min(bounds.upper, upper + 8 * FUNCTIONS))
         before, error = error, bounds.width / max(1.0, _log1p_exp(bounds.upper) if tilt else 1.0)
@@ -72,11 +85,11 @@ def _log_excess(law: Law, tilt: float, *, relative: float) -> Bounds:
     return bounds
 
 
-def _excess(cells: Mesh, law: Law, tilt: float) -> tuple[float, float]:
+def _excess(cells: Mesh, law: Law, tilt: float, rate: float) -> tuple[float, float]:
     """ln E[g] from below, each cell fused, and from above, each split between its ends, moved out by what they are off.
 
     A common loss is off by 2·slack. The share of an end is rounded towards the end with the larger g. Above the mesh,
-    g ≤ e^{λl} and l ≤ e^l; below it, g ≤ λe^{−l} (or e^{−l}), of which Q's mass is the mean.
+    g ≤ e^{λl}, and l ≤ e^{rl}/r for any rate r; below it, g ≤ λe^{−l} (or e^{−l}), of which Q's mass is the mean.
     """
     edges = np.append(cells.starts, cells.ends[-1]) * cells.step
     off = off_at(law, edges)
@@ -100,7 +113,7 @@ def _excess(cells: Mesh, law: Law, tilt: float) -> tuple[float, float]:
     )
     beyond = -math.inf
     if cells.log_beyond > -math.inf:
-        beyond = law.log_moment_above(tilt or 1.0, max(0.0, float(edges[-1] - off[-1])))
+        beyond = law.log_moment_above(rate, max(0.0, float(edges[-1] - off[-1]))) - (0.0 if tilt else math.log(rate))
     whole = float(np.logaddexp(most, np.logaddexp(rest, beyond)))
     rounding = 128 * FUNCTIONS  # of g where its terms nearly cancel, of shares and of sums
     return least - rounding - FUNCTIONS * abs(least), whole + rounding + FUNCTIONS * abs(whole)

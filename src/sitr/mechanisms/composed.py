@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sitr.errors import IncompatiblePromises, InvalidPromise
+from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive, express
 from sitr.flavors.promise import count
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.loss import Loss
-from sitr.mechanisms.mechanism import Mechanism
+from sitr.mechanisms.mechanism import Mechanism, common_relation
+from sitr.neighbors.relation import Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,15 @@ class Composed:
     parts: tuple[Mechanism, ...]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "parts", tuple(self.parts))  # what can be walked through only once has no parts later
         if not self.parts:
             raise ValueError("Composed wants at least one mechanism. None was given. Put the parts into a tuple.")
+        common_relation(*self.parts)
+
+    @property
+    def relation(self) -> Relation | None:
+        """The neighbours that all parts protect; None if they do not say."""
+        return common_relation(*self.parts)
 
     def promise(self) -> Additive:
         """The sum in the strongest flavor that all parts imply."""
@@ -49,14 +56,7 @@ class Composed:
         >>> Composed((Laplace(scale=10), Laplace(scale=5))).loss().epsilon(delta=1e-3)
         Bounds(lower=0.29..., upper=0.29...)
         """
-        whole = Loss.compose(part.loss() for part in self.parts)
-        if len({type(law) for law, _ in whole.laws if isinstance(law, PoissonLaw | SubsetLaw)}) > 1:
-            raise InvalidPromise(
-                wanted="Parts that protect the same neighbours were wanted.",
-                given="One part samples for tables that add or remove a person, another for tables that replace one.",
-                do="Use one kind of sampling in all parts.",
-            )
-        return whole
+        return Loss.compose(part.loss() for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,11 @@ class Repeated:
 
     def __post_init__(self) -> None:
         count(self.times, what="The number of releases")
+
+    @property
+    def relation(self) -> Relation | None:
+        """The neighbours that the mechanism protects; None if it does not say."""
+        return common_relation(self.mechanism)
 
     def promise(self) -> Additive:
         """`times` times the promise of one."""

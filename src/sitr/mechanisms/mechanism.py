@@ -10,6 +10,7 @@ from sitr.errors import InvalidPromise
 from sitr.flavors.promise import Promise
 from sitr.loss.bounds import Number, exact
 from sitr.loss.loss import Loss
+from sitr.neighbors.relation import Relation
 
 
 class Mechanism(Protocol):
@@ -20,6 +21,21 @@ class Mechanism(Protocol):
 
     def loss(self) -> Loss:
         """The loss itself, which tells more than any promise; an error says why, where it is not known exactly."""
+
+
+def common_relation(*mechanisms: Mechanism) -> Relation | None:
+    """The neighbours that all of these protect: a mechanism that is about neighbours of one kind says so by `relation`.
+
+    None where none of them does: its sensitivity is then that for whichever neighbours are meant.
+    """
+    found = {getattr(mechanism, "relation", None) for mechanism in mechanisms} - {None}
+    if len(found) > 1:
+        raise InvalidPromise(
+            wanted="Parts that protect the same neighbours were wanted.",
+            given="One is for tables that add or remove a person, another for tables that replace one.",
+            do="Use one kind of sampling in all parts.",
+        )
+    return next(iter(found), None)
 
 
 def positive(number: Number, *, name: str, mechanism: str) -> Fraction:

@@ -12,7 +12,8 @@ from sitr.flavors.pure import PureDP
 from sitr.loss.bounds import Number, ball, exact, upper, upward
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.loss import Loss
-from sitr.mechanisms.mechanism import Mechanism, float_above
+from sitr.mechanisms.mechanism import Mechanism, common_relation, float_above
+from sitr.neighbors.relation import Relation
 
 
 class Sampling(Enum):
@@ -51,6 +52,12 @@ class Subsampled:
                 given=f"{self.sampling!r} was given.",
                 do="Choose poisson if people are added or removed, subset if one is replaced.",
             ) from None
+        common_relation(self, self.mechanism)
+
+    @property
+    def relation(self) -> Relation:
+        """The neighbours that the sampling is about."""
+        return Relation.ADD_REMOVE if self.sampling is Sampling.POISSON else Relation.REPLACE_ONE
 
     def promise(self) -> PureDP | ApproximateDP:
         """(ln(1 + q(e^ε − 1)), qδ) of a mechanism that is pure or approximate.      [BBG18, Thm 8 and 9]

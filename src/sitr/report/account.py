@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -32,8 +33,10 @@ class Account:
     """The one that was given; the other one was found."""
 
     @classmethod
-    def at_delta(cls, loss: Loss, delta: float) -> Account:
-        return cls(loss, loss.epsilon(delta=delta), Attack.on(loss), delta=delta)
+    def at_delta(cls, loss: Loss, delta: float, *, proved: float = math.inf) -> Account:
+        """With an ε that is already proved to be enough, if there is one: by finer intervals than are told here."""
+        found = loss.epsilon(delta=delta)
+        return cls(loss, Bounds(min(found.lower, proved), min(found.upper, proved)), Attack.on(loss), delta=delta)
 
     @classmethod
     def at_epsilon(cls, loss: Loss, epsilon: float) -> Account:
@@ -90,10 +93,13 @@ def render(headline: str, rows: Iterable[tuple[str, str]]) -> RenderableType:
 
 
 def plan_rows(plan: Plan, account: Account) -> Rows:
-    """What is released, what an attacker can do, whom ε does not protect, and γ."""
+    """What is released, what an attacker can do, whom ε does not protect, and γ.
+
+    Where a plan protects but a random newcomer, no attack on you is bounded.
+    """
     rows = [
         ("releases", f"{counted(plan.releases, 'release')} in {counted(len(plan.steps), 'step')}."),
-        *account.attack.words(),
+        *(() if plan.random else account.attack.words()),
         ("outright", outright(account.loss.infinite_mass(), delta=account.largest_delta)),
     ]
     if plan.random:
@@ -107,7 +113,7 @@ def training_rows(training: Training, account: Account) -> Rows:
     return (
         (
             "training",
-            f"{number(training.examples)} examples, {seen} in batches of about {number(training.batch)}: "
+            f"{counted(training.examples, 'example')}, {seen} in batches of about {number(training.batch)}: "
             f"{counted(training.steps, 'step')} at a rate of {about(training.rate, digits=4)}.",
         ),
         ("noise", f"σ = {about(training.sigma)} times the length to which gradients are clipped."),

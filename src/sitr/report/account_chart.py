@@ -22,6 +22,9 @@ SHARES = 12
 DECADES = range(1, 13)
 """δ = 10⁻¹, 10⁻², …; and six powers of ten beyond the one that was asked for."""
 
+ENDLESS = "as far as it is bounded"
+"""Said of an axis that ends where ε becomes infinite."""
+
 _LEFT, _SPAN, _HEIGHT, _HEAD, _FOOT, _GAP, _EDGE = 9.0, 89.0, 220, 40, 34, 18, 1.0
 
 Points = tuple[tuple[float, float], ...]
@@ -35,7 +38,7 @@ def chart(loss: Loss, *, delta: float) -> str:
     for panel in panels:
         parts.extend(panel.svg(top=top))
         top += _HEAD + _HEIGHT + _FOOT + _GAP
-    told = "The line is the upper bound. The pale band reaches down to the lower bound: the truth lies in it."
+    told = "The line joins upper bounds; the pale band reaches to lower ones. Where computed, the truth is between."
     parts.append(text(told, x=_EDGE, y=top + 6, size=11, opacity=0.8))
     return svg("What is lost: δ at each ε, and ε along the releases", told, parts, height=top + 16)
 
@@ -47,7 +50,8 @@ def along_epsilon(loss: Loss, *, delta: float) -> Panel:
     found = [(place, loss.epsilon(delta=place, relative=WIDTH)) for place in places]
     known = [(place, epsilon) for place, epsilon in found if math.isfinite(epsilon.upper)]
     under, over = _sides([(epsilon, place) for place, epsilon in known])
-    return Panel("δ at each ε", "ε", "δ, on a logarithmic axis", under, over, logarithmic=True)
+    across = "ε" if len(known) == len(found) else f"ε, {ENDLESS}"
+    return Panel("δ at each ε", across, "δ, on a logarithmic axis", under, over, logarithmic=True)
 
 
 def along_releases(loss: Loss, *, delta: float) -> Panel:
@@ -60,6 +64,7 @@ def along_releases(loss: Loss, *, delta: float) -> Panel:
     known = [(place, epsilon) for place, epsilon in found if math.isfinite(epsilon.upper)]
     under, over = (tuple((place, getattr(one, side)) for place, one in known) for side in ("lower", "upper"))
     axis = "releases" if equal else "times the whole"
+    axis = axis if len(known) == len(found) else f"{axis}, {ENDLESS}"
     return Panel(f"ε after so many releases, at δ = {at_most(delta)}", axis, "ε", under, over, logarithmic=False)
 
 

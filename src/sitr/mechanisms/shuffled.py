@@ -1,0 +1,87 @@
+"""A mechanism that everybody runs at home, and of whose answers nobody can tell whose they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sitr.errors import IncompatiblePromises, InvalidPromise
+from sitr.flavors.promise import Promise, count
+from sitr.flavors.pure import PureDP
+from sitr.loss.bounds import exact
+from sitr.loss.forms.shuffled import MOST_PEOPLE, ShuffledLaw
+from sitr.loss.loss import Loss
+from sitr.mechanisms.mechanism import Mechanism, common_relation, float_above
+from sitr.neighbors.relation import Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Shuffled:
+    """`people` run the mechanism, each on their own data only; their answers are seen in random order, nothing else is.
+
+    The mechanism's promise is for any two data that one person may have, and its sensitivity is for those. One person
+    is replaced by another; how many there are is public. Count those who really answer, with coins of their own: an
+    answer that is known, or never came, hides nobody.
+
+    >>> from sitr import Laplace
+    >>> local = Laplace(scale=5, sensitivity=20)  # numbers from 0 to 20
+    >>> Shuffled(local, people=100_000).loss().epsilon(delta=1e-6)
+    Bounds(lower=0.1697..., upper=0.1697...)
+    """
+
+    mechanism: Mechanism
+    people: int
+
+    def __post_init__(self) -> None:
+        if count(self.people, what="The number of people") > MOST_PEOPLE:
+            raise InvalidPromise(
+                wanted=f"At most {MOST_PEOPLE} people were wanted.",
+                given=f"{self.people} were given.",
+                do=f"Give {MOST_PEOPLE}: what is true of fewer is true of more, too.",
+            )
+        if common_relation(self.mechanism) is not None:
+            raise InvalidPromise(
+                wanted="A mechanism was wanted that each person runs alone.",
+                given=f"{self.mechanism!r} was given, which looks at several.",
+                do="Put Shuffled inside: Subsampled(Shuffled(mechanism, people), rate, Sampling.SUBSET).",
+            )
+        local(self.mechanism.promise())
+
+    @property
+    def relation(self) -> Relation:
+        """One person is replaced."""
+        return Relation.REPLACE_ONE
+
+    def promise(self) -> PureDP:
+        """That of the mechanism: all others may happen to say nothing that hides anybody.
+
+        >>> from sitr import Laplace
+        >>> Shuffled(Laplace(scale=5, sensitivity=20), people=100_000).promise()
+        PureDP(epsilon=4.0)
+        """
+        return local(self.mechanism.promise())
+
+    def loss(self) -> Loss:
+        """The most that answers with this promise lose when they are shuffled.      [FMT21, Sec. 3]"""
+        return shuffled(self.promise(), people=self.people)
+
+
+def local(promise: Promise) -> PureDP:
+    """The promise of what each person runs, which must be pure."""
+    if not isinstance(promise, PureDP):
+        raise IncompatiblePromises(
+            wanted="A mechanism with a pure promise was wanted: only that makes clones of other people.",
+            given=f"{promise!r} was given.",
+            do="Use a mechanism such as Laplace noise at home.",
+        )
+    return promise
+
+
+def shuffled(promise: PureDP, *, people: int) -> Loss:
+    """The loss of so many shuffled answers; none if each of them says nothing.
+
+    >>> shuffled(PureDP(0.0), people=10)
+    Loss(laws=())
+    """
+    if promise.epsilon == 0.0:
+        return Loss(())
+    return Loss.of(ShuffledLaw(float_above(exact(promise.epsilon)), people))
