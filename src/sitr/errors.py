@@ -87,3 +87,7 @@ class LedgerMismatch(LedgerError):
 
 class BackendFailure(SitrError):
     """The data could not be read after the charge."""
+
+
+class WiderThanAsked(UserWarning):
+    """An interval that is proved, and wider than was asked for: a warning, for it can be used as it is."""

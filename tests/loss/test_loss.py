@@ -129,7 +129,7 @@ def contains(found, true: arb, truth, nearly: float = 1e-13) -> bool:
 
 @pytest.mark.parametrize("law", ONCE, ids=str)
 def test_one_release(law, truth):
-    for epsilon in (0.0, 0.05, 0.3, 0.9):
+    for epsilon in [one for one in (0.0, 0.05, 0.3, 0.9) if one < law.greatest]:
         found, _ = answer(((law, 1),), DeltaAt(epsilon), relative=1e-3)
         true = truth.delta(law, truth.real(epsilon))
         assert contains(found, true, truth) or true < arb("1e-15")
@@ -139,7 +139,7 @@ def test_one_release(law, truth):
 
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_two_releases(law, truth):
-    for epsilon in (0.0, 0.25, 1.1):
+    for epsilon in [one for one in (0.0, 0.25, 1.1) if one < 2 * law.greatest]:
         true = truth.twice(law, truth.real(epsilon))
         for relative in (0.1, 1e-3):
             found, _ = answer(((law, 2),), DeltaAt(epsilon), relative=relative)

@@ -17,6 +17,9 @@ Indices = NDArray[np.int64]
 ROUNDING = 2.0**-53
 """Every sum, product and quotient of floats is right to within this factor."""
 
+TOO_MANY = 4096
+"""More atoms are not looked at one by one."""
+
 FUNCTIONS = 8 * ROUNDING
 """exp, log, expm1 and log1p are right to within this factor, log_ndtr(x) to within this times 1 + x² (tested)."""
 
@@ -63,9 +66,8 @@ class Law(Protocol):
     def blur(self) -> float:
         """An edge at l, and the losses beside it, are off by no more than this times 1 + |l|."""
 
-    @property
-    def comb(self) -> tuple[float, float] | None:
-        """An origin and a pitch, if every finite loss is the origin and a whole number of pitches."""
+    def atoms(self, low: float, high: float, /) -> Vector | None:
+        """All losses between two, as they grow, if there are no others, and not too many."""
 
     def __hash__(self) -> int: ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,13 +12,13 @@ from numbers import Integral
 
 from flint import arb
 
-from sitr.errors import InvalidPromise
+from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.loss.attack import true_positive_rate
 from sitr.loss.bounds import Bounds, Number, lower, square_root_upward, upper
 from sitr.loss.forms.gaussian import GaussianLaw, hockey_stick
 from sitr.loss.law import FUNCTIONS, Law, check
 from sitr.loss.moments import log_moment, mean
-from sitr.loss.search import DeltaAt, EpsilonAt, Hint, answer
+from sitr.loss.search import DeltaAt, EpsilonAt, Hint, answer, narrow
 from sitr.loss.single import single_delta, single_epsilon
 
 Laws = tuple[tuple[Law, int], ...]
@@ -156,7 +157,15 @@ class Loss:
         for laws in self._directions():
             one, hint = _answer(laws, question, relative, hint)
             found.append(one)
-        return Bounds(max(one.lower for one in found), max(one.upper for one in found))
+        bounds = Bounds(max(one.lower for one in found), max(one.upper for one in found))
+        if hint is not None and not narrow(question, bounds, hint, relative):
+            warnings.warn(
+                f"An interval of relative width {relative:g} was wanted. {bounds.lower:g} to {bounds.upper:g} is "
+                "proved, and that is wider. Use it as it is: a narrower one would take more than is tried.",
+                WiderThanAsked,
+                stacklevel=3,
+            )
+        return bounds
 
     def _sum(self, moment: Callable[[Law], Bounds], *, divisor: float) -> Bounds:
         found = []
@@ -171,17 +180,17 @@ class Loss:
 def _answer(
     laws: Laws, question: DeltaAt | EpsilonAt, relative: float, hint: Hint | None = None
 ) -> tuple[Bounds, Hint | None]:
-    """For one direction: nothing or one release in closed form, all else on lattices."""
-    if (closed := _closed(laws, question)) is not None:
+    """For one direction: nothing or one release in closed form, all else by search."""
+    if (closed := _closed(laws, question, relative)) is not None:
         return closed, None
-    found, hint = answer(laws, question, relative=relative, hint=hint)
-    if isinstance(question, EpsilonAt) and _infinite(laws) * (1 + 8 * FUNCTIONS) <= question.delta:
-        most = sum(times * law.greatest for law, times in laws) * (1 + 4 * FUNCTIONS)  # there, δ is what is infinite
-        found = Bounds(found.lower, min(found.upper, max(0.0, most)))
-    return found, hint
+    most = 1.0
+    if isinstance(question, EpsilonAt):  # at the largest loss, δ is what is infinite
+        known = _infinite(laws) * (1 + 8 * FUNCTIONS) <= question.delta
+        most = max(0.0, sum(times * law.greatest for law, times in laws)) * (1 + 4 * FUNCTIONS) if known else math.inf
+    return answer(laws, question, relative=relative, most=most, hint=hint)
 
 
-def _closed(laws: Laws, question: DeltaAt | EpsilonAt) -> Bounds | None:
+def _closed(laws: Laws, question: DeltaAt | EpsilonAt, relative: float) -> Bounds | None:
     infinite = _infinite(laws)
     greatest = sum(times * law.greatest for law, times in laws)
     match question, laws:
@@ -200,7 +209,7 @@ def _closed(laws: Laws, question: DeltaAt | EpsilonAt) -> Bounds | None:
         case DeltaAt(epsilon), ((law, 1),):
             return single_delta(law, epsilon)
         case EpsilonAt(delta), ((law, 1),):
-            return single_epsilon(law, delta)
+            return single_epsilon(law, delta, narrow=relative / 100)
     return None
 
 
@@ -238,7 +247,7 @@ def _gaussian_epsilon(mu: float, delta: float) -> Bounds:
     if mu > HUGE:
         return _huge(mu)
     small, large = _sizes(mu)
-    target, near = arb(delta), single_epsilon(GaussianLaw(mu), delta)  # a float is a ball of radius 0
+    target, near = arb(delta), single_epsilon(GaussianLaw(mu), delta, narrow=1e-9)  # a float is a ball of radius 0
     if math.isinf(near.upper):
         near = _huge(mu)
     return Bounds(

@@ -15,11 +15,11 @@ import numpy as np
 
 from sitr.loss.bounds import Bounds
 from sitr.loss.forms.gaussian import GaussianLaw
-from sitr.loss.lattice import Mesh, mesh, off_at
 from sitr.loss.law import FUNCTIONS, ROUNDING, Law, Vector
-from sitr.loss.search import GRID, outline
+from sitr.loss.mesh import GRID, Mesh, coarse, off_at, outline, refined
 
 ROUNDS = 10
+FEW = 64
 MOST_CELLS = 200_000
 NEGLIGIBLE = 16.0
 
@@ -67,21 +67,23 @@ def _log_excess(law: Law, tilt: float, *, relative: float) -> Bounds:
     rate = tilt or 1 / (1 + max(0.0, shape.high(-60.0)))  # at which what lies above the mesh is bounded
     with np.errstate(divide="ignore"):
         outside = float(np.log(law.reversed().infinite * (tilt or 1.0)))
-    bounds, step, rest, error = Bounds(-math.inf, math.inf), shape.size / 4, -60.0, math.inf
+    bounds, count, rest, error = Bounds(-math.inf, math.inf), FEW, -60.0, math.inf
     for _ in range(ROUNDS):
         # Far below 0 it is Q's mass that counts, as g is then about e^{−l}.
-        low, high = min(shape.low, -back.high(rest)), _end(law, rate, rest)
-        step = max(step, (high - low) * 2.0**-40)
-        cells = mesh(law, step=step, low=low, high=high, tilt=tilt, tolerance=step * step / 100)
+        cells = coarse(law, low=-back.high(rest), high=_end(law, rate, rest))
+        for number in (FEW, FEW, FEW, count):
+            cells = refined(law, cells, tilt=tilt, count=number)
         lower, upper = _excess(cells, law, tilt, rate)
         lower, upper = (float(np.logaddexp(one, outside)) for one in (lower, upper))
         bounds = Bounds(max(bounds.lower, lower - 8 * FUNCTIONS), min(bounds.upper, upper + 8 * FUNCTIONS))
         before, error = error, bounds.width / max(1.0, _log1p_exp(bounds.upper) if tilt else 1.0)
         # Finer cells do not help any more where their masses are not known well enough.
-        if error <= relative or 0.8 * before < error < math.inf or len(cells.starts) > MOST_CELLS:
+        if error <= relative or 0.8 * before < error < math.inf or count >= MOST_CELLS:
             break
         rest = min(rest, bounds.upper - NEGLIGIBLE + math.log(relative))
-        step *= min(0.7, max(1 / 32, 0.7 * math.sqrt(relative / error))) if math.isfinite(error) else 0.25
+        count = math.ceil(
+            count * (min(32.0, max(1.4, 1.2 * math.sqrt(error / relative))) if math.isfinite(error) else 4)
+        )
     return bounds
 
 
@@ -91,9 +93,8 @@ def _excess(cells: Mesh, law: Law, tilt: float, rate: float) -> tuple[float, flo
     A common loss is off by 2·slack. The share of an end is rounded towards the end with the larger g. Above the mesh,
     g ≤ e^{λl}, and l ≤ e^{rl}/r for any rate r; below it, g ≤ λe^{−l} (or e^{−l}), of which Q's mass is the mean.
     """
-    edges = np.append(cells.starts, cells.ends[-1]) * cells.step
-    off = off_at(law, edges)
-    lows, highs = (edges - off)[:-1], (edges + off)[1:]
+    off = np.maximum(off_at(law, cells.first), off_at(law, cells.last))
+    lows, highs = cells.first - off, cells.last + off
     log_p, log_q, slack = cells.masses
     some, width = log_p > -np.inf, highs - lows
     common = np.where(some, log_p, 0.0) - np.where(some, log_q, 0.0)
@@ -107,13 +108,13 @@ def _excess(cells: Mesh, law: Law, tilt: float, rate: float) -> tuple[float, flo
     sure = some & np.isfinite(slack)
     toward = np.sign(common) * np.maximum(np.abs(common) - np.where(sure, wrong, 0.0), 0.0)
     least = _log_sum((log_p - slack)[sure] + _log_g(toward[sure], tilt))
-    ends = law.cells(np.array((-math.inf, edges[0])))
+    ends = law.cells(np.array((-math.inf, cells.low)))
     rest = (
         float(ends.log_q[0]) + (float(ends.slack[0]) if math.isfinite(ends.slack[0]) else 0.0) + math.log(tilt or 1.0)
     )
     beyond = -math.inf
     if cells.log_beyond > -math.inf:
-        beyond = law.log_moment_above(rate, max(0.0, float(edges[-1] - off[-1]))) - (0.0 if tilt else math.log(rate))
+        beyond = law.log_moment_above(rate, max(0.0, cells.high - float(off[-1]))) - (0.0 if tilt else math.log(rate))
     whole = float(np.logaddexp(most, np.logaddexp(rest, beyond)))
     rounding = 128 * FUNCTIONS  # of g where its terms nearly cancel, of shares and of sums
     return least - rounding - FUNCTIONS * abs(least), whole + rounding + FUNCTIONS * abs(whole)

@@ -1,49 +1,54 @@
-"""One question to a sum of losses, answered by ever finer lattices until the proved interval is narrow enough."""
+"""One question to a sum of losses, answered with ever finer cells until the proved interval is narrow enough."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Protocol
+from functools import lru_cache, partial
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from sitr.loss.bounds import Bounds
-from sitr.loss.convolve import Parts, Tail, tail, tilt_for, tilt_to, window
-from sitr.loss.lattice import combed, lattices
-from sitr.loss.law import ROUNDING, Law, Vector
+from sitr.loss.forms.gaussian import GaussianLaw
+from sitr.loss.inversion import Sum, Tail, tail, tilt_for, tilt_to
+from sitr.loss.law import ROUNDING, Law
+from sitr.loss.mesh import Mesh, Nodes, above, below, coarse, outline, refined
 
 Laws = Sequence[tuple[Law, int]]
 
-CELLS = 300
-"""About so many cells of a mesh share the error that the narrowest ones do not make."""
-
-LARGEST = 1 << 21
-"""No longer transforms are made: the interval is then wider than asked for, and proved all the same."""
+FEW, MANY = 48, 1 << 13
+"""How many cells a law is cut into: first, and at most. With more, the interval may stay wider than asked for."""
 
 ROUNDS = 8
 NEGLIGIBLE = 16.0
 """What is cut off at the ends of a law is less than e^{−16} of what is asked for."""
 
 
+NOTHING = 1e-305
+"""A δ that small is not told from 0."""
+
+
 class Question(Protocol):
     """What is asked, and how an answer is read off."""
 
-    def tilt(self, parts: Parts, start: float, known: Bounds) -> float:
-        """The tilt at which to look, given what is known of the answer."""
+    def tilt(self, total: Sum, *, start: float, at_most: float, known: Bounds | None = None) -> float:
+        """The tilt at which to look; between two answers, if the first look was beside it."""
 
-    def log_tail(self, parts: Parts, tilt: float) -> float:
+    def log_tail(self, total: Sum, tilt: float) -> float:
         """About ln of the hockey-stick that matters."""
 
-    def read(self, found: Tail, side: int) -> float:
-        """A bound on the answer from above (1) or from below (−1), or what it were without numerical errors (0)."""
+    def places(self, mean: float, deviation: float, known: Bounds | None) -> tuple[float, float]:
+        """The ε between which the answer is sought."""
 
-    def error(self, bounds: Bounds, tilt: float) -> float:
-        """How far apart the bounds are, as losses."""
+    def read(self, found: Tail, side: int, within: float) -> float:
+        """A bound on the answer from above (1) or from below (−1), as close to the best as this, as a loss."""
 
-    def allowed(self, answer: float, tilt: float, spread: float, relative: float) -> float:
+    def error(self, bounds: Bounds, scale: float) -> float:
+        """How far apart the bounds are, as losses, if ln δ falls by 1 over a length of `scale`."""
+
+    def allowed(self, answer: float, scale: float, relative: float) -> float:
         """How far apart they may be, as losses."""
 
 
@@ -53,23 +58,27 @@ class EpsilonAt:
 
     delta: float
 
-    def tilt(self, parts: Parts, start: float, known: Bounds) -> float:
-        if math.isfinite(known.upper):
-            return tilt_to(parts, (known.lower + known.upper) / 2, start=start)
-        return tilt_for(parts, math.log(self.delta), start=start)
+    def tilt(self, total: Sum, *, start: float, at_most: float, known: Bounds | None = None) -> float:
+        if known:
+            return tilt_to(total, (known.lower + known.upper) / 2, start=start, at_most=at_most)
+        return tilt_for(total, math.log(self.delta), start=start, at_most=at_most)
 
-    def log_tail(self, parts: Parts, tilt: float) -> float:  # noqa: ARG002
+    def log_tail(self, total: Sum, tilt: float) -> float:  # noqa: ARG002
         return math.log(self.delta)
 
-    def read(self, found: Tail, side: int) -> float:
-        # A δ that was no float is rounded: the answer holds for all that read as it.
-        return found.epsilon(self.delta * (1 - side * 4 * ROUNDING), side=side)
+    def places(self, mean: float, deviation: float, known: Bounds | None) -> tuple[float, float]:
+        low, high = mean - 1.2 * deviation, mean + 0.8 * deviation
+        return max(0.0, min(low, known.lower) if known else low), max(0.0, max(high, known.upper) if known else high)
 
-    def error(self, bounds: Bounds, tilt: float) -> float:  # noqa: ARG002
+    def read(self, found: Tail, side: int, within: float) -> float:
+        # A δ that was no float is rounded: the answer holds for all that read as it.
+        return found.epsilon(self.delta * (1 - side * 4 * ROUNDING), side=side, within=within)
+
+    def error(self, bounds: Bounds, scale: float) -> float:  # noqa: ARG002
         return bounds.width
 
-    def allowed(self, answer: float, tilt: float, spread: float, relative: float) -> float:  # noqa: ARG002
-        return relative * max(answer, spread / 100)
+    def allowed(self, answer: float, scale: float, relative: float) -> float:
+        return relative * max(answer, scale / 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,138 +87,175 @@ class DeltaAt:
 
     epsilon: float
 
-    def tilt(self, parts: Parts, start: float, known: Bounds) -> float:  # noqa: ARG002
-        return tilt_to(parts, self.epsilon, start=start)
+    def tilt(self, total: Sum, *, start: float, at_most: float, known: Bounds | None = None) -> float:  # noqa: ARG002
+        return tilt_to(total, self.epsilon, start=start, at_most=at_most)
 
-    def log_tail(self, parts: Parts, tilt: float) -> float:
-        return parts.cumulants(tilt)[0] - tilt * self.epsilon
+    def log_tail(self, total: Sum, tilt: float) -> float:
+        return total.cumulants(tilt)[0] - tilt * self.epsilon
 
-    def read(self, found: Tail, side: int) -> float:
+    def places(self, mean: float, deviation: float, known: Bounds | None) -> tuple[float, float]:  # noqa: ARG002
+        return self.epsilon, self.epsilon
+
+    def read(self, found: Tail, side: int, within: float) -> float:  # noqa: ARG002
         return found.delta(self.epsilon, side=side)
 
-    def error(self, bounds: Bounds, tilt: float) -> float:
-        if bounds.upper <= 0.0:
+    def error(self, bounds: Bounds, scale: float) -> float:
+        if bounds.upper <= NOTHING:
             return 0.0
-        return math.log(bounds.upper / bounds.lower) / (1 + tilt) if bounds.lower > 0.0 else math.inf
+        return math.log(bounds.upper / bounds.lower) * scale if bounds.lower > 0.0 else math.inf
 
-    def allowed(self, answer: float, tilt: float, spread: float, relative: float) -> float:  # noqa: ARG002
-        return relative / (1 + tilt)
+    def allowed(self, answer: float, scale: float, relative: float) -> float:  # noqa: ARG002
+        return relative * scale
 
 
-@dataclass(frozen=True, slots=True)
-class Hint:
-    """Where an answer was found: the other direction is much like it, and no matter once it is known to be smaller."""
+class Hint(NamedTuple):
+    """Where and how an answer was found: the other direction is much like it, and no matter if it is surely smaller."""
 
-    step: float
     tilt: float
     log_tail: float
+    counts: tuple[int, ...]
+    smoothing: float
+    finest: float
     log_outside: float
+    scale: float
     lower: float = -math.inf
 
 
-def answer(laws: Laws, question: Question, *, relative: float, hint: Hint | None = None) -> tuple[Bounds, Hint]:
-    """The answer for one direction: an interval that holds, as narrow as asked for where that can be reached."""
-    releases = sum(times for _, times in laws)
-    outlines = [outline(law) for law, _ in laws]
-    pitch = _pitch(laws)
-    here = hint or Hint(max(shape.size for shape in outlines) / 4, 1.0, -60.0, math.log(relative) - 8.0)
-    bounds = Bounds(0.0, math.inf)
-    for number in range(0 if hint is None else 1, ROUNDS):
-        cut = here.log_tail - math.log(releases) - NEGLIGIBLE
-        ends = [(shape.low, shape.high(cut)) for shape in outlines]
-        step = max(here.step, max(high - low for low, high in ends) * 2.0**-40)
-        exact = number > 0 and step < 2 * pitch  # then the lattice of the losses themselves is the best
-        step = pitch if exact else step
-        sides = [
-            combed(law, low=low, high=high)
-            if exact
-            else lattices(law, step=step, low=low, high=high, tilt=here.tilt, tolerance=step * step / CELLS)
-            for (law, _), (low, high) in zip(laws, ends, strict=True)
-        ]
-        over, under = (Parts((side[at], times) for side, (_, times) in zip(sides, laws, strict=True)) for at in (0, 1))
-        tilt = question.tilt(over, here.tilt, bounds)
-        _, mean, variance = over.cumulants(tilt)
-        log_tail = min(0.0, question.log_tail(over, tilt))
-        here = replace(here, step=step, tilt=tilt, log_tail=log_tail)
-        if number == 0:  # a coarse lattice tells where to look
-            allowed = question.allowed(mean, tilt, math.sqrt(variance), relative)
-            fine = math.sqrt(2 * allowed / (releases * (tilt + 1)))
-            here = replace(here, step=min(fine, max(math.sqrt(variance), fine) / 8))
+def narrow(question: Question, bounds: Bounds, hint: Hint, relative: float) -> bool:
+    """Whether an answer is as narrow as was asked for."""
+    return question.error(bounds, hint.scale) <= question.allowed(bounds.upper, hint.scale, relative) * (1 + 1e-6)
+
+
+def answer(
+    laws: Laws, question: Question, *, relative: float, most: float = math.inf, hint: Hint | None = None
+) -> tuple[Bounds, Hint]:
+    """The answer for one direction: an interval that holds, as narrow as asked for where that can be reached.
+
+    It is known to be no larger than `most`.
+    """
+    # Gaussian losses need no cells: they are the variance of a factor that is known.
+    variance = math.fsum(times * law.mu * law.mu for law, times in laws if isinstance(law, GaussianLaw))
+    others = [(law, times) for law, times in laws if not isinstance(law, GaussianLaw)]
+    here = hint or _located(others, variance, question, relative)
+    bounds, error, reach, known = Bounds(0.0, most), math.inf, 1.0, None
+    for _ in range(ROUNDS):
+        over, under = _sides(others, variance, here)
+        finest = here.smoothing**-0.5 if here.smoothing else math.inf
+        # What is dominated never exaggerates its far tail, however wide its cells are.
+        guide = over if under.empty else under
+        tilt = question.tilt(guide, start=here.tilt, at_most=_steepest(guide, finest), known=known)
+        log_tail = min(0.0, question.log_tail(guide, tilt))
+        if log_tail < here.log_tail - NEGLIGIBLE / 2:  # too much was cut off
+            here = here._replace(tilt=tilt, log_tail=log_tail)
             continue
-        spans = [_span(parts, tilt, here.log_outside) for parts in (over, under)]
-        if spans[0] > LARGEST * step:
-            if bounds.upper < math.inf:
-                break
-            here = replace(here, step=1.1 * spans[0] / LARGEST)
-            continue
-        upper = tail(over, tilt=tilt, log_outside=here.log_outside)
-        # From below, so little may be left that it has no centre where one was looked for: then it says nothing.
-        some = under if spans[1] <= 2 * LARGEST * step else Parts([(nodes.nothing(), times) for nodes, times in under])
-        lower = tail(some, tilt=tilt, log_outside=here.log_outside)
-        # Each lattice proves an interval of its own: the truth is in all of them.
-        before = question.error(bounds, tilt)
-        bounds = Bounds(max(bounds.lower, question.read(lower, -1)), min(bounds.upper, question.read(upper, 1)))
-        allowed = question.allowed(bounds.upper, tilt, math.sqrt(variance), relative)
-        error = question.error(bounds, tilt)
-        if error <= allowed or bounds.upper <= here.lower:
+        _, mean, spread = guide.cumulants(tilt)
+        deviation = math.sqrt(spread + here.smoothing)
+        scale = min(1 / (tilt + 1), deviation)
+        within = question.allowed(mean, scale, relative) / 16
+        low, high = question.places(mean, reach * max(deviation, 8 * within), known)
+        look = partial(tail, tilt=tilt, low=low, high=high, smoothing=here.smoothing, log_outside=here.log_outside)
+        upper = question.read(look(over), 1, within)
+        # Each round proves an interval of its own: the truth is in all of them.
+        bounds = Bounds(bounds.lower, min(bounds.upper, upper))
+        if bounds.upper <= here.lower:
             break
-        # Is it the lattice that is too coarse, or the rest? Its error goes as the step squared, or as the step.
-        lattice = question.error(Bounds(question.read(lower, 0), question.read(upper, 0)), tilt)
-        if exact or lattice < 0.7 * allowed:
-            if 0.95 * before < error < math.inf:
-                break
-            here = replace(here, log_outside=here.log_outside - 8.0)
-        else:
-            missing = allowed / lattice if math.isfinite(lattice) else 1 / 16
-            here = replace(here, step=step * max(1 / 32, 0.7 * (missing if missing < 1 / 4 else math.sqrt(missing))))
-    return bounds, replace(here, lower=bounds.lower)
+        found = look(under)
+        lower = question.read(found, -1, within)
+        bounds = Bounds(max(bounds.lower, lower), bounds.upper)
+        before, error = error, question.error(bounds, scale)
+        allowed = question.allowed(bounds.upper, scale, relative)
+        here = here._replace(scale=scale)
+        if error <= allowed < math.inf or 0.95 * before < error < math.inf:
+            break
+        # Was it beside what was sought, or are there too few cells, or is there too much smoothing?
+        beside = lower == 0.0 or upper == math.inf
+        known = bounds if bounds.upper < math.inf else None
+        reach *= 3.0 if beside else 1.0
+        missing = allowed / error if error < math.inf and not beside else 1 / 4
+        sharp = question.read(replace(found, smoothing=0.0), -1, within)
+        cells = question.error(Bounds(min(sharp, bounds.upper), bounds.upper), scale)
+        more = min(8.0, 1.2 / math.sqrt(missing)) if cells > 0.5 * allowed else 1.0
+        here = here._replace(
+            tilt=tilt,
+            log_tail=log_tail,
+            counts=tuple(min(MANY, math.ceil(count * more)) for count in here.counts),
+            smoothing=max(here.smoothing * max(1 / 64, missing / 2), here.finest),
+            log_outside=here.log_outside - 6.0,
+        )
+    return bounds, here._replace(lower=bounds.lower)
 
 
-def _span(parts: Parts, tilt: float, log_outside: float) -> float:
-    """How many losses the window holds; none, if there is no mass."""
-    if any(len(nodes.places) == 0 for nodes, _ in parts):
-        return 0.0
-    left, right = window(parts, tilt, log_outside)
-    lowest, highest = (sum(times * float(end(nodes.losses)) for nodes, times in parts) for end in (np.min, np.max))
-    return min(right, highest) - max(left, lowest)
+def _sides(laws: Laws, variance: float, here: Hint) -> tuple[Sum, Sum]:
+    """The sum from above and from below."""
+    meshed = [
+        _meshed(law, here.tilt, count, _high(law, here, laws))
+        for (law, _), count in zip(laws, here.counts, strict=True)
+    ]
+    over, under = ([(nodes[side], times) for nodes, (_, times) in zip(meshed, laws, strict=True)] for side in (0, 1))
+    # μ may be a root that was rounded.
+    return Sum(over, variance * (1 + 16 * ROUNDING)), Sum(under, variance * (1 - 16 * ROUNDING))
 
 
-def _pitch(laws: Laws) -> float:
-    """The pitch that all laws have in common, or 0."""
-    combs = {law.comb for law, _ in laws}
-    pitches = {comb[1] for comb in combs if comb is not None}
-    return pitches.pop() if None not in combs and len(pitches) == 1 else 0.0
+def _located(laws: Laws, variance: float, question: Question, relative: float) -> Hint:
+    """A few cells tell where to look, and how many there must be.
+
+    Cells of a law that is added k times miss the truth by about ½k·Σ mass·(variance that splitting adds), over
+    `scale`. If n cells share that evenly, it is C/n² with the cube C of what `shares` add up to; the fewest cells
+    have n ∝ (kC)^{1/3}.
+    """
+    here = Hint(1.0, -60.0, (FEW,) * len(laws), 0.0, 0.0, math.log(relative) - 8.0, math.inf)
+    meshes: list[Mesh] = []
+    ends: list[float] = []
+    for _ in range(ROUNDS):
+        before, ends = ends, [_high(law, here, laws) for law, _ in laws]
+        if ends != before or not meshes:
+            meshes = [coarse(law, high=high) for (law, _), high in zip(laws, ends, strict=True)]
+        meshes = [refined(law, mesh, tilt=here.tilt, count=FEW) for mesh, (law, _) in zip(meshes, laws, strict=True)]
+        total = _sum(below, meshes, laws, variance)
+        total = _sum(above, meshes, laws, variance) if total.empty else total
+        _, mean, spread = total.cumulants(here.tilt)
+        finest = max(relative * max(mean, math.sqrt(spread) / 100), total.off)
+        tilt = question.tilt(total, start=here.tilt, at_most=_steepest(total, 4 / finest))
+        near = 0.8 < tilt / here.tilt < 1.25
+        here = here._replace(tilt=tilt, log_tail=min(0.0, question.log_tail(total, tilt)))
+        if near:
+            break
+    _, mean, spread = total.cumulants(tilt)
+    # No more can be told apart than what the losses themselves are off by.
+    scale = min(1 / (tilt + 1), math.sqrt(spread) + total.off)
+    wanted = question.allowed(mean, scale, relative)
+    allowed, finest = max(wanted, total.off), max(wanted / 64, total.off / 4) ** 2
+    # More than 1 would be a bad kernel: its mean is half of that.
+    smoothing = min(1.0, max(0.3 * allowed * scale, finest))
+    if variance > smoothing:
+        smoothing = finest = 0.0
+    sizes = [float(np.cbrt(times) * mesh.shares(tilt).sum()) for mesh, (_, times) in zip(meshes, laws, strict=True)]
+    enough = 1.25 * math.sqrt(sum(sizes) / (allowed * scale))
+    counts = tuple(min(MANY, max(16, math.ceil(size * enough))) for size in sizes)
+    return here._replace(counts=counts, smoothing=smoothing, finest=finest, scale=scale)
 
 
-GRID = np.concatenate(
-    ((-math.inf,), -np.ldexp(1.0, np.arange(20, -51, -1)), (0.0,), np.ldexp(1.0, np.arange(-50, 21)), (math.inf,))
-)
+def _sum(side: Callable[[Mesh, Law], Nodes], meshes: list[Mesh], laws: Laws, variance: float) -> Sum:
+    return Sum([(side(mesh, law), times) for mesh, (law, times) in zip(meshes, laws, strict=True)], variance)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Outline:
-    """A law seen from afar: how large its losses are, and where its ends are."""
-
-    size: float
-    low: float
-    greatest: float
-    log_above: Vector
-
-    def high(self, log_tail: float) -> float:
-        """A loss above which the mass is at most e^{log_tail}."""
-        small = np.flatnonzero(self.log_above <= log_tail)
-        return max(self.low, min(self.greatest, float(GRID[-2]), float(GRID[1:][small[0]]) if len(small) else math.inf))
+def _steepest(total: Sum, at_most: float) -> float:
+    """No larger tilt is of use: what is nearer than that is not told apart, or a comb has nothing there."""
+    if total.variance > 0.0:
+        return math.inf
+    return min(at_most, 40 / total.comb.pitch) if total.comb else at_most
 
 
-@lru_cache(maxsize=1024)
-def outline(law: Law) -> Outline:
-    log_p = law.cells(GRID).log_p
-    log_above = np.append(np.logaddexp.accumulate(log_p[::-1])[::-1][1:], -math.inf)  # above GRID[1:]
-    low = float(GRID[1:][max(0, int(np.argmax(np.logaddexp.accumulate(log_p) > -50.0)) - 1)])
-    sizes = np.minimum(1.0, np.minimum(np.abs(GRID[:-1]), np.abs(GRID[1:])))
-    return Outline(
-        math.sqrt(float(np.exp(log_p) @ sizes**2)) + 2.0**-50,
-        min(max(low, law.least), float(GRID[-2])),
-        law.greatest,
-        log_above,
-    )
+def _high(law: Law, here: Hint, laws: Laws) -> float:
+    return outline(law).high(here.log_tail - math.log(sum(times for _, times in laws)) - NEGLIGIBLE)
+
+
+@lru_cache(maxsize=512)
+def _meshed(law: Law, tilt: float, count: int, high: float) -> tuple[Nodes, Nodes]:
+    """From above and from below. Kept, because most laws are the same with the two data sets exchanged."""
+    mesh = coarse(law, high=high)
+    for number in (FEW, 2 * FEW, count):
+        mesh = refined(law, mesh, tilt=tilt, count=number)
+        if mesh.exact:
+            break
+    return above(mesh, law), below(mesh, law)

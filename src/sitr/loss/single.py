@@ -1,4 +1,4 @@
-"""One release: the hockey-stick is P(L > ε) − e^ε·Q(L > ε), and needs no lattice."""
+"""One release: the hockey-stick is P(L > ε) − e^ε·Q(L > ε), at any ε."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import numpy as np
 
 from sitr.loss.bounds import Bounds
 from sitr.loss.law import FUNCTIONS, ROUNDING, Law, Vector
-from sitr.loss.search import outline
+from sitr.loss.mesh import outline
 
 LOOKS = 128
 ROUNDS = 8
-NARROW = 1e-9
 SMALLEST = math.ulp(0.0)
 
 
@@ -24,8 +23,11 @@ def single_delta(law: Law, epsilon: float) -> Bounds:
     return Bounds(float(low[1]), min(1.0, float(high[0]) + spare))
 
 
-def single_epsilon(law: Law, delta: float) -> Bounds:
-    """The least ε ≥ 0 with δ(ε) ≤ δ: so many looks at once between the last ε with more and the first with less."""
+def single_epsilon(law: Law, delta: float, *, narrow: float) -> Bounds:
+    """The least ε ≥ 0 with δ(ε) ≤ δ: so many looks at once between the last ε with more and the first with less.
+
+    They come as close to each other as `narrow`, relative to ε, if that can be told.
+    """
     goals = (delta * (1 - 4 * ROUNDING), delta * (1 + 4 * ROUNDING))
     if single_delta(law, 0.0).upper <= goals[0]:
         return Bounds(0.0, 0.0)
@@ -41,7 +43,7 @@ def single_epsilon(law: Law, delta: float) -> Bounds:
         if narrowed == (left, right):
             break
         left, right = narrowed
-        if right - left <= NARROW * right:
+        if right - left <= narrow * right:
             break
     # A `left` above 0 was proved, and 0 is always right.
     return Bounds(left, proved + _off(law) * (1 + proved))

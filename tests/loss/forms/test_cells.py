@@ -15,7 +15,7 @@ from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw, LaplaceLaw
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.law import ROUNDING, Law
-from sitr.loss.search import outline
+from sitr.loss.mesh import outline
 
 PLAIN: list[Law] = [
     *(GaussianLaw(mu) for mu in (1e-6, 1.0, 30.0, 300.0)),
@@ -99,15 +99,14 @@ def test_exchanging_the_data_sets_exchanges_the_sides(law):
     assert here.log_q[some] == pytest.approx(there.log_p[::-1][some], rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("law", [law for law in PLAIN + SAMPLED if law.comb is not None], ids=str)
-def test_combs_hold_every_loss(law, truth):
-    origin, pitch = law.comb
+@pytest.mark.parametrize("law", [law for law in PLAIN + SAMPLED if law.atoms(-9.0, 9.0) is not None], ids=str)
+def test_atoms_are_all_losses(law, truth):
+    atoms = law.atoms(-50.0, 50.0)
+    assert np.all(np.diff(atoms) > 0)
     for loss, p, _ in truth.outputs(law):
-        if p > arb("1e-30"):
-            steps = (loss - truth.real(origin)) / truth.real(pitch)
-            assert abs(steps - round(float(steps))) * truth.real(pitch) <= truth.real(law.blur + 16 * ROUNDING) * (
-                1 + abs(loss)
-            )
+        if p > arb("1e-30") and abs(loss) < 49:
+            nearest = float(atoms[np.argmin(np.abs(atoms - float(loss)))])
+            assert abs(truth.real(nearest) - loss) <= truth.real(law.blur + 16 * ROUNDING) * (1 + abs(loss))
 
 
 def test_a_smooth_discrete_gaussian_is_that_of_a_table():

@@ -1,4 +1,4 @@
-"""The privacy loss itself: the laws of all releases, added on a lattice from both sides."""
+"""The privacy loss itself: the laws of all releases, added from both sides."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def loss(plan: Plan, delta: float) -> Bounds:
     found = total.epsilon(delta=math.nextafter(delta, 0.0))  # not above the decimal that is meant
     upper = min(found.upper, total.max())
     if upper == math.inf:
-        raise Inapplicable("no lattice is fine enough for losses so different in size")
+        raise Inapplicable("losses so different in size cannot be told apart")
     return Bounds(min(found.lower, upper), upper, two_sided=True)
 
 

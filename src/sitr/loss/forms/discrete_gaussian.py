@@ -9,7 +9,18 @@ from functools import lru_cache
 import numpy as np
 from scipy import special
 
-from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Masses, Vector, between, check, joined, log_one_minus_exp
+from sitr.loss.law import (
+    FUNCTIONS,
+    ROUNDING,
+    TOO_MANY,
+    Cells,
+    Masses,
+    Vector,
+    between,
+    check,
+    joined,
+    log_one_minus_exp,
+)
 
 TABULATED = 1000.0
 """Up to this σ all tails are added up; beyond, they are normal tails with a correction."""
@@ -49,9 +60,15 @@ class DiscreteGaussianLaw:
         """y = lσ²/Δ + Δ/2 is off by 4R(|l|σ²/Δ + Δ/2), and l by Δ/σ² times that."""
         return 8 * ROUNDING * (1 + (self.shift / self.sigma) ** 2)
 
-    @property
-    def comb(self) -> tuple[float, float]:
-        return -((self.shift / self.sigma) ** 2) / 2, self.shift / self.sigma**2
+    def atoms(self, low: float, high: float, /) -> Vector | None:
+        """One for each y within reach of 0 or of Δ."""
+        reach = math.ceil(REACH * self.sigma)
+        ends = np.array((low, high)) * (self.sigma**2 / self.shift) + self.shift / 2
+        first, last = np.clip((np.floor(ends[0]), np.ceil(ends[1])), -reach, self.shift + reach)
+        if last - first >= TOO_MANY:
+            return None
+        found: Vector = (np.arange(first, last + 1) - self.shift / 2) * (self.shift / self.sigma**2)
+        return found
 
     def cells(self, edges: Vector) -> Cells:
         # The last y whose loss is not above the edge.

@@ -51,16 +51,10 @@ class FiniteLaw:
     def blur(self) -> float:
         return 4 * ROUNDING
 
-    @property
-    def comb(self) -> tuple[float, float] | None:
-        """The smallest distance of two losses, if all others are whole multiples of it."""
-        gaps = np.diff(self.losses)
-        if len(gaps) == 0:
-            return self.losses[0], 1.0
-        pitch = float(gaps.min())
-        steps = (np.array(self.losses) - self.losses[0]) / pitch
-        even = bool(np.all(np.abs(steps - np.round(steps)) <= 2 * ROUNDING * steps))
-        return (self.losses[0], pitch) if pitch > 0.0 and even else None
+    def atoms(self, low: float, high: float, /) -> Vector:
+        losses = np.unique(self.losses)
+        found: Vector = losses[(losses >= low) & (losses <= high)]
+        return found
 
     def cells(self, edges: Vector) -> Cells:
         losses, log_p = np.array(self.losses), np.array(self.log_masses)

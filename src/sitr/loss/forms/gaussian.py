@@ -42,8 +42,7 @@ class GaussianLaw:
     def blur(self) -> float:
         return 0.0
 
-    @property
-    def comb(self) -> tuple[float, float] | None:
+    def atoms(self, _low: float, _high: float, /) -> None:
         return None
 
     def cells(self, edges: Vector) -> Cells:

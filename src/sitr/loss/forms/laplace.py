@@ -10,6 +10,7 @@ import numpy as np
 from sitr.loss.law import (
     FUNCTIONS,
     ROUNDING,
+    TOO_MANY,
     Cells,
     Masses,
     Vector,
@@ -49,8 +50,7 @@ class LaplaceLaw:
     def blur(self) -> float:
         return 0.0
 
-    @property
-    def comb(self) -> tuple[float, float] | None:
+    def atoms(self, _low: float, _high: float, /) -> None:
         return None
 
     def cells(self, edges: Vector) -> Cells:
@@ -102,10 +102,12 @@ class DiscreteLaplaceLaw:
         """y = (lb + Δ)/2 is off by 3R(|l|b + Δ)/2, and l by 2/b times that."""
         return 8 * ROUNDING * (1 + self.greatest)
 
-    @property
-    def comb(self) -> tuple[float, float]:
+    def atoms(self, low: float, high: float, /) -> Vector | None:
         """The losses are (2y − Δ)/b for 0 ≤ y ≤ Δ."""
-        return self.least, 2 / self.scale
+        if self.shift >= TOO_MANY:
+            return None
+        losses: Vector = (2.0 * np.arange(self.shift + 1) - self.shift) / self.scale
+        return losses[(losses >= low) & (losses <= high)]
 
     def cells(self, edges: Vector) -> Cells:
         # The y of an edge: those with a larger loss are above it. From 0, where all of y ≤ 0 has the least loss.

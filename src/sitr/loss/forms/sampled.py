@@ -53,18 +53,19 @@ class PoissonLaw:
         """
         return (FUNCTIONS + self.inner.blur) * (4 - math.log(self.rate))
 
-    @property
-    def comb(self) -> tuple[float, float] | None:
-        """Sampling bends a lattice; only two losses stay one."""
-        least, greatest = self.least, self.greatest
-        inner = self.inner.comb
-        if (
-            inner is None
-            or self.inner.greatest - self.inner.least > 1.5 * inner[1]
-            or self.inner.reversed().infinite > 0.0
-        ):
+    def atoms(self, low: float, high: float, /) -> Vector | None:
+        if self.added:
+            found = PoissonLaw(self.inner, self.rate).atoms(-high, -low)
+            return None if found is None else -found[::-1]
+        if self.rate == 1.0:
+            return self.inner.atoms(low, high)
+        inside = self.inner.atoms(*map(float, self._inner_edges(np.array((low, high)))))
+        if inside is None:
             return None
-        return (least, greatest - least) if greatest > least else None
+        losses = self._losses(inside)
+        if self.inner.reversed().infinite > 0.0:
+            losses = np.append(math.log1p(-self.rate), losses)
+        return np.unique(losses)
 
     def cells(self, edges: Vector) -> Cells:
         if self.added:
@@ -109,9 +110,13 @@ class PoissonLaw:
 
     def _loss(self, inner: float) -> float:
         """ln(1 − q + q·e^z)."""
-        if self.rate == 1.0 or math.isinf(inner):
-            return inner if self.rate == 1.0 or inner > 0 else math.log1p(-self.rate)
-        return math.log1p(self.rate * math.expm1(inner)) if inner < 700.0 else inner + math.log(self.rate)
+        return inner if self.rate == 1.0 or inner == math.inf else float(self._losses(np.array((inner,)))[0])
+
+    def _losses(self, inner: Vector) -> Vector:
+        if self.rate > 0.5:  # then 1 − q is exact, and q·(e^z − 1) may be close to −1
+            return np.logaddexp(math.log(1 - self.rate), inner + math.log(self.rate))
+        near = np.log1p(self.rate * np.expm1(np.minimum(inner, 700.0)))
+        return np.where(inner < 700.0, near, inner + math.log(self.rate))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +149,14 @@ class SubsetLaw:
     def blur(self) -> float:
         return max(self._above().blur, self._below().blur)
 
-    @property
-    def comb(self) -> tuple[float, float] | None:
-        return None
+    def atoms(self, low: float, high: float, /) -> Vector | None:
+        below, above = (
+            self._below().atoms(min(low, 0.0), min(high, 0.0)),
+            self._above().atoms(max(low, 0.0), max(high, 0.0)),
+        )
+        if below is None or above is None:
+            return None
+        return np.unique(np.concatenate((below[below < 0.0], (0.0,), above[above > 0.0])))
 
     def cells(self, edges: Vector) -> Cells:
         zero = int(np.searchsorted(edges, 0.0))
@@ -193,9 +203,17 @@ class SubsetLaw:
 def _put(
     log_p: Vector, log_q: Vector, slack: Vector, cell: int, more_p: float, more_q: float, more_slack: float
 ) -> None:
-    """Adds masses to a cell; if one slack is infinite, the sum is only bounded from above."""
-    slacks = (float(slack[cell]), more_slack)
-    here, more = (own if math.isinf(max(slacks)) > math.isinf(own) else 0.0 for own in slacks)
-    log_p[cell] = np.logaddexp(log_p[cell] + here, more_p + more)
-    log_q[cell] = np.logaddexp(log_q[cell] + here, more_q + more)
-    slack[cell] = max(slacks) + FUNCTIONS * (4 - max(float(log_p[cell]), -1e300))
+    """Adds masses to a cell. What is only bounded from above may be nothing, or all of its bound."""
+    shares = [_share(more, here[cell]) for more, here in ((more_p, log_p), (more_q, log_q))]
+    off = []
+    for share in shares:  # of what was there, and of what comes
+        parts = ((1 - share, float(slack[cell])), (share, more_slack))
+        off.append(sum(part * (2.0 if math.isinf(own) else own) for part, own in parts if part > 0.0))
+    log_p[cell], log_q[cell] = np.logaddexp(log_p[cell], more_p), np.logaddexp(log_q[cell], more_q)
+    # −ln(1 − x) ≤ 2x for x ≤ ½
+    slack[cell] = 2 * max(off) + FUNCTIONS * (4 - max(float(log_p[cell]), -1e300)) if max(off) < 0.5 else math.inf
+
+
+def _share(more: float, here: float) -> float:
+    """e^more as a share of e^more + e^here."""
+    return 1 / (1 + math.exp(min(700.0, here - more))) if more > -math.inf else 0.0

@@ -1,0 +1,202 @@
+"""A law of losses as finitely many of them, from above and from below.
+
+Under P, let u = e^{−L}. The hockey-stick is E_P[(1 − e^ε·u)₊], and so is that of a sum of losses in each of its
+terms: one law dominates another if E[φ(u)] is larger for every φ ≥ 0 that is convex and falls. Cut the losses
+into cells. Splitting the mass of a cell between its first and its last loss, so that P and Q keep theirs, gives a
+law above [DGKM22, Sec. 4]: on the cell, a convex function is below its chord. Fusing it at its common loss gives
+a law below: a convex function of a mean is below the mean of the function. More mass is above, less is below, and
+so are larger and smaller losses. Both miss the truth by (mass)·(width of the cell)², added up; a cell with a
+single loss, or with nearly all of its mass at one end, misses nothing.
+
+Edges are rounded. If they are off by s, there are losses L″ within s of the true ones that lie between the
+edges as they are written, and their cells have a common loss within s of the true one: all of the above is done
+for L″, with s added to or subtracted from the common loss; and L″ is the truth but for `off` ≥ s in each term
+of a sum.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Law, Vector
+
+GRID = np.concatenate(
+    ((-math.inf,), -np.ldexp(1.0, np.arange(20, -51, -1)), (0.0,), np.ldexp(1.0, np.arange(-50, 21)), (math.inf,))
+)
+"""Where a law is looked at first."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mesh:
+    """Cells from `low` to `high`, by growing loss: the `first` and the `last` loss of each, and its masses."""
+
+    low: float
+    high: float
+    first: Vector
+    last: Vector
+    masses: Cells
+    log_before: float
+    log_beyond: float
+    """ln of what the P-masses before and beyond all cells are at most."""
+
+    def shares(self, tilt: float) -> Vector:
+        """(mass tilted by λ, of 1)·(variance that splitting it adds), and of that the third root."""
+        exponents = np.maximum(self.masses.log_p, -1e300) + tilt * self.common
+        weights = np.exp(exponents - exponents.max())
+        added = (self.common - self.first) * (self.last - self.common)
+        measure = np.maximum(added, np.square(self.last - self.first) / 64)
+        found: Vector = np.cbrt(weights / weights.sum() * measure)
+        return found
+
+    def doubts(self, tilt: float) -> Vector:
+        """How often a cell must be cut before its tilted mass is known, if it might be worth mentioning."""
+        log_p = np.maximum(self.masses.log_p, -1e300)
+        sure, widths = float((log_p + tilt * self.common).max()), tilt * (self.last - self.first)
+        return np.where((log_p + tilt * self.last > sure - 20.0) & (widths > 0.5), np.minimum(widths, 64.0), 0.0)
+
+    @property
+    def exact(self) -> bool:
+        """Whether each cell has a single loss."""
+        return bool(np.array_equal(self.first, self.last))
+
+    @property
+    def common(self) -> Vector:
+        """The common loss of each cell, nearly."""
+        with np.errstate(invalid="ignore"):
+            found: Vector = np.clip(self.masses.log_p - self.masses.log_q, self.first, self.last)
+        return np.where(np.isnan(found), self.first, found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nodes:
+    """Losses and ln of their P-masses, and a mass at +∞; each loss is `off` by at most this."""
+
+    losses: Vector
+    log_masses: Vector
+    infinite: float
+    off: float
+
+
+def off_at(law: Law, losses: Vector) -> Vector:
+    """How far edges, and differences of logarithms beside them, may be off."""
+    return np.asarray((law.blur + 16 * ROUNDING) * (1.0 + np.abs(losses)), np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outline:
+    """A law seen from afar: its masses between the losses of a coarse grid, and where it ends."""
+
+    masses: Cells
+    low: float
+    greatest: float
+    log_above: Vector
+
+    def high(self, log_tail: float) -> float:
+        """A loss above which the mass is at most e^{log_tail}."""
+        small = np.flatnonzero(self.log_above <= log_tail)
+        return max(self.low, min(self.greatest, float(GRID[-2]), float(GRID[1:][small[0]]) if len(small) else math.inf))
+
+
+@lru_cache(maxsize=1024)
+def outline(law: Law) -> Outline:
+    found = law.cells(GRID)
+    log_above = np.append(np.logaddexp.accumulate(found.log_p[::-1])[::-1][1:], -math.inf)  # above GRID[1:]
+    low = float(GRID[1:][max(0, int(np.argmax(np.logaddexp.accumulate(found.log_p) > -50.0)) - 1)])
+    return Outline(found, min(max(low, law.least), float(GRID[-2])), law.greatest, log_above)
+
+
+def coarse(law: Law, *, high: float, low: float = math.inf) -> Mesh:
+    """What the outline knows, up to this loss, and down to that one if it is given: where to refine."""
+    shape = outline(law)
+    low = min(low, shape.low)
+    first, last = np.clip(GRID[:-1], low, high), np.clip(GRID[1:], low, high)
+    inside = last > first
+    return Mesh(low, high, first[inside], last[inside], Cells(*(part[inside] for part in shape.masses)), 0.0, 0.0)
+
+
+def refined(law: Law, mesh: Mesh, *, tilt: float, count: int) -> Mesh:
+    """About so many cells instead, each with the same share of Σ mass·width²; or one for each loss, if there are few.
+
+    Some cells are for the tilted mass that is surely there, some for what might be as long as cells are wide. Where
+    a law has an atom and is else smooth, that is at an end or at 0: there are edges.
+    """
+    low, high = mesh.low, mesh.high
+    if (losses := law.atoms(low - 1e-9 * (1 + abs(low)), high + 1e-9 * (1 + abs(high)))) is not None:
+        return _around(law, losses)
+    inner = np.zeros(0)
+    if len(mesh.first):
+        inner = _even(mesh, tilt, count)
+    spare = 2 * off_at(law, np.array((low, high)))
+    if len(inner) > 2 and low < 0.0 < high:
+        inner[1 + int(np.argmin(np.abs(inner[1:-1])))] = 0.0
+    edges = np.unique(np.concatenate(((low - spare[0], low), inner, (high, high + spare[1]))))
+    return _found(law, edges, edges[:-1], edges[1:])
+
+
+def _even(mesh: Mesh, tilt: float, count: int) -> Vector:
+    """Edges between which all shares are equal."""
+    shares, doubts = mesh.shares(tilt), mesh.doubts(tilt)
+    shares = shares / (shares.sum() + 1e-300) + doubts / max(3 * doubts.sum(), 16.0) + 1 / (8 * len(shares))
+    grown = np.concatenate(((0.0,), np.cumsum(shares)))
+    places = np.linspace(0.0, grown[-1], count + 1)
+    found: Vector = np.interp(places, grown, np.append(mesh.first, mesh.last[-1]))
+    return found
+
+
+def _around(law: Law, losses: Vector) -> Mesh:
+    """Each loss in a cell of its own, unless two are hardly to be told apart."""
+    off = off_at(law, losses)
+    apart = np.flatnonzero(np.diff(losses) > 8 * off[1:] + 8 * off[:-1])
+    first, last = losses[np.concatenate(((0,), apart + 1))], losses[np.append(apart, len(losses) - 1)]
+    between = (last[:-1] + first[1:]) / 2
+    edges = np.concatenate(((first[0] - 4 * off[0],), between, (last[-1] + 4 * off[-1],)))
+    return _found(law, edges, first, last)
+
+
+def _found(law: Law, edges: Vector, first: Vector, last: Vector) -> Mesh:
+    found = law.cells(np.concatenate(((-np.inf,), edges, (np.inf,))))
+    before, beyond = (float(end) for end in found.log_p_most[[0, -1]])
+    return Mesh(float(edges[0]), float(edges[-1]), first, last, Cells(*(part[1:-1] for part in found)), before, beyond)
+
+
+def above(mesh: Mesh, law: Law) -> Nodes:
+    """Every cell's mass at its first and its last loss: a law that dominates. What lies beyond counts as infinite.
+
+    With r the common loss of the cell above its first, the share of the last is (1 − e^{−r})/(1 − e^{−w}).
+    """
+    width, off = mesh.last - mesh.first, np.maximum(off_at(law, mesh.first), off_at(law, mesh.last))
+    log_p, log_q, slack = mesh.masses
+    some = log_p > -np.inf
+    common = np.where(some, log_p, 0.0) - np.where(some, log_q, 0.0) - mesh.first + 2 * slack + off
+    wide = np.where(width > 0.0, width, 1.0)
+    share = np.clip(np.expm1(-np.clip(common, 0.0, width)) / np.expm1(-wide) * (1 + 4 * FUNCTIONS), 0.0, 1.0)
+    most = mesh.masses.log_p_most
+    with np.errstate(divide="ignore"):
+        ends = np.column_stack((most + np.log1p(-share), most + np.log(share))).ravel()
+    # What lies before the mesh is moved up to its first loss; what two cells have at a common end is added up.
+    ends[0] = np.logaddexp(ends[0], mesh.log_before)
+    losses = np.column_stack((mesh.first, mesh.last)).ravel()
+    same = np.flatnonzero(losses[1:-1:2] == losses[2::2])
+    ends[2 * same + 2] = np.logaddexp(ends[2 * same + 1], ends[2 * same + 2])
+    ends[2 * same + 1] = -np.inf
+    heavy = ends > -np.inf
+    # Logarithms below 0 are right to within a few F of themselves, and of 1.
+    masses = ends[heavy] * (1 - 4 * FUNCTIONS) + 4 * FUNCTIONS
+    beyond = (law.infinite + math.exp(min(0.0, mesh.log_beyond))) * (1 + 4 * FUNCTIONS)
+    return Nodes(losses[heavy], masses, beyond, float(off.max()))
+
+
+def below(mesh: Mesh, law: Law) -> Nodes:
+    """Every cell's mass at its common loss: a law that is dominated. What lies outside the mesh is left out."""
+    off = np.maximum(off_at(law, mesh.first), off_at(law, mesh.last))
+    log_p, log_q, slack = mesh.masses
+    some = (log_p > -np.inf) & np.isfinite(slack)
+    first, width = mesh.first[some], (mesh.last - mesh.first)[some]
+    log_p, log_q, slack = log_p[some], log_q[some], slack[some]
+    losses = first + np.clip(log_p - log_q - first - 2 * slack - off[some], 0.0, width)
+    masses = log_p - slack - FUNCTIONS * (1 + np.abs(log_p))
+    return Nodes(losses, masses, law.infinite * (1 - FUNCTIONS), float(off.max()))
