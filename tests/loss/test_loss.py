@@ -206,6 +206,7 @@ counts = st.one_of(st.integers(1, 5), st.integers(1, 10**6))
 deltas = st.floats(-300.0, -0.01).map(lambda power: 10.0**power)
 
 
+@pytest.mark.filterwarnings("ignore::sitr.errors.WiderThanAsked")
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(laws, counts), min_size=1, max_size=2), deltas)
 def test_lower_is_never_above_upper(parts, delta):
@@ -224,6 +225,7 @@ def never_crossed(parts, delta):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sitr.errors.WiderThanAsked")
 @settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(laws, counts), min_size=1, max_size=3), deltas)
 def test_lower_is_never_above_upper_long(parts, delta):

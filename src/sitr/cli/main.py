@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -56,4 +57,5 @@ def main() -> None:
         # An answer that was paid for must not be lost to a terminal that cannot write ±. A closed stream is None.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
+    warnings.formatwarning = lambda message, *_, **__: f"Note: {message}\n"
     app()

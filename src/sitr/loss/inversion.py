@@ -405,7 +405,7 @@ def transformed(total: Sum, tilt: float, spacing: float) -> Transformed | None:
         dropped += more
     if beyond > total.longest:
         return None
-    times: Vector = np.arange(beyond) * spacing
+    times = np.arange(beyond, dtype=np.float64) * spacing
     logs = (-variance / 2 * times * times).astype(np.complex128)
     relative = 8 * ROUNDING * (1 - logs.real)
     for law in laws:
@@ -467,7 +467,7 @@ def _culled(laws: list[_Tilted], variance: float, spacing: float, beyond: int) -
     stride, dropped = max(int(0.2 / (max(law.slope for law in laws) * spacing + 1e-300)), beyond // looks), 0.0
     while 1 < stride < beyond <= looks * stride:
         step, count = stride * spacing, -(-beyond // stride)
-        times: Vector = np.arange(count) * step
+        times = np.arange(count, dtype=np.float64) * step
         logs: Vector = -variance / 2 * times * times
         for law in laws:
             sizes = np.abs(_characteristic(law, step, count)) + law.slope * step + law.off(times)

@@ -106,7 +106,7 @@ class DiscreteLaplaceLaw:
         """The losses are (2y − Δ)/b for 0 ≤ y ≤ Δ."""
         if self.shift >= TOO_MANY:
             return None
-        losses: Vector = (2.0 * np.arange(self.shift + 1) - self.shift) / self.scale
+        losses = (2 * np.arange(self.shift + 1, dtype=np.float64) - self.shift) / self.scale
         return losses[(losses >= low) & (losses <= high)]
 
     def cells(self, edges: Vector) -> Cells:
