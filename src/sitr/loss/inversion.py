@@ -138,6 +138,9 @@ LONGEST, WORK = 1 << 18, 1 << 27
 If that is not enough, there is more smoothing than asked for.
 """
 
+USELESS = 1e12
+"""With more smoothing than that, nothing is told any more."""
+
 SLIGHTEST = 2.0**-40
 """A tilt that is none."""
 
@@ -255,6 +258,8 @@ class Tail:
         """
         goal, slope = math.log(delta), self.tilt + 0.5
         more, less = (-math.inf, 1.0), (math.inf, -1.0)
+        if self.low > self.high:
+            return math.inf if side > 0 else 0.0
         at = min(self.high, max(self.low, self.mean))
         for number in range(64):
             found = self.delta(at, side=side)
@@ -277,11 +282,8 @@ def tail(total: Sum, *, tilt: float, low: float, high: float, smoothing: float, 
 
     There, g and what stands for it are at most 1/(λ + 1), the largest that g becomes.
     """
-    nothing = np.zeros(0, dtype=np.complex128)
     if total.empty:
-        return Tail(
-            0.0, math.inf, tilt, 0.0, 0.0, np.zeros(0), nothing, nothing, 0.0, 0.0, 0.0, total.infinite, 0.0, 0.0
-        )
+        return _unknown(total, tilt, low=0.0, high=math.inf)
     # Between the places of a comb, smoothing does no harm if it is much narrower than a pitch.
     wider = total.comb.pitch if total.comb else 0.0
     smoothing = min(1.0, (wider / 64) ** 2) if total.comb else smoothing
@@ -295,6 +297,8 @@ def tail(total: Sum, *, tilt: float, low: float, high: float, smoothing: float, 
         if found is not None:
             break
         smoothing = max(2 * smoothing, (width / total.longest) ** 2)
+        if not smoothing < USELESS:
+            return _unknown(total, tilt, low=math.inf, high=-math.inf)
     z = tilt + 1j * found.frequencies
     # Fourier's coefficients of g on [0, b), and of 0 on the rest of the window.
     base, rest = 1 / (z * (z + 1) * width), z * math.expm1(-after) * np.exp(-z * after)
@@ -322,6 +326,12 @@ def tail(total: Sum, *, tilt: float, low: float, high: float, smoothing: float, 
         slip=found.slip,
         comb=total.comb,
     )
+
+
+def _unknown(total: Sum, tilt: float, *, low: float, high: float) -> Tail:
+    """There are no finite losses, or, if there is no ε between `low` and `high`, they cannot be told."""
+    none, terms = np.zeros(0), np.zeros(0, dtype=np.complex128)
+    return Tail(low, high, tilt, 0.0, 0.0, none, terms, terms, 0.0, 0.0, 0.0, total.infinite, 0.0, 0.0)
 
 
 def _off(total: Sum, reach: float) -> float:

@@ -24,9 +24,8 @@ import numpy as np
 
 from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Law, Vector
 
-GRID = np.concatenate(
-    ((-math.inf,), -np.ldexp(1.0, np.arange(20, -51, -1)), (0.0,), np.ldexp(1.0, np.arange(-50, 21)), (math.inf,))
-)
+_SIZES = np.ldexp(1.0, np.concatenate((np.arange(-50, 12), np.arange(12, 61, 4))))
+GRID = np.concatenate(((-math.inf,), -_SIZES[::-1], (0.0,), _SIZES, (math.inf,)))
 """Where a law is looked at first."""
 
 

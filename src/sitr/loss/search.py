@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import NamedTuple, Protocol
 
-import numpy as np
-
 from sitr.loss.bounds import Bounds
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.inversion import Sum, Tail, tail, tilt_for, tilt_to
@@ -143,6 +141,8 @@ def answer(
         finest = here.smoothing**-0.5 if here.smoothing else math.inf
         # What is dominated never exaggerates its far tail, however wide its cells are.
         guide = over if under.empty else under
+        if guide.empty:
+            break
         tilt = question.tilt(guide, start=here.tilt, at_most=_steepest(guide, finest), known=known)
         log_tail = min(0.0, question.log_tail(guide, tilt))
         if log_tail < here.log_tail - NEGLIGIBLE / 2:  # too much was cut off
@@ -213,6 +213,8 @@ def _located(laws: Laws, variance: float, question: Question, relative: float) -
         meshes = [refined(law, mesh, tilt=here.tilt, count=FEW) for mesh, (law, _) in zip(meshes, laws, strict=True)]
         total = _sum(below, meshes, laws, variance)
         total = _sum(above, meshes, laws, variance) if total.empty else total
+        if total.empty:  # losses that no float can tell
+            return here
         _, mean, spread = total.cumulants(here.tilt)
         finest = max(relative * max(mean, math.sqrt(spread) / 100), total.off)
         tilt = question.tilt(total, start=here.tilt, at_most=_steepest(total, 4 / finest))
@@ -229,7 +231,9 @@ def _located(laws: Laws, variance: float, question: Question, relative: float) -
     smoothing = min(1.0, max(0.3 * allowed * scale, finest))
     if variance > smoothing:
         smoothing = finest = 0.0
-    sizes = [float(np.cbrt(times) * mesh.shares(tilt).sum()) for mesh, (_, times) in zip(meshes, laws, strict=True)]
+    sizes = [
+        float(times) ** (1 / 3) * float(mesh.shares(tilt).sum()) for mesh, (_, times) in zip(meshes, laws, strict=True)
+    ]
     enough = 1.25 * math.sqrt(sum(sizes) / (allowed * scale))
     counts = tuple(min(MANY, max(16, math.ceil(size * enough))) for size in sizes)
     return here._replace(counts=counts, smoothing=smoothing, finest=finest, scale=scale)
