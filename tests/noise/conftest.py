@@ -1,15 +1,24 @@
-"""How well draws fit a law, for every test of a sampler."""
+"""How well draws fit a law, slow samplers to compare with, and coins that do as they are told."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.stats import chi2
+
+from sitr.noise.coins import Coins
+from sitr.noise.inversion import Digits
 
 ALARM = 1e-8
 """A correct sampler fails a test with about this probability."""
+
+SHORT = [Digits(4, 8), Digits(6, 14), Digits(8, 20)]
+"""Words so short that ties are frequent."""
 
 Misfit = Callable[[Iterable[int], Callable[[int], float], Sequence[int]], float]
 
@@ -17,6 +26,12 @@ Misfit = Callable[[Iterable[int], Callable[[int], float], Sequence[int]], float]
 @pytest.fixture
 def alarm() -> float:
     return ALARM
+
+
+@pytest.fixture(params=SHORT, ids=lambda digits: f"{digits.guide}-{digits.word}")
+def short(request: pytest.FixtureRequest) -> Digits:
+    found: Digits = request.param
+    return found
 
 
 @pytest.fixture
@@ -54,3 +69,71 @@ def _joined(observed: np.ndarray, expected: np.ndarray, *, least: float) -> list
 
 def _chi_square(cells: list[tuple[float, float]]) -> float:
     return float(chi2.sf(sum((seen - awaited) ** 2 / awaited for seen, awaited in cells), len(cells) - 1))
+
+
+class Script:
+    """Coins that show the words they are told."""
+
+    private = False
+
+    def __init__(self, *words: int) -> None:
+        self.rest: Iterator[int] = iter(words)
+
+    def bits(self, count: int, /) -> int:
+        assert count == 64
+        return next(self.rest)
+
+    def words(self, count: int, /) -> NDArray[np.uint64]:
+        return np.array([next(self.rest) for _ in range(count)], dtype=np.uint64)
+
+    def below(self, _bound: int, /) -> int:
+        raise AssertionError("words are enough")
+
+
+@pytest.fixture
+def script() -> type[Script]:
+    return Script
+
+
+class Canonne:
+    """The samplers of Canonne, Kamath and Steinke (2020): exact, slow, and made of nothing but rational trials."""
+
+    def __init__(self, coins: Coins) -> None:
+        self.coins = coins
+
+    def exponential(self, x: Fraction) -> bool:
+        """Algorithm 1: e^{−x}."""
+        while x > 1:
+            if not self.exponential(Fraction(1)):
+                return False
+            x -= 1
+        k = 1
+        while self.coins.below(x.denominator * k) < x.numerator:
+            k += 1
+        return k % 2 == 1
+
+    def laplace(self, t: Fraction) -> int:
+        """Algorithm 2."""
+        while True:
+            u = self.coins.below(t.numerator)
+            if not self.exponential(Fraction(u, t.numerator)):
+                continue
+            v = 0
+            while self.exponential(Fraction(1)):
+                v += 1
+            y, sign = (u + t.numerator * v) // t.denominator, self.coins.below(2)
+            if y or not sign:
+                return -y if sign else y
+
+    def gaussian(self, sigma: Fraction) -> int:
+        """Algorithm 3."""
+        t = math.floor(sigma) + 1
+        while True:
+            y = self.laplace(Fraction(t))
+            if self.exponential((abs(y) - sigma**2 / t) ** 2 / (2 * sigma**2)):
+                return y
+
+
+@pytest.fixture
+def canonne() -> type[Canonne]:
+    return Canonne

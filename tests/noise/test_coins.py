@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sitr.noise import discrete_gaussian, discrete_laplace
 from sitr.noise.coins import _PREPARED, Coins, Keystream, TestCoins, system_coins
 
 ALL_COINS = [Keystream, lambda: TestCoins(3)]
@@ -103,14 +104,14 @@ def test_keys_change_after_their_share_of_output(monkeypatch):
         return keys[-1]
 
     monkeypatch.setattr(os, "urandom", urandom)
-    whole = Keystream().words(24)
+    whole = Keystream().words(240)
     assert keys == [bytes(32)]
     keys.clear()
-    monkeypatch.setattr(Keystream, "_REKEY_AFTER", 64)
-    parts = Keystream().words(24)
+    monkeypatch.setattr(Keystream, "_REKEY_AFTER", 640)
+    parts = Keystream().words(240)
     assert keys == [bytes([i]) * 32 for i in range(3)]
-    assert (parts[:8] == whole[:8]).all()
-    assert len({*parts.tolist(), *whole.tolist()}) == 24 + 16
+    assert (parts[:80] == whole[:80]).all()
+    assert len({*parts.tolist(), *whole.tolist()}) == 240 + 160
 
 
 def test_every_stream_has_a_key_of_its_own_of_full_length():
@@ -144,10 +145,21 @@ def test_seeding_other_generators_changes_nothing():
         np.random.seed(0)
         draws.append((Keystream().bits(128), system_coins().bits(128)))
     assert len({*draws[0], *draws[1]}) == 4
+    for draw in (lambda: discrete_laplace(scale=2.0**50, size=3), lambda: discrete_gaussian(sigma=2.0**50, size=3)):
+        rows = []
+        for _ in range(2):
+            random.seed(0)
+            np.random.seed(0)
+            rows.append(draw().tolist())
+        assert rows[0] != rows[1]
     random.seed(0)
-    untouched = random.getstate()
+    np.random.seed(0)
+    untouched, array = random.getstate(), np.random.get_state()[1].tolist()  # type: ignore[index]
     system_coins().below(10**9)
+    discrete_laplace(scale=10, size=1000)
+    discrete_gaussian(sigma=1000, size=1000)
     assert random.getstate() == untouched
+    assert np.random.get_state()[1].tolist() == array  # type: ignore[index]
 
 
 def test_test_coins_repeat_and_say_so():
@@ -176,6 +188,30 @@ def test_threads_have_coins_of_their_own():
     assert len({word for _, words in found for word in words}) == 5000
 
 
+def test_threads_draw_differently_in_bulk():
+    """Each thread builds or finds the same tables, and no two share a word."""
+    found: list[int] = []
+
+    def draw() -> None:
+        found.extend(discrete_laplace(scale=2.0**50, size=1000).tolist())
+        found.extend(discrete_gaussian(sigma=2.0**50, size=1000).tolist())
+
+    threads = [threading.Thread(target=draw) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == len(set(found)) == 8000  # by chance: 3.2e7 pairs, each equal with probability 2^-51
+
+
+def test_a_taken_word_is_wiped():
+    coins = Keystream()
+    coins.words(1)
+    behind = coins._ready.base
+    assert behind is not None
+    assert np.asarray(behind).view(np.uint64)[0] == 0
+
+
 def test_another_process_means_another_stream():
     """The check on every draw by itself: the hook has not run."""
     coins = Keystream()
@@ -188,6 +224,29 @@ def test_another_process_means_another_stream():
     coins._owner, cipher = -1, coins._cipher
     coins.words(1)
     assert coins._cipher is not cipher
+
+
+FORK_BULK = """
+import ctypes, os
+from sitr.noise import discrete_gaussian, discrete_laplace
+def draw():
+    return [*discrete_laplace(scale=10**12, size=500)[:5], *discrete_gaussian(sigma=10**12, size=500)[:5],
+            discrete_laplace(scale=10**12), discrete_gaussian(sigma=10**12)]
+draw()
+reading, writing = os.pipe()
+child = {fork}
+if child == 0:
+    os.write(writing, " ".join(map(str, draw())).encode())
+    os._exit(0)
+os.waitpid(child, 0)
+print(os.read(reading, 10000).decode(), *draw())
+"""
+
+
+@pytest.mark.parametrize("fork", ["os.fork()", "ctypes.PyDLL(None).fork()"])
+def test_noise_is_not_repeated_after_a_fork(tmp_path, fork):
+    draws = run(tmp_path, FORK_BULK.format(fork=fork))
+    assert len(draws) == len(set(draws)) == 24  # by chance below 1e-9
 
 
 FORK = """
@@ -225,10 +284,11 @@ def test_worker_processes_draw_differently(tmp_path, method):
         tmp_path,
         f"""
 import multiprocessing
-from sitr.noise import discrete_laplace, system_coins
+from sitr.noise import discrete_gaussian, discrete_laplace, system_coins
 
 def draw(_):
-    return [discrete_laplace(scale=10**30) for _ in range(5)]
+    single = [discrete_laplace(scale=10**30), discrete_gaussian(sigma=10**30)]
+    return [*single, *discrete_laplace(scale=10**12, size=300)[:2], discrete_gaussian(sigma=10**12, size=300)[0]]
 
 if __name__ == "__main__":
     first = draw(0)

@@ -6,7 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sitr.noise.draws import NEVER, collect, inside, positive
+from sitr.noise.coins import TestCoins
+from sitr.noise.draws import BLOCK, NEVER, collect, collect_integers, inside, positive, random_bits
 
 
 def test_never_is_what_it_says():
@@ -31,17 +32,59 @@ def test_numbers_are_read_as_they_print():
     assert inside(0.95) == Fraction(19, 20)
 
 
-def test_many_draws_keep_order_and_size():
-    numbers = iter(range(100))
-    assert collect(lambda: next(numbers), size=4, fits=True).tolist() == [0, 1, 2, 3]
-    large = collect(lambda: 2**70, size=2, fits=False)
+def test_many_draws_keep_order_and_shape():
+    numbers = iter(range(BLOCK * 3))
+
+    def next_block(count: int) -> np.ndarray:
+        return np.array([next(numbers) for _ in range(count)])
+
+    assert collect_integers(next_block, size=BLOCK + 4, fits=True).tolist() == list(range(BLOCK + 4))
+    assert collect(next_block, size=(2, 3), dtype=np.int64).shape == (2, 3)
+    assert collect(next_block, size=(), dtype=np.int64).shape == ()
+    assert next(numbers) == BLOCK + 4 + 6 + 1
+    large = collect_integers(lambda count: np.full(count, 2**70, dtype=object), size=2, fits=False)
     assert large.dtype == object
     assert large.tolist() == [2**70, 2**70]
-    assert next(numbers) == 4
+
+
+def test_no_block_is_larger_than_is_said():
+    asked = []
+
+    def block(count: int) -> np.ndarray:
+        asked.append(count)
+        return np.zeros(count)
+
+    collect(block, size=(3, BLOCK), dtype=np.bool_)
+    assert asked == [BLOCK] * 3
 
 
 @pytest.mark.parametrize("fits", [True, False])
 def test_no_draws_are_an_empty_array(fits):
-    assert collect(lambda: 1, size=0, fits=fits).shape == (0,)
-    with pytest.raises(ValueError, match="at least 0"):
-        collect(lambda: 1, size=-1, fits=fits)
+    assert collect_integers(np.zeros, size=0, fits=fits).shape == (0,)
+    assert collect_integers(np.zeros, size=(3, 0), fits=fits).shape == (3, 0)
+    assert collect_integers(np.zeros, size=np.int64(2), fits=fits).shape == (2,)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("size", [-1, (3, -1)])
+def test_a_negative_size_is_refused(size):
+    with pytest.raises(ValueError, match=r"at least 0\. .* was given\. Ask"):
+        collect(np.zeros, size=size, dtype=np.int64)
+
+
+@pytest.mark.parametrize("size", [2.0, (2.5,), "3"])
+def test_a_size_that_is_no_integer_is_refused(size):
+    with pytest.raises(TypeError):
+        collect(np.zeros, size=size, dtype=np.int64)
+
+
+@pytest.mark.parametrize("bits", [0, 1, 5, 16, 17, 32, 33, 62, 63, 64, 130])
+def test_random_bits_are_balanced_and_independent(bits):
+    drawn = random_bits(bits, size=20_000, coins=TestCoins(bits))
+    assert drawn.dtype == (np.int64 if bits <= 63 else np.object_)
+    assert drawn.min() >= 0
+    assert int(drawn.max()) < 2**bits
+    ones = [int(np.sum(drawn >> place & 1)) for place in range(bits)]
+    assert all(abs(count - 10_000) < 7 * 70.8 for count in ones)  # seven deviations, 130 bits: below 1e-9
+    for place in range(bits - 1):
+        equal = int(np.sum((drawn >> place & 1) == (drawn >> place + 1 & 1)))
+        assert abs(equal - 10_000) < 7 * 70.8

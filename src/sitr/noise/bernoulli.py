@@ -2,63 +2,69 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Callable
+from typing import overload
 
-from sitr.noise.coins import Coins
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from sitr.loss.bounds import Number, ball, exact
+from sitr.noise.coins import Coins, system_coins
+from sitr.noise.draws import Size, collect
+from sitr.noise.inversion import FULL, Digits, Inversion
+
+Outcomes = NDArray[np.bool_]
 
 
-def bernoulli(probability: Fraction, *, coins: Coins) -> bool:
+@overload
+def bernoulli(*, probability: Number, size: None = None, coins: Coins | None = None) -> bool: ...
+@overload
+def bernoulli(*, probability: Number, size: Size, coins: Coins | None = None) -> Outcomes: ...
+def bernoulli(*, probability: Number, size: Size | None = None, coins: Coins | None = None) -> bool | Outcomes:
     """True with this probability, 0 ≤ p ≤ 1.
 
-    >>> from sitr.noise.coins import system_coins
-    >>> [bernoulli(Fraction(p), coins=system_coins()) for p in (0, 1)]
-    [False, True]
+    >>> bernoulli(probability=1), bernoulli(probability=0, size=3).tolist()
+    (True, [False, False, False])
     """
-    if not 0 <= probability <= 1:
-        raise ValueError(f"A probability lies between 0 and 1. {probability} was given. Choose one of these.")
-    return ratio_trial(probability.numerator, probability.denominator, coins=coins)
+    try:
+        p = exact(probability)
+    except ValueError:
+        p = None
+    if p is None or not 0 <= p <= 1:
+        raise ValueError(f"A probability lies between 0 and 1. {probability!r} was given. Choose one of these.")
+    return trials(lambda: ball(p), size=size, coins=coins)
 
 
-def bernoulli_exponential(exponent: Fraction, *, coins: Coins) -> bool:
-    """True with probability e^{−x}, x ≥ 0.      [CKS20, Alg. 1]
+@overload
+def bernoulli_exponential(*, exponent: Number, size: None = None, coins: Coins | None = None) -> bool: ...
+@overload
+def bernoulli_exponential(*, exponent: Number, size: Size, coins: Coins | None = None) -> Outcomes: ...
+def bernoulli_exponential(*, exponent: Number, size: Size | None = None, coins: Coins | None = None) -> bool | Outcomes:
+    """True with probability e^{−x}, x ≥ 0.
 
-    >>> from sitr.noise.coins import system_coins
-    >>> [bernoulli_exponential(Fraction(x), coins=system_coins()) for x in (0, 10**9)]
-    [True, False]
+    >>> bernoulli_exponential(exponent=0), bernoulli_exponential(exponent=10**9, size=2).tolist()
+    (True, [False, False])
     """
-    if exponent < 0:
-        raise ValueError(f"An exponent is at least 0. {exponent} was given. Give x for a probability of e^-x.")
-    return exponential_trial(exponent.numerator, exponent.denominator, coins=coins)
+    try:
+        x = exact(exponent)
+    except ValueError:
+        x = None
+    if x is None or x < 0:
+        raise ValueError(f"An exponent is a finite number of at least 0. {exponent!r} was given. Give x for e^-x.")
+
+    def probability() -> arb:
+        return (-ball(x)).exp()
+
+    return trials(probability, size=size, coins=coins)
 
 
-def ratio_trial(numerator: int, denominator: int, *, coins: Coins) -> bool:
-    """True with probability n/d: a uniform real, read 64 binary digits at a time, falls below n/d.
-
-    The first digits that differ decide. While all agree, the question is the same one about the remainder.
-    """
-    while True:
-        digits, numerator = divmod(numerator << 64, denominator)
-        drawn = coins.bits(64)
-        if drawn != digits:
-            return drawn < digits
-
-
-def exponential_trial(numerator: int, denominator: int, *, coins: Coins) -> bool:
-    """True with probability e^{−n/d}: e^{−1} for each whole unit, then the rest.      [CKS20, Alg. 1]"""
-    whole, rest = divmod(numerator, denominator)
-    while whole > 0:
-        if not _unit_trial(1, 1, coins):
-            return False
-        whole -= 1
-    return _unit_trial(rest, denominator, coins)
-
-
-def _unit_trial(numerator: int, denominator: int, coins: Coins) -> bool:
-    """e^{−x} for x = n/d ≤ 1: the first failure among trials of x/1, x/2, x/3, … comes at k with probability
-    x^{k−1}/(k−1)! − x^k/k!; over the odd k this sums to the series of e^{−x}."""
-    odd = True
-    divisor = denominator
-    while ratio_trial(numerator, divisor, coins=coins):
-        odd = not odd
-        divisor += denominator
-    return odd
+def trials(
+    probability: Callable[[], arb], *, size: Size | None, coins: Coins | None, digits: Digits = FULL
+) -> bool | Outcomes:
+    """U < p. Nothing is kept: a probability may be somebody's secret."""
+    tossed = system_coins() if coins is None else coins
+    law = Inversion(lambda i: probability() if i == 1 else arb(0), digits)
+    if size is None:
+        return law.one(tossed) == 1
+    return collect(lambda count: law.many(count, tossed) == 1, size=size, dtype=np.bool_)

@@ -22,6 +22,9 @@ _ZEROS = memoryview(bytes(1 << 20))
 _PREPARED = 512
 """How many words are made ready at a time."""
 
+_FEW = 64
+"""As many are taken from there at once; more are made when they are asked for."""
+
 
 class Coins(Protocol):
     """A source of independent uniform bits."""
@@ -61,38 +64,40 @@ class _Stream:
     def _forget(self) -> None:
         """Drop the key and everything made with it."""
         self._owner = os.getpid()
-        self._ready: list[int] = []
+        self._ready: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
         self._cipher: CipherContext | None = None
         self._left = 0
 
-    def _octets(self, count: int) -> bytes:
-        if self._owner != os.getpid():
-            self._forget()
-        pieces = []
-        while count > 0:
-            if self._cipher is None or self._left == 0:
-                self._cipher = Cipher(algorithms.AES256(self._key()), modes.CTR(bytes(16))).encryptor()
-                self._left = self._REKEY_AFTER
-            size = min(count, self._left, len(_ZEROS))
-            pieces.append(self._cipher.update(_ZEROS[:size]))
-            self._left -= size
-            count -= size
-        return b"".join(pieces)
-
     def words(self, count: int, /) -> NDArray[np.uint64]:
-        return np.frombuffer(self._octets(8 * _natural(count)), dtype="<u8").astype(np.uint64)
-
-    def bits(self, count: int, /) -> int:
         # The pid is asked for at every draw: a fork made by C code runs no hook of Python's.
         if self._owner != os.getpid():
             self._forget()
-        drawn, missing = 0, _natural(count)
-        while missing > 0:
-            if not self._ready:
-                self._ready = self.words(_PREPARED).tolist()
-            drawn = drawn << 64 | self._ready.pop()
-            missing -= 64
-        return drawn >> -missing
+        if count > _FEW:
+            return self._fresh(count)
+        if _natural(count) > len(self._ready):
+            self._ready = self._fresh(_PREPARED)
+        drawn = self._ready[:count].copy()
+        self._ready[:count] = 0
+        self._ready = self._ready[count:]
+        return drawn
+
+    def _fresh(self, count: int) -> NDArray[np.uint64]:
+        # The cipher writes where the words will be; it wants room for one block more than it fills.
+        drawn = np.empty(count + 2, dtype="<u8")
+        room, start, end = drawn.view(np.uint8).data, 0, 8 * count
+        while start < end:
+            if self._cipher is None or self._left == 0:
+                self._cipher = Cipher(algorithms.AES256(self._key()), modes.CTR(bytes(16))).encryptor()
+                self._left = self._REKEY_AFTER
+            size = min(end - start, self._left, len(_ZEROS))
+            self._cipher.update_into(_ZEROS[:size], room[start : start + size + 16])
+            self._left -= size
+            start += size
+        return drawn[:count].astype(np.uint64, copy=False)
+
+    def bits(self, count: int, /) -> int:
+        words = -(-_natural(count) // 64)
+        return int.from_bytes(self.words(words).astype("<u8", copy=False).tobytes(), "little") >> 64 * words - count
 
     def below(self, bound: int, /) -> int:
         if bound < 1:

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
+from operator import index
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sitr.loss.bounds import Number, exact
+from sitr.noise.coins import Coins
 
 Draws = NDArray[np.int64] | NDArray[np.object_]
 """Many draws: 64-bit integers where they surely fit, otherwise Python's."""
 
+Size = int | tuple[int, ...]
+"""How many draws, or the shape of an array of them."""
+
 NEVER = 694
 """e^{−694} < 2^{−1001}: an event of twice that probability does not happen."""
+
+BLOCK = 1 << 17
+"""So many draws are made at a time: whatever the size, little more memory is needed than for the answer."""
 
 
 def positive(number: Number, *, name: str) -> Fraction:
@@ -53,11 +63,36 @@ def inside(confidence: Number) -> Fraction:
     return level
 
 
-def collect(draw: Callable[[], int], *, size: int, fits: bool) -> Draws:
-    """This many draws; `fits` says that an integer beyond 2^62 never comes. It must not depend on the draws."""
-    if size < 0:
-        raise ValueError(f"A size is an integer of at least 0. {size} was given. Ask for none, or for more.")
-    drawn = (draw() for _ in range(size))
-    if fits:
-        return np.fromiter(drawn, dtype=np.int64, count=size)
-    return np.fromiter(drawn, dtype=np.object_, count=size)
+def collect(draw: Callable[[int], NDArray[Any]], *, size: Size, dtype: type[np.generic]) -> NDArray[Any]:
+    """Draws of this size or shape, made in blocks.
+
+    >>> collect(np.zeros, size=(2, 3), dtype=np.int64).shape
+    (2, 3)
+    """
+    shape = tuple(index(length) for length in size) if isinstance(size, tuple) else (index(size),)
+    if any(length < 0 for length in shape):
+        raise ValueError(f"A size is made of integers of at least 0. {size} was given. Ask for none, or for more.")
+    drawn = np.empty(math.prod(shape), dtype=dtype)
+    for start in range(0, len(drawn), BLOCK):
+        block = drawn[start : start + BLOCK]
+        block[:] = draw(len(block))
+    return drawn.reshape(shape)
+
+
+def collect_integers(draw: Callable[[int], Draws], *, size: Size, fits: bool) -> Draws:
+    """The same for integers; `fits` says that one beyond 2^62 never comes. It must not depend on the draws."""
+    return collect(draw, size=size, dtype=np.int64 if fits else np.object_)
+
+
+def random_bits(bits: int, *, size: int, coins: Coins) -> Draws:
+    """Uniform integers from 0 up to, but not including, 2^bits: Python's if there are more than 63 bits."""
+    if bits <= 0:
+        return np.zeros(size, dtype=np.int64)
+    if bits > 63:
+        drawn = random_bits(bits - 63, size=size, coins=coins).astype(np.object_)
+        drawn <<= 63
+        drawn |= random_bits(63, size=size, coins=coins)
+        return drawn
+    width = 16 if bits <= 16 else 32 if bits <= 32 else 64
+    words: NDArray[np.unsignedinteger] = coins.words(-(-size * width // 64)).view(f"u{width // 8}")[:size]
+    return (words >> words.dtype.type(width - bits)).astype(np.int64)

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import overload
+from functools import lru_cache
+from typing import Any, overload
 
-from flint import arb, ctx, fmpq
+import numpy as np
+from flint import arb, ctx
+from numpy.typing import NDArray
 
 from sitr.loss.bounds import Number, ball
-from sitr.noise.bernoulli import exponential_trial
+from sitr.noise.bell import bell_sums, direct_sums
 from sitr.noise.coins import Coins, system_coins
-from sitr.noise.draws import NEVER, Draws, collect, inside, positive
-from sitr.noise.laplace import laplace_trial
+from sitr.noise.draws import NEVER, Draws, Size, collect_integers, inside, positive, random_bits
+from sitr.noise.exponential import SMALL, Real, small_exponential
+from sitr.noise.geometric import TABLES
+from sitr.noise.inversion import FULL, Digits, Inversion, Survival, settle
+
+_MOST = 64
+"""The largest σ, in cells, of a table."""
+
+_MARGIN = 2.0**-46
+"""Where floats do not decide."""
 
 _MOST_BITS = 2**14
 """A confidence that needs more than this to be told from a probability gets a width that is proved to be enough."""
@@ -22,31 +33,191 @@ _MOST_BITS = 2**14
 @overload
 def discrete_gaussian(*, sigma: Number, size: None = None, coins: Coins | None = None) -> int: ...
 @overload
-def discrete_gaussian(*, sigma: Number, size: int, coins: Coins | None = None) -> Draws: ...
-def discrete_gaussian(*, sigma: Number, size: int | None = None, coins: Coins | None = None) -> int | Draws:
-    """P(y) ∝ e^{−y²/2σ²} on the integers, exactly, for any rational σ > 0.      [CKS20, Alg. 3]
+def discrete_gaussian(*, sigma: Number, size: Size, coins: Coins | None = None) -> Draws: ...
+def discrete_gaussian(*, sigma: Number, size: Size | None = None, coins: Coins | None = None) -> int | Draws:
+    """P(y) ∝ e^{−y²/2σ²} on the integers, exactly, for any rational σ > 0.      [CKS20, Def. 1]
 
     Many draws are 64-bit integers if P(|Y| > 2^62) ≤ 2e^{−2^124/2σ²} < 2^{−1000}, otherwise Python integers.
     (Chernoff's bound: E[e^{λY}] ≤ e^{λ²σ²/2}, as a bell summed over the integers is largest when centred on one.)
 
-    >>> discrete_gaussian(sigma=0.5, size=3).dtype, discrete_gaussian(sigma=2**60, size=3).dtype
+    >>> discrete_gaussian(sigma=0.5, size=3).dtype, discrete_gaussian(sigma=2**60, size=(2, 3)).dtype
     (dtype('int64'), dtype('O'))
     """
+    law, tossed = gaussian_law(sigma), system_coins() if coins is None else coins
+    if size is None:
+        return law.one(tossed)
+    return collect_integers(lambda count: law.many(count, tossed), size=size, fits=law.fits)
+
+
+@lru_cache(TABLES, typed=True)
+def gaussian_law(sigma: Number, digits: Digits = FULL) -> SmallGaussian | LargeGaussian:
+    """Ready to be drawn from, once for each σ."""
     s = positive(sigma, name="sigma")
-    tossed = system_coins() if coins is None else coins
-    # A Laplace draw y of scale t is kept with probability exp(−(|y| − σ²/t)²/2σ²), here over integers:
-    # with σ = a/b the exponent is (|y|·t·b² − a²)²/(2a²b²t²).
-    t = math.floor(s) + 1
-    square, step = s.numerator**2, t * s.denominator**2
-    denominator = 2 * (s.numerator * s.denominator * t) ** 2
+    if s <= _MOST:
+        return SmallGaussian(Inversion(_ordered(s), digits))
+    shift = 0
+    while s > _MOST << shift:
+        shift += 1
+    cells = s / 2**shift
+    law = Inversion(_halves(cells), digits)
+    return LargeGaussian(law, cells, shift, float(1 / (2 * cells**2)), fits=2 * NEVER * s**2 <= 2**124)
 
-    def draw() -> int:
+
+@dataclass(frozen=True, slots=True)
+class SmallGaussian:
+    """0, 1, −1, 2, −2, … in this order, from one table."""
+
+    order: Inversion
+    fits = True
+
+    def one(self, coins: Coins) -> int:
+        drawn = self.order.one(coins)
+        beyond = drawn + 3 >> 1  # |Y| + 1: Python takes another way with zeros
+        return (1 - beyond, beyond - 1)[drawn & 1]
+
+    def many(self, size: int, coins: Coins) -> Draws:
+        drawn = self.order.many(size, coins)
+        return (drawn + 1 >> 1) * (2 * (drawn & 1) - 1)
+
+
+def _ordered(sigma: Fraction) -> Survival:
+    """S(2w) = P(|Y| > w or Y = −w) = (T(w − 1) + T(w))/θ and S(2w + 1) = P(|Y| > w) = 2T(w)/θ."""
+    sums = _sums(sigma)
+
+    def survival(i: int) -> arb:
+        whole, tail = sums(ctx.prec)
+        w = i // 2
+        return (2 * tail(w) if i % 2 else tail(w - 1) + tail(w)) / whole
+
+    return survival
+
+
+def _halves(cells: Fraction) -> Survival:
+    """2c for the rectangle of cell c, 2c + 1 for what is above it; f_c = e^{−c²/2σ'²} with σ' the width in cells.
+
+    A cell weighs f_c, all of them (θ' + 1)/2, so S(2c) = 2T'(c − 1)/(θ' + 1) and S(2c + 1) = S(2c) − 2f_{c+1}/(θ' + 1).
+    """
+    sums = _sums(cells)
+
+    def survival(i: int) -> arb:
+        whole, tail = sums(ctx.prec)
+        c = i // 2
+        rest = tail(c - 1) if c else (whole + 1) / 2
+        return 2 * (rest - (tail(c) - tail(c + 1) if i % 2 else 0)) / (whole + 1)
+
+    return survival
+
+
+def _sums(sigma: Fraction) -> Callable[[int], tuple[arb, Callable[[int], arb]]]:
+    """θ and T, once for each precision, and again if another thread has lowered it meanwhile: θ has all the errors."""
+
+    @lru_cache(4)
+    def at(bits: int) -> tuple[arb, Callable[[int], arb]]:
         while True:
-            drawn = laplace_trial(t, 1, coins=tossed)
-            if exponential_trial((abs(drawn) * step - square) ** 2, denominator, coins=tossed):
-                return drawn
+            with ctx.workprec(bits):
+                whole, tail = direct_sums(sigma, bits=bits)
+            if whole.rel_accuracy_bits() > bits - 32:
+                return whole, tail
 
-    return draw() if size is None else collect(draw, size=size, fits=2 * NEVER * s**2 <= 2**124)
+    return at
+
+
+@dataclass(frozen=True, slots=True)
+class LargeGaussian:
+    """Cells of 2^m integers, σ between 32 and 64 of them, and a remainder of m uniform bits.
+
+    A cell c = 0, 1, …, a remainder r and a sign s make N = c·2^m + r and Y = N or, for s = 1, −1 − N, of size
+    |Y| = N + s: every integer in one way. The bell over a cell lies between f(c·2^m) and f((c + 1)·2^m): the
+    rectangle below the lower one is drawn with its weight and kept always. What is above it, one draw in forty to
+    eighty, is kept for V < p(r), V uniform and, in units of a cell, with ρ = (r + s)/2^m ∈ [0, 1],
+
+        p = (e^{−γ} − e^{−Γ})/(1 − e^{−Γ}),   γ = κ·ρ·(2c + ρ),   Γ = κ·(2c + 1),   κ = 1/2σ'² = 2^{2m}/2σ².
+
+    Floats decide V·(1 − e^{−Γ}) < e^{−γ} − e^{−Γ} up to a margin of 2^{−46}. With u = 2^{−53} and Γ ≤ 0.3466: ρ is off
+    by at most u, so γ by at most κ(2c + 2)·u + 5uγ < 3u, and Γ by 3uΓ < 2u; the two exponentials by 5u more each, so by
+    8u and 7u; the difference e^{−γ} − e^{−Γ} by 16u, the product by 7u + 2u, together 25u < 2^{−48}. Between the
+    margins, and for Γ > 0.3466 (beyond 11σ), V is read further until Arb knows.
+    """
+
+    halves: Inversion
+    cells: Fraction
+    shift: int
+    kappa: float
+    fits: bool
+
+    def one(self, coins: Coins) -> int:
+        """What is above a rectangle is asked for in any case: time must not tell how far out a draw is."""
+        word, parts = self.halves.digits.word, self.shift // 64 + 1
+        known = min(word, 53)
+        while True:
+            words = coins.words(2 + parts)
+            drawn, v = self.halves.at(words[0], coins), int(words[1]) >> 64 - word
+            bits = int.from_bytes(words[2:].tobytes()) >> 64 * parts - self.shift - 1
+            c, r, s = drawn >> 1, bits >> 1, bits & 1
+            kept, refused = self._decide(float(c), (r + s) / (1 << self.shift), float(v >> word - known), known)
+            sure = kept or refused
+            if not drawn & 1 or (kept if sure else self._settle(c, r + s, v, coins)):
+                return (c << self.shift | r) ^ -s
+
+    def many(self, size: int, coins: Coins) -> Draws:
+        """A few more than are wanted are proposed, and take the places of those refused: about one in a hundred."""
+        drawn, refused = self._propose(size, coins)
+        while refused.size:
+            spare, bad = self._propose(refused.size + refused.size // 32 + 4, coins)
+            good = np.delete(spare, bad)[: refused.size]
+            drawn[refused[: good.size]] = good
+            refused = refused[good.size :]
+        return drawn
+
+    def _propose(self, size: int, coins: Coins) -> tuple[Draws, NDArray[np.intp]]:
+        """Draws, and which of them are refused."""
+        halves = self.halves.many(size, coins)
+        bits = random_bits(self.shift + 1, size=size, coins=coins)
+        cells = halves >> 1
+        above = np.flatnonzero(halves & 1)
+        refused = above[self._refused(cells[above], bits[above], coins)]
+        drawn = cells if self.fits else cells.astype(np.object_)
+        drawn <<= self.shift
+        drawn |= bits >> 1
+        drawn ^= -(bits & 1)
+        return drawn, refused
+
+    def _refused(self, cells: NDArray[np.int64], bits: Draws, coins: Coins) -> NDArray[np.bool_]:
+        """Which of the draws above a rectangle are."""
+        word = self.halves.digits.word
+        known = min(word, 53)
+        v = coins.words(len(cells)) >> np.uint64(64 - word)
+        steps = (bits >> 1) + (bits & 1)
+        # Of a remainder longer than 60 bits the first 60 are enough here: ρ is off by less than 2^{−60} + u/2.
+        far = max(0, self.shift - 60)
+        rho = (steps >> far).astype(np.float64) / 2.0 ** (self.shift - far)
+        first = (v >> np.uint64(word - known)).astype(np.float64)
+        kept: NDArray[np.bool_]
+        refused: NDArray[np.bool_]
+        kept, refused = self._decide(cells.astype(np.float64), rho, first, known)
+        for at in np.flatnonzero(~(kept | refused)).tolist():
+            refused[at] = not self._settle(int(cells[at]), int(steps[at]), int(v[at]), coins)
+        return refused
+
+    def _decide(self, c: Real, rho: Real, v: Real, known: int) -> tuple[Any, Any]:
+        """Whether a V between v/2^known and (v + 1)/2^known is surely below p, and whether it surely is not."""
+        top = self.kappa * (2 * c + 1)
+        low = small_exponential(top)
+        wanted = small_exponential(self.kappa * rho * (2 * c + rho)) - low
+        unit = 2.0**-known * (1 - low)
+        near = top <= SMALL
+        return near & ((v + 1) * unit < wanted - _MARGIN), near & (v * unit > wanted + _MARGIN)
+
+    def _settle(self, c: int, steps: int, v: int, coins: Coins) -> bool:
+        word, rho = self.halves.digits.word, Fraction(steps, 2**self.shift)
+        kappa = 1 / (2 * self.cells**2)
+        gamma, top = kappa * rho * (2 * c + rho), kappa * (2 * c + 1)
+
+        def survival(i: int) -> arb:
+            low = (-ball(top)).exp()
+            return ((-ball(gamma)).exp() - low) / (1 - low) if i == 1 else arb(0)
+
+        return settle(survival, v, word, coins=coins, more=word) == 1
 
 
 def discrete_gaussian_width(*, sigma: Number, confidence: Number) -> int:
@@ -65,7 +236,7 @@ def discrete_gaussian_width(*, sigma: Number, confidence: Number) -> int:
     bits = 64 + _log2(1 / rest) + max(0, _log2(s))
     while True:
         with ctx.workprec(bits + 64):
-            whole, tail = _sums(s, bits=bits)
+            whole, tail = bell_sums(s, bits=bits)
             allowed = ball(rest) * whole / 2
             width = _first(tail, allowed, near=_guess(s, rest))
             if width == 0 or tail(width - 1) > allowed or bits > _MOST_BITS:
@@ -92,63 +263,3 @@ def _first(tail: Callable[[int], arb], allowed: arb, *, near: int) -> int:
     while width > 0 and tail(width - 1) <= allowed:
         width -= 1
     return width
-
-
-def _sums(sigma: Fraction, *, bits: int) -> tuple[arb, Callable[[int], arb]]:
-    """θ and w ↦ T(w), to about 2^{−bits} of the largest: the closed forms can reach 2^{−28σ²}."""
-    if 16 * sigma**2 < bits:
-        return _direct_sums(sigma, bits=bits)
-    return _smooth_sums(sigma, bits=bits)
-
-
-def _direct_sums(sigma: Fraction, *, bits: int) -> tuple[arb, Callable[[int], arb]]:
-    """Term by term as far as N; from there on the terms fall at least as fast as a geometric series.
-
-    Σ_{y>N} e^{−y²/2σ²} ≤ f(N+1)/(1 − f(N+2)/f(N+1)), because f(y+1)/f(y) = e^{−(2y+1)/2σ²} decreases.
-    """
-    last = math.isqrt(math.floor(Fraction(7, 5) * bits * sigma**2)) + 1  # 7/5 > 2 ln 2, so f(N) < 2^{−bits}
-
-    def term(y: int) -> arb:
-        return (-ball(y**2 / (2 * sigma**2))).exp()
-
-    bound = term(last + 1) / (1 - (-ball((2 * last + 3) / (2 * sigma**2))).exp())
-    tails = [arb(0).union(bound)]
-    for y in range(last, 0, -1):
-        tails.append(tails[-1] + term(y))
-    tails.reverse()
-    return 1 + 2 * tails[0], lambda w: tails[min(w, last)]
-
-
-def _smooth_sums(sigma: Fraction, *, bits: int) -> tuple[arb, Callable[[int], arb]]:
-    """Integrals over the cells [y − ½, y + ½], corrected at their end a = w + ½ = zσ.
-
-    θ = σ√(2π)·(1 + r), r = 2Σ_{k≥1} e^{−2π²σ²k²}, so 0 < r < 3e^{−2π²σ²} for σ ≥ ½.      [DLMF, §20.7]
-
-    T(w) = σ√(π/2)·erfc(z/√2) + e^{−z²/2}·Σ_{j=1}^m σ^{1−2j}·B_{2j}(½)/(2j)!·He_{2j−1}(z) + R: Euler–Maclaurin, with
-    the derivatives of the bell, f⁽ⁿ⁾(zσ) = (−1/σ)ⁿ·He_n(z)·e^{−z²/2}.      [DLMF, §2.10]
-
-    |R| ≤ |B_{2m}|/(2m)!·∫_a^∞ |f⁽²ᵐ⁾| ≤ 4√π·σ·√((2m)!)/(2πσ)^{2m}·erfc(z/2), because |B_{2m}|/(2m)! < 4/(2π)^{2m} and
-    |He_n(z)| ≤ √(n!)·e^{z²/4}.      [DLMF, §24.8 and §18.14]
-    """
-    s, pi = ball(sigma), arb.pi()
-    whole = s * (2 * pi).sqrt() * (1 + arb(0).union(3 * (-2 * (pi * s) ** 2).exp()))
-
-    weights: list[arb] = []
-    error = 4 * pi.sqrt() * s
-    while not error < 4 * pi.sqrt() * s * arb(2) ** -bits:
-        n = 2 * len(weights) + 2
-        error *= arb(n * (n - 1)).sqrt() / (2 * pi * s) ** 2
-        # B_n(½) = −(1 − 2^{1−n})·B_n      [DLMF, §24.4]
-        weights.append((fmpq(2) / 2**n - 1) * fmpq.bernoulli(n) / arb.fac_ui(n) / s ** (n - 1))
-
-    def tail(w: int) -> arb:
-        z = ball(w + Fraction(1, 2)) / s
-        corrections, even, odd = arb(0), arb(1), z  # He_0, He_1
-        for n, weight in enumerate(weights):
-            corrections += weight * odd
-            even = z * odd - (2 * n + 1) * even  # He_{k+1} = z·He_k − k·He_{k−1}
-            odd = z * even - (2 * n + 2) * odd
-        integral = s * (pi / 2).sqrt() * (z / arb(2).sqrt()).erfc()
-        return integral + (-z * z / 2).exp() * corrections + error * (z / 2).erfc() * arb(0, 1)
-
-    return whole, tail

@@ -2,55 +2,79 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import overload
 
 from flint import arb, ctx
 
 from sitr.loss.bounds import Number, ball
-from sitr.noise.bernoulli import exponential_trial
 from sitr.noise.coins import Coins, system_coins
-from sitr.noise.draws import NEVER, Draws, collect, inside, positive
+from sitr.noise.draws import NEVER, Draws, Size, collect_integers, inside, positive
+from sitr.noise.geometric import TABLES, GeometricLaw, digit_laws, low_digits, rational
+from sitr.noise.inversion import FULL, Digits, Inversion
 
 
 @overload
 def discrete_laplace(*, scale: Number, size: None = None, coins: Coins | None = None) -> int: ...
 @overload
-def discrete_laplace(*, scale: Number, size: int, coins: Coins | None = None) -> Draws: ...
-def discrete_laplace(*, scale: Number, size: int | None = None, coins: Coins | None = None) -> int | Draws:
-    """P(y) ∝ e^{−|y|/t} on the integers, exactly, for any rational t > 0.      [CKS20, Alg. 2]
+def discrete_laplace(*, scale: Number, size: Size, coins: Coins | None = None) -> Draws: ...
+def discrete_laplace(*, scale: Number, size: Size | None = None, coins: Coins | None = None) -> int | Draws:
+    """P(y) ∝ e^{−|y|/t} on the integers, exactly, for any rational t > 0.      [GRS12, Sec. 2]
 
     Many draws are 64-bit integers if P(|Y| > 2^62) < 2e^{−2^62/t} < 2^{−1000}, otherwise Python integers.
 
-    >>> discrete_laplace(scale=0.5, size=3).dtype, discrete_laplace(scale=2**60, size=3).dtype
+    >>> discrete_laplace(scale=0.5, size=3).dtype, discrete_laplace(scale=2**60, size=(2, 3)).dtype
     (dtype('int64'), dtype('O'))
     """
-    t = positive(scale, name="scale")
-    tossed = system_coins() if coins is None else coins
-
-    def draw() -> int:
-        return laplace_trial(t.numerator, t.denominator, coins=tossed)
-
-    return draw() if size is None else collect(draw, size=size, fits=NEVER * t <= 2**62)
+    law, tossed = laplace_law(scale), system_coins() if coins is None else coins
+    if size is None:
+        return law.one(tossed)
+    return collect_integers(lambda count: law.many(count, tossed), size=size, fits=law.size.fits)
 
 
-def laplace_trial(numerator: int, denominator: int, *, coins: Coins) -> int:
-    """One draw at t = n/d.
+@dataclass(frozen=True, slots=True)
+class LaplaceLaw:
+    """A geometric N and a sign s: Y = N for s = 0, Y = −1 − N for s = 1, with P(s = 1) = q/(1 + q), q = e^{−1/t}.
 
-    X = U + nV with P(X = x) ∝ e^{−x/n} (the remainder U by rejection, the quotient V by counting), so ⌊X/d⌋ is
-    geometric with ratio e^{−d/n}. A sign makes it two-sided; one of the two zeros is refused.
+    There P(Y = y) = (1 − q)·q^y/(1 + q) for y ≥ 0, and (1 − q)·q^{−1−y}·q/(1 + q), the same of |y|, for y < 0: nothing
+    is drawn twice, and there is one zero. As bits, −1 − N is N with all of them turned over. The sign is drawn with
+    the highest digits H of N: 2H + s has
+
+        S(2h) = Q^h   and   S(2h + 1) = Q^h − P(H = h, s = 0) = Q^h·(Q + q)/(1 + q),   Q = e^{−256^k/t}.
     """
-    while True:
-        remainder = coins.below(numerator)
-        if not exponential_trial(remainder, numerator, coins=coins):
-            continue
-        quotient = 0
-        while exponential_trial(1, 1, coins=coins):
-            quotient += 1
-        size = (remainder + numerator * quotient) // denominator
-        if coins.bits(1) == 0:
-            return size
-        if size > 0:
-            return -size
+
+    size: GeometricLaw
+
+    def one(self, coins: Coins) -> int:
+        words = coins.words(1 + len(self.size.low.laws))
+        drawn = self.size.top.at(words[0], coins)
+        return self.size.one_below(drawn >> 1, words[1:], coins) ^ -(drawn & 1)
+
+    def many(self, count: int, coins: Coins) -> Draws:
+        drawn = self.size.top.many(count, coins)
+        turned = -(drawn & 1)
+        drawn >>= 1
+        found = self.size.many_below(drawn, coins)
+        found ^= turned
+        return found
+
+
+@lru_cache(TABLES, typed=True)
+def laplace_law(scale: Number, digits: Digits = FULL) -> LaplaceLaw:
+    """Ready to be drawn from, once for each scale."""
+    t = positive(scale, name="scale")
+    k = low_digits(t)
+    rate, step = rational(1 / t), rational(256**k / t)
+
+    def survival(i: int) -> arb:
+        whole = arb(-(i // 2) * step).exp()
+        if i % 2 == 0:
+            return whole
+        q = arb(-rate).exp()
+        return whole * (arb(-step).exp() + q) / (1 + q)
+
+    return LaplaceLaw(GeometricLaw(Inversion(survival, digits), digit_laws(t, k, digits), fits=NEVER * t <= 2**62))
 
 
 def discrete_laplace_tail(k: int, *, scale: Number) -> arb:

@@ -1,0 +1,207 @@
+"""Any law on 0, 1, 2, …, exactly: by inversion of a uniform number that is read only as far as it must be.
+
+With S(i) = P(Y ≥ i) and U uniform on [0, 1), Y = #{i ≥ 1 : U < S(i)} has the law of Y. U is an endless row of binary
+digits. Almost always its first 16 decide: a guide table knows Y wherever no S(i) lies between two neighbours of the
+grid 2^{−16}ℤ. Otherwise 48 more digits are read and compared with every S(i), each known to lie in a band of integers,
+
+    ⌊2^64·S⁻⌋ ≤ 2^64·S(i) < ⌊2^64·S⁺⌋ + 1,   S⁻ ≤ S(i) ≤ S⁺ proved with Arb.
+
+Only where U falls into a band are digits added until Arb tells U from S(i). The digits that are known stay: a draw
+that was given up and made anew would prefer whatever is easily decided. There is no last outcome into which a tail
+is folded: the outcomes that share less than 2^{−64} are told apart by the digits that follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, count
+
+import numpy as np
+from flint import arb, ctx
+from numpy.typing import NDArray
+
+from sitr.noise.coins import Coins
+
+Survival = Callable[[int], arb]
+"""i ↦ S(i) for i ≥ 1, enclosed at the working precision; 0 beyond the last outcome, if there is one.
+
+All threads share one working precision, and one may change it for another: an enclosure is then wider than was
+wanted, but still one. So it is set anew for every S(i), and a wide one costs digits and time, never the law.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """How many digits of U are read at first, and how many are known when Arb is asked.
+
+    Tests shorten them, so that what happens once in 2^64 draws happens in every second one: the law stays the same.
+    """
+
+    guide: int = 16
+    word: int = 64
+
+
+FULL = Digits()
+
+
+@dataclass(frozen=True)
+class Inversion:
+    """A law on the natural numbers, ready to be drawn from.
+
+    >>> from sitr.noise.coins import system_coins
+    >>> fair = Inversion(lambda i: arb(0.5 if i == 1 else 0))
+    >>> fair.one(system_coins()) in (0, 1), fair.many(5, system_coins()).shape
+    (True, (5,))
+    """
+
+    survival: Survival
+    digits: Digits = FULL
+
+    def one(self, coins: Coins) -> int:
+        """One draw."""
+        return self.at(coins.words(1)[0], coins)
+
+    def at(self, word: np.uint64, coins: Coins) -> int:
+        """The outcome for a U that begins with this word.
+
+        All bands are looked at, and counted: the time it takes must not tell which one was found. What caches and
+        predictions of the processor still tell, a few nanoseconds, drowns in a pause of a microsecond or so: the last
+        digits of the word say how long, and next to nothing about the outcome.
+        """
+        for _ in range(int(word) & 127):
+            pass
+        if self.digits.word < 64:
+            word >>= np.uint64(64 - self.digits.word)
+        ends, lows = self._ends
+        reached = ends >= word
+        sure, possible = np.count_nonzero(reached[:lows]), np.count_nonzero(reached[lows:])
+        return int(sure) if sure == possible else self._settle(word, coins)
+
+    def many(self, size: int, coins: Coins) -> NDArray[np.int64]:
+        """So many draws."""
+        pieces = coins.words(-(-size // 4)).view(np.uint16)[:size]
+        if self.digits.guide < 16:
+            pieces = pieces >> np.uint16(16 - self.digits.guide)
+        found = self._guide.take(pieces, mode="clip").astype(np.int64)
+        undecided = np.flatnonzero(found < 0)
+        if undecided.size:
+            found[undecided] = self._further(pieces[undecided], coins)
+        return found
+
+    def _further(self, pieces: NDArray[np.uint16], coins: Coins) -> NDArray[np.int64]:
+        """The draws whose first digits do not decide."""
+        missing = self.digits.word - self.digits.guide
+        drawn = coins.words(len(pieces)) >> np.uint64(64 - missing)
+        drawn |= pieces.astype(np.uint64) << np.uint64(missing)
+        lows, highs = self._bands
+        sure = len(lows) - np.searchsorted(lows, drawn, side="right")
+        possible = len(highs) - np.searchsorted(highs, drawn, side="left")
+        for at in np.flatnonzero(sure != possible).tolist():
+            sure[at] = self._settle(drawn[at], coins)
+        return sure
+
+    @cached_property
+    def _bands(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """The lower and the upper ends of what 2^64·S(i) is known to lie in, upwards: from the first S(i) that may be
+        below 2^{−64} to S(1).
+
+        U < S(i) is sure if ⌊2^64·U⌋ < low, and U ≥ S(i) is sure if ⌊2^64·U⌋ > high.
+        """
+        word, most = self.digits.word, (1 << self.digits.word) - 1
+        lows, highs = [], [most]
+        for i in count(1):
+            with ctx.workprec(word + 64):
+                scaled = self.survival(i) * (1 << word)
+                low, high = _floor(scaled.lower()), _floor(scaled.upper())
+            # S(i) = 1 has no word above it; the last word is then left to Arb, which knows.
+            lows.append(max(0, min(low, most)))
+            # What bounds S(i) from above bounds all that follow.
+            highs.append(min(high, highs[-1]))
+            if highs[-1] <= 0:
+                break
+        # And what bounds S(i) from below, all before it.
+        rows = list(accumulate(reversed(lows), max)), highs[:0:-1]
+        return np.array(rows[0], dtype=np.uint64), np.array(rows[1], dtype=np.uint64)
+
+    @cached_property
+    def _ends(self) -> tuple[NDArray[np.uint64], int]:
+        """The largest words for which U < S(i) is sure, all of them, then those for which it is possible."""
+        lows, highs = self._bands
+        sure = lows[lows > 0] - np.uint64(1)
+        return np.concatenate([sure, highs]), len(sure)
+
+    @cached_property
+    def _guide(self) -> NDArray[np.int16]:
+        """The outcome of U for its first digits, −1 where a band lies in between."""
+        cells, missing = 1 << self.digits.guide, np.uint64(self.digits.word - self.digits.guide)
+        begun, ended = (np.bincount((row >> missing).astype(np.int64), minlength=cells) for row in self._bands)
+        guide = len(self._bands[0]) - np.cumsum(begun)
+        guide[np.cumsum(begun) - np.cumsum(ended) + ended > 0] = -1
+        return guide.astype(np.int16)
+
+    def _settle(self, drawn: np.uint64, coins: Coins) -> int:
+        return settle(self.survival, int(drawn), self.digits.word, coins=coins, more=self.digits.word)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Several laws, one draw of each at a time."""
+
+    laws: tuple[Inversion, ...]
+
+    def at(self, words: NDArray[np.uint64], coins: Coins) -> list[int]:
+        """The outcomes for numbers U that begin with these words, all bands of all laws looked at."""
+        if not self.laws:
+            return []
+        digits = self.laws[0].digits
+        if digits.word < 64:
+            words = words >> np.uint64(64 - digits.word)
+        sure: list[int]
+        sure, possible = (self._ends >= words[:, None]).sum(axis=2).tolist()
+        if sure != possible:
+            rows = zip(self.laws, words, sure, possible, strict=True)
+            sure = [low if low == high else law._settle(word, coins) for law, word, low, high in rows]
+        return sure
+
+    @cached_property
+    def _ends(self) -> NDArray[np.uint64]:
+        """As for one law. The rows are filled up with zeros, which only a word of zeros reaches, undecided anyway."""
+        ends = [(ends[:lows], ends[lows:]) for ends, lows in (law._ends for law in self.laws)]
+        longest = max(len(highs) for _, highs in ends)
+        filled = [[np.pad(row, (longest - len(row), 0)) for row in rows] for rows in zip(*ends, strict=True)]
+        return np.array(filled)
+
+
+def settle(survival: Survival, drawn: int, known: int, *, coins: Coins, more: int) -> int:
+    """The outcome for a U of which some digits are known, ⌊2^known·U⌋ = drawn; as many more are read as it takes."""
+    while True:
+        found = _search(survival, drawn, known)
+        if found is not None:
+            return found
+        drawn, known = drawn << more | coins.bits(more), known + more
+
+
+def _search(survival: Survival, drawn: int, known: int) -> int | None:
+    """The i with S(i) > U ≥ S(i + 1), first by doubling, then by halving; None where U cannot be told from an S."""
+    low, high, found = 0, 0, 1
+    while high != low + 1:
+        with ctx.workprec(known + 64):
+            scaled = survival(found) * (1 << known)
+            if scaled >= drawn + 1:
+                low = found
+            elif scaled <= drawn:
+                high = found
+            else:
+                return None
+        found = (low + high) // 2 if high else 2 * low
+    return low
+
+
+def _floor(number: arb) -> int:
+    """Of mantissa · 2^exponent without a radius, at any precision."""
+    mantissa, exponent = (int(part) for part in number.man_exp())
+    if mantissa.bit_length() + exponent <= 0:  # between −1 and 1, with an exponent perhaps too large to shift by
+        return -1 if mantissa < 0 else 0
+    return mantissa << exponent if exponent >= 0 else mantissa >> -exponent

@@ -1,0 +1,41 @@
+"""Uniform integers."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import overload
+
+import numpy as np
+
+from sitr.noise.coins import Coins, system_coins
+from sitr.noise.draws import Draws, Size, collect_integers, random_bits
+
+
+@overload
+def uniform(*, bound: int, size: None = None, coins: Coins | None = None) -> int: ...
+@overload
+def uniform(*, bound: int, size: Size, coins: Coins | None = None) -> Draws: ...
+def uniform(*, bound: int, size: Size | None = None, coins: Coins | None = None) -> int | Draws:
+    """P(y) = 1/b for y = 0, 1, …, b − 1, exactly.
+
+    Many draws are 64-bit integers if b ≤ 2^63, otherwise Python integers.
+
+    >>> uniform(bound=1), uniform(bound=2**70, size=3).dtype
+    (0, dtype('O'))
+    """
+    tossed = system_coins() if coins is None else coins
+    b = index(bound)
+    if size is None or b < 1:
+        return tossed.below(b)  # which says what is wrong with a bound
+    return collect_integers(lambda count: uniform_block(b, count, tossed), size=size, fits=b <= 2**63)
+
+
+def uniform_block(bound: int, size: int, coins: Coins) -> Draws:
+    """As many bits as the largest has; what is beyond it is drawn again. Fewer than half are."""
+    bits = (bound - 1).bit_length()
+    drawn = random_bits(bits, size=size, coins=coins)
+    beyond = np.flatnonzero(drawn >= bound)
+    while beyond.size:
+        drawn[beyond] = random_bits(bits, size=beyond.size, coins=coins)
+        beyond = beyond[drawn[beyond] >= bound]
+    return drawn
