@@ -18,6 +18,7 @@ from sitr.loss.forms.finite import FiniteLaw, pair, response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw, LaplaceLaw
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
+from sitr.loss.law import Law
 from sitr.loss.loss import Loss
 from sitr.loss.search import DeltaAt, EpsilonAt, answer
 
@@ -77,14 +78,18 @@ def test_many_gaussians_are_one(truth):
     assert truth.real(found.lower) <= true <= truth.real(found.upper)
 
 
-# Gaussians composed on the lattice, as if nobody knew that they are one
+# Gaussians composed as if nobody knew that they are one: of a sample of everybody
+
+
+def hidden(law: Law) -> Law:
+    return PoissonLaw(law, 1.0) if isinstance(law, GaussianLaw) else law
 
 
 @pytest.mark.parametrize("times", [2, 100, 10**6])
 @pytest.mark.parametrize("delta", [0.3, 1e-5, 1e-50, 1e-300])
-def test_composition_of_gaussians_on_the_lattice(times, delta):
-    law = GaussianLaw(1.3 / math.sqrt(times))
-    true = Loss.of(law, times).epsilon(delta=delta)
+def test_composition_of_hidden_gaussians(times, delta):
+    plain = GaussianLaw(1.3 / math.sqrt(times))
+    law, true = hidden(plain), Loss.of(plain, times).epsilon(delta=delta)
     for relative in (0.1, 1e-3):
         found, _ = answer(((law, times),), EpsilonAt(delta), relative=relative)
         assert found.lower <= true.upper
@@ -130,7 +135,7 @@ def contains(found, true: arb, truth, nearly: float = 1e-13) -> bool:
 @pytest.mark.parametrize("law", ONCE, ids=str)
 def test_one_release(law, truth):
     for epsilon in [one for one in (0.0, 0.05, 0.3, 0.9) if one < law.greatest]:
-        found, _ = answer(((law, 1),), DeltaAt(epsilon), relative=1e-3)
+        found, _ = answer(((hidden(law), 1),), DeltaAt(epsilon), relative=1e-3)
         true = truth.delta(law, truth.real(epsilon))
         assert contains(found, true, truth) or true < arb("1e-15")
         directions = [truth.delta(one, truth.real(epsilon)) for one in (law, law.reversed())]
@@ -191,18 +196,26 @@ def test_intervals_of_all_widths_have_the_truth_in_common():
     assert found[-1].width < 1e-3 * found[0].width
 
 
+sizes = st.floats(-9.0, 2.5).map(lambda power: 10.0**power)
 inner = st.one_of(
-    st.floats(1e-6, 40.0).map(GaussianLaw),
-    st.floats(1e-6, 40.0).map(LaplaceLaw),
-    st.floats(1e-6, 40.0).map(BoundedRangeLaw),
-    st.floats(1e-6, 40.0).map(response),
-    st.builds(DiscreteLaplaceLaw, st.floats(0.05, 100.0), st.integers(1, 20)),
-    st.builds(DiscreteGaussianLaw, st.floats(0.5, 2000.0), st.integers(1, 4)),
-    st.builds(lambda e, d: response(e, infinite=d), st.floats(0.01, 5.0), st.floats(1e-300, 0.5)),
+    sizes.map(GaussianLaw),
+    sizes.map(LaplaceLaw),
+    sizes.map(BoundedRangeLaw),
+    sizes.map(response),
+    st.builds(DiscreteLaplaceLaw, st.floats(0.05, 1e4), st.integers(1, 100)),
+    st.builds(DiscreteGaussianLaw, st.floats(0.2, 2000.0), st.integers(1, 20)),
+    st.builds(
+        lambda e, n, d: response(e, answers=n, infinite=d),
+        st.floats(0.01, 5.0),
+        st.integers(2, 50),
+        st.floats(1e-300, 0.5),
+    ),
 )
-rates = st.one_of(st.floats(1e-4, 1.0), st.sampled_from((1.0, 1e-12)))
+rates = st.one_of(
+    st.floats(-9.0, 0.0).map(lambda power: 10.0**power), st.floats(0.5, 1.0), st.sampled_from((1.0, 1e-12))
+)
 laws = st.one_of(inner, st.builds(PoissonLaw, inner, rates, st.booleans()), st.builds(SubsetLaw, inner, rates))
-counts = st.one_of(st.integers(1, 5), st.integers(1, 10**6))
+counts = st.one_of(st.integers(1, 5), st.integers(1, 10**6), st.integers(1, 10**10))
 deltas = st.floats(-300.0, -0.01).map(lambda power: 10.0**power)
 
 
@@ -254,8 +267,32 @@ def test_what_is_infinite_is_told_apart():
     assert whole.epsilon(delta=0.01).lower == math.inf
     assert whole.epsilon(delta=0.1).upper < 3.01
     assert 1 - 0.99**3 in whole.delta(epsilon=3.1)
+    nearly = Loss.of(response(1.0, infinite=1 - 1e-12), 2).delta(epsilon=0.5)  # 1 − 10⁻²⁴ is no float
+    assert 1.0 - 1e-12 < nearly.lower < 1.0 == nearly.upper
     sure = Loss.of(pair((1.0, 0.0), (0.0, 1.0)))
     assert sure.delta(epsilon=5.0).lower == sure.delta(epsilon=5.0).upper == 1.0
+
+
+@pytest.mark.filterwarnings("ignore::sitr.errors.WiderThanAsked")
+def test_as_often_infinite_as_delta_allows():
+    """Rounded, nobody can tell which is larger: the largest loss, or none, is enough."""
+    whole = Loss.of(response(1.0, infinite=1e-3)) + Loss.of(LaplaceLaw(1.0), 2)
+    found = whole.epsilon(delta=1e-3)
+    assert 2.9 < found.lower <= 3.0 < found.upper
+    assert whole.epsilon(delta=1e-3 * (1 + 1e-6)).upper <= 3.0000001
+
+
+@pytest.mark.filterwarnings("ignore::sitr.errors.WiderThanAsked")
+def test_what_is_lost_at_most_is_not_rounded_down(truth):
+    """Just below the largest loss δ is tiny, but not 0."""
+    law, times = PoissonLaw(response(1e-13), 0.7), 2
+    q, z = truth.real(0.7), truth.real(1e-13)
+    largest = (1 - q + q * z.exp()).log() * times
+    epsilon = float(largest) * (1 - 1e-9)
+    assert truth.real(epsilon) < largest
+    assert Loss.of(law, times).delta(epsilon=epsilon).upper > 0.0
+    assert truth.real(Loss.of(law, times).epsilon(delta=1e-30).upper) >= largest * (1 - arb("1e-12"))
+    assert truth.real(Loss.of(law, times).max()) >= largest
 
 
 def test_the_largest_loss():

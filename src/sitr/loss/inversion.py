@@ -40,6 +40,11 @@ class Comb(NamedTuple):
     origin: float
     pitch: float
 
+    @property
+    def reach(self) -> float:
+        """How far before a place a line is found. Farther, what it falls by would be lost in what it is."""
+        return min(self.pitch, 8.0)
+
 
 @dataclass(frozen=True, eq=False)
 class Sum:
@@ -109,6 +114,14 @@ class Sum:
             wholes = np.add.reduceat(np.exp(exponents - np.repeat(tops, lengths, axis=1)), starts, axis=1)
             found = found + (tops + np.log(wholes)) @ times
         return found
+
+    def rounding(self, tilt: float) -> float:
+        """What all K up to this λ are off by, and differences of two: exponents, sums of their powers, and sums."""
+        found = tilt * (tilt + 1) * self.variance
+        for nodes, times in self.parts:
+            largest = float(np.abs(nodes.log_masses).max()) + tilt * float(np.abs(nodes.losses).max())
+            found += times * (largest + len(nodes.losses) + 64)
+        return 8 * ROUNDING * found
 
     def cumulants(self, tilt: float) -> tuple[float, float, float]:
         """K(λ), the tilted mean K' and the tilted variance K'' of the whole. A guide, no bounds."""
@@ -215,20 +228,22 @@ class Tail:
         """δ(ε) from above (side 1) or from below (side −1).
 
         If all losses are places of a comb, δ is a line in e^ε from one to the next: it is found where smoothing does
-        not reach, and drawn through; nearer to the next place, which the tilt favours. A place may be off by
+        not reach, and drawn through; nearer to the next place, which the tilt favours. A place may be off by twice
         `shift`: from above, it is looked at from the left, from below, from the right.
         """
         if not self.low <= epsilon <= self.high:
             return 1.0 if side > 0 else 0.0
-        if self.comb is None or self.smoothing > (self.comb.pitch / 48) ** 2:
+        guard = 2 * self.shift
+        if self.comb is None or self.smoothing > (self.comb.reach / 48) ** 2 or self.comb.reach < 16 * guard:
             return self._near(epsilon, side=side)
         origin, pitch = self.comb
-        tooth, guard = math.floor((epsilon - origin) / pitch), 2 * self.shift
+        tooth = math.floor((epsilon - origin) / pitch)
         if side > 0 and epsilon - (origin + tooth * pitch) < guard:
             tooth, epsilon = tooth - 1, origin + tooth * pitch - guard
         elif side < 0 and origin + (tooth + 1) * pitch - epsilon < guard:
             tooth, epsilon = tooth + 1, origin + (tooth + 1) * pitch + guard
-        left, right = origin + (tooth + 0.75) * pitch, origin + (tooth + 0.875) * pitch
+        following = origin + (tooth + 1) * pitch
+        left, right = following - self.comb.reach / 4, following - self.comb.reach / 8
         share = math.expm1(epsilon - left) / math.expm1(right - left)
         ends = [(1 - share) * self._near(left, side=side if share < 1.0 else -side)]
         ends.append(share * self._near(right, side=side if share > 0.0 else -side))
@@ -263,14 +278,15 @@ class Tail:
         at = min(self.high, max(self.low, self.mean))
         for number in range(64):
             found = self.delta(at, side=side)
-            excess = (math.log(found) if found > 0.0 else -1e4) - goal
-            more, less = ((at, excess), less) if excess > 0.0 else (more, (at, excess))
+            # What is proved is told by δ itself: of numbers as small as it may be, logarithms are rounded by more.
+            beyond, excess = found > delta, (math.log(found) if found > 0.0 else -1e4) - goal
+            more, less = ((at, excess), less) if beyond else (more, (at, excess))
             width = less[0] - more[0]
-            if width <= within or at == (self.high if excess > 0.0 else self.low):
+            if width <= within or at == (self.high if beyond else self.low):
                 break
             if width == math.inf:
                 step = max(abs(excess) / slope, within / 4) * 2.0 ** max(0, number - 2)
-                at = min(self.high, max(self.low, at + math.copysign(step, excess)))
+                at = min(self.high, max(self.low, at + (step if beyond else -step)))
             else:
                 part = more[1] / (more[1] - less[1]) if number < 16 else 0.5
                 at = more[0] + min(width - within / 2, max(within / 2, part * width))
@@ -286,11 +302,11 @@ def tail(total: Sum, *, tilt: float, low: float, high: float, smoothing: float, 
         return _unknown(total, tilt, low=0.0, high=math.inf)
     # Between the places of a comb, smoothing does no harm if it is much narrower than a pitch.
     wider = total.comb.pitch if total.comb else 0.0
-    smoothing = min(1.0, (wider / 64) ** 2) if total.comb else smoothing
+    smoothing = (total.comb.reach / 64) ** 2 if total.comb else smoothing
     while True:
         smoothed = Sum(total.parts, total.variance + smoothing)
         left, right = window(smoothed, tilt, log_outside)
-        shift = _off(total, max(abs(low), abs(high)) + right - left)
+        shift = _off(smoothed, tilt, max(abs(low), abs(high)) + right - left)
         before, after = max(high - left, 0.0) + shift + wider, max(right - low, 0.0) + shift + wider
         width = before + after
         found = transformed(smoothed, tilt, 2 * math.pi / width)
@@ -299,11 +315,15 @@ def tail(total: Sum, *, tilt: float, low: float, high: float, smoothing: float, 
         smoothing = max(2 * smoothing, (width / total.longest) ** 2)
         if not smoothing < USELESS:
             return _unknown(total, tilt, low=math.inf, high=-math.inf)
+    if not found.relative[0] < 0.5:  # so many losses that nothing is left of the digits of one
+        return _unknown(total, tilt, low=math.inf, high=-math.inf)
     z = tilt + 1j * found.frequencies
     # Fourier's coefficients of g on [0, b), and of 0 on the rest of the window.
     base, rest = 1 / (z * (z + 1) * width), z * math.expm1(-after) * np.exp(-z * after)
     first = -np.expm1(-z * after)
-    largest = np.abs(base) * (np.abs(first) + np.abs(rest))
+    # Of `first`, what is lost is not of itself, but of an angle: it may be small where a turn is complete.
+    turned = math.exp(-tilt * after) * np.minimum(1.0, np.abs(z) * after)
+    largest = np.abs(base) * (np.abs(first) + np.abs(rest) + turned)
     twice = np.where(found.frequencies > 0.0, 2.0, 1.0)
     sizes = twice * np.abs(found.product)
     relative = found.relative + (64 + len(sizes) + 16 * found.frequencies * width) * ROUNDING
@@ -319,7 +339,7 @@ def tail(total: Sum, *, tilt: float, low: float, high: float, smoothing: float, 
         smoothing,
         # No coefficient is larger than 1/W times the integral of g, which is below 1/λ, and below W/(λ + 1).
         error=(float((sizes * largest * relative).sum()) + found.dropped * min(1 / (tilt * width), 1.0)) * (1 + 1e-9)
-        + 2.1 * math.exp(log_outside) / (tilt + 1),
+        + 2.1 * math.exp(log_outside + float(found.relative[0])) / (tilt + 1),
         density_error=(float((sizes * relative).sum()) + found.dropped) / width * (1 + 1e-9),
         infinite=total.infinite,
         shift=shift,
@@ -334,25 +354,26 @@ def _unknown(total: Sum, tilt: float, *, low: float, high: float) -> Tail:
     return Tail(low, high, tilt, 0.0, 0.0, none, terms, terms, 0.0, 0.0, 0.0, total.infinite, 0.0, 0.0)
 
 
-def _off(total: Sum, reach: float) -> float:
+def _off(total: Sum, tilt: float, reach: float) -> float:
     """How far the sum may be off: what its losses are, and what is rounded in its mean and in a difference from it."""
     means = sum(times * float(np.abs(nodes.losses).max()) for nodes, times in total.parts)
-    return total.off * (1 + 1e-9) + 8 * ROUNDING * (reach + means + total.variance)
+    return total.off * (1 + 1e-9) + 8 * ROUNDING * (reach + means + (tilt + 1) * total.variance)
 
 
 def window(total: Sum, tilt: float, log_outside: float) -> tuple[float, float]:
     """Losses below and above which the tilted sum has a mass of at most e^{log_outside} each.
 
     By Chernoff, P(S ≥ x) ≤ e^{K(λ+s) − K(λ) − sx} for each s > 0: that is small enough from x = (K(λ+s) − K(λ)
-    − log)/s on.
+    − log)/s on. What is rounded in K is made up for by a smaller mass.
     """
     _, _, variance = total.cumulants(tilt)
     best = math.sqrt(-2 * log_outside / variance)  # the best s of a Gaussian
+    log_outside -= total.rounding(tilt + 1.5 * best)
     # Downward no farther than to λ = −1, where E_P[e^{−L}] ≤ 1: beyond, a moment may be huge.
     up = best * np.array((1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 0.5, 0.75, 1.0, 1.5))  # smaller for heavier tails
     down = -np.minimum(up, tilt + 1)
     here, *there = total.log_moments(tilt + np.concatenate(((0.0,), up, down)))
-    above, below = np.split(np.array(there) - here - log_outside * (1 + 1e-9), 2)
+    above, below = np.split(np.array(there) - here - log_outside, 2)
     return float((below / down).max()), float((above / up).min())
 
 
@@ -424,7 +445,8 @@ def transformed(total: Sum, tilt: float, spacing: float) -> Transformed | None:
         sizes = np.abs(values) + off
         one = np.log(sizes) + 1j * np.angle(values)
         logs = logs + law.times * one
-        relative = relative + law.times * (2 * off / sizes + FUNCTIONS * (1 + np.abs(one)))
+        rounding = 2 * FUNCTIONS * (1 + np.abs(one))
+        relative = relative + law.times * (2 * off / sizes + rounding) + ROUNDING * np.abs(logs)
         telling = np.flatnonzero(logs.real > -VANISHING)
         if len(telling) and telling[-1] + 1 < beyond:
             beyond = int(telling[-1]) + 1
@@ -433,7 +455,7 @@ def transformed(total: Sum, tilt: float, spacing: float) -> Transformed | None:
     whole = math.fsum(law.times * law.whole for law in laws)
     return Transformed(
         times,
-        np.exp(logs),
+        np.exp(np.minimum(logs.real, 1.0) + 1j * logs.imag),  # more is of no use
         relative * (1 + 1e-9) + FUNCTIONS * (1 + np.abs(logs)),
         dropped * math.exp(min(700.0, sum(law.times * (law.wrong + 1e-13) for law in laws))),
         whole + tilt * (tilt + 1) * variance / 2,

@@ -184,9 +184,13 @@ def _answer(
     if (closed := _closed(laws, question, relative)) is not None:
         return closed, None
     most = 1.0
-    if isinstance(question, EpsilonAt):  # at the largest loss, δ is what is infinite
-        known = _infinite(laws) * (1 + 8 * FUNCTIONS) <= question.delta
-        most = max(0.0, sum(times * law.greatest for law, times in laws)) * (1 + 4 * FUNCTIONS) if known else math.inf
+    if isinstance(question, EpsilonAt):
+        if _infinite(laws) * (1 + 1e-12) > question.delta:
+            # Nobody can tell which is larger: a larger δ bounds ε from below.
+            found, hint = answer(laws, EpsilonAt(question.delta * (1 + 1e-9)), relative=relative, hint=hint)
+            return Bounds(found.lower, math.inf), hint
+        # At the largest loss, δ is what is infinite.
+        most = max(0.0, sum(times * law.greatest for law, times in laws)) * (1 + 1e-12)
     return answer(laws, question, relative=relative, most=most, hint=hint)
 
 
@@ -202,7 +206,7 @@ def _closed(laws: Laws, question: DeltaAt | EpsilonAt, relative: float) -> Bound
             return _gaussian_epsilon(mu, delta)
         case EpsilonAt(delta), _ if infinite * (1 - 8 * FUNCTIONS) > delta:
             return Bounds(math.inf, math.inf)
-        case DeltaAt(_), _ if infinite == 1.0:
+        case DeltaAt(_), _ if any(law.infinite == 1.0 for law, _ in laws):
             return Bounds(1.0, 1.0)
         case DeltaAt(epsilon), _ if epsilon >= greatest * (1 + 1e-12):
             return Bounds(infinite * (1 - 8 * FUNCTIONS), min(1.0, infinite * (1 + 8 * FUNCTIONS)))

@@ -108,6 +108,16 @@ def outline(law: Law) -> Outline:
     return Outline(found, min(max(low, law.least), float(GRID[-2])), law.greatest, log_above)
 
 
+def highest(law: Law, log_tail: float) -> float:
+    """The same, but nearer: beyond what is needed, the end of a wide cell would be given a weight that it has not."""
+    high = outline(law).high(log_tail)
+    if not 0.0 < high < law.greatest:
+        return high
+    places = np.linspace(high / 2, high, 17)
+    log_above = np.logaddexp.accumulate(law.cells(np.append(places, np.inf)).log_p_most[::-1])[::-1]
+    return float(places[np.argmax(np.append(log_above[:-1] <= log_tail, True))])
+
+
 def coarse(law: Law, *, high: float, low: float = math.inf) -> Mesh:
     """What the outline knows, up to this loss, and down to that one if it is given: where to refine."""
     shape = outline(law)

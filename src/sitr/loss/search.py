@@ -12,7 +12,7 @@ from sitr.loss.bounds import Bounds
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.inversion import Sum, Tail, tail, tilt_for, tilt_to
 from sitr.loss.law import ROUNDING, Law
-from sitr.loss.mesh import Mesh, Nodes, above, below, coarse, outline, refined
+from sitr.loss.mesh import Mesh, Nodes, above, below, coarse, highest, refined
 
 Laws = Sequence[tuple[Law, int]]
 
@@ -174,7 +174,7 @@ def answer(
         missing = allowed / error if error < math.inf and not beside else 1 / 4
         sharp = question.read(replace(found, smoothing=0.0), -1, within)
         cells = question.error(Bounds(min(sharp, bounds.upper), bounds.upper), scale)
-        more = min(8.0, 1.2 / math.sqrt(missing)) if cells > 0.5 * allowed else 1.0
+        more = min(8.0, 1.2 / math.sqrt(missing)) if not cells <= 0.5 * allowed < math.inf else 1.0
         here = here._replace(
             tilt=tilt,
             log_tail=log_tail,
@@ -251,7 +251,7 @@ def _steepest(total: Sum, at_most: float) -> float:
 
 
 def _high(law: Law, here: Hint, laws: Laws) -> float:
-    return outline(law).high(here.log_tail - math.log(sum(times for _, times in laws)) - NEGLIGIBLE)
+    return highest(law, here.log_tail - math.log(sum(times for _, times in laws)) - NEGLIGIBLE)
 
 
 @lru_cache(maxsize=512)

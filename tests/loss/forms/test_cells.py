@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from flint import arb
 
+from sitr.loss.forms import sampled
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.forms.finite import pair, response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw, LaplaceLaw
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
-from sitr.loss.law import ROUNDING, Law
+from sitr.loss.law import ROUNDING, Cells, Law
 from sitr.loss.mesh import outline
 
 PLAIN: list[Law] = [
@@ -134,3 +135,27 @@ def test_moments_beyond_an_edge_are_bounded(law, tilt, truth):
             cells = law.cells(fine)
             true = arb(float(np.exp(cells.log_p + tilt * fine[:-1]).sum()))  # the left end of each cell: too small
         assert truth.real(law.log_moment_above(tilt, edge)).exp() >= true
+
+
+@pytest.mark.parametrize("rate", [1e-12, 0.3, 0.5, 0.7, 1 - 1e-9])
+def test_the_ends_of_sampled_laws_are_right_to_the_last_digits(rate, truth):
+    """However small they are: beyond its greatest loss, a law is said to lose nothing."""
+    for size in (1e-15, 1e-9, 1e-3, 0.9, 1.1, 30.0, 690.0, 710.0):
+        law, q = PoissonLaw(LaplaceLaw(size), rate), truth.real(rate)
+        for found, z in ((law.greatest, truth.real(size)), (law.least, -truth.real(size))):
+            true = (1 - q + q * z.exp()).log()
+            assert abs(truth.real(found) / true - 1) < arb("1e-14")
+
+
+@pytest.mark.parametrize(("old", "new"), [(math.inf, 0.1), (0.1, math.inf), (math.inf, math.inf), (1e-9, 0.1)])
+def test_masses_that_are_put_together_are_still_bounded(old, new):
+    """Of two masses, each is at most its bound, or e^{slack} times what it is said to be."""
+    for here, there in ((-1.0, -2.0), (-2.0, -1.0), (-1.0, -40.0), (-40.0, -1.0)):
+        log_p, log_q, slack = np.array([here]), np.array([here - 0.5]), np.array([old])
+        sampled._put(log_p, log_q, slack, 0, there, there - 0.5, new)
+        most = math.log(sum(math.exp(x + (s if s < math.inf else 0.0)) for x, s in ((here, old), (there, new))))
+        least = math.log(sum(math.exp(x - s) for x, s in ((here, old), (there, new))) or 1e-300)
+        found = Cells(log_p, log_q, slack)
+        assert found.log_p_most[0] >= most - 1e-15
+        assert log_q[0] + (slack[0] if math.isfinite(slack[0]) else 0.0) >= most - 0.5 - 1e-15
+        assert math.isinf(slack[0]) or log_p[0] - slack[0] <= least

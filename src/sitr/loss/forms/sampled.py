@@ -113,10 +113,11 @@ class PoissonLaw:
         return inner if self.rate == 1.0 or inner == math.inf else float(self._losses(np.array((inner,)))[0])
 
     def _losses(self, inner: Vector) -> Vector:
-        if self.rate > 0.5:  # then 1 − q is exact, and q·(e^z − 1) may be close to −1
-            return np.logaddexp(math.log(1 - self.rate), inner + math.log(self.rate))
-        near = np.log1p(self.rate * np.expm1(np.minimum(inner, 700.0)))
-        return np.where(inner < 700.0, near, inner + math.log(self.rate))
+        near = np.log1p(self.rate * np.expm1(np.clip(inner, -1.0 if self.rate > 0.5 else -np.inf, 700.0)))
+        # Far below 0, q·(e^z − 1) may be close to −1; but then 1 − q is exact.
+        below = np.logaddexp(math.log1p(-self.rate), np.minimum(inner, 0.0) + math.log(self.rate))
+        far = [inner > 700.0, (inner < -1.0) & (self.rate > 0.5)]
+        return np.select(far, [inner + math.log(self.rate), below], near)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +210,15 @@ def _put(
     for share in shares:  # of what was there, and of what comes
         parts = ((1 - share, float(slack[cell])), (share, more_slack))
         off.append(sum(part * (2.0 if math.isinf(own) else own) for part, own in parts if part > 0.0))
+    known = [own if math.isfinite(own) else 0.0 for own in (float(slack[cell]), more_slack)]
     log_p[cell], log_q[cell] = np.logaddexp(log_p[cell], more_p), np.logaddexp(log_q[cell], more_q)
-    # −ln(1 − x) ≤ 2x for x ≤ ½
-    slack[cell] = 2 * max(off) + FUNCTIONS * (4 - max(float(log_p[cell]), -1e300)) if max(off) < 0.5 else math.inf
+    rounding = FUNCTIONS * (4 + max(abs(float(log)) for log in (0.0, log_p[cell], log_q[cell]) if log > -math.inf))
+    if max(off) < 0.5:  # −ln(1 − x) ≤ 2x for x ≤ ½
+        slack[cell] = 2 * max(off) + rounding
+    else:  # all there is left is a bound
+        log_p[cell] += max(known) + rounding
+        log_q[cell] += max(known) + rounding
+        slack[cell] = math.inf
 
 
 def _share(more: float, here: float) -> float:
