@@ -1,0 +1,93 @@
+"""What mechanisms that choose one of several candidates share: how steeply chances fall with a score, and checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from numbers import Integral, Rational
+from operator import index
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sitr.errors import InvalidPromise
+from sitr.loss.bounds import Number, exact
+
+WholeScores = Sequence[int] | NDArray[np.integer]
+Scores = Sequence[int | Fraction] | WholeScores
+
+
+def steepness(epsilon: Number, sensitivity: Number, *, monotone: bool) -> Fraction:
+    """ε/(2Δ): one unit may raise one score by Δ and lower the others. ε/Δ where all scores move the same way.
+
+    >>> steepness(1, 2, monotone=False), steepness(1, 2, monotone=True)
+    (Fraction(1, 4), Fraction(1, 2))
+    """
+    return exact(epsilon) / (exact(sensitivity) * (1 if monotone else 2))
+
+
+def rational_scores(scores: Scores, *, mechanism: str) -> list[Fraction]:
+    """One exact score for each candidate. A message never repeats one: they are made from somebody's secrets.
+
+    >>> rational_scores([3, Fraction(1, 2)], mechanism="Exponential")
+    [Fraction(3, 1), Fraction(1, 2)]
+    """
+    _check(scores, kind=Rational, wanted="a row of integers or fractions", mechanism=mechanism)
+    return [exact(score) for score in scores]
+
+
+def whole_scores(scores: WholeScores, *, mechanism: str) -> list[int]:
+    """The same for mechanisms that add noise, which is made of integers."""
+    _check(scores, kind=Integral, wanted="a row of integers", mechanism=mechanism)
+    return [int(score) for score in scores]
+
+
+def _check(scores: Scores, *, kind: type, wanted: str, mechanism: str) -> None:
+    if len(scores) == 0 or not all(isinstance(score, kind) for score in scores):
+        given = "Something else" if len(scores) else "An empty row"
+        raise ValueError(
+            f"{mechanism} wants {wanted}, one for each candidate. {given} was given. "
+            "Compute scores in whole numbers: floats round, and then one unit moves them farther than was said."
+        )
+
+
+def whole(number: object) -> bool:
+    """Whether it is an integer, of Python or of numpy.
+
+    >>> whole(3), whole(3.0)
+    (True, False)
+    """
+    return isinstance(number, Integral)
+
+
+def natural(number: int, *, name: str, mechanism: str) -> int:
+    """A public number of things, at least one.
+
+    >>> natural(3, name="candidates", mechanism="Exponential")
+    3
+    """
+    try:
+        value = 0 if isinstance(number, bool) else index(number)
+    except TypeError:
+        value = 0
+    if value < 1:
+        raise ValueError(
+            f"{mechanism} wants {name} to be a whole number of at least 1. {number!r} was given. Count them."
+        )
+    return value
+
+
+def flag(choice: bool, *, name: str, mechanism: str) -> bool:
+    """Yes or no, and nothing that only looks like it: it may halve the noise."""
+    if not isinstance(choice, bool):
+        raise ValueError(f"{mechanism} wants {name} to be True or False. {choice!r} was given. Choose one of them.")
+    return choice
+
+
+def unknown_loss(mechanism: str, *, reason: str) -> InvalidPromise:
+    """The error of a mechanism whose promise is known, and nothing sharper."""
+    return InvalidPromise(
+        wanted="A mechanism whose loss is known exactly was wanted.",
+        given=f"{mechanism} was given, {reason}.",
+        do="Use promise(): no two neighbours lose more than Loss.of(response(epsilon)), which composes.",
+    )

@@ -1,0 +1,77 @@
+"""The exponential mechanism: one of several candidates, the better the likelier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sitr.flavors.pure import PureDP
+from sitr.loss.bounds import Number, ball, exact, upper, upward
+from sitr.loss.forms.bounded_range import BoundedRangeLaw
+from sitr.loss.loss import Loss
+from sitr.mechanisms.choice import Scores, flag, natural, rational_scores, steepness
+from sitr.mechanisms.mechanism import float_above, positive
+from sitr.noise.coins import Coins
+from sitr.noise.draws import inside
+from sitr.noise.selection import select
+
+
+@dataclass(frozen=True, slots=True)
+class Exponential:
+    """Choose candidate i with probability ∝ e^{ε·s_i/(2Δ)}, if one unit moves every score s_i by at most Δ.
+
+    Where a unit can only raise all scores, or only lower them (`monotone`: counts, if people are added or removed),
+    the probability is ∝ e^{ε·s_i/Δ}.      [MT07, Thm 6; DR14, Thm 3.10]
+
+    >>> Exponential(epsilon=1).promise()
+    PureDP(epsilon=1.0)
+    >>> Exponential(epsilon=1000).release([3, 50, 20])
+    1
+    """
+
+    epsilon: Number
+    sensitivity: Number = 1
+    monotone: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", mechanism="Exponential"))
+        object.__setattr__(self, "sensitivity", positive(self.sensitivity, name="sensitivity", mechanism="Exponential"))
+        flag(self.monotone, name="monotone", mechanism="Exponential")
+
+    def promise(self) -> PureDP:
+        """ε. The loss tells more: its values for one pair of neighbours differ by at most ε."""
+        return PureDP(upward(exact(self.epsilon)))
+
+    def loss(self) -> Loss:
+        """The worst of all scores and candidates, which no law that dominates them all can undercut.
+
+        ln P(i)/Q(i) = ε(s_i − s'_i)/(2Δ) + a constant, and s_i − s'_i lies in [−Δ, Δ], so that all losses of one pair
+        lie in an interval of length ε; with ε/Δ and scores that move one way, likewise.      [DDR20, Lemma 3.4]
+
+        >>> Exponential(epsilon=0.1).loss().epsilon(delta=1e-3).upper < 0.095
+        True
+        """
+        return Loss.of(BoundedRangeLaw(float_above(self.epsilon)))
+
+    def error(self, *, candidates: int, confidence: Number = 0.95) -> float:
+        """With this confidence the chosen score is at most this far below the best one: ln((k − 1)c/(1 − c))/rate.
+
+        The rate is that in the exponent. Let B be the weight of the candidates that are farther below, that of the best
+        being 1: one of them is chosen with a probability of at most B/(1 + B), and B ≤ (k − 1)e^{−rate·error}. With k −
+        1 candidates just there it is as much: no smaller bound holds. [DR14, Thm 3.11] says ln(k/(1 − c))/rate.
+
+        >>> Exponential(epsilon=1).error(candidates=10, confidence=0.95)
+        10.28...
+        """
+        k, level = natural(candidates, name="candidates", mechanism="Exponential"), inside(confidence)
+        odds = (k - 1) * level / (1 - level)
+        return upper(ball(odds).log() / ball(self._rate)) if odds > 1 else 0.0
+
+    def release(self, scores: Scores, *, coins: Coins | None = None) -> int:
+        """The index of the candidate that is chosen, exactly with its probability."""
+        given = rational_scores(scores, mechanism="Exponential")
+        return select(log_weights=[self._rate * score for score in given], coins=coins)
+
+    @property
+    def _rate(self) -> Fraction:
+        return steepness(self.epsilon, self.sensitivity, monotone=self.monotone)

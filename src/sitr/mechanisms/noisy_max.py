@@ -1,0 +1,116 @@
+"""Report noisy max: which candidate is best once noise has been added to all scores, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import NoReturn
+
+from flint import arb, ctx
+
+from sitr.flavors.pure import PureDP
+from sitr.loss.bounds import Number, ball, exact, upward
+from sitr.mechanisms.choice import WholeScores, flag, natural, steepness, unknown_loss, whole_scores
+from sitr.mechanisms.mechanism import positive
+from sitr.noise.coins import Coins, system_coins
+from sitr.noise.draws import inside
+from sitr.noise.geometric import geometric
+from sitr.noise.laplace import discrete_laplace
+
+
+class Noise(Enum):
+    """What is added to a score, with P(y) ∝ e^{−|y|/scale}: any integer, or only those from 0 on.
+
+    Of two candidates the worse wins less often with `GEOMETRIC` noise, for the same promise.
+    """
+
+    GEOMETRIC = "geometric"
+    LAPLACE = "laplace"
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyMax:
+    """Add noise of scale 2Δ/ε to every integer score, and tell the index of the largest, if one unit moves every
+    score by at most Δ. The scale is Δ/ε if a unit moves all scores the same way (`monotone`).
+
+    Noise on integers meets ties. They are broken evenly, as if a random order of the candidates had been drawn before
+    the data were seen, and the first in it won. Given that order and the noise of all others, i wins if and only if Z_i
+    ≥ r − s_i, where r is the largest of s_j + Z_j for those behind i, and of s_j + Z_j + 1 for those before it. No
+    neighbour moves r − s_i by more than d = 2Δ, or Δ, and P(Z ≥ m + d) ≥ e^{−d/scale}·P(Z ≥ m) for both kinds of noise:
+    so the loss is at most ε. Ties that are drawn again, or go to the candidate whose true score is larger, are no
+    such event, and the largest noisy score itself would tell far more.      [DR14, Claim 3.9]
+
+    >>> NoisyMax(epsilon=1).promise()
+    PureDP(epsilon=1.0)
+    >>> NoisyMax(epsilon=1000).release([3, 50, 20])
+    1
+    """
+
+    epsilon: Number
+    sensitivity: Number = 1
+    monotone: bool = False
+    noise: Noise = Noise.GEOMETRIC
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", mechanism="NoisyMax"))
+        object.__setattr__(self, "sensitivity", positive(self.sensitivity, name="sensitivity", mechanism="NoisyMax"))
+        flag(self.monotone, name="monotone", mechanism="NoisyMax")
+        try:
+            object.__setattr__(self, "noise", Noise(self.noise))  # its name will do
+        except ValueError:
+            kinds = ", ".join(kind.value for kind in Noise)
+            raise ValueError(
+                f"NoisyMax wants noise to be one of {kinds}. {self.noise!r} was given. Choose geometric: it errs less."
+            ) from None
+
+    @property
+    def scale(self) -> Fraction:
+        """2Δ/ε, or Δ/ε."""
+        return 1 / steepness(self.epsilon, self.sensitivity, monotone=self.monotone)
+
+    def promise(self) -> PureDP:
+        """ε."""
+        return PureDP(upward(exact(self.epsilon)))
+
+    def loss(self) -> NoReturn:
+        """Not known: an error says so."""
+        raise unknown_loss("NoisyMax", reason="of which only the largest loss is known")
+
+    def error(self, *, candidates: int, confidence: Number = 0.95) -> int:
+        """With this confidence the chosen score is at most this far below the best one.
+
+        A candidate that is g below another wins over it with probability q^g/2, q = e^{−1/scale}, for geometric noise,
+        and q^g/2·(1 + g·tanh(1/(2·scale))) for Laplace noise, a tie being half a win. There are k − 1 of them at most.
+
+        >>> NoisyMax(epsilon=1).error(candidates=10), NoisyMax(epsilon=1, noise=Noise.LAPLACE).error(candidates=10)
+        (8, 11)
+        """
+        k, level = natural(candidates, name="candidates", mechanism="NoisyMax"), inside(confidence)
+
+        def holds(width: int) -> bool:
+            return bool((k - 1) * self._overtakes(width + 1) <= ball(1 - level))
+
+        with ctx.workprec(256):
+            low, high = -1, 0
+            while not holds(high):
+                low, high = high, 2 * high + 1
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (low, middle) if holds(middle) else (middle, high)
+        return high
+
+    def release(self, scores: WholeScores, *, coins: Coins | None = None) -> int:
+        """The index of the candidate that is chosen."""
+        given, tossed = whole_scores(scores, mechanism="NoisyMax"), system_coins() if coins is None else coins
+        draw = geometric if self.noise is Noise.GEOMETRIC else discrete_laplace
+        noise = draw(scale=self.scale, size=len(given), coins=tossed)
+        noisy = [score + int(y) for score, y in zip(given, noise, strict=True)]
+        largest = max(noisy)
+        tied = [i for i, score in enumerate(noisy) if score == largest]
+        return tied[tossed.below(len(tied))]
+
+    def _overtakes(self, gap: int) -> arb:
+        """P(Z' − Z > gap) + P(Z' − Z = gap)/2. The difference of two geometric variables is a discrete Laplace one."""
+        half = (-ball(gap / self.scale)).exp() / 2
+        return half if self.noise is Noise.GEOMETRIC else half * (1 + gap * (1 / ball(2 * self.scale)).tanh())

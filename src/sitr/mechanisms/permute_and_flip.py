@@ -1,0 +1,93 @@
+"""Permute-and-flip: like the exponential mechanism, but nearer to the best candidate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NoReturn
+
+from flint import arb, ctx
+
+from sitr.flavors.pure import PureDP
+from sitr.loss.bounds import Number, ball, exact, upward
+from sitr.mechanisms.choice import Scores, flag, natural, rational_scores, steepness, unknown_loss
+from sitr.mechanisms.exponential import Exponential
+from sitr.mechanisms.mechanism import positive
+from sitr.noise.bernoulli import bernoulli_exponential
+from sitr.noise.coins import Coins, system_coins
+from sitr.noise.draws import inside
+
+
+@dataclass(frozen=True, slots=True)
+class PermuteAndFlip:
+    """Go through the candidates in random order; take i with probability e^{ε(s_i − max s)/(2Δ)}, or go on.
+
+    One unit moves every score by at most Δ; the exponent is ε(s_i − max s)/Δ if it moves all of them the same way.
+    This is the best of s_i + X_i with independent exponential noise [DKSSWXZ21]: given the noise of all others,
+    whose best is m, i wins with probability min(1, e^{−rate·(m − s_i)}), and no neighbour moves m − s_i by more than
+    2Δ, or Δ. So the loss is at most ε.      [MS20, Alg. 1]
+
+    >>> PermuteAndFlip(epsilon=1).promise()
+    PureDP(epsilon=1.0)
+    >>> PermuteAndFlip(epsilon=1000).release([3, 50, 20])
+    1
+    """
+
+    epsilon: Number
+    sensitivity: Number = 1
+    monotone: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", mechanism="PermuteAndFlip"))
+        moved = positive(self.sensitivity, name="sensitivity", mechanism="PermuteAndFlip")
+        object.__setattr__(self, "sensitivity", moved)
+        flag(self.monotone, name="monotone", mechanism="PermuteAndFlip")
+
+    def promise(self) -> PureDP:
+        """ε."""
+        return PureDP(upward(exact(self.epsilon)))
+
+    def loss(self) -> NoReturn:
+        """Not known: an error says so. Two answers with ratios e^ε and e^{−ε}, the worst of any ε, it never has."""
+        raise unknown_loss("PermuteAndFlip", reason="of which only the largest loss is known")
+
+    def error(self, *, candidates: int, confidence: Number = 0.95) -> float:
+        """With this confidence the chosen score is at most this far below the best one.
+
+        At worst all k − 1 others are only just farther below, and their coins fall with p = e^{−rate·error}. With N
+        heads among them the best is chosen with probability 1/(1 + N), and E[1/(1 + N)] = (1 − (1 − p)^k)/(kp), which
+        falls in p and is at least 1/(1 + (k − 1)p): the error of the exponential mechanism is never smaller.
+
+        >>> PermuteAndFlip(epsilon=1).error(candidates=10, confidence=0.95)
+        8.93...
+        """
+        k, level = natural(candidates, name="candidates", mechanism="PermuteAndFlip"), inside(confidence)
+        enough = Exponential(self.epsilon, self.sensitivity, self.monotone).error(candidates=k, confidence=level)
+        low, high = Fraction(0), exact(enough)
+        with ctx.workprec(128):
+            while high - low > high / 2**50:
+                middle = (low + high) / 2
+                low, high = (low, middle) if _best(k, ball(self._rate * middle)) >= ball(level) else (middle, high)
+        return upward(high)
+
+    def release(self, scores: Scores, *, coins: Coins | None = None) -> int:
+        """The index of the candidate that is chosen.
+
+        The first head in random order is any of the heads with equal chances. So every coin is tossed, as many for
+        one table as for another, and one of the heads is drawn; the best candidate always has one.
+        """
+        given = rational_scores(scores, mechanism="PermuteAndFlip")
+        tossed, best = system_coins() if coins is None else coins, max(given)
+        flips = [bernoulli_exponential(exponent=self._rate * (best - score), coins=tossed) for score in given]
+        heads = [i for i, head in enumerate(flips) if head]
+        return heads[tossed.below(len(heads))]
+
+    @property
+    def _rate(self) -> Fraction:
+        return steepness(self.epsilon, self.sensitivity, monotone=self.monotone)
+
+
+def _best(k: int, exponent: arb) -> arb:
+    """E[1/(1 + N)] = (1 − (1 − p)^k)/(kp) with p = e^{−exponent} < 1."""
+    p = (-exponent).exp()
+    return -((-p).log1p() * k).expm1() / (k * p)

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sitr.errors import InvalidPromise
+from sitr.mechanisms.choice import flag, natural, rational_scores, steepness, unknown_loss, whole, whole_scores
+
+
+def test_a_unit_that_moves_scores_apart_counts_twice():
+    assert steepness(0.3, 3, monotone=False) == Fraction(1, 20)
+    assert steepness(0.3, 3, monotone=True) == Fraction(1, 10)
+
+
+def test_scores_are_exact():
+    assert rational_scores(np.array([1, 2**62]), mechanism="M") == [1, 2**62]
+    assert whole_scores([10**30, np.int8(-3)], mechanism="M") == [10**30, -3]  # type: ignore[list-item]
+    assert all(type(score) is int for score in whole_scores(np.array([1, 2], dtype=np.uint8), mechanism="M"))
+
+
+@pytest.mark.parametrize("check", [rational_scores, whole_scores])
+@pytest.mark.parametrize("scores", [[], [1.5], [math.nan], [7654321, None], ["7654321"]])
+def test_a_refusal_repeats_no_score(check, scores):
+    with pytest.raises(ValueError, match=r"M wants a row of integers.*was given\. Compute") as caught:
+        check(scores, mechanism="M")
+    assert "7654321" not in str(caught.value)
+
+
+def test_fractions_are_no_integers():
+    with pytest.raises(ValueError, match="a row of integers, one"):
+        whole_scores([Fraction(1, 2)], mechanism="M")  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.5, True, None, "2", math.inf])
+def test_counts_are_natural(number):
+    with pytest.raises(ValueError, match="M wants n to be a whole number of at least 1"):
+        natural(number, name="n", mechanism="M")
+
+
+@pytest.mark.parametrize("choice", [0, 1, None, "yes"])
+def test_flags_are_booleans(choice):
+    with pytest.raises(ValueError, match="M wants f to be True or False"):
+        flag(choice, name="f", mechanism="M")
+
+
+def test_numpy_integers_are_whole_and_booleans_of_numpy_are_not():
+    assert whole(np.uint64(3))
+    assert not whole(np.bool_(True))
+
+
+def test_an_unknown_loss_says_what_to_do():
+    error = unknown_loss("M", reason="which is new")
+    assert isinstance(error, InvalidPromise)
+    assert "promise()" in str(error)

@@ -1,0 +1,181 @@
+"""The law of what is chosen, exactly: from the heads that may come up, and once more from exponential noise."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, permutations, product
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+
+from sitr.errors import InvalidPromise
+from sitr.flavors.pure import PureDP
+from sitr.loss.bounds import ball, exact
+from sitr.mechanisms.exponential import Exponential
+from sitr.mechanisms.permute_and_flip import PermuteAndFlip
+from sitr.noise.bernoulli import bernoulli_exponential
+from sitr.noise.coins import TestCoins
+
+BITS = 300
+BOTH, ONE = (-1, 0, 1), (0, 1)
+
+
+@cache
+def law(scores, rate):
+    """As it is told: every order, each with probability 1/k!, and the first whose coin shows a head."""
+    with ctx.workprec(BITS):
+        heads = [ball(rate * (score - max(scores))).exp() for score in scores]
+        chances = [arb(0)] * len(scores)
+        orders = list(permutations(range(len(scores))))
+        for order in orders:
+            left = arb(1)
+            for i in order:
+                chances[i] += left * heads[i] / len(orders)
+                left *= 1 - heads[i]
+        return chances
+
+
+def noisy(scores, rate):
+    """P(s_i + X_i is the largest), X_i exponential with this rate: ∫ Π_{j≠i} (1 − u·e^{rate(s_j − s_i)}) du from 0 to
+    e^{−rate(max s − s_i)}, u = e^{−rate·x}, one power of u for every set of others."""
+    with ctx.workprec(BITS):
+        chances = []
+        for i, score in enumerate(scores):
+            top, found = ball(rate * (score - max(scores))).exp(), arb(0)
+            others = [j for j in range(len(scores)) if j != i]
+            for size in range(len(others) + 1):
+                for chosen in combinations(others, size):
+                    power = ball(rate * sum(scores[j] - score for j in chosen)).exp() * top ** (size + 1) / (size + 1)
+                    found += (-1) ** size * power
+            chances.append(found)
+        return chances
+
+
+def tables(size):
+    return [(0, *scores) for scores in product(range(-3, 4), repeat=size - 1)]
+
+
+def largest(apart, rate, *, size, moves):
+    moved = [
+        (s, tuple(a + b for a, b in zip(s, d, strict=True))) for s in tables(size) for d in product(moves, repeat=size)
+    ]
+    return max(apart(law(one, rate), law(other, rate)) for one, other in moved)
+
+
+@pytest.mark.parametrize("scores", [(0, 0), (0, 1, 3), (5, 5, 2, 0), (0, Fraction(1, 3), -2, 4)])
+def test_it_is_noisy_max_with_exponential_noise(scores):
+    for one, other in zip(law(scores, Fraction(1, 2)), noisy(scores, Fraction(1, 2)), strict=True):
+        assert abs(one - other) < 1e-60
+
+
+@pytest.mark.parametrize(("size", "moves", "monotone"), [(2, BOTH, False), (3, BOTH, False), (3, ONE, True)])
+def test_the_promise_is_kept_and_used_in_full(apart, size, moves, monotone):
+    loss = largest(apart, PermuteAndFlip(epsilon=1, monotone=monotone)._rate, size=size, moves=moves)
+    assert abs(loss - 1) < 1e-60
+
+
+def test_half_the_noise_is_told_apart(apart):
+    """The monotone variant where scores move both ways."""
+    assert largest(apart, PermuteAndFlip(epsilon=1, monotone=True)._rate, size=2, moves=BOTH) > ball(1.9)
+
+
+# Never worse than the exponential mechanism
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 10), Fraction(1, 2), Fraction(3)])
+def test_the_expected_score_is_never_smaller(rate):
+    with ctx.workprec(BITS):
+        for scores in [*tables(2), *tables(3), (0, -1, -2, -3), (0, -5, -5, -5), (0, 0, 0, -1)]:
+            weights = [ball(rate * score).exp() for score in scores]
+            exponential = sum(w * s for w, s in zip(weights, scores, strict=True)) / sum(weights, arb(0))
+            ours = sum((p * s for p, s in zip(law(scores, rate), scores, strict=True)), arb(0))
+            assert ours >= exponential - 1e-60
+            if len(set(scores)) > 1:
+                assert ours > exponential
+
+
+@pytest.mark.parametrize("candidates", [1, 2, 3, 10, 10**6, 10**30])
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_the_error_is_never_larger(candidates, confidence):
+    ours, other = (
+        kind(0.7, 3).error(candidates=candidates, confidence=confidence) for kind in (PermuteAndFlip, Exponential)
+    )
+    assert ours <= other
+    if candidates > 10:
+        assert ours > other - 2 * 6 / 0.7  # by at most a factor of e² in the odds
+
+
+@pytest.mark.parametrize("candidates", [2, 3, 6])
+@pytest.mark.parametrize("confidence", [0.6, 0.95, 0.999])
+def test_the_error_is_exact_at_worst(candidates, confidence):
+    mechanism = PermuteAndFlip(epsilon=0.7, sensitivity=3)
+    error = mechanism.error(candidates=candidates, confidence=confidence)
+    assert error > 0
+    for wider, kept in ((1.0001, True), (0.9999, False)):
+        best = law((Fraction(0), *[Fraction(-error * wider)] * (candidates - 1)), mechanism._rate)[0]
+        assert (best >= ball(confidence)) is kept
+
+
+# The release, and twins
+
+
+@pytest.mark.parametrize("mechanism", [PermuteAndFlip(1), PermuteAndFlip(0.5, 3), PermuteAndFlip(1, monotone=True)])
+def test_draws_follow_the_law(mechanism, misfit, alarm):
+    scores, coins = (0, 3, Fraction(5, 2), -1, 4), TestCoins(1)
+    draws = [mechanism.release(scores, coins=coins) for _ in range(2_500)]
+    rate = exact(mechanism.epsilon) / exact(mechanism.sensitivity) / (1 if mechanism.monotone else 2)
+    assert misfit(draws, [float(p) for p in law(scores, rate)]) > alarm
+    assert misfit(draws, [float(p) for p in law(scores, 2 * rate)]) < alarm
+
+
+def in_turn(scores, rate, size, coins):
+    """A broken twin: the coins are tossed in the order in which the candidates stand."""
+    heads = [bernoulli_exponential(exponent=rate * (max(scores) - score), size=size, coins=coins) for score in scores]
+    return np.argmax(np.array(heads), axis=0)
+
+
+def test_a_twin_without_the_permutation_is_told_apart_from_ours(leaked):
+    one, other, draws, ours = (2, 3), (3, 2), 4_000, PermuteAndFlip(epsilon=1)
+    twin = [int((in_turn(scores, ours._rate, draws, TestCoins(2)) == 1).sum()) for scores in (one, other)]
+    assert leaked(*twin, draws) > 1
+    coins = TestCoins(3)
+    for event in (0, 1):
+        hits = [sum(ours.release(s, coins=coins) == event for _ in range(draws)) for s in (one, other)]
+        assert leaked(*hits, draws) <= 1
+        assert leaked(*hits[::-1], draws) <= 1
+
+
+def test_the_best_is_taken_where_others_are_hopeless():
+    assert PermuteAndFlip(1).release([10**400, 10**400 + 10**6, -(10**400)]) == 1
+    assert {PermuteAndFlip(1).release([5, 5]) for _ in range(100)} == {0, 1}
+
+
+# Refusals
+
+
+def test_the_loss_is_not_claimed():
+    with pytest.raises(InvalidPromise, match="only the largest loss is known"):
+        PermuteAndFlip(1).loss()
+
+
+@pytest.mark.parametrize("number", [0, -1, math.nan, math.inf, None, "ten", True])
+def test_bad_parameters_are_refused_by_name(number):
+    for name in ("epsilon", "sensitivity"):
+        with pytest.raises(ValueError, match=f"PermuteAndFlip wants {name} to be a finite number above 0"):
+            PermuteAndFlip(**{"epsilon": 1, "sensitivity": 1, name: number})
+
+
+def test_other_bad_things_are_refused():
+    with pytest.raises(ValueError, match="monotone"):
+        PermuteAndFlip(1, monotone=1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="integers or fractions"):
+        PermuteAndFlip(1).release([0.5, 1.5])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="candidates"):
+        PermuteAndFlip(1).error(candidates=0)
+
+
+def test_the_promise_is_epsilon():
+    assert PermuteAndFlip(0.1).promise() == PureDP(0.1)
