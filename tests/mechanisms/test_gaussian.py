@@ -3,15 +3,18 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import pytest
 from flint import arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitr.errors import InvalidPromise
+from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import ball, exact
-from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.gaussian import Gaussian, classical_sigma
 from sitr.neighbors.distance import Distance
 from sitr.noise.coins import TestCoins
 
@@ -106,6 +109,136 @@ def test_the_release_is_the_values_plus_noise():
 
 def test_the_error_holds_the_noise_as_often_as_it_says():
     weights = [math.exp(-y * y / 200) for y in range(-200, 201)]
-    width = Gaussian(sigma=10).error(confidence=0.9)
+    width = int(Gaussian(sigma=10).error(confidence=0.9))
     inside = [sum(weights[200 - w : 201 + w]) / sum(weights) for w in (width - 1, width)]
     assert inside[0] < 0.9 <= inside[1]
+
+
+# Approximate promises
+
+
+def hockey_stick(sigma: Fraction, shift: int, epsilon: Fraction) -> arb:
+    """Term by term: Σ_y max(0, P(y) − e^ε·Q(y)); 40σ leave out less than e^{−800}."""
+    reach = math.ceil(40 * sigma) + abs(shift)
+    weights = {y: (-ball(Fraction(y * y) / (2 * sigma**2))).exp() for y in range(-reach - shift, reach + shift + 1)}
+    whole, odds = sum(weights.values(), arb(0)), ball(epsilon).exp()
+    parts = (weights[y - shift] - odds * weights[y] for y in range(-reach, reach + shift + 1))
+    return sum((part.nonnegative_part() for part in parts), arb(0)) / whole
+
+
+PRICES = [
+    (1.0, 1e-6, 1),
+    (0.1, 1e-4, 1),
+    (3.0, 1e-9, 2),
+    (0.0, 0.05, 1),
+    (20.0, 1e-5, 3),
+    (1.0, 0.5, 1),
+    (0.5, 1e-100, 2),
+]
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "shift"), PRICES)
+def test_the_analytic_calibration_just_keeps_the_promise(epsilon, delta, shift):
+    """Also for shorter ways; a millionth less noise is too little."""
+    noise = Gaussian.fitting(ApproximateDP(epsilon, delta), sensitivity=shift, single=True)
+    sigma = exact(noise.sigma)
+    with ctx.workprec(BITS + 400):
+        for way in range(1, shift + 1):
+            assert hockey_stick(sigma, way, exact(epsilon)) <= ball(delta)
+        assert hockey_stick(sigma * (1 - Fraction(1, 10**6)), shift, exact(epsilon)) > ball(delta)
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "shift"), PRICES)
+def test_the_loss_agrees_with_the_calibration(epsilon, delta, shift):
+    found = (
+        Gaussian.fitting(ApproximateDP(epsilon, delta), sensitivity=shift, single=True).loss().delta(epsilon=epsilon)
+    )
+    assert found.lower <= delta <= found.upper * (1 + 1e-6)
+
+
+def test_less_noise_than_by_moments_and_than_in_textbooks():
+    for epsilon in (0.01, 0.1, 0.5, 0.99):
+        price = ApproximateDP(epsilon, 1e-6)
+        exactly = Gaussian.fitting(price, sensitivity=1, single=True).sigma
+        moments = Gaussian.fitting(price, sensitivity=1).sigma
+        assert exactly < moments < classical_sigma(epsilon, delta=1e-6)
+
+
+def test_on_a_fine_grid_it_is_the_calibration_on_the_reals():
+    """Balle and Wang: σ with Φ(1/2σ − εσ) − e^ε·Φ(−1/2σ − εσ) = δ, from scipy."""
+    from scipy.optimize import brentq
+    from scipy.stats import norm
+
+    def profile(sigma: float) -> Any:
+        return norm.cdf(0.5 / sigma - sigma) - math.e * norm.cdf(-0.5 / sigma - sigma) - 1e-5
+
+    fine = Gaussian.fitting(ApproximateDP(1.0, 1e-5), sensitivity=1, granularity=2.0**-30, single=True)
+    assert abs(float(fine.sigma) / brentq(profile, 1, 10, xtol=1e-12) - 1) < 1e-6
+
+
+def test_the_calibration_on_the_reals_is_too_little_on_a_coarse_grid():
+    """Broken: σ of the real Gaussian taken for integers."""
+    fine = Gaussian.fitting(ApproximateDP(1.0, 1e-6), sensitivity=1, granularity=2.0**-30, single=True)
+    with ctx.workprec(BITS):
+        assert hockey_stick(exact(fine.sigma), 1, Fraction(1)) > ball(1e-6)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.2, 1e-3), (4.0, 1e-9)])
+@pytest.mark.parametrize("squares", [1, 2, 5])
+def test_a_vector_is_fitted_by_moments(epsilon, delta, squares):
+    price = ApproximateDP(epsilon, delta)
+    noise = Gaussian.fitting(price, sensitivity=Distance(l1=0, l2_squared=squares, largest=0).l2)
+    assert noise.promise().to_approximate(delta=delta).covers(price)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "sensitivity"),
+    [(1e-9, 1e-9, 1), (1e4, 1e-6, 1), (1e6, 1e-3, 10), (1.0, 1e-300, 1), (1.0, 1e-6, 10**18), (0.0, 1e-9, 1)],
+)
+def test_extreme_prices_can_be_fitted(epsilon, delta, sensitivity):
+    """A loss of Δ²/2σ² at the centre, half of all, must not be above ε; Rényi's moments are never needed in full."""
+    price = ApproximateDP(epsilon, delta)
+    sigma = exact(Gaussian.fitting(price, sensitivity=sensitivity, single=True).sigma)
+    assert 2 * exact(epsilon) * sigma**2 >= sensitivity**2 * (1 - Fraction(1, 10**6)) or epsilon < 1
+    assert epsilon == 0 or sigma < Gaussian.fitting(price, sensitivity=sensitivity).sigma
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0])
+@pytest.mark.parametrize("single", [True, False])
+def test_an_approximate_price_needs_a_delta(delta, single):
+    with pytest.raises(ValueError, match="Gaussian wants 0 < delta < 1"):
+        Gaussian.fitting(ApproximateDP(1.0, delta), sensitivity=1, single=single)
+
+
+def test_a_way_of_no_whole_length_is_no_way_of_a_number():
+    with pytest.raises(InvalidPromise, match="moves by a whole number"):
+        Gaussian.fitting(ApproximateDP(1.0, 1e-6), sensitivity=1.5, single=True)
+
+
+def test_the_classical_calibration():
+    for epsilon, delta, moved in [(0.5, 1e-6, 1), (0.99, 1e-9, 7)]:
+        known = math.sqrt(2 * math.log(1.25 / delta)) * moved / epsilon
+        assert known * (1 - 1e-15) <= classical_sigma(epsilon, delta=delta, sensitivity=moved) <= known * (1 + 1e-14)
+
+
+@pytest.mark.parametrize("epsilon", [1, 1.0, 2, 1e300])
+def test_the_classical_calibration_ends_at_one(epsilon):
+    with pytest.raises(InvalidPromise, match="wants 0 < ε < 1"):
+        classical_sigma(epsilon, delta=1e-6)
+
+
+def test_beyond_that_it_would_be_wrong():
+    """Broken: the formula at ε = 20 and δ = 1e-6, on a fine grid."""
+    with ctx.workprec(BITS):
+        formula = (2 * (ball(1.25) / ball(1e-6)).log()).sqrt() / 20
+        sigma = Fraction(str(float(formula)))
+        assert hockey_stick(sigma * 64, 64, Fraction(20)) > ball(1e-6)
+
+
+@pytest.mark.parametrize("number", [0, -1, math.nan, math.inf, None, True])
+def test_the_classical_calibration_refuses_what_is_no_parameter(number):
+    for given_, name in [({"epsilon": number}, "epsilon"), ({"sensitivity": number}, "sensitivity")]:
+        with pytest.raises(ValueError, match=f"wants {name} to be a finite number above 0"):
+            classical_sigma(**{"epsilon": 0.5, "delta": 1e-6, **given_})
+    with pytest.raises(ValueError, match="wants 0 < delta < 1"):
+        classical_sigma(0.5, delta=number if number is not True else 1)

@@ -244,3 +244,25 @@ def test_noise_decides_at_the_border():
     # P(Y ≥ 0) = 1/(1 + e^{−1/2}) = 0.62; 400 draws leave [150, 330] with probability below 1e-15.
     assert 150 < len(numbers) < 330
     assert min(numbers) == 30
+
+
+@pytest.mark.parametrize("confidence", [0.51, 0.75, 0.95, 0.999999])
+@pytest.mark.parametrize("scale", [Fraction(1, 3), 2, Fraction(77, 10)])
+def test_so_many_people_are_shown_with_this_confidence_and_no_fewer(scale, confidence):
+    """P(n + Y ≥ least) = 1 − q^{n − least + 1}/(1 + q) for n ≥ least, q/(1 + q) < ½ for one fewer."""
+    threshold = Threshold(noise=Laplace(scale=scale), groups=1, least=60)
+    n = threshold.error(confidence=confidence)
+    with ctx.workprec(BITS):
+        q = (-ball(1 / exact(scale))).exp()
+        shown = [1 - q ** (m - 59) / (1 + q) if m >= 60 else q / (1 + q) for m in (n - 1, n)]
+        assert shown[0] < ball(confidence) <= shown[1]
+
+
+def test_a_confidence_below_one_half_is_refused():
+    with pytest.raises(ValueError, match="above one half"):
+        Threshold(noise=Laplace(scale=2), groups=1, least=30).error(confidence=0.5)
+
+
+def test_people_are_counted_in_integers():
+    with pytest.raises(ValueError, match="noise on integers"):
+        Threshold(noise=Laplace(scale=2, granularity=Fraction(1, 2)), groups=1, least=30)

@@ -1,68 +1,216 @@
-"""The Gaussian mechanism on integers."""
+"""The Gaussian mechanism on integers, and on any public grid."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, overload
 
+import numpy as np
+from flint import arb, ctx
+from numpy.typing import NDArray
+
+from sitr.errors import InvalidPromise
+from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import Number, exact, square_root_upward, upward
+from sitr.loss.bounds import Number, ball, exact, square_root_upward, upper, upward
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.loss import Loss
+from sitr.mechanisms.granularity import Exact, add_noise, granule, movement
 from sitr.mechanisms.mechanism import float_below, positive, whole_shift
+from sitr.noise.bell import bell_sums
 from sitr.noise.coins import Coins
+from sitr.noise.draws import Draws
 from sitr.noise.gaussian import discrete_gaussian, discrete_gaussian_width
+
+_CLOSE = Fraction(1, 2**40)
+"""How far the σ that is found may be above one that does not do, relative to it."""
+
+_LONG = 1000
+"""Beyond this ε only P(L > ε) is computed: e^ε times the other part of δ would need as many digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gaussian:
-    """Add an integer Y with P(Y = y) ∝ e^{−y²/(2σ²)} to every number of a vector of integers.
+    """Add a multiple y of the granularity with P(y) ∝ e^{−y²/(2σ²)} to every number of a vector of such multiples.
 
-    If one unit moves the vector by at most Δ in Euclidean length (ℓ2), D_α ≤ αΔ²/(2σ²) for all α > 1.
-    [CKS20, Thm 4 and Cor. 15]
+    If one unit moves the vector by at most Δ in Euclidean length (ℓ2), D_α ≤ αΔ²/(2σ²) for all α > 1. The granularity
+    is public, and 1 unless another is chosen: integers.      [CKS20, Thm 4 and Cor. 15]
+
+    Numbers may be floats, which stand for the decimal they print as: 0.1 for one tenth. (A granularity that is a power
+    of two, and a sensitivity that is a whole number of granules, stand for themselves.) Values may not.
 
     >>> Gaussian(sigma=4, sensitivity=2).promise()
     ZeroConcentratedDP(rho=0.125)
+    >>> noisy = Gaussian(sigma=4, granularity=Fraction(1, 1024)).release([Fraction(27, 4), Fraction(0)])
+    >>> [(number * 1024).denominator for number in noisy]
+    [1, 1]
     """
 
     sigma: Number
     sensitivity: Number = 1
+    granularity: Number = 1
 
     def __post_init__(self) -> None:
+        grain = granule(self.granularity, mechanism="Gaussian")
         object.__setattr__(self, "sigma", positive(self.sigma, name="sigma", mechanism="Gaussian"))
-        object.__setattr__(self, "sensitivity", positive(self.sensitivity, name="sensitivity", mechanism="Gaussian"))
+        object.__setattr__(self, "sensitivity", movement(self.sensitivity, grain, mechanism="Gaussian"))
+        object.__setattr__(self, "granularity", grain)
 
     @classmethod
-    def fitting(cls, price: ZeroConcentratedDP, *, sensitivity: Number) -> Gaussian:
+    def fitting(
+        cls,
+        price: ZeroConcentratedDP | ApproximateDP,
+        *,
+        sensitivity: Number,
+        granularity: Number = 1,
+        single: bool = False,
+    ) -> Gaussian:
         """The least noise that keeps this promise: σ = Δ/√(2ρ), rounded up to a fraction.
+
+        An approximate promise is kept by the ρ that implies it. For a `single` number less noise is enough: the σ with
+        δ(ε) = P(Y > t − Δ) − e^ε·P(Y > t) ≤ δ, t = εσ²/Δ + Δ/2, of which both parts are summed with proved errors.
+        (On the reals Y is normal, and this is the analytic calibration [BW18, Thm 8 and Alg. 1].) A vector of
+        integers cannot be turned so that only one of them moves: there the shortcut is not known to hold.
 
         >>> Gaussian.fitting(ZeroConcentratedDP(0.125), sensitivity=2).sigma
         Fraction(4, 1)
+        >>> price = ApproximateDP(0.5, 1e-6)
+        >>> float(Gaussian.fitting(price, sensitivity=1).sigma)
+        8.67...
+        >>> float(Gaussian.fitting(price, sensitivity=1, single=True).sigma), classical_sigma(0.5, delta=1e-6)
+        (8.05..., 10.59...)
         """
+        grain = granule(granularity, mechanism="Gaussian")
+        moved = movement(sensitivity, grain, mechanism="Gaussian")
+        if isinstance(price, ApproximateDP):
+            _between(price.delta)
+            if single:
+                shift = whole_shift(moved / grain, mechanism="Gaussian")
+                return cls(_analytic(exact(price.epsilon), exact(price.delta), shift) * grain, moved, grain)
+            price = ZeroConcentratedDP.fitting(price)
         rho = positive(price.rho, name="rho", mechanism="Gaussian")
-        moved = positive(sensitivity, name="sensitivity", mechanism="Gaussian")
-        return cls(moved * square_root_upward(1 / (2 * rho)), moved)
+        return cls(moved * square_root_upward(1 / (2 * rho)), moved, grain)
+
+    def in_granules(self) -> Gaussian:
+        """The same noise on numbers of granules: for large arrays, which hold integers.
+
+        >>> Gaussian(sigma=3, granularity=Fraction(1, 4)).in_granules()
+        Gaussian(sigma=Fraction(12, 1), sensitivity=Fraction(4, 1), granularity=Fraction(1, 1))
+        """
+        grain = exact(self.granularity)
+        return Gaussian(exact(self.sigma) / grain, exact(self.sensitivity) / grain)
 
     def promise(self) -> ZeroConcentratedDP:
         """ρ = Δ²/(2σ²)."""
         return ZeroConcentratedDP(upward(exact(self.sensitivity) ** 2 / (2 * exact(self.sigma) ** 2)))
 
     def loss(self) -> Loss:
-        """The loss of one number that moves by Δ, which must be whole; noise on a vector keeps `promise()`.
+        """The loss of one number that moves by Δ, a whole number of granules; noise on a vector keeps `promise()`.
 
         σ is rounded down to a float, by less than the law's `blur` allows for.
 
         >>> Gaussian(sigma=4, sensitivity=2).loss().epsilon(delta=1e-6)
         Bounds(lower=2.2..., upper=2.2...)
         """
-        shift = whole_shift(self.sensitivity, mechanism="Gaussian")
-        return Loss.of(DiscreteGaussianLaw(float_below(self.sigma), shift))
+        counted = self.in_granules()
+        shift = whole_shift(counted.sensitivity, mechanism="Gaussian")
+        return Loss.of(DiscreteGaussianLaw(float_below(counted.sigma), shift))
 
-    def error(self, *, confidence: Number = 0.95) -> int:
-        """The least w with P(|Y| ≤ w) ≥ confidence, for each number by itself."""
-        return discrete_gaussian_width(sigma=self.sigma, confidence=confidence)
+    def error(self, *, confidence: Number = 0.95) -> int | Fraction:
+        """The least multiple w of the granularity with P(|y| ≤ w) ≥ confidence, for each number by itself.
 
-    def release(self, values: Sequence[int], *, coins: Coins | None = None) -> list[int]:
-        """The values with fresh noise."""
-        noise = discrete_gaussian(sigma=self.sigma, size=len(values), coins=coins)
-        return [value + int(y) for value, y in zip(values, noise, strict=True)]
+        >>> Gaussian(sigma=10).error(), Gaussian(sigma=10, granularity=0.5).error()
+        (20, Fraction(39, 2))
+        """
+        width = discrete_gaussian_width(sigma=self.in_granules().sigma, confidence=confidence)
+        wide = width * exact(self.granularity)
+        return wide.numerator if exact(self.granularity).denominator == 1 else wide
+
+    @overload
+    def release(self, values: Exact, *, coins: Coins | None = None) -> Exact: ...
+    @overload
+    def release(self, values: Sequence[Exact], *, coins: Coins | None = None) -> list[Exact]: ...
+    @overload
+    def release(self, values: NDArray[np.integer[Any]], *, coins: Coins | None = None) -> Draws: ...
+    def release(self, values: Any, *, coins: Coins | None = None) -> Any:
+        """The value, or all of them, with fresh noise: integers, fractions or an array, as for `Laplace.release`.
+
+        >>> Gaussian(sigma=0.01).release([5, -7, 10**30])
+        [5, -7, 1000000000000000000000000000000]
+        """
+        sigma = self.in_granules().sigma
+        return add_noise(
+            values,
+            lambda size: discrete_gaussian(sigma=sigma, size=size, coins=coins),
+            granularity=exact(self.granularity),
+            mechanism="Gaussian",
+        )
+
+
+def classical_sigma(epsilon: Number, *, delta: Number, sensitivity: Number = 1) -> float:
+    """√(2 ln(1.25/δ))·Δ/ε, rounded up: the calibration of the textbooks, for ε < 1 only and for noise on the reals.
+
+    It is shown for comparison; `Gaussian.fitting` needs less.      [DR14, Thm A.1]
+
+    >>> classical_sigma(0.9, delta=1e-5)
+    5.38...
+    >>> classical_sigma(2, delta=1e-5)
+    Traceback (most recent call last):
+    sitr.errors.InvalidPromise: The classical calibration wants 0 < ε < 1. epsilon=2 was given. ...
+    """
+    size = positive(epsilon, name="epsilon", mechanism="The classical calibration")
+    moved = positive(sensitivity, name="sensitivity", mechanism="The classical calibration")
+    if size >= 1:
+        raise InvalidPromise(
+            wanted="The classical calibration wants 0 < ε < 1.",
+            given=f"epsilon={epsilon!r} was given.",
+            do="Use Gaussian.fitting: beyond 1 the classical noise is too little to keep the promise.",
+        )
+    _between(delta)
+    return upper((2 * (ball(Fraction(5, 4)) / ball(delta)).log()).sqrt() * ball(moved / size))
+
+
+def _between(delta: Number) -> None:
+    try:
+        inside = 0 < exact(delta) < 1
+    except (TypeError, ValueError, AttributeError):
+        inside = False
+    if not inside:
+        raise ValueError(f"Gaussian wants 0 < delta < 1. {delta!r} was given. Choose a small positive delta.")
+
+
+def _analytic(epsilon: Fraction, delta: Fraction, shift: int) -> Fraction:
+    """A float σ that keeps (ε, δ), only a little larger than one that does not."""
+
+    def keeps(sigma: Fraction) -> bool:
+        return bool(_excess(sigma, shift, epsilon, delta) <= 0)
+
+    high = Fraction(shift)
+    while not keeps(high):
+        high *= 2
+    low = high / 2
+    while keeps(low):
+        low, high = low / 2, low
+    while high - low > _CLOSE * high:
+        middle = Fraction(float((low + high) / 2))  # so that no law of it is rounded
+        low, high = (low, middle) if keeps(middle) else (middle, high)
+    return high
+
+
+def _excess(sigma: Fraction, shift: int, epsilon: Fraction, delta: Fraction) -> arb:
+    """θ·(δ(ε) − δ) for Y + Δ against Y. The losses (2yΔ − Δ²)/(2σ²) that are larger than ε are those of y > t.
+
+    A shorter way is never told apart more easily, and the other direction is the mirror image.
+    """
+    bits = 128 + 2 * math.ceil(min(epsilon, Fraction(_LONG))) + delta.denominator.bit_length()
+    border = epsilon * sigma**2 / shift + Fraction(shift, 2)
+    with ctx.workprec(bits + 64):
+        whole, tail = bell_sums(sigma, bits=bits)
+        near, far = math.floor(border - shift), math.floor(border)
+        told = tail(near) if near >= 0 else whole - tail(-near - 1)
+        if epsilon <= _LONG:
+            told -= ball(epsilon).exp() * tail(far)
+        return told - ball(delta) * whole

@@ -1,53 +1,79 @@
-"""The Laplace mechanism on integers."""
+"""The Laplace mechanism on integers, and on any public grid."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sitr.flavors.pure import PureDP
 from sitr.loss.bounds import Number, exact, upward
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.loss import Loss
+from sitr.mechanisms.granularity import Exact, add_noise, granule, movement
 from sitr.mechanisms.mechanism import float_below, positive, whole_shift
 from sitr.noise.coins import Coins
+from sitr.noise.draws import Draws
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_width
 
 
 @dataclass(frozen=True, slots=True)
 class Laplace:
-    """Add an integer Y with P(Y = y) ∝ e^{−|y|/scale} to every number of a vector of integers.
+    """Add a multiple y of the granularity with P(y) ∝ e^{−|y|/scale} to every number of a vector of such multiples.
 
-    If one unit moves the vector by at most Δ in the sum of sizes (ℓ1), the loss is at most Δ/scale.
-    [GRS12, Sec. 2; CKS20, Sec. 5]
+    If one unit moves the vector by at most Δ in the sum of sizes (ℓ1), the loss is at most Δ/scale. The granularity is
+    public, and 1 unless another is chosen: integers.      [GRS12, Sec. 2; CKS20, Sec. 5]
+
+    Numbers may be floats, which stand for the decimal they print as: 0.1 for one tenth. (A granularity that is a power
+    of two, and a sensitivity that is a whole number of granules, stand for themselves.) Values may not.
 
     >>> Laplace(scale=20, sensitivity=6).promise()
     PureDP(epsilon=0.3)
+    >>> noisy = Laplace(scale=3, sensitivity=1, granularity=Fraction(1, 1024)).release(Fraction(27, 4))
+    >>> (noisy * 1024).denominator
+    1
     """
 
     scale: Number
     sensitivity: Number = 1
+    granularity: Number = 1
 
     def __post_init__(self) -> None:
+        grain = granule(self.granularity, mechanism="Laplace")
         object.__setattr__(self, "scale", positive(self.scale, name="scale", mechanism="Laplace"))
-        object.__setattr__(self, "sensitivity", positive(self.sensitivity, name="sensitivity", mechanism="Laplace"))
+        object.__setattr__(self, "sensitivity", movement(self.sensitivity, grain, mechanism="Laplace"))
+        object.__setattr__(self, "granularity", grain)
 
     @classmethod
-    def fitting(cls, price: PureDP, *, sensitivity: Number) -> Laplace:
+    def fitting(cls, price: PureDP, *, sensitivity: Number, granularity: Number = 1) -> Laplace:
         """The least noise that keeps this promise: scale = Δ/ε, an exact fraction.
 
         >>> Laplace.fitting(PureDP(0.3), sensitivity=6).scale
         Fraction(20, 1)
         """
-        moved = positive(sensitivity, name="sensitivity", mechanism="Laplace")
-        return cls(moved / positive(price.epsilon, name="epsilon", mechanism="Laplace"), moved)
+        grain = granule(granularity, mechanism="Laplace")
+        moved = movement(sensitivity, grain, mechanism="Laplace")
+        return cls(moved / positive(price.epsilon, name="epsilon", mechanism="Laplace"), moved, grain)
+
+    def in_granules(self) -> Laplace:
+        """The same noise on numbers of granules: for large arrays, which hold integers.
+
+        >>> Laplace(scale=3, granularity=Fraction(1, 4)).in_granules()
+        Laplace(scale=Fraction(12, 1), sensitivity=Fraction(4, 1), granularity=Fraction(1, 1))
+        """
+        grain = exact(self.granularity)
+        return Laplace(exact(self.scale) / grain, exact(self.sensitivity) / grain)
 
     def promise(self) -> PureDP:
         """ε = Δ/scale."""
         return PureDP(upward(exact(self.sensitivity) / exact(self.scale)))
 
     def loss(self) -> Loss:
-        """The loss of one number that moves by Δ, which must be whole; noise on a vector keeps `promise()`.
+        """The loss of one number that moves by Δ, a whole number of granules; noise on a vector keeps `promise()`.
 
         Noise of a larger scale can be made from noise of a smaller one [GRS12, Sec. 4]: a scale that has no float of
         its own is rounded down.
@@ -55,14 +81,43 @@ class Laplace:
         >>> Laplace(scale=10).loss().max() - 0.1 < 1e-12
         True
         """
-        shift = whole_shift(self.sensitivity, mechanism="Laplace")
-        return Loss.of(DiscreteLaplaceLaw(float_below(self.scale), shift))
+        counted = self.in_granules()
+        shift = whole_shift(counted.sensitivity, mechanism="Laplace")
+        return Loss.of(DiscreteLaplaceLaw(float_below(counted.scale), shift))
 
-    def error(self, *, confidence: Number = 0.95) -> int:
-        """The least w with P(|Y| ≤ w) ≥ confidence, for each number by itself."""
-        return discrete_laplace_width(scale=self.scale, confidence=confidence)
+    def error(self, *, confidence: Number = 0.95) -> int | Fraction:
+        """The least multiple w of the granularity with P(|y| ≤ w) ≥ confidence, for each number by itself.
 
-    def release(self, values: Sequence[int], *, coins: Coins | None = None) -> list[int]:
-        """The values with fresh noise."""
-        noise = discrete_laplace(scale=self.scale, size=len(values), coins=coins)
-        return [value + int(y) for value, y in zip(values, noise, strict=True)]
+        >>> Laplace(scale=10).error(), Laplace(scale=10, granularity=0.5).error()
+        (30, Fraction(30, 1))
+        """
+        width = discrete_laplace_width(scale=self.in_granules().scale, confidence=confidence)
+        wide = width * exact(self.granularity)
+        return wide.numerator if exact(self.granularity).denominator == 1 else wide
+
+    @overload
+    def release(self, values: Exact, *, coins: Coins | None = None) -> Exact: ...
+    @overload
+    def release(self, values: Sequence[Exact], *, coins: Coins | None = None) -> list[Exact]: ...
+    @overload
+    def release(self, values: NDArray[np.integer[Any]], *, coins: Coins | None = None) -> Draws: ...
+    def release(self, values: Any, *, coins: Coins | None = None) -> Any:
+        """The value, or all of them, with fresh noise.
+
+        Integers, of any size, where the granularity is whole, otherwise fractions. An array of integers is answered by
+        one: of 64-bit integers if they are wide enough for all answers, otherwise of Python's. Floats are refused,
+        and so are numbers between two multiples: see `sitr.mechanisms.granularity` for a way to round.
+
+        >>> Laplace(scale=0.001).release([5, -7, 10**30]), Laplace(scale=0.001).release(5)
+        ([5, -7, 1000000000000000000000000000000], 5)
+        >>> Laplace(scale=0.001).release(0.1 + 0.2)
+        Traceback (most recent call last):
+        ValueError: Laplace wants integers. Something else was given. Round what each unit adds, and sum in integers...
+        """
+        scale = self.in_granules().scale
+        return add_noise(
+            values,
+            lambda size: discrete_laplace(scale=scale, size=size, coins=coins),
+            granularity=exact(self.granularity),
+            mechanism="Laplace",
+        )

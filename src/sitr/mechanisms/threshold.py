@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from flint import arb
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import ball, exact, upper
+from sitr.loss.bounds import Number, ball, exact, upper
 from sitr.loss.loss import Loss
 from sitr.mechanisms.laplace import Laplace
 from sitr.noise.coins import Coins
-from sitr.noise.laplace import discrete_laplace_tail
+from sitr.noise.draws import inside
+from sitr.noise.laplace import discrete_laplace_tail, discrete_laplace_width
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,11 @@ class Threshold:
     least: int
 
     def __post_init__(self) -> None:
+        if exact(self.noise.granularity) != 1:
+            raise ValueError(
+                "Threshold wants noise on integers: people are counted. "
+                f"granularity={self.noise.granularity} was given. Leave it at 1."
+            )
         if self.groups > exact(self.noise.sensitivity):
             raise ValueError(
                 "Threshold wants noise for a sensitivity of at least the number of groups. "
@@ -78,6 +85,22 @@ class Threshold:
             given="A Threshold was given, whose loss depends on how many people share each key.",
             do="Use promise(), which holds whoever shares them.",
         )
+
+    def error(self, *, confidence: Number = 0.95) -> int:
+        """A key that so many people have, and no fewer, is shown with at least this confidence, above one half.
+
+        n + Y ≥ least fails with P(Y > n − least).
+
+        >>> Threshold(noise=Laplace(scale=2, sensitivity=2), groups=2, least=30).error()
+        35
+        """
+        rest = 1 - inside(confidence)
+        if rest >= Fraction(1, 2):
+            raise ValueError(
+                f"Threshold wants a confidence above one half. {confidence!r} was given. Choose for example 0.95."
+            )
+        # P(|Y| ≤ w) ≥ 1 − 2(1 − c) means P(Y > w) ≤ 1 − c.
+        return self.least + discrete_laplace_width(scale=self.noise.scale, confidence=1 - 2 * rest)
 
     def release(self, people: Sequence[int], *, coins: Coins | None = None) -> list[int | None]:
         """The noisy number of people of every key that is shown, None for the others."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
+from fractions import Fraction
 
 import pyarrow as pa
 
@@ -66,7 +67,7 @@ def _field(column: Noisy) -> pa.Field:
     return pa.field(column.term.name, pa.int64() if _whole(column) else pa.float64(), metadata=metadata)
 
 
-def _number(granules: int, column: Noisy) -> int | float:
+def _number(granules: int | Fraction, column: Noisy) -> int | float:
     """Granules in the column's unit; numbers stop at the ends of 64 bits, or of the doubles."""
     largest = 2**63 - 1 if _whole(column) else sys.float_info.max
     value = max(-largest, min(largest, granules * column.granularity))

@@ -1,0 +1,162 @@
+"""A public grid: numbers are whole numbers of granules before the noise and after it, and never floats in between.
+
+The sum of a float and of noise has holes, which tell what the float was [Mir12]. On a grid there are none: the answer
+is an integer times a public granule, and every such number can be the answer to every value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from numbers import Integral, Rational
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sitr.loss.bounds import Number, exact, square_root_upward
+from sitr.mechanisms.mechanism import positive
+from sitr.noise.draws import Draws
+
+Exact = TypeVar("Exact", int, Fraction)
+"""Integers are answered by integers, fractions by fractions."""
+
+Whole = NDArray[np.integer[Any]] | NDArray[np.object_]
+
+_LARGEST = np.iinfo(np.int64).max
+
+
+def granule(number: Number, *, mechanism: str) -> Fraction:
+    """A float stands for the decimal it prints as, but a power of two for itself: 2.0**-40 prints as less than it is.
+
+    >>> granule(0.1, mechanism="Laplace"), granule(2.0**-40, mechanism="Laplace") == Fraction(1, 2**40)
+    (Fraction(1, 10), True)
+    """
+    grain = positive(number, name="granularity", mechanism=mechanism)
+    return Fraction(number) if isinstance(number, float) and math.frexp(number)[0] == 0.5 else grain
+
+
+def movement(sensitivity: Number, granularity: Fraction, *, mechanism: str) -> Fraction:
+    """A float stands for the decimal it prints as, but for itself where it is a whole number of granules.
+
+    >>> movement(0.3, Fraction(1), mechanism="Laplace"), movement(3 * 2.0**-40, Fraction(1, 2**40), mechanism="Laplace")
+    (Fraction(3, 10), Fraction(3, 1099511627776))
+    """
+    moved = positive(sensitivity, name="sensitivity", mechanism=mechanism)
+    if isinstance(sensitivity, float) and (Fraction(sensitivity) / granularity).denominator == 1:
+        return Fraction(sensitivity)
+    return moved
+
+
+def rounded(number: Number, *, granularity: Number) -> Fraction:
+    """The nearest multiple of the granularity, ⌊x/g + ½⌋·g; a float is taken for the binary number that it is.
+
+    Round what each unit adds, to be summed exactly, rather than the sum. Both ends of an interval that is a multiple of
+    g long are rounded alike, which is not so if halves go to the even side: 0.5 and 1.5 would become 0 and 2.
+
+    >>> rounded(2.71828, granularity=Fraction(1, 4)), rounded(-0.0, granularity=1), rounded(5e-324, granularity=1)
+    (Fraction(11, 4), Fraction(0, 1), Fraction(0, 1))
+    """
+    grain = granule(granularity, mechanism="Rounding")
+    if not isinstance(number, Rational | float | np.floating) or not math.isfinite(number):
+        raise ValueError(
+            "Rounding wants a finite number. Something else was given. "
+            "Decide beforehand what stands for numbers that are missing or infinite."
+        )
+    value = Fraction(float(number)) if isinstance(number, float | np.floating) else exact(number)
+    return math.floor(value / grain + Fraction(1, 2)) * grain
+
+
+def rounded_sensitivity(
+    sensitivity: Number, *, granularity: Number, numbers: int = 1, euclidean: bool = False
+) -> Fraction:
+    """How far so many numbers move once they are `rounded`, if before they move by at most Δ together.
+
+    A number that moves by s granules is rounded to one that moves by at most ⌈s⌉ of them. With S = Δ/g that is
+
+        ⌈S⌉ for one number;   ⌈S⌉ + d − 1 for d in the sum of sizes (ℓ1);   less than S + √d in Euclidean length (ℓ2),
+
+    because the sum of all ⌈s_i⌉ < s_i + 1 is a whole number below S + d, and ‖⌈s⌉‖ ≤ ‖s‖ + ‖⌈s⌉ − s‖. The first two are
+    attained. Only numbers that one unit can move at all count for d.
+
+    >>> rounded_sensitivity(1, granularity=0.25), rounded_sensitivity(1, granularity=0.25, numbers=3)
+    (Fraction(1, 1), Fraction(3, 2))
+    >>> rounded_sensitivity(1, granularity=0.25, numbers=9, euclidean=True)
+    Fraction(7, 4)
+    """
+    if isinstance(numbers, bool) or not isinstance(numbers, int) or numbers < 1:
+        raise ValueError(f"Rounding wants at least one number. {numbers!r} was given. Count those that can move.")
+    grain = granule(granularity, mechanism="Rounding")
+    moved = movement(sensitivity, grain, mechanism="Rounding") / grain
+    if numbers > 1 and euclidean:
+        return grain * (moved + square_root_upward(Fraction(numbers)))
+    return grain * (math.ceil(moved) + numbers - 1)
+
+
+def add_noise(values: Any, draw: Callable[[Any], Any], *, granularity: Fraction, mechanism: str) -> Any:
+    """One number, a row of them or an array, with noise: `draw(size)` makes granules of it, and one if size is None."""
+    grid = _Grid(granularity, mechanism)
+    if isinstance(values, np.ndarray):
+        return grid.array(values, draw)
+    if isinstance(values, Rational):
+        return grid.answer(values, grid.count(values), draw(None))
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise grid.refused()
+    row = list(values)
+    counts = [grid.count(value) for value in row]
+    noise = draw(len(row))
+    return [grid.answer(*three) for three in zip(row, counts, noise, strict=True)]
+
+
+class _Grid:
+    """No message repeats a value, or says which of many was wrong."""
+
+    __slots__ = ("granularity", "mechanism")
+
+    def __init__(self, granularity: Fraction, mechanism: str) -> None:
+        self.granularity, self.mechanism = granularity, mechanism
+
+    def count(self, value: object) -> int:
+        """How many granules this is, exactly."""
+        if not isinstance(value, Rational) or (isinstance(value, Integral) and self.granularity.denominator != 1):
+            raise self.refused()
+        granules = exact(value) / self.granularity
+        if granules.denominator != 1:
+            raise self.refused()
+        return granules.numerator
+
+    def answer(self, value: object, count: int, noise: int) -> int | Fraction:
+        noisy = (count + int(noise)) * self.granularity
+        return noisy.numerator if isinstance(value, Integral) else noisy
+
+    def array(self, values: Whole, draw: Callable[[Any], Draws]) -> Draws:
+        if values.dtype.kind in "iu" and self.granularity == 1:
+            return _added(values, draw(values.shape))
+        flat = values.ravel().tolist()  # Python's numbers
+        noisy = np.empty(values.size, dtype=np.object_)
+        counts = [self.count(value) for value in flat]
+        noise = draw(values.size)
+        noisy[:] = [self.answer(*three) for three in zip(flat, counts, noise, strict=True)]
+        return noisy.reshape(values.shape)
+
+    def refused(self) -> ValueError:
+        if self.granularity.denominator == 1:
+            wanted = "integers" if self.granularity == 1 else f"integers that are multiples of {self.granularity}"
+            do = "Round what each unit adds, and sum in integers: floats round, and one unit moves them farther."
+        else:
+            wanted = f"fractions that are multiples of {self.granularity}"
+            do = "Write Fraction(5) for 5, which could also mean granules, and round others with `rounded`."
+        return ValueError(f"{self.mechanism} wants {wanted}. Something else was given. {do}")
+
+
+def _added(values: Whole, noise: Draws) -> Draws:
+    """The sums in 64 bits, or in Python's integers if any needs more: what decides is what is told anyway."""
+    if noise.dtype == np.int64 and (values.dtype.kind == "i" or values.dtype.itemsize < 8):
+        small = values.astype(np.int64, copy=False)
+        total = np.add(small, noise)
+        if not np.any(((small ^ total) & (noise ^ total)) < 0):  # no sign that neither of the two has
+            return np.asarray(total)
+    wide = np.asarray(values.astype(np.object_) + noise.astype(np.object_), dtype=np.object_)
+    fits = noise.dtype == np.int64 and all(-_LARGEST - 1 <= answer <= _LARGEST for answer in wide.ravel())
+    return wide.astype(np.int64) if fits else wide

@@ -1,0 +1,184 @@
+"""Keys that nobody knows beforehand, shown as often as a promise allows at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from numbers import Integral
+
+from flint import arb, ctx
+
+from sitr.flavors.approximate import ApproximateDP
+from sitr.loss.bounds import Number, ball, exact, upper, upward
+from sitr.loss.forms.finite import response
+from sitr.loss.loss import Loss
+from sitr.mechanisms.mechanism import float_above, positive
+from sitr.noise.coins import Coins, system_coins
+from sitr.noise.draws import inside
+from sitr.noise.geometric import TABLES
+from sitr.noise.inversion import Inversion, settle
+
+_TABULATED = 4096
+"""Up to so many people the chances of all numbers of them are put into a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionSelection:
+    """Show a key that n units have with the largest probability π_n that (ε, δ) permits, and not how many they are.
+
+    π_0 = 0, and going from n − 1 to n units changes neither outcome by more than is allowed:
+
+        π_n = min(e^ε·π_{n−1} + δ,  1 − e^{−ε}(1 − π_{n−1} − δ),  1),
+
+        π_n = δ·(e^{nε} − 1)/(e^ε − 1)                                              for n ≤ n₁,
+        1 − π_n = e^{−(n−n₁)ε}(1 − π_{n₁}) − (1 − e^{−(n−n₁)ε})·δ/(e^ε − 1), or 0   for n > n₁,
+
+    with n₁ = 1 + ⌊ln((e^ε + 2δ − 1)/((e^ε + 1)δ))/ε⌋.      [DVG22, Sec. 2]
+
+    Here ε and δ are those of one key. Two neighbours differ in at most k = `keys` of them: as many as one unit may
+    have, or twice that where a unit is replaced. All together promise (kε, 1 − (1 − δ)^k) [KOV15, Thm 3.3], and this is
+    what is given: `epsilon` and `delta` are of the whole.
+
+    >>> PartitionSelection(epsilon=1, delta=1e-6, keys=2).promise()
+    ApproximateDP(epsilon=1.0, delta=1e-06)
+    >>> PartitionSelection(epsilon=1, delta=1e-6).release([0, 1000, 0])
+    [False, True, False]
+    """
+
+    epsilon: Number
+    delta: Number
+    keys: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", mechanism="PartitionSelection"))
+        object.__setattr__(self, "delta", positive(self.delta, name="delta", mechanism="PartitionSelection"))
+        if exact(self.delta) >= 1:
+            raise ValueError(
+                f"PartitionSelection wants 0 < delta < 1. {float(self.delta):g} was given. Choose a small one."
+            )
+        if isinstance(self.keys, bool) or not isinstance(self.keys, int) or self.keys < 1:
+            raise ValueError(
+                "PartitionSelection wants keys to be a whole number of at least 1. "
+                f"{self.keys!r} was given. Count the keys in which two neighbours may differ."
+            )
+
+    def promise(self) -> ApproximateDP:
+        """(ε, δ), whoever shares which keys."""
+        return ApproximateDP(upward(exact(self.epsilon)), upward(exact(self.delta)))
+
+    def loss(self) -> Loss:
+        """What no two neighbours exceed: for each key the worst that its (ε, δ) allows.      [KOV15, Thm 3.3]
+
+        Which of these losses there are depends on how many units share each key.
+
+        >>> PartitionSelection(epsilon=1, delta=1e-6).loss().infinite_mass()
+        1.00000...e-06
+        """
+        _, delta = _each(exact(self.epsilon), exact(self.delta), self.keys)
+        law = response(float_above(exact(self.epsilon) / self.keys), infinite=float_above(upper(delta)))
+        return Loss.of(law, self.keys)
+
+    def chance(self, people: int) -> arb:
+        """π_n for so many people, enclosed at the working precision.
+
+        >>> float(PartitionSelection(epsilon=1, delta=1e-6).chance(10))
+        0.0128...
+        """
+        return _chances(self, _natural(people))[0]
+
+    def error(self, *, confidence: Number = 0.95) -> int:
+        """A key that so many people have, and no fewer, is shown with at least this confidence.
+
+        >>> PartitionSelection(epsilon=1, delta=1e-6).error()
+        16
+        """
+        rest = 1 - inside(confidence)
+        low, high = 0, 1
+        with ctx.workprec(256):
+            while not _chances(self, high)[1] <= ball(rest):
+                low, high = high, 2 * high
+            while high - low > 1:
+                middle = (low + high) // 2
+                low, high = (low, middle) if _chances(self, middle)[1] <= ball(rest) else (middle, high)
+        return high
+
+    def release(self, people: Sequence[int], *, coins: Coins | None = None) -> list[bool]:
+        """Which of the keys that so many people have are shown.
+
+        As π_n grows with n, there is a random number N with P(N ≤ n) = π_n. One is drawn for each key, in the same way
+        whatever n is, and the key is shown if N ≤ n.
+        """
+        counts = [_natural(count) for count in people]
+        tossed = system_coins() if coins is None else coins
+        return [n >= least for n, least in zip(counts, _least(self)(len(counts), tossed), strict=True)]
+
+
+def _natural(people: object) -> int:
+    if isinstance(people, bool) or not isinstance(people, Integral) or people < 0:
+        raise ValueError(
+            "PartitionSelection wants the number of people of each key, an integer of at least 0. "
+            "Something else was given. Count them."
+        )
+    return int(people)
+
+
+def _chances(selection: PartitionSelection, people: int) -> tuple[arb, arb]:
+    """π_n and 1 − π_n, at the working precision; exactly 1 and 0 beyond the last n for which a key may be hidden."""
+    turn, last = _borders(exact(selection.epsilon), exact(selection.delta), selection.keys)
+    if people > last:
+        return arb(1), arb(0)
+    step, delta = _each(exact(selection.epsilon), exact(selection.delta), selection.keys)
+    growth = step.expm1()
+    shown = delta * (min(people, turn) * step).expm1() / growth
+    if people <= turn:
+        return shown, 1 - shown
+    further = (turn - people) * step
+    hidden = further.exp() * (1 - shown) + further.expm1() * delta / growth
+    return 1 - hidden, hidden
+
+
+def _each(epsilon: Fraction, delta: Fraction, keys: int) -> tuple[arb, arb]:
+    """ε/k and 1 − (1 − δ)^{1/k}: what one key may cost."""
+    return ball(epsilon / keys), -((-ball(delta)).log1p() / keys).expm1()
+
+
+@lru_cache(TABLES)
+def _borders(epsilon: Fraction, delta: Fraction, keys: int) -> tuple[int, int]:
+    """n₁, and the last n with π_n < 1: n₁ + ⌊ln(1 + (1 − π_{n₁})(e^ε − 1)/δ)/ε⌋.
+
+    No logarithm is a whole multiple of ε, which would make e^ε, transcendental (Lindemann), a root of a polynomial with
+    algebraic coefficients: so there is always a precision that decides.
+    """
+    bits = 128
+    while True:
+        with ctx.workprec(bits):
+            step, each = _each(epsilon, delta, keys)
+            growth = step.expm1()
+            turn = ((growth + 2 * each) / ((growth + 2) * each)).log() / step
+            first = turn.floor().unique_fmpz()
+            if first is not None:
+                n = 1 + int(first)
+                shown = each * (n * step).expm1() / growth
+                rest = (((1 - shown) * growth / each).log1p() / step).floor().unique_fmpz()
+                if rest is not None:
+                    return n, n + int(rest)
+        bits *= 2
+
+
+@lru_cache(TABLES)
+def _least(selection: PartitionSelection) -> Callable[[int, Coins], list[int]]:
+    """Draws of N: P(N ≥ i) = 1 − π_{i−1}. Where there are too many of them for a table, each is searched with Arb."""
+
+    def survival(i: int) -> arb:
+        return _chances(selection, i - 1)[1]
+
+    if survival(_TABULATED) == 0:
+        law = Inversion(survival)
+        return lambda size, coins: law.many(size, coins).tolist()
+
+    def search(size: int, coins: Coins) -> list[int]:
+        return [settle(survival, int(word), 64, coins=coins, more=64) for word in coins.words(size)]
+
+    return search
