@@ -29,7 +29,7 @@ class SitrAccountant(IAccountant):
     >>> accountant = SitrAccountant()
     >>> accountant.history = [(0.8, 0.01, 10_000)]
     >>> accountant.get_bounds(1e-5)
-    Bounds(lower=10.053..., upper=10.053...)
+    Bounds(lower=10.053..., upper=10.054...)
     """
 
     def __init__(self) -> None:
