@@ -67,7 +67,9 @@ def test_a_number_is_rounded_to_the_nearest_multiple(number, grain):
     near = rounded(number, granularity=grain)
     step = granule(grain, mechanism="Laplace")
     assert (near / step).denominator == 1
-    assert -step / 2 <= Fraction(number) - near < step / 2
+    decimal = isinstance(number, float) and step.denominator.bit_count() > 1
+    meant = Fraction(repr(number)) if decimal else Fraction(number)
+    assert -step / 2 <= meant - near < step / 2
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, np.float64("nan"), None, "1", 1j, Decimal("NaN")])
@@ -234,3 +236,23 @@ def test_nothing_is_drawn_for_values_that_are_refused(noise):
     with pytest.raises(ValueError, match="wants integers"):
         noise().release([1, 0.5], coins=coins)
     assert coins.bits(64) == TestCoins(8).bits(64)
+
+
+@pytest.mark.parametrize("g", [0.1, 0.01, 0.25, 2.0**-40])
+def test_decimals_move_no_farther_than_is_said(g):
+    steps = [n * 0.05 for n in range(40)] if g != 2.0**-40 else [n * 2.0**-41 for n in range(40)]
+    numbers = [float(f"{step:.12g}") if g != 2.0**-40 else step for step in steps]
+    for low, high in product(numbers, numbers):
+        if low < high:
+            exactly = (
+                Fraction(high) - Fraction(low) if g in (0.25, 2.0**-40) else Decimal(repr(high)) - Decimal(repr(low))
+            )
+            moved = rounded(high, granularity=g) - rounded(low, granularity=g)
+            assert moved <= rounded_sensitivity(Fraction(exactly), granularity=g)
+
+
+@pytest.mark.parametrize("mechanism", [Laplace(1000), Gaussian(1000)])
+def test_masked_places_are_refused(mechanism):
+    for kind in (np.uint64, np.int64):
+        with pytest.raises(ValueError, match="plain array"):
+            mechanism.release(np.ma.array([1, 123456, 3], mask=[False, True, False], dtype=kind))

@@ -4,9 +4,11 @@ import copy
 import os
 import pickle
 import random
+import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -299,3 +301,64 @@ if __name__ == "__main__":
     )
     assert len(draws) == 40
     assert len(set(draws)) == 40
+
+
+# Somebody else asks while words are being taken
+
+
+def repeated_by_signals(coins: Coins) -> int:
+    """How many words a signal handler and what it interrupts have in common."""
+    handled: list[int] = []
+    drawn: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda *_: handled.extend(coins.words(1).tolist()))
+    signal.setitimer(signal.ITIMER_REAL, 1e-4, 1e-4)
+    try:
+        end = time.monotonic() + 1.0
+        while time.monotonic() < end:
+            drawn.extend(coins.words(1).tolist())
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(handled) > 100
+    return len(handled) + len(drawn) - len(set(handled + drawn))
+
+
+def test_a_signal_gets_words_of_its_own():
+    assert repeated_by_signals(Keystream()) == 0
+
+
+def test_coins_without_their_lock_are_caught():
+    class Open:
+        def acquire(self, *, blocking: bool) -> bool:
+            return not blocking
+
+        def release(self) -> None:
+            """Nothing was taken."""
+
+    coins = Keystream()
+    coins._free = Open()  # type: ignore[assignment]
+    assert repeated_by_signals(coins) > 0
+
+
+def test_threads_that_share_coins_get_different_words():
+    coins = Keystream()
+    drawn: list[list[int]] = [[], []]
+
+    def draw(into):
+        for _ in range(20_000):
+            into.extend(coins.words(1).tolist())
+
+    threads = [threading.Thread(target=draw, args=(into,)) for into in drawn]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [len(one) for one in drawn] == [20_000, 20_000]
+    assert len(set(drawn[0] + drawn[1])) == 40_000
+
+
+def test_test_coins_refuse_to_be_shared():
+    coins = TestCoins(1)
+    coins._free.acquire()
+    with pytest.raises(RuntimeError, match="one thread"):
+        coins.words(1)

@@ -221,3 +221,11 @@ def test_settling_far_out_is_quick():
 
     assert settle(counted, 1, 600, coins=Endless(0), more=64) == inverted(Fraction(1, 1 << 600))
     assert len(asked) < 60
+
+
+@pytest.mark.parametrize("short", [Digits(), Digits(8, 14)])
+def test_a_word_of_zeros_is_settled_in_a_row_too(short):
+    laws = tuple(Inversion(partial(power, r), short) for r in (fmpq(1, 3), fmpq(9, 10)))
+    zeros = np.zeros(1, dtype=np.uint64)
+    for law in laws:
+        assert Row((laws[0], law)).at(np.repeat(zeros, 2), TestCoins(3))[0] == laws[0].at(zeros[0], TestCoins(3))

@@ -50,7 +50,8 @@ def movement(sensitivity: Number, granularity: Fraction, *, mechanism: str) -> F
 
 
 def rounded(number: Number, *, granularity: Number) -> Fraction:
-    """The nearest multiple of the granularity, ⌊x/g + ½⌋·g; a float is taken for the binary number that it is.
+    """The nearest multiple of the granularity, ⌊x/g + ½⌋·g. A float is taken for the binary number that it is, or,
+    where the granularity is not binary itself, for the decimal it prints as.
 
     Round what each unit adds, to be summed exactly, rather than the sum. Both ends of an interval that is a multiple of
     g long are rounded alike, which is not so if halves go to the even side: 0.5 and 1.5 would become 0 and 2.
@@ -64,7 +65,9 @@ def rounded(number: Number, *, granularity: Number) -> Fraction:
             "Rounding wants a finite number. Something else was given. "
             "Decide beforehand what stands for numbers that are missing or infinite."
         )
-    value = Fraction(float(number)) if isinstance(number, float | np.floating) else exact(number)
+    # Where the granule is a decimal, so are the numbers: else 0.15 and 0.65 would be farther apart than 0.5.
+    given = float(number) if isinstance(number, float | np.floating) else number
+    value = Fraction(given) if isinstance(given, float) and grain.denominator.bit_count() == 1 else exact(given)
     return math.floor(value / grain + Fraction(1, 2)) * grain
 
 
@@ -97,8 +100,13 @@ def rounded_sensitivity(
 def add_noise(values: Any, draw: Callable[[Any], Any], *, granularity: Fraction, mechanism: str) -> Any:
     """One number, a row of them or an array, with noise: `draw(size)` makes granules of it, and one if size is None."""
     grid = _Grid(granularity, mechanism)
+    if isinstance(values, np.ma.MaskedArray):
+        raise ValueError(
+            f"{mechanism} wants a plain array. One with masked places was given, to which no noise would be added. "
+            "Decide beforehand what stands for numbers that are missing."
+        )
     if isinstance(values, np.ndarray):
-        return grid.array(values, draw)
+        return grid.array(np.asarray(values), draw)  # no other way to add than numpy's own
     if isinstance(values, Rational):
         return grid.answer(values, grid.count(values), draw(None))
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):

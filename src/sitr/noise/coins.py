@@ -49,7 +49,7 @@ class _Stream:
     A key is never used with two counters, so the counter may begin at zero. A word leaves the buffer as it is drawn.
     """
 
-    __slots__ = ("__weakref__", "_cipher", "_left", "_owner", "_ready")
+    __slots__ = ("__weakref__", "_cipher", "_free", "_left", "_owner", "_ready")
 
     _REKEY_AFTER: ClassVar[int] = 2**30
     """Octets of output under one key."""
@@ -64,6 +64,7 @@ class _Stream:
     def _forget(self) -> None:
         """Drop the key and everything made with it."""
         self._owner = os.getpid()
+        self._free = threading.Lock()
         self._ready: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
         self._cipher: CipherContext | None = None
         self._left = 0
@@ -72,6 +73,19 @@ class _Stream:
         # The pid is asked for at every draw: a fork made by C code runs no hook of Python's.
         if self._owner != os.getpid():
             self._forget()
+        # A signal, a finalizer or another thread may ask while words are being taken: it must not get the same ones,
+        # and cannot wait, because whoever holds the lock may be waiting for it.
+        if not self._free.acquire(blocking=False):
+            return self._meanwhile(_natural(count))
+        try:
+            return self._taken(count)
+        finally:
+            self._free.release()
+
+    def _meanwhile(self, count: int) -> NDArray[np.uint64]:
+        raise NotImplementedError
+
+    def _taken(self, count: int) -> NDArray[np.uint64]:
         if count > _FEW:
             return self._fresh(count)
         if _natural(count) > len(self._ready):
@@ -142,6 +156,9 @@ class Keystream(_Stream):
     def _key(self) -> bytes:
         return os.urandom(32)
 
+    def _meanwhile(self, count: int) -> NDArray[np.uint64]:
+        return np.frombuffer(os.urandom(8 * count), dtype="<u8").astype(np.uint64)
+
 
 @final
 class TestCoins(_Stream):
@@ -160,6 +177,9 @@ class TestCoins(_Stream):
         super().__init__()
         self._seed = seed
         self._keys = 0
+
+    def _meanwhile(self, count: int) -> NDArray[np.uint64]:  # noqa: ARG002
+        raise RuntimeError("Test coins belong to one thread. They were tossed by two at a time. Make one for each.")
 
     def _key(self) -> bytes:
         self._keys += 1

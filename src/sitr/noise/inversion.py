@@ -160,14 +160,14 @@ class Row:
             words = words >> np.uint64(64 - digits.word)
         sure: list[int]
         sure, possible = (self._ends >= words[:, None]).sum(axis=2).tolist()
-        if sure != possible:
+        if sure != possible or not words.all():
             rows = zip(self.laws, words, sure, possible, strict=True)
-            sure = [low if low == high else law._settle(word, coins) for law, word, low, high in rows]
+            sure = [low if low == high and word else law._settle(word, coins) for law, word, low, high in rows]
         return sure
 
     @cached_property
     def _ends(self) -> NDArray[np.uint64]:
-        """As for one law. The rows are filled up with zeros, which only a word of zeros reaches, undecided anyway."""
+        """As for one law. The rows are filled up with zeros, which only a word of zeros reaches: that is settled."""
         ends = [(ends[:lows], ends[lows:]) for ends, lows in (law._ends for law in self.laws)]
         longest = max(len(highs) for _, highs in ends)
         filled = [[np.pad(row, (longest - len(row), 0)) for row in rows] for rows in zip(*ends, strict=True)]
