@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from flint import arb
 
-from sitr.loss import inversion
-from sitr.loss.inversion import Comb, Sum, Tail, tail, tilt_for, tilt_to, window
+from sitr.loss import transform
+from sitr.loss.inversion import Tail, tail
 from sitr.loss.mesh import Nodes
+from sitr.loss.total import Comb, Sum, tilt_for, tilt_to
 
 UNEVEN = {-0.7: 0.3, 0.11: 0.35, 0.95: 0.35}
 """No two of these losses have a common measure."""
@@ -143,14 +144,6 @@ def test_a_comb_of_any_pitch_is_a_line_between_its_places(truth):
                 assert found.delta(epsilon, side=1) - found.delta(epsilon, side=-1) < 1e-5
 
 
-def test_the_window_holds_what_it_promises():
-    total = Sum([(coin(), 400)], 0.0)
-    left, right = window(total, 0.0, -10.0)
-    outside = sum(math.comb(400, k) / 2**400 for k in range(401) if not left <= (2 * k - 400) * 0.1 <= right)
-    assert outside <= 2 * math.exp(-10.0)
-    assert right - left < 40.0
-
-
 def test_epsilon_is_proved_at_any_delta(truth):
     total = Sum([(coin(), 2000)], 0.0)
     sums = counted(total.parts, truth)
@@ -186,43 +179,11 @@ def test_of_too_many_losses_nothing_is_claimed(times):
 @pytest.mark.parametrize("masses", [{-1.0: 0.5, 1.0: 0.5}, UNEVEN], ids=str)
 def test_culling_keeps_what_comes_back(masses, truth, monkeypatch):
     """The transform of ±1 is a cosine: as large at π as at 0."""
-    monkeypatch.setattr(inversion, "WORTH_CULLING", 0)
+    monkeypatch.setattr(transform, "WORTH_CULLING", 0)
     total = Sum([(nodes(masses), 12)], 0.0)
     sums = counted(total.parts, truth)
     for epsilon in (0.5, 2.9, 7.1):
         assert holds(look(total, epsilon, smoothing=1e-5), epsilon, stick(sums, truth.real(epsilon)), truth)
-
-
-@pytest.mark.parametrize("masses", [{-1.0: 0.5, 1.0: 0.5}, UNEVEN], ids=str)
-@pytest.mark.parametrize("times", [10, 10**4, 10**6])
-def test_what_is_culled_adds_up_to_no_more(times, masses):
-    """A cosine to the power of 10⁴ comes back in peaks that are narrower than the looks are far apart."""
-    law, spacing, variance, most = inversion._tilted((nodes(masses), times), 0.01), 1e-3, 1e-2, 60_000
-    beyond, dropped = inversion._culled([law], variance, spacing, most)
-    frequencies = np.arange(beyond, most) * spacing
-    values = np.abs(np.exp(1j * np.outer(frequencies, law.distances)) @ law.weights)
-    true = 2 * float(np.exp(times * np.log(values) - variance / 2 * frequencies**2).sum())
-    assert true <= dropped < 1e-10 or beyond == most
-    assert beyond < most or times == 10
-
-
-def test_culling_spares_work(monkeypatch):
-    draw = np.random.default_rng(1)
-    losses = np.sort(draw.uniform(-1.0, 1.0, 500))
-    total = Sum([(Nodes(losses, np.full(500, -math.log(500.0)), 0.0, 0.0), 100)], 1e-5)
-    asked = []
-    honest = inversion._characteristic
-
-    def counting(law, spacing, count):
-        asked.append(count)
-        return honest(law, spacing, count)
-
-    monkeypatch.setattr(inversion, "_characteristic", counting)
-    found = inversion.transformed(total, 0.1, 2 * math.pi / 100.0)
-    assert found is not None
-    assert len(found.frequencies) < 100
-    assert sum(asked) < 20_000 < 40_000 < math.sqrt(96 / 1e-5) / (2 * math.pi / 100.0)
-    assert found.dropped < 1e-12
 
 
 # Broken twins
@@ -270,7 +231,7 @@ def test_aliasing_without_its_error_is_found_out(truth):
 
 def test_culling_too_eagerly_is_found_out(truth, monkeypatch):
     """Looks that are far apart, as if nothing could happen between them."""
-    monkeypatch.setattr(inversion, "WORTH_CULLING", 0)
+    monkeypatch.setattr(transform, "WORTH_CULLING", 0)
     total = Sum([(nodes({-1.0: 0.5, 0.4142: 0.2, 1.0: 0.3}), 40)], 0.0)
     sums = counted(total.parts, truth)
     places = (0.7, 2.9, 7.13)
@@ -279,18 +240,9 @@ def test_culling_too_eagerly_is_found_out(truth, monkeypatch):
         return all(holds(look(total, e, smoothing=1e-7), e, stick(sums, truth.real(e)), truth) for e in places)
 
     assert all_hold()
-    honest = inversion._culled
-    monkeypatch.setattr(inversion, "_culled", lambda *given: (honest(*given)[0] // 16 + 1, 0.0))
+    honest = transform._culled
+    monkeypatch.setattr(transform, "_culled", lambda *given: (honest(*given)[0] // 16 + 1, 0.0))
     assert not all_hold()
-
-
-def test_blind_looks_are_found_out(monkeypatch):
-    law = inversion._tilted((coin(1.0), 200), 0.01)
-    beyond, _ = inversion._culled([law], 1e-6, 0.01, 3500)
-    assert beyond * 0.01 > 11 * math.pi  # the cosine comes back
-    monkeypatch.setattr(inversion._Tilted, "slope", property(lambda _: 0.01))
-    blind, _ = inversion._culled([law], 1e-6, 0.01, 3500)
-    assert blind * 0.01 < 11 * math.pi
 
 
 def test_losses_that_are_off_and_do_not_say_so_are_found_out(truth):
@@ -311,13 +263,3 @@ def test_a_comb_that_is_none_is_found_out(truth):
     found, true = look(total, 0.3, smoothing=1e-6), stick(counted(total.parts, truth), truth.real(0.3))
     assert holds(found, 0.3, true, truth)
     assert not holds(replace(found, comb=Comb(-3.5, 3.0)), 0.3, true, truth)
-
-
-def test_combs_are_told_from_what_is_none():
-    even, uneven = replace(coin(), off=1e-15), nodes(UNEVEN)
-    assert Sum([(even, 3)], 0.0).comb == pytest.approx((-0.3, 0.2))
-    assert Sum([(even, 3), (nodes({-0.4: 0.5, 0.2: 0.5}, off=1e-15), 2)], 0.0).comb == pytest.approx((-1.1, 0.2))
-    assert Sum([(even, 3), (uneven, 1)], 0.0).comb is None
-    assert Sum([(even, 3)], 0.1).comb is None
-    assert Sum([(coin(1e-13), 10**4)], 0.0).comb == pytest.approx((-1e-9, 2e-13))
-    assert Sum([(replace(coin(1e-13), off=1e-15), 10**4)], 0.0).comb is None  # places and losses are not told apart

@@ -10,9 +10,10 @@ from typing import NamedTuple, Protocol
 
 from sitr.loss.bounds import Bounds
 from sitr.loss.forms.gaussian import GaussianLaw
-from sitr.loss.inversion import Sum, Tail, tail, tilt_for, tilt_to
+from sitr.loss.inversion import Tail, tail
 from sitr.loss.law import ROUNDING, Law
 from sitr.loss.mesh import Mesh, Nodes, above, below, coarse, highest, refined
+from sitr.loss.total import Sum, tilt_for, tilt_to
 
 Laws = Sequence[tuple[Law, int]]
 
