@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from sitr.errors import InvalidPromise
-from sitr.mechanisms.choice import flag, natural, rational_scores, steepness, unknown_loss, whole, whole_scores
+from sitr.mechanisms.choice import rational_scores, steepness, unknown_loss, whole, whole_scores
+from sitr.mechanisms.mechanism import flag, natural
 
 
 def test_a_unit_that_moves_scores_apart_counts_twice():

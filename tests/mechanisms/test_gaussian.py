@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 from flint import arb, ctx
 from hypothesis import given
@@ -210,9 +211,92 @@ def test_an_approximate_price_needs_a_delta(delta, single):
         Gaussian.fitting(ApproximateDP(1.0, delta), sensitivity=1, single=single)
 
 
-def test_a_way_of_no_whole_length_is_no_way_of_a_number():
-    with pytest.raises(InvalidPromise, match="moves by a whole number"):
-        Gaussian.fitting(ApproximateDP(1.0, 1e-6), sensitivity=1.5, single=True)
+def test_a_number_moves_by_whole_granules():
+    price = ApproximateDP(1.0, 1e-6)
+    fitted = [Gaussian.fitting(price, sensitivity=moved, single=True).sigma for moved in (1, 1.5, 2)]
+    assert fitted[0] == fitted[1] < fitted[2]
+    with pytest.raises(InvalidPromise, match="by a granule or more"):
+        Gaussian.fitting(price, sensitivity=0.5, single=True)
+
+
+# One number, and a vector of them
+
+
+def vector_stick(sigma: Fraction, move: tuple[int, ...], epsilon: Fraction) -> arb:
+    """δ(ε) of a vector that moves so, by all numbers that its parts can add up to.
+
+    With P moved, the loss of outcomes z is Σ(2·z_i·m_i − m_i²)/(2σ²): only s = Σz_i·m_i counts, of which P has the law
+    of Σ(m_i + Y_i)·m_i. 25σ leave out less than e^{−300} in each part.
+    """
+    reach = math.ceil(25 * sigma)
+    weights = {y: (-ball(Fraction(y * y) / (2 * sigma**2))).exp() for y in range(-reach, reach + 1)}
+    whole = sum(weights.values(), arb(0))
+    law = {0: arb(1)}
+    for m in move:
+        wider: dict[int, arb] = {}
+        for s, mass in law.items():
+            for y, weight in weights.items():
+                place = s + (m + y) * m
+                wider[place] = wider.get(place, arb(0)) + mass * weight / whole
+        law = wider
+    square = sum(m * m for m in move)
+    ratios = ((mass, ball(epsilon - Fraction(2 * s - square) / (2 * sigma**2)).exp()) for s, mass in law.items())
+    return sum(((mass * (1 - ratio)).nonnegative_part() for mass, ratio in ratios), arb(0))
+
+
+def known(mechanism: Gaussian, move: tuple[int, ...], epsilons: list[int]) -> bool:
+    """Does the loss of this noise hold for a vector that moves so?"""
+    with ctx.workprec(BITS):
+        return not any(
+            vector_stick(exact(mechanism.sigma), move, Fraction(epsilon))
+            > ball(mechanism.loss().delta(epsilon=epsilon).upper)
+            for epsilon in epsilons
+        )
+
+
+def test_four_numbers_lose_more_than_one_of_the_same_length():
+    """Broken: the loss of one number, taken for that of a vector."""
+    one = Gaussian(sigma=0.5, sensitivity=2, single=True)
+    assert known(one, (2,), [0, 4, 8, 12])
+    assert not known(one, (1, 1, 1, 1), [8])
+    with ctx.workprec(BITS):
+        assert abs(vector_stick(Fraction(1, 2), (1, 1, 1, 1), Fraction(8)) - 0.262) < 1e-3
+    assert one.loss().delta(epsilon=8).upper < 0.108
+
+
+def test_so_the_loss_of_a_vector_is_not_told():
+    with pytest.raises(InvalidPromise, match=r"single=True if one number .* or use promise\(\)"):
+        Gaussian(sigma=0.5, sensitivity=2).loss()
+    with pytest.raises(InvalidPromise, match="not of a vector"):
+        Gaussian(sigma=0.5, sensitivity=Distance(l1=0, l2_squared=2, largest=0).l2).loss()
+
+
+@pytest.mark.parametrize("sigma", [Fraction(1, 2), Fraction(3, 2)])
+def test_but_a_vector_that_moves_by_less_than_the_root_of_two_moves_one_number(sigma):
+    noise = Gaussian(sigma=sigma, sensitivity=Fraction(7, 5))
+    assert noise.loss() == Gaussian(sigma=sigma, sensitivity=1, single=True).loss()
+    assert known(noise, (1, 0, 0), [0, 1, 2, 4])
+    assert not known(noise, (1, 1), [0, 1, 2, 4])  # which is longer
+
+
+def test_a_single_number_comes_alone():
+    one = Gaussian(sigma=0.01, sensitivity=3, single=True)
+    assert one.release(5) == 5
+    assert one.release([5]) == [5]
+    assert one.release(np.array([5])).tolist() == [5]
+    for several in ([5, 6], (number for number in (5, 6)), np.array([5, 6]), np.ones((2, 2), dtype=np.int8)):
+        with pytest.raises(ValueError, match="single=True wants one number"):
+            one.release(several)
+
+
+def test_what_is_single_stays_single():
+    fitted = Gaussian.fitting(ZeroConcentratedDP(0.5), sensitivity=3, granularity=Fraction(1, 2), single=True)
+    assert fitted.single
+    assert fitted.in_granules().single
+    assert Gaussian.fitting(ApproximateDP(1.0, 1e-6), sensitivity=3, single=True).single
+    assert not Gaussian.fitting(ApproximateDP(1.0, 1e-6), sensitivity=3).single
+    with pytest.raises(ValueError, match="single to be True or False"):
+        Gaussian(1, single=1)  # type: ignore[arg-type]
 
 
 def test_the_classical_calibration():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitr.loss.bounds import exact
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.granularity import granule, movement, rounded, rounded_sensitivity
 from sitr.mechanisms.laplace import Laplace
@@ -45,11 +47,44 @@ def test_a_float_that_is_a_number_of_granules_is_that_number(power, count):
         assert movement(sensitivity, grain, mechanism="Laplace") == count * grain
 
 
-def test_every_other_float_is_the_decimal_it_prints_as():
+def test_other_floats_are_the_decimals_they_print_as():
     assert Laplace(scale=0.1, sensitivity=0.3, granularity=0.1) == Laplace(
         Fraction(1, 10), Fraction(3, 10), Fraction(1, 10)
     )
-    assert Gaussian(sigma=0.1, sensitivity=0.3) == Gaussian(Fraction(1, 10), Fraction(3, 10))
+    assert Gaussian(sigma=0.1).sigma == Fraction(1, 10)
+
+
+@given(st.floats(1e-300, 1e300), grains)
+def test_a_sensitivity_is_rounded_up_unless_it_is_a_number_of_granules(sensitivity, grain):
+    step = granule(grain, mechanism="Laplace")
+    moved = movement(sensitivity, step, mechanism="Laplace")
+    if (moved / step).denominator > 1 or moved > 2**53 * step:
+        assert moved == exact(math.nextafter(sensitivity, math.inf)) > max(exact(sensitivity), Fraction(sensitivity))
+    else:
+        assert moved in (exact(sensitivity), Fraction(sensitivity))
+
+
+@given(st.one_of(st.integers(1, 10**40), st.fractions(Fraction(1, 10**40), 10**40)))
+def test_integers_and_fractions_are_exact(sensitivity):
+    assert movement(sensitivity, mechanism="Laplace") == sensitivity
+    assert movement(exact(sensitivity), Fraction(1, 3), mechanism="Laplace") == sensitivity
+
+
+def test_what_floats_have_rounded_off_is_made_up_for():
+    """A sum of tenths that is a little too small; an integer that has no float; floats of 32 bits, which have fewer."""
+    short = sum([0.1] * 10)
+    assert short < 1
+    assert movement(short, mechanism="Laplace") >= 1
+    lost = float(2**53 + 1)
+    assert lost < 2**53 + 1 <= movement(lost, mechanism="Laplace")
+    assert movement(2.0**53 - 1, mechanism="Laplace") == 2**53 - 1
+    narrow = np.float32(1.9999999)
+    assert narrow < 2
+    assert movement(np.float32(0.3) * 10, mechanism="Laplace") >= 3
+    assert movement(narrow, mechanism="Laplace") >= 2
+    assert movement(np.float32(3), mechanism="Laplace") == 3
+    with pytest.raises(ValueError, match="finite number above 0"):
+        movement(sys.float_info.max, mechanism="Laplace")
 
 
 @every_noise
@@ -119,7 +154,7 @@ def test_halves_to_the_even_side_would_move_farther():
 
 @pytest.mark.parametrize("numbers", [0, -1, 1.5, True, None])
 def test_rounding_counts_its_numbers(numbers):
-    with pytest.raises(ValueError, match="at least one number"):
+    with pytest.raises(ValueError, match="numbers to be a whole number of at least 1"):
         rounded_sensitivity(1, granularity=1, numbers=numbers)
 
 
@@ -139,7 +174,7 @@ def test_every_answer_is_a_multiple_of_the_granule(noise, grain, counts, seed):
 def test_the_noise_is_that_of_the_granules(noise):
     """The same coins give the same granules: numbers differ by their unit alone."""
     step = Fraction(3, 8)
-    fine = noise(granularity=step, sensitivity=3)
+    fine = noise(granularity=step, sensitivity=Fraction(1, 2))
     counts = list(range(-20, 20))
     coarse = fine.in_granules().release(counts, coins=TestCoins(4))
     assert fine.release([count * step for count in counts], coins=TestCoins(4)) == [step * answer for answer in coarse]

@@ -5,11 +5,12 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+from flint import arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import exact
+from sitr.loss.bounds import ball, exact
 from sitr.mechanisms.laplace import Laplace
 from sitr.noise.coins import TestCoins
 
@@ -30,6 +31,51 @@ def test_the_promise_is_the_largest_loss_over_all_neighbours(scale, sensitivity,
     largest = max(sum(loss(entry, exact(scale)) for entry in vector) for vector in near)
     promised = exact(Laplace(scale=scale, sensitivity=sensitivity).promise().epsilon)
     assert largest <= promised <= largest * (1 + exact(1e-15))
+
+
+def profile(move: tuple[int, ...], scale: Fraction, epsilon: Fraction) -> arb:
+    """δ(ε) of a vector that moves so: Σ max(0, P − e^ε·Q), by the loss that each part may have.
+
+    The loss of one number that moves by m is (|y − m| − |y|)/t, constant outside 0, …, m, so that nothing is cut off.
+    """
+    q = (-ball(1 / scale)).exp()
+    law = {0: arb(1)}
+    for m in move:
+        tail = {m: 1 / (1 + q), -m: q**m / (1 + q)}  # y ≤ 0, y ≥ m
+        part = tail | {m - 2 * y: (1 - q) / (1 + q) * q**y for y in range(1, m)}
+        both: dict[int, arb] = {}
+        for (one, p), (other, s) in product(law.items(), part.items()):
+            both[one + other] = both.get(one + other, arb(0)) + p * s
+        law = both
+    parts = (mass * (1 - ball(epsilon - loss / scale).exp()) for loss, mass in law.items())
+    return sum((part.nonnegative_part() for part in parts), arb(0))
+
+
+EPSILONS = [Fraction(n, 12) for n in range(0, 97, 5)]
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(1), Fraction(3), Fraction(22, 7)])
+def test_no_vector_loses_more_than_one_number_that_moves_as_far(scale):
+    """At all ε: the profile of (a, b, c) is nowhere above that of a + b + c, and somewhere below."""
+    moves = [(1, 1), (1, 2), (2, 2), (1, 5), (3, 4), (1, 1, 1), (1, 2, 3), (1, 1, 1, 1, 1)]
+    with ctx.workprec(300):
+        for move in moves:
+            both = [(profile(move, scale, e), profile((sum(move),), scale, e)) for e in EPSILONS]
+            assert not any(several > one + ball(2) ** -200 for several, one in both)
+            assert any(several < one for several, one in both)
+
+
+def test_one_number_that_moves_less_far_would_not_do():
+    with ctx.workprec(300):
+        assert profile((2, 3), Fraction(3), Fraction(3, 2)) > profile((4,), Fraction(3), Fraction(3, 2))
+
+
+@pytest.mark.parametrize("epsilon", [0, 0.5, 1, 2])
+def test_the_loss_has_that_profile(epsilon):
+    found = Laplace(scale=2, sensitivity=5).loss().delta(epsilon=epsilon)
+    with ctx.workprec(300):
+        truth = profile((5,), Fraction(2), exact(epsilon))
+        assert ball(found.lower) <= truth <= ball(found.upper)
 
 
 @given(st.floats(1e-12, 1e12), st.one_of(st.integers(1, 10**18), st.fractions(Fraction(1, 10**6), 10**6)))

@@ -5,24 +5,26 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.gaussian import GaussianDP
+from sitr.loss.bounds import exact
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.mechanism import float_above, float_below, whole_shift
+from sitr.mechanisms.mechanism import float_above, float_below, natural, python_integer, whole_shift
 from sitr.mechanisms.threshold import Threshold
 
 
 def test_the_laws_are_those_of_integer_noise():
     assert Laplace(scale=2, sensitivity=3).loss() == Loss.of(DiscreteLaplaceLaw(2.0, 3))
-    assert Gaussian(sigma=4, sensitivity=2).loss() == Loss.of(DiscreteGaussianLaw(4.0, 2))
+    assert Gaussian(sigma=4, sensitivity=2, single=True).loss() == Loss.of(DiscreteGaussianLaw(4.0, 2))
 
 
 def test_the_loss_of_laplace_noise_reaches_its_promise():
@@ -31,20 +33,30 @@ def test_the_loss_of_laplace_noise_reaches_its_promise():
 
 
 def test_wide_integer_noise_is_like_real_noise():
-    found = Gaussian(sigma=400, sensitivity=200).loss().epsilon(delta=1e-6)
+    found = Gaussian(sigma=400, sensitivity=200, single=True).loss().epsilon(delta=1e-6)
     assert found.lower * 0.995 < GaussianDP(0.5).to_approximate(delta=1e-6).epsilon < found.upper * 1.005
 
 
 def test_more_movement_is_easier_to_tell():
-    losses = [Gaussian(sigma=3, sensitivity=moved).loss().delta(epsilon=0.5) for moved in (1, 2, 3)]
+    losses = [Gaussian(sigma=3, sensitivity=moved, single=True).loss().delta(epsilon=0.5) for moved in (1, 2, 3)]
     assert all(less.upper < more.lower for less, more in pairwise(losses))
 
 
+@pytest.mark.parametrize(("moved", "whole"), [(1, 1), (Fraction(4, 3), 1), (2.5, 2), (3, 3)])
+def test_what_is_on_the_grid_moves_by_whole_granules(moved, whole):
+    fine = {"granularity": Fraction(1, 4), "sensitivity": exact(moved) / 4}
+    assert Laplace(scale=2, sensitivity=moved).loss() == Laplace(scale=2, sensitivity=whole).loss()
+    assert Laplace(scale=0.5, **fine).loss() == Laplace(scale=2, sensitivity=whole).loss()
+    assert Gaussian(0.5, single=True, **fine).loss() == Gaussian(2, whole, single=True).loss()
+
+
 @pytest.mark.parametrize(
-    "mechanism", [Laplace(scale=2, sensitivity=1.5), Gaussian(sigma=2, sensitivity=Fraction(1, 3))]
+    "mechanism",
+    [Laplace(scale=2, sensitivity=0.9), Gaussian(sigma=2, sensitivity=Fraction(1, 3)), Laplace(2, 1, granularity=1.5)],
 )
-def test_a_sensitivity_that_is_not_whole_is_that_of_a_vector(mechanism):
-    with pytest.raises(InvalidPromise, match=r"Use promise\(\)"):
+def test_less_than_a_granule_is_no_way_on_the_grid(mechanism):
+    """It was meant for numbers that are yet to be rounded, which move farther: the promise is for what is released."""
+    with pytest.raises(InvalidPromise, match="yet to be rounded"):
         mechanism.loss()
     assert mechanism.promise()
 
@@ -61,5 +73,16 @@ def test_floats_around_a_fraction(number):
     assert above - below <= 2.0**-52 * above
 
 
-def test_whole_numbers_may_be_written_as_floats():
+def test_shifts_are_whole():
     assert whole_shift(3.0, mechanism="Laplace") == 3
+    assert whole_shift(Fraction(39, 10), mechanism="Laplace") == 3
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int64, np.uint8, np.uint64])
+def test_integers_of_numpy_become_those_of_python(kind):
+    """At the ends of their types, where one more is far less."""
+    largest = kind(np.iinfo(kind).max)
+    assert type(natural(largest, name="n", mechanism="M")) is int
+    assert natural(largest, name="n", mechanism="M") + 1 == int(largest) + 1
+    assert python_integer(largest) + 1 == int(largest) + 1  # type: ignore[operator]
+    assert python_integer(1.5) == 1.5

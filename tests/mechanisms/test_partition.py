@@ -229,3 +229,11 @@ def test_keys_are_counted(keys):
 def test_people_are_counted(people):
     with pytest.raises(ValueError, match="wants the number of people of each key"):
         PartitionSelection(1, 0.1).release([5, people])
+
+
+def test_keys_of_numpy_do_not_wrap_around():
+    selection = PartitionSelection(1, 1e-6, np.int8(127))
+    assert type(selection.keys) is int
+    assert selection.promise() == PartitionSelection(1, 1e-6, 127).promise()
+    assert selection.error() == PartitionSelection(1, 1e-6, 127).error()
+    assert selection.release(np.array([0, 2**63 - 1])) == [False, True]

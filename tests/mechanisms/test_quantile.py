@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement
 
+import numpy as np
 import pytest
 from flint import arb, ctx
 from hypothesis import given
@@ -291,3 +292,16 @@ def test_other_bad_things_are_refused():
     with pytest.raises(ValueError, match="wants integers") as caught:
         Quantiles(1, (0.5,), 0, 1).release([7654321.5])  # type: ignore[list-item]
     assert "7654321" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int64])
+def test_bounds_of_numpy_do_not_wrap_around(kind):
+    """high − low + 1 is beyond the type that both have."""
+    low, high = kind(np.iinfo(kind).min), kind(np.iinfo(kind).max)
+    made = Quantiles(1, (0.5,), low, high, each=kind(2))
+    plain = Quantiles(1, (0.5,), int(low), int(high), each=2)
+    assert made == plain
+    assert {type(number) for number in (made.low, made.high, made.each)} == {int}
+    assert made.error() == plain.error()
+    values = [low, kind(0), high]
+    assert made.release(values, coins=TestCoins(3)) == plain.release([int(v) for v in values], coins=TestCoins(3))

@@ -252,3 +252,12 @@ def test_rows_of_another_shape_are_refused(rows):
 def test_a_flag_is_a_boolean():
     with pytest.raises(ValueError, match="symmetric"):
         UnaryResponse(1, 3, symmetric=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [Response, UnaryResponse])
+def test_answers_of_numpy_do_not_wrap_around(kind):
+    given, plain = kind(1, np.int8(127)), kind(1, 127)
+    assert given == plain
+    assert type(given.answers) is int
+    assert given.release([np.int8(126)] * 3, coins=TestCoins(1)) == plain.release([126] * 3, coins=TestCoins(1))
+    assert given.error(people=np.int8(127)) == plain.error(people=127)

@@ -178,7 +178,7 @@ def test_what_is_fitted_costs_its_price(size, steps, sensitivity):
 
 @pytest.mark.parametrize("steps", [0, -3, 1.5, None])
 def test_nothing_is_fitted_to_no_steps(steps):
-    with pytest.raises(ValueError, match="at least one step"):
+    with pytest.raises(ValueError, match="steps to be a whole number of at least 1"):
         Tree.fitting(PureDP(1.0), steps=steps)
 
 
@@ -302,7 +302,7 @@ def test_threads_take_turns():
 
 @pytest.mark.parametrize("steps", [0, -1, 1.5, True, None])
 def test_a_tree_has_steps(steps):
-    with pytest.raises(ValueError, match="at least one step"):
+    with pytest.raises(ValueError, match="steps to be a whole number of at least 1"):
         Tree(STILL, steps)
 
 
@@ -314,8 +314,22 @@ def test_a_tree_counts_in_integers(noise):
 
 @pytest.mark.parametrize("step", [0, 6, -1, 1.5, True])
 def test_there_is_no_error_at_other_steps(step):
-    with pytest.raises(ValueError, match="a step from 1 to 5"):
+    with pytest.raises(ValueError, match=r"a step (from 1 to 5|to be a whole number)"):
         Tree(STILL, 5).error(step=step)
+
+
+def test_the_loss_is_that_of_one_number_on_every_level():
+    """The noise of a node is that of one number, though the same noise on a vector would lose more."""
+    one = Gaussian(sigma=7, sensitivity=3, single=True)
+    assert Tree(Gaussian(sigma=7, sensitivity=3), 5).loss() == Tree(one, 5).loss() == one.loss() * 3
+    assert Tree(Laplace(7, 3), 5).loss() == Laplace(7, 3).loss() * 3
+
+
+def test_steps_of_numpy_do_not_wrap_around():
+    tree = Tree(STILL, np.int8(127))
+    assert type(tree.steps) is int
+    assert tree.error(step=np.int8(127)) == Tree(STILL, 127).error(step=127)
+    assert Tree(STILL, np.int8(127))._most() == 7
 
 
 def test_levels_are_exact_for_long_trees():

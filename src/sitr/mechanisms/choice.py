@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Integral, Rational
-from operator import index
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,30 +57,6 @@ def whole(number: object) -> bool:
     (True, False)
     """
     return isinstance(number, Integral)
-
-
-def natural(number: int, *, name: str, mechanism: str) -> int:
-    """A public number of things, at least one.
-
-    >>> natural(3, name="candidates", mechanism="Exponential")
-    3
-    """
-    try:
-        value = 0 if isinstance(number, bool) else index(number)
-    except TypeError:
-        value = 0
-    if value < 1:
-        raise ValueError(
-            f"{mechanism} wants {name} to be a whole number of at least 1. {number!r} was given. Count them."
-        )
-    return value
-
-
-def flag(choice: bool, *, name: str, mechanism: str) -> bool:
-    """Yes or no, and nothing that only looks like it: it may halve the noise."""
-    if not isinstance(choice, bool):
-        raise ValueError(f"{mechanism} wants {name} to be True or False. {choice!r} was given. Choose one of them.")
-    return choice
 
 
 def unknown_loss(mechanism: str, *, reason: str) -> InvalidPromise:

@@ -9,8 +9,9 @@ from sitr.flavors.pure import PureDP
 from sitr.loss.bounds import Number, ball, exact, upper, upward
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.loss import Loss
-from sitr.mechanisms.choice import Scores, flag, natural, rational_scores, steepness
-from sitr.mechanisms.mechanism import float_above, positive
+from sitr.mechanisms.choice import Scores, rational_scores, steepness
+from sitr.mechanisms.granularity import movement
+from sitr.mechanisms.mechanism import flag, float_above, natural, positive
 from sitr.noise.coins import Coins
 from sitr.noise.draws import inside
 from sitr.noise.selection import select
@@ -35,7 +36,7 @@ class Exponential:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", mechanism="Exponential"))
-        object.__setattr__(self, "sensitivity", positive(self.sensitivity, name="sensitivity", mechanism="Exponential"))
+        object.__setattr__(self, "sensitivity", movement(self.sensitivity, mechanism="Exponential"))
         flag(self.monotone, name="monotone", mechanism="Exponential")
 
     def promise(self) -> PureDP:

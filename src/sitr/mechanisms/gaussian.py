@@ -19,7 +19,7 @@ from sitr.loss.bounds import Number, ball, exact, square_root_upward, upper, upw
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.granularity import Exact, add_noise, granule, movement
-from sitr.mechanisms.mechanism import float_below, positive, whole_shift
+from sitr.mechanisms.mechanism import flag, float_below, positive, whole_shift
 from sitr.noise.bell import bell_sums
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws
@@ -40,7 +40,9 @@ class Gaussian:
     is public, and 1 unless another is chosen: integers.      [CKS20, Thm 4 and Cor. 15]
 
     Numbers may be floats, which stand for the decimal they print as: 0.1 for one tenth. (A granularity that is a power
-    of two, and a sensitivity that is a whole number of granules, stand for themselves.) Values may not.
+    of two stands for itself. A sensitivity that is no whole number of granules is rounded up.) Values may not.
+
+    With `single` only one number may be released at a time: of one more is known than of a vector, see `loss`.
 
     >>> Gaussian(sigma=4, sensitivity=2).promise()
     ZeroConcentratedDP(rho=0.125)
@@ -52,12 +54,14 @@ class Gaussian:
     sigma: Number
     sensitivity: Number = 1
     granularity: Number = 1
+    single: bool = False
 
     def __post_init__(self) -> None:
         grain = granule(self.granularity, mechanism="Gaussian")
         object.__setattr__(self, "sigma", positive(self.sigma, name="sigma", mechanism="Gaussian"))
         object.__setattr__(self, "sensitivity", movement(self.sensitivity, grain, mechanism="Gaussian"))
         object.__setattr__(self, "granularity", grain)
+        flag(self.single, name="single", mechanism="Gaussian")
 
     @classmethod
     def fitting(
@@ -87,36 +91,44 @@ class Gaussian:
         moved = movement(sensitivity, grain, mechanism="Gaussian")
         if isinstance(price, ApproximateDP):
             _between(price.delta)
-            if single:
+            if flag(single, name="single", mechanism="Gaussian"):
                 shift = whole_shift(moved / grain, mechanism="Gaussian")
-                return cls(_analytic(exact(price.epsilon), exact(price.delta), shift) * grain, moved, grain)
+                return cls(_analytic(exact(price.epsilon), exact(price.delta), shift) * grain, moved, grain, single)
             price = ZeroConcentratedDP.fitting(price)
         rho = positive(price.rho, name="rho", mechanism="Gaussian")
-        return cls(moved * square_root_upward(1 / (2 * rho)), moved, grain)
+        return cls(moved * square_root_upward(1 / (2 * rho)), moved, grain, single)
 
     def in_granules(self) -> Gaussian:
         """The same noise on numbers of granules: for large arrays, which hold integers.
 
         >>> Gaussian(sigma=3, granularity=Fraction(1, 4)).in_granules()
-        Gaussian(sigma=Fraction(12, 1), sensitivity=Fraction(4, 1), granularity=Fraction(1, 1))
+        Gaussian(sigma=Fraction(12, 1), sensitivity=Fraction(4, 1), granularity=Fraction(1, 1), single=False)
         """
         grain = exact(self.granularity)
-        return Gaussian(exact(self.sigma) / grain, exact(self.sensitivity) / grain)
+        return Gaussian(exact(self.sigma) / grain, exact(self.sensitivity) / grain, single=self.single)
 
     def promise(self) -> ZeroConcentratedDP:
         """ρ = Δ²/(2σ²)."""
         return ZeroConcentratedDP(upward(exact(self.sensitivity) ** 2 / (2 * exact(self.sigma) ** 2)))
 
     def loss(self) -> Loss:
-        """The loss of one number that moves by Δ, a whole number of granules; noise on a vector keeps `promise()`.
+        """The loss of one number that moves by Δ, in whole granules: known if it is `single`, or if Δ < √2 granules.
 
-        σ is rounded down to a float, by less than the law's `blur` allows for.
+        Granules cannot be turned so that only one number moves, and four that move by one may lose more than one that
+        moves by two. But a vector of granules that moves by less than √2 of them moves one number, by one. σ is rounded
+        down to a float, by less than the law's `blur` allows for.
 
-        >>> Gaussian(sigma=4, sensitivity=2).loss().epsilon(delta=1e-6)
+        >>> Gaussian(sigma=4, sensitivity=2, single=True).loss().epsilon(delta=1e-6)
         Bounds(lower=2.2..., upper=2.2...)
         """
         counted = self.in_granules()
         shift = whole_shift(counted.sensitivity, mechanism="Gaussian")
+        if not self.single and exact(counted.sensitivity) ** 2 >= 2:
+            raise InvalidPromise(
+                wanted="The loss of Gaussian noise was wanted, which is known of one number, not of a vector.",
+                given=f"A sensitivity of {float(counted.sensitivity):g} granules was given, without single=True.",
+                do="Say single=True if one number is released at a time, or use promise(), which holds for vectors.",
+            )
         return Loss.of(DiscreteGaussianLaw(float_below(counted.sigma), shift))
 
     def error(self, *, confidence: Number = 0.95) -> int | Fraction:
@@ -147,6 +159,7 @@ class Gaussian:
             lambda size: discrete_gaussian(sigma=sigma, size=size, coins=coins),
             granularity=exact(self.granularity),
             mechanism="Gaussian",
+            single=self.single,
         )
 
 
@@ -162,7 +175,7 @@ def classical_sigma(epsilon: Number, *, delta: Number, sensitivity: Number = 1) 
     sitr.errors.InvalidPromise: The classical calibration wants 0 < ε < 1. epsilon=2 was given. ...
     """
     size = positive(epsilon, name="epsilon", mechanism="The classical calibration")
-    moved = positive(sensitivity, name="sensitivity", mechanism="The classical calibration")
+    moved = movement(sensitivity, mechanism="The classical calibration")
     if size >= 1:
         raise InvalidPromise(
             wanted="The classical calibration wants 0 < ε < 1.",

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitr.loss.bounds import Number, exact, square_root_upward
-from sitr.mechanisms.mechanism import positive
+from sitr.mechanisms.mechanism import natural, positive
 from sitr.noise.draws import Draws
 
 Exact = TypeVar("Exact", int, Fraction)
@@ -37,16 +37,29 @@ def granule(number: Number, *, mechanism: str) -> Fraction:
     return Fraction(number) if isinstance(number, float) and math.frexp(number)[0] == 0.5 else grain
 
 
-def movement(sensitivity: Number, granularity: Fraction, *, mechanism: str) -> Fraction:
-    """A float stands for the decimal it prints as, but for itself where it is a whole number of granules.
+def movement(sensitivity: Number, granularity: Fraction = Fraction(1), *, mechanism: str) -> Fraction:
+    """How far one unit moves the exact answer. Integers and fractions are exact, a float is rounded up.
 
-    >>> movement(0.3, Fraction(1), mechanism="Laplace"), movement(3 * 2.0**-40, Fraction(1, 2**40), mechanism="Laplace")
-    (Fraction(3, 10), Fraction(3, 1099511627776))
+    It may have been rounded when it was computed, so the next float stands for it, by the decimal that this prints as.
+    It stands for itself where it is a whole number of granules, as the binary number that it is or as the decimal it
+    prints as, unless these are so many that not each of them has a float.
+
+    >>> movement(0.3, mechanism="Laplace") > Fraction(3, 10), movement(0.3, Fraction(1, 10), mechanism="Laplace")
+    (True, Fraction(3, 10))
+    >>> movement(3 * 2.0**-40, Fraction(1, 2**40), mechanism="Laplace")
+    Fraction(3, 1099511627776)
     """
     moved = positive(sensitivity, name="sensitivity", mechanism=mechanism)
-    if isinstance(sensitivity, float) and (Fraction(sensitivity) / granularity).denominator == 1:
-        return Fraction(sensitivity)
-    return moved
+    if isinstance(sensitivity, Rational):
+        return moved
+    given: Any = sensitivity
+    near = float(given)
+    # Numpy's narrower floats are rounded more coarsely.
+    step = max(math.ulp(near), float(np.spacing(given)) if isinstance(given, np.floating) else 0.0)
+    whole = [number for number in (Fraction(near), moved) if (number / granularity).denominator == 1]
+    if whole and step <= granularity:
+        return max(whole)
+    return positive(near + step, name="sensitivity", mechanism=mechanism)
 
 
 def rounded(number: Number, *, granularity: Number) -> Fraction:
@@ -76,6 +89,9 @@ def rounded_sensitivity(
 ) -> Fraction:
     """How far so many numbers move once they are `rounded`, if before they move by at most Δ together.
 
+    Numbers on the grid move by whole granules: what is said to move by less than one, or by one and a half, of numbers
+    that are on it already moves by none, or by one. Of numbers that are yet to be rounded this is not so.
+
     A number that moves by s granules is rounded to one that moves by at most ⌈s⌉ of them. With S = Δ/g that is
 
         ⌈S⌉ for one number;   ⌈S⌉ + d − 1 for d in the sum of sizes (ℓ1);   less than S + √d in Euclidean length (ℓ2),
@@ -88,8 +104,7 @@ def rounded_sensitivity(
     >>> rounded_sensitivity(1, granularity=0.25, numbers=9, euclidean=True)
     Fraction(7, 4)
     """
-    if isinstance(numbers, bool) or not isinstance(numbers, int) or numbers < 1:
-        raise ValueError(f"Rounding wants at least one number. {numbers!r} was given. Count those that can move.")
+    numbers = natural(numbers, name="numbers", mechanism="Rounding")
     grain = granule(granularity, mechanism="Rounding")
     moved = movement(sensitivity, grain, mechanism="Rounding") / grain
     if numbers > 1 and euclidean:
@@ -97,7 +112,9 @@ def rounded_sensitivity(
     return grain * (math.ceil(moved) + numbers - 1)
 
 
-def add_noise(values: Any, draw: Callable[[Any], Any], *, granularity: Fraction, mechanism: str) -> Any:
+def add_noise(
+    values: Any, draw: Callable[[Any], Any], *, granularity: Fraction, mechanism: str, single: bool = False
+) -> Any:
     """One number, a row of them or an array, with noise: `draw(size)` makes granules of it, and one if size is None."""
     grid = _Grid(granularity, mechanism)
     if isinstance(values, np.ma.MaskedArray):
@@ -106,12 +123,14 @@ def add_noise(values: Any, draw: Callable[[Any], Any], *, granularity: Fraction,
             "Decide beforehand what stands for numbers that are missing."
         )
     if isinstance(values, np.ndarray):
+        _check_single(values.size, single, mechanism=mechanism)
         return grid.array(np.asarray(values), draw)  # no other way to add than numpy's own
     if isinstance(values, Rational):
         return grid.answer(values, grid.count(values), draw(None))
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise grid.refused()
     row = list(values)
+    _check_single(len(row), single, mechanism=mechanism)
     counts = [grid.count(value) for value in row]
     noise = draw(len(row))
     return [grid.answer(*three) for three in zip(row, counts, noise, strict=True)]
@@ -156,6 +175,14 @@ class _Grid:
             wanted = f"fractions that are multiples of {self.granularity}"
             do = "Write Fraction(5) for 5, which could also mean granules, and round others with `rounded`."
         return ValueError(f"{self.mechanism} wants {wanted}. Something else was given. {do}")
+
+
+def _check_single(count: int, single: bool, *, mechanism: str) -> None:
+    if single and count > 1:
+        raise ValueError(
+            f"{mechanism} with single=True wants one number: its loss is that of one. {count} were given. "
+            "Leave out single=True, and use promise(), which holds for vectors."
+        )
 
 
 def _added(values: Whole, noise: Draws) -> Draws:

@@ -29,7 +29,7 @@ class Laplace:
     public, and 1 unless another is chosen: integers.      [GRS12, Sec. 2; CKS20, Sec. 5]
 
     Numbers may be floats, which stand for the decimal they print as: 0.1 for one tenth. (A granularity that is a power
-    of two, and a sensitivity that is a whole number of granules, stand for themselves.) Values may not.
+    of two stands for itself. A sensitivity that is no whole number of granules is rounded up.) Values may not.
 
     >>> Laplace(scale=20, sensitivity=6).promise()
     PureDP(epsilon=0.3)
@@ -73,7 +73,14 @@ class Laplace:
         return PureDP(upward(exact(self.sensitivity) / exact(self.scale)))
 
     def loss(self) -> Loss:
-        """The loss of one number that moves by Δ, a whole number of granules; noise on a vector keeps `promise()`.
+        """The loss of one number that moves by Δ, in whole granules. No vector that moves by Δ in ℓ1 loses more.
+
+        Let f(α) bound from below the errors of all tests of P against Q at level α, and g those of Q against R. A test
+        of level α is one of level 1 − f(α) or less for Q, and errs at R with g(1 − f(α)) or more: g∘(1 − f) is a bound
+        for P against R [DRS22, Thm 2.14]. Noise that is log-concave is told from the same, moved by any way, best by
+        asking if it lies beyond a border: one test for all ways. So if P is one number that moves by a to Q, and on by
+        b to R, the bound is attained. The path (0, 0), (a, 0), (a, b) has the same f and g, and so the same bound;
+        signs do not matter, and more numbers are more steps.
 
         Noise of a larger scale can be made from noise of a smaller one [GRS12, Sec. 4]: a scale that has no float of
         its own is rounded down.

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Protocol
+from operator import index
+from typing import Any, Protocol
+
+import numpy as np
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.promise import Promise
@@ -14,7 +17,13 @@ from sitr.neighbors.relation import Relation
 
 
 class Mechanism(Protocol):
-    """A way to answer that keeps a promise."""
+    """A way to answer that keeps a promise. What it needs to know in order to answer, or to err, differs."""
+
+    def release(self, *values: Any, **more: Any) -> Any:
+        """The answer, with fresh coins; `coins=TestCoins(seed)` are for tests."""
+
+    def error(self, *more: Any, **named: Any) -> Any:
+        """How far an answer may be off, or what it takes to be shown, with `confidence=0.95`."""
 
     def promise(self) -> Promise:
         """What it promises to one unit."""
@@ -52,15 +61,52 @@ def positive(number: Number, *, name: str, mechanism: str) -> Fraction:
 
 
 def whole_shift(sensitivity: Number, *, mechanism: str) -> int:
-    """How far an integer moves. A smaller move of log-concave noise is never told apart more easily."""
-    moved = exact(sensitivity)
-    if moved.denominator != 1:
+    """How far whole numbers of granules move: ⌊Δ⌋. A smaller move of log-concave noise is never told apart more easily.
+
+    >>> whole_shift(Fraction(5, 2), mechanism="Laplace")
+    2
+    """
+    moved = math.floor(exact(sensitivity))
+    if moved < 1:
         raise InvalidPromise(
-            wanted=f"The loss of {mechanism} noise on an integer was wanted, which moves by a whole number.",
-            given=f"sensitivity={float(moved):g} was given.",
-            do="Use promise(): it holds for vectors too, whose length need not be whole.",
+            wanted=f"The loss of {mechanism} noise was wanted for numbers that can move: by a granule or more.",
+            given=f"A sensitivity of {float(exact(sensitivity)):g} granules was given.",
+            do="Choose a finer granularity. Numbers that are yet to be rounded move farther: see rounded_sensitivity.",
         )
-    return moved.numerator
+    return moved
+
+
+def python_integer(number: object) -> object:
+    """An integer of numpy as one of Python, which does not wrap around; everything else as it is.
+
+    >>> python_integer(np.int8(100)) * 2  # type: ignore[operator]
+    200
+    """
+    return int(number) if isinstance(number, np.integer) else number
+
+
+def natural(number: int, *, name: str, mechanism: str) -> int:
+    """A public number of things, at least one, as an integer of Python: those of numpy would wrap around.
+
+    >>> natural(3, name="candidates", mechanism="Exponential")
+    3
+    """
+    try:
+        value = 0 if isinstance(number, bool | np.bool_) else index(number)
+    except TypeError:
+        value = 0
+    if value < 1:
+        raise ValueError(
+            f"{mechanism} wants {name} to be a whole number of at least 1. {number!r} was given. Count them."
+        )
+    return value
+
+
+def flag(choice: bool, *, name: str, mechanism: str) -> bool:
+    """Yes or no, and nothing that only looks like it: it may halve the noise."""
+    if not isinstance(choice, bool):
+        raise ValueError(f"{mechanism} wants {name} to be True or False. {choice!r} was given. Choose one of them.")
+    return choice
 
 
 def float_below(number: Number) -> float:

@@ -11,8 +11,9 @@ from flint import arb, ctx
 
 from sitr.flavors.pure import PureDP
 from sitr.loss.bounds import Number, ball, exact, upward
-from sitr.mechanisms.choice import WholeScores, flag, natural, steepness, unknown_loss, whole_scores
-from sitr.mechanisms.mechanism import positive
+from sitr.mechanisms.choice import WholeScores, steepness, unknown_loss, whole_scores
+from sitr.mechanisms.granularity import movement
+from sitr.mechanisms.mechanism import flag, natural, positive
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import inside
 from sitr.noise.geometric import geometric
@@ -54,7 +55,7 @@ class NoisyMax:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", mechanism="NoisyMax"))
-        object.__setattr__(self, "sensitivity", positive(self.sensitivity, name="sensitivity", mechanism="NoisyMax"))
+        object.__setattr__(self, "sensitivity", movement(self.sensitivity, mechanism="NoisyMax"))
         flag(self.monotone, name="monotone", mechanism="NoisyMax")
         try:
             object.__setattr__(self, "noise", Noise(self.noise))  # its name will do

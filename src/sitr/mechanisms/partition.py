@@ -14,7 +14,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.loss.bounds import Number, ball, exact, upper, upward
 from sitr.loss.forms.finite import response
 from sitr.loss.loss import Loss
-from sitr.mechanisms.mechanism import float_above, positive
+from sitr.mechanisms.mechanism import float_above, natural, positive
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import inside
 from sitr.noise.geometric import TABLES
@@ -58,11 +58,7 @@ class PartitionSelection:
             raise ValueError(
                 f"PartitionSelection wants 0 < delta < 1. {float(self.delta):g} was given. Choose a small one."
             )
-        if isinstance(self.keys, bool) or not isinstance(self.keys, int) or self.keys < 1:
-            raise ValueError(
-                "PartitionSelection wants keys to be a whole number of at least 1. "
-                f"{self.keys!r} was given. Count the keys in which two neighbours may differ."
-            )
+        object.__setattr__(self, "keys", natural(self.keys, name="keys", mechanism="PartitionSelection"))
 
     def promise(self) -> ApproximateDP:
         """(ε, δ), whoever shares which keys."""
@@ -105,7 +101,8 @@ class PartitionSelection:
         return high
 
     def release(self, people: Sequence[int], *, coins: Coins | None = None) -> list[bool]:
-        """Which of the keys that so many people have are shown.
+        """Which of the keys that so many people have are shown, one entry for each: never show more than the keys that
+        are, because the length of the list tells how many keys there are.
 
         As π_n grows with n, there is a random number N with P(N ≤ n) = π_n. One is drawn for each key, in the same way
         whatever n is, and the key is shown if N ≤ n.

@@ -10,9 +10,10 @@ from flint import arb, ctx
 
 from sitr.flavors.pure import PureDP
 from sitr.loss.bounds import Number, ball, exact, upward
-from sitr.mechanisms.choice import Scores, flag, natural, rational_scores, steepness, unknown_loss
+from sitr.mechanisms.choice import Scores, rational_scores, steepness, unknown_loss
 from sitr.mechanisms.exponential import Exponential
-from sitr.mechanisms.mechanism import positive
+from sitr.mechanisms.granularity import movement
+from sitr.mechanisms.mechanism import flag, natural, positive
 from sitr.noise.bernoulli import bernoulli_exponential
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import inside
@@ -39,8 +40,7 @@ class PermuteAndFlip:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", mechanism="PermuteAndFlip"))
-        moved = positive(self.sensitivity, name="sensitivity", mechanism="PermuteAndFlip")
-        object.__setattr__(self, "sensitivity", moved)
+        object.__setattr__(self, "sensitivity", movement(self.sensitivity, mechanism="PermuteAndFlip"))
         flag(self.monotone, name="monotone", mechanism="PermuteAndFlip")
 
     def promise(self) -> PureDP:

@@ -17,9 +17,9 @@ from sitr.flavors.pure import PureDP
 from sitr.loss.bounds import Number, ball, exact, upward
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.loss import Loss
-from sitr.mechanisms.choice import natural, steepness, whole
+from sitr.mechanisms.choice import steepness, whole
 from sitr.mechanisms.exponential import Exponential
-from sitr.mechanisms.mechanism import float_above, positive
+from sitr.mechanisms.mechanism import float_above, natural, positive
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import inside
@@ -66,7 +66,9 @@ class Quantiles:
             raise ValueError(
                 f"Quantiles wants a Relation. {self.relation!r} was given. Use Relation.ADD_REMOVE or REPLACE_ONE."
             )
-        natural(self.each, name="each", mechanism="Quantiles")
+        for name, number in (("low", self.low), ("high", self.high)):  # not numpy's, which wrap around
+            object.__setattr__(self, name, int(number))
+        object.__setattr__(self, "each", natural(self.each, name="each", mechanism="Quantiles"))
 
     def promise(self) -> PureDP:
         """ε for all levels together."""

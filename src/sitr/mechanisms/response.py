@@ -14,8 +14,8 @@ from sitr.flavors.pure import PureDP
 from sitr.loss.bounds import Number, ball, exact, upper, upward
 from sitr.loss.forms.finite import FiniteLaw, response
 from sitr.loss.loss import Loss
-from sitr.mechanisms.choice import flag, natural, whole
-from sitr.mechanisms.mechanism import positive
+from sitr.mechanisms.choice import whole
+from sitr.mechanisms.mechanism import flag, natural, positive
 from sitr.noise.bernoulli import trials
 from sitr.noise.coins import Coins
 from sitr.noise.draws import inside
@@ -195,7 +195,8 @@ class UnaryResponse:
 
 def _check(mechanism: Response | UnaryResponse, name: str) -> None:
     object.__setattr__(mechanism, "epsilon", positive(mechanism.epsilon, name="epsilon", mechanism=name))
-    if natural(mechanism.answers, name="answers", mechanism=name) < 2:
+    object.__setattr__(mechanism, "answers", natural(mechanism.answers, name="answers", mechanism=name))
+    if mechanism.answers < 2:
         raise ValueError(f"{name} wants at least 2 answers. {mechanism.answers} was given. One answer tells nothing.")
 
 

@@ -12,8 +12,9 @@ from typing import NoReturn
 from sitr.errors import BudgetExceeded
 from sitr.flavors.pure import PureDP
 from sitr.loss.bounds import Number, exact, upward
-from sitr.mechanisms.choice import flag, natural, unknown_loss, whole
-from sitr.mechanisms.mechanism import positive
+from sitr.mechanisms.choice import unknown_loss, whole
+from sitr.mechanisms.granularity import movement
+from sitr.mechanisms.mechanism import flag, natural, positive
 from sitr.noise.coins import Coins
 from sitr.noise.draws import inside
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_width
@@ -46,9 +47,8 @@ class SparseVector:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", mechanism="SparseVector"))
-        moved = positive(self.sensitivity, name="sensitivity", mechanism="SparseVector")
-        object.__setattr__(self, "sensitivity", moved)
-        natural(self.answers, name="answers", mechanism="SparseVector")
+        object.__setattr__(self, "sensitivity", movement(self.sensitivity, mechanism="SparseVector"))
+        object.__setattr__(self, "answers", natural(self.answers, name="answers", mechanism="SparseVector"))
         flag(self.monotone, name="monotone", mechanism="SparseVector")
 
     @property

@@ -6,7 +6,7 @@ import math
 import os
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import NoReturn
@@ -20,8 +20,9 @@ from sitr.loss.bounds import Number, ball, exact, square_root_upward, upper, upw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.granularity import movement
 from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.mechanism import positive
+from sitr.mechanisms.mechanism import natural, positive
 from sitr.noise.coins import Coins
 from sitr.noise.draws import inside
 from sitr.noise.gaussian import discrete_gaussian_width
@@ -53,8 +54,7 @@ class Tree:
             raise ValueError(
                 f"Tree wants Laplace or Gaussian noise on integers. {self.noise!r} was given. Count in whole granules."
             )
-        if isinstance(self.steps, bool) or not isinstance(self.steps, int) or self.steps < 1:
-            raise ValueError(f"Tree wants at least one step. {self.steps!r} was given. Say how long it may go on.")
+        object.__setattr__(self, "steps", natural(self.steps, name="steps", mechanism="Tree"))
 
     @classmethod
     def fitting(cls, price: PureDP | ZeroConcentratedDP, *, steps: int, sensitivity: Number = 1) -> Tree:
@@ -64,7 +64,7 @@ class Tree:
         Fraction(10, 1)
         """
         levels = cls(Laplace(1), steps).levels
-        moved = positive(sensitivity, name="sensitivity", mechanism="Tree")
+        moved = movement(sensitivity, mechanism="Tree")
         if isinstance(price, PureDP):
             epsilon = positive(price.epsilon, name="epsilon", mechanism="Tree")
             return cls(Laplace(levels * moved / epsilon, moved), steps)
@@ -84,12 +84,16 @@ class Tree:
         return ZeroConcentratedDP(upward(self.levels * moved**2 / (2 * exact(self.noise.sigma) ** 2)))
 
     def loss(self) -> Loss:
-        """That of a unit which moves one increment by Δ: one number on each level. `promise()` holds for all units.
+        """That of a unit which moves one increment by Δ: one number on each level.
+
+        A unit that moves several together by Δ loses no more, if it is fixed beforehand which of them by how much: that
+        is so for every log-concave noise, see `Laplace.loss`. `promise()` holds however it is chosen.
 
         >>> Tree(Laplace(scale=100), steps=1000).loss().max()
         0.1...
         """
-        return self.noise.loss() * self.levels
+        noise = self.noise if isinstance(self.noise, Laplace) else replace(self.noise, single=True)
+        return noise.loss() * self.levels
 
     def error(self, *, confidence: Number = 0.95, step: int | None = None) -> int:
         """The least w that holds the noise of one sum with this confidence: after this step, or after the worst.
@@ -128,9 +132,9 @@ class Tree:
         return (self.steps + 1).bit_length() - 1
 
     def _checked(self, step: int) -> int:
-        if isinstance(step, bool) or not isinstance(step, int) or not 1 <= step <= self.steps:
+        if natural(step, name="a step", mechanism="Tree") > self.steps:
             raise ValueError(f"Tree wants a step from 1 to {self.steps}. {step!r} was given. Choose one of these.")
-        return step
+        return int(step)
 
 
 class RunningCount:
