@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cache, reduce
 from itertools import combinations_with_replacement, product
 
+import numpy as np
 import pytest
 from flint import arb, ctx
 from hypothesis import given, reject
@@ -68,10 +69,10 @@ def hockey_stick(pair: Pair, epsilon: Number) -> arb:
     return sum(((p - odds * q).nonnegative_part() for p, q in pair), arb(0))
 
 
-def neighbours(groups: int, least: int, relation: Relation) -> Iterator[tuple[Counts, ...]]:
+def neighbours(groups: int, least: int, relation: Relation, each: int = 1) -> Iterator[tuple[Counts, ...]]:
     """All ways in which one unit can have its keys: alone, or with few, nearly enough, or more than enough others."""
     others = sorted({0, 1, least - 2, least - 1, least + 2} - {-1})
-    keys = [(other + 1, other) for other in others]
+    keys = [(other + added, other) for other in others for added in range(1, each + 1)]
     units = [unit for size in range(groups + 1) for unit in combinations_with_replacement(keys, size)]
     if relation is Relation.ADD_REMOVE:
         yield from units
@@ -79,18 +80,18 @@ def neighbours(groups: int, least: int, relation: Relation) -> Iterator[tuple[Co
         yield from (one + tuple((b, a) for a, b in other) for one, other in product(units, repeat=2))
 
 
-def worst(threshold: Threshold, relation: Relation, *, epsilon: Number) -> arb:
+def worst(threshold: Threshold, relation: Relation, *, epsilon: Number, each: int | None = None) -> arb:
     """The largest hockey-stick divergence over all neighbours, in both directions."""
     scale, largest = exact(threshold.noise.scale), arb(0)
     with ctx.workprec(BITS):
-        for tables in neighbours(threshold.groups, threshold.least, relation):
+        for tables in neighbours(threshold.groups, threshold.least, relation, each or threshold.each):
             pair = reduce(both, (key(counts, scale, threshold.least) for counts in tables), [(arb(1), arb(1))])
             largest = max(largest, hockey_stick(pair, epsilon), hockey_stick([(q, p) for p, q in pair], epsilon))
         return largest
 
 
-def exceeds(threshold: Threshold, relation: Relation, claimed: ApproximateDP) -> bool:
-    loss = worst(threshold, relation, epsilon=claimed.epsilon)
+def exceeds(threshold: Threshold, relation: Relation, claimed: ApproximateDP, *, each: int | None = None) -> bool:
+    loss = worst(threshold, relation, epsilon=claimed.epsilon, each=each)
     with ctx.workprec(BITS):
         return bool(loss > ball(claimed.delta))
 
@@ -171,6 +172,65 @@ def test_a_replaced_unit_counts_twice():
     assert exceeds(threshold, Relation.REPLACE_ONE, threshold.promise())
 
 
+# Units with several rows in one key
+
+ROWS = [
+    (1.0, 1e-6, 1, 3, Relation.ADD_REMOVE),
+    (3.0, 1e-3, 2, 2, Relation.ADD_REMOVE),
+    (20.0, 0.3, 2, 4, Relation.ADD_REMOVE),
+    (0.5, 0.05, 1, 5, Relation.ADD_REMOVE),
+    (2.0, 1e-3, 1, 3, Relation.REPLACE_ONE),
+]
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "groups", "each", "relation"), ROWS)
+def test_units_with_several_rows_are_kept_the_promise(epsilon, delta, groups, each, relation):
+    """Each key may get any number of rows up to `each`: the whole δ is used, by a unit that is alone with all of them.
+
+    The twin counts one row for each key, with the same noise: then the same tables break the promise.
+    """
+    moved = groups * each * (1 if relation is Relation.ADD_REMOVE else 2)
+    price = ApproximateDP(epsilon, delta)
+    threshold = Threshold.fitting(price, sensitivity=moved, groups=groups, each=each)
+    promise = threshold.promise()
+    assert promise.covers(price)
+    assert not exceeds(threshold, relation, promise)
+    assert exceeds(threshold, relation, ApproximateDP(promise.epsilon, promise.delta * (1 - 1e-9)))
+    twin = Threshold.fitting(price, sensitivity=moved, groups=groups)
+    assert twin.least < threshold.least
+    assert exceeds(twin, relation, twin.promise(), each=each)
+    assert not exceeds(twin, relation, twin.promise())
+
+
+def test_a_key_that_is_not_shown_may_tell_as_much_as_its_noise():
+    """The lowest threshold that passes, and one below, where what is hidden would tell more than the noise."""
+    noise, each = Laplace(scale=20, sensitivity=2), 2
+    with ctx.workprec(BITS):
+        q = (-ball(Fraction(1, 20))).exp()
+        least = next(n for n in range(each + 1, 99) if q ** (n - each) / (1 + q) <= 1 - q**each)
+    low = Threshold(noise, 1, least, each)
+    assert not exceeds(low, Relation.ADD_REMOVE, low.promise())
+    with pytest.raises(ValueError, match="seldom passes"):
+        Threshold(noise, 1, least - 1, each)
+    with ctx.workprec(BITS):
+        hidden = 1 - q ** (least - 1 - each) / (1 + q)
+        assert -hidden.log() > ball(Fraction(each, 20))
+
+
+def test_noise_for_fewer_rows_than_a_unit_has_is_refused():
+    with pytest.raises(ValueError, match="times each"):
+        Threshold(noise=Laplace(scale=2, sensitivity=5), groups=3, least=30, each=2)
+
+
+def test_integers_of_numpy_do_not_wrap_around():
+    given = Threshold(Laplace(30, 127), groups=np.int8(127), least=np.int16(2**15 - 1), each=np.int8(1))
+    assert {type(number) for number in (given.groups, given.least, given.each)} == {int}
+    assert given.promise() == Threshold(Laplace(30, 127), groups=127, least=2**15 - 1).promise()
+    assert Threshold.fitting(
+        ApproximateDP(1.0, 1e-6), sensitivity=np.int64(100), groups=np.int8(20), each=np.int8(5)
+    ) == Threshold.fitting(ApproximateDP(1.0, 1e-6), sensitivity=100, groups=20, each=5)
+
+
 # The lowest threshold
 
 
@@ -217,10 +277,19 @@ def test_a_threshold_needs_some_epsilon():
         Threshold.fitting(ApproximateDP(0.0, 1e-6), sensitivity=1, groups=1)
 
 
-@pytest.mark.parametrize(("groups", "least"), [(0, 30), (-1, 30), (1.5, 30), (1, 0), (1, 1), (1, -5)])
-def test_impossible_thresholds_are_refused(groups, least):
-    with pytest.raises(ValueError, match="at least one group and a threshold that a single person seldom passes"):
-        Threshold(noise=Laplace(scale=2, sensitivity=2), groups=groups, least=least)
+@pytest.mark.parametrize("least", [0, 1, -5, 30.5, None])
+def test_impossible_thresholds_are_refused(least):
+    with pytest.raises(ValueError, match="a whole number as a threshold that a single person seldom passes"):
+        Threshold(noise=Laplace(scale=2, sensitivity=2), groups=1, least=least)
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.5, True, None])
+@pytest.mark.parametrize("name", ["groups", "each"])
+def test_groups_and_rows_are_counted(name, number):
+    with pytest.raises(ValueError, match=f"Threshold wants {name} to be a whole number of at least 1"):
+        Threshold(noise=Laplace(scale=2, sensitivity=2), **{"groups": 1, "least": 30, name: number})
+    with pytest.raises(ValueError, match=f"Threshold wants {name} to be a whole number of at least 1"):
+        Threshold.fitting(ApproximateDP(1.0, 1e-6), sensitivity=5, **{"groups": 1, name: number})
 
 
 def test_noise_for_fewer_groups_than_a_unit_has_is_refused():

@@ -13,7 +13,9 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.loss.bounds import Number, ball, exact, upper
 from sitr.loss.loss import Loss
+from sitr.mechanisms.choice import whole
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.mechanism import natural
 from sitr.noise.coins import Coins
 from sitr.noise.draws import inside
 from sitr.noise.laplace import discrete_laplace_tail, discrete_laplace_width
@@ -23,18 +25,23 @@ from sitr.noise.laplace import discrete_laplace_tail, discrete_laplace_width
 class Threshold:
     """Show a key and its noisy number of people if that number is at least `least`.
 
-    Let p = P(1 + Y ≥ least): a key that only one unit has is shown with probability p. With at most g such keys the
-    unit is exposed outright with probability δ = 1 − (1 − p)^g: this is mass at L = +∞. Otherwise the loss is at most
-    that of the noise, ε = Δ/scale, provided p ≤ 1 − e^{−1/scale}: a key that is *not* shown tells ln 1/(1 − p), then
-    at most 1/scale, no more than the noise on that key could have told.      [KKMN09, Thm 1; DVG22, Sec. 2]
+    A unit adds up to c = `each` to the numbers of at most g = `groups` keys: c = 1 where people are counted, more where
+    their rows are. Let p = P(c + Y ≥ least): a key that only one unit has is shown with probability p, or less. With
+    g such keys the unit is exposed outright with probability δ = 1 − (1 − p)^g: this is mass at L = +∞. Otherwise the
+    loss is at most that of the noise, ε = Δ/scale with Δ ≥ cg, provided p ≤ 1 − e^{−c/scale}: a key that is *not* shown
+    tells ln 1/(1 − p), then at most c/scale, as much as noise for c on that key could have told, and a key that others
+    have too tells no more than that.      [KKMN09, Thm 1; DVG22, Sec. 2]
 
     >>> Threshold(noise=Laplace(scale=2, sensitivity=2), groups=2, least=30).promise()
     ApproximateDP(epsilon=1.0, delta=6.27...e-07)
+    >>> Threshold(noise=Laplace(scale=6, sensitivity=6), groups=2, least=90, each=3).promise()
+    ApproximateDP(epsilon=1.0, delta=5.46...e-07)
     """
 
     noise: Laplace
     groups: int
     least: int
+    each: int = 1
 
     def __post_init__(self) -> None:
         if exact(self.noise.granularity) != 1:
@@ -42,41 +49,46 @@ class Threshold:
                 "Threshold wants noise on integers: people are counted. "
                 f"granularity={self.noise.granularity} was given. Leave it at 1."
             )
-        if self.groups > exact(self.noise.sensitivity):
+        for name in ("groups", "each"):
+            object.__setattr__(self, name, natural(getattr(self, name), name=name, mechanism="Threshold"))
+        if self.groups * self.each > exact(self.noise.sensitivity):
             raise ValueError(
-                "Threshold wants noise for a sensitivity of at least the number of groups. "
-                f"sensitivity={self.noise.sensitivity}, groups={self.groups} were given. Fit the noise to all groups."
+                "Threshold wants noise for a sensitivity of at least the number of groups, times each. "
+                f"sensitivity={self.noise.sensitivity}, groups={self.groups}, each={self.each} were given. "
+                "Fit the noise to all groups."
             )
-        if not isinstance(self.groups, int) or self.groups < 1 or not _rare(self._single(), self.noise):
+        if not whole(self.least) or not _rare(self._alone(), self.noise, self.each):
             raise ValueError(
-                "Threshold wants at least one group and a threshold that a single person seldom passes. "
-                f"groups={self.groups}, least={self.least} were given. Raise the threshold."
+                "Threshold wants a whole number as a threshold that a single person seldom passes. "
+                f"least={self.least}, each={self.each} were given. Raise the threshold."
             )
+        object.__setattr__(self, "least", int(self.least))
 
     @classmethod
-    def fitting(cls, price: ApproximateDP, *, sensitivity: int, groups: int) -> Threshold:
+    def fitting(cls, price: ApproximateDP, *, sensitivity: Number, groups: int, each: int = 1) -> Threshold:
         """The lowest threshold that keeps this promise, with a loss beyond ε only where it is infinite."""
         if not 0.0 < price.delta < 1.0:
             raise ValueError(
                 f"Threshold wants 0 < delta < 1. {price.delta!r} was given. Choose a small positive delta."
             )
         noise = Laplace.fitting(PureDP(price.epsilon), sensitivity=sensitivity)
+        keys, many = (natural(n, name=name, mechanism="Threshold") for n, name in ((groups, "groups"), (each, "each")))
 
         def keeps(least: int) -> bool:
-            single = _passes(noise, least)
-            return _rare(single, noise) and bool(_exposed(single, groups) <= ball(price.delta))
+            alone = _passes(noise, least, many)
+            return _rare(alone, noise, many) and bool(_exposed(alone, keys) <= ball(price.delta))
 
-        low, high = 1, 2
+        low, high = many, many + 1
         while not keeps(high):
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if keeps(middle) else (middle, high)
-        return cls(noise, groups, high)
+        return cls(noise, keys, high, many)
 
     def promise(self) -> ApproximateDP:
         """(Δ/scale, 1 − (1 − p)^g)."""
-        return ApproximateDP(self.noise.promise().epsilon, upper(_exposed(self._single(), self.groups)))
+        return ApproximateDP(self.noise.promise().epsilon, upper(_exposed(self._alone(), self.groups)))
 
     def loss(self) -> Loss:
         """Not known: an error says so. Who shares which keys decides it, and `promise()` bounds all of these cases."""
@@ -103,23 +115,26 @@ class Threshold:
         return self.least + discrete_laplace_width(scale=self.noise.scale, confidence=1 - 2 * rest)
 
     def release(self, people: Sequence[int], *, coins: Coins | None = None) -> list[int | None]:
-        """The noisy number of people of every key that is shown, None for the others."""
+        """The noisy number of people of every key that is shown, None for the others: one entry for each key.
+
+        Never show more than the keys that are shown: the length of the list tells how many keys there are.
+        """
         return [noisy if noisy >= self.least else None for noisy in self.noise.release(people, coins=coins)]
 
-    def _single(self) -> arb:
-        return _passes(self.noise, self.least)
+    def _alone(self) -> arb:
+        return _passes(self.noise, self.least, self.each)
 
 
-def _passes(noise: Laplace, least: int) -> arb:
-    """p: the probability that a key with one person is shown."""
-    return discrete_laplace_tail(least - 1, scale=noise.scale) if least > 1 else arb(1)
+def _passes(noise: Laplace, least: int, each: int) -> arb:
+    """p: the probability that a key with one person, who adds so much, is shown."""
+    return discrete_laplace_tail(int(least) - each, scale=noise.scale) if least > each else arb(1)
 
 
-def _exposed(single: arb, groups: int) -> arb:
+def _exposed(alone: arb, groups: int) -> arb:
     """1 − (1 − p)^g without cancellation."""
-    return -((-single).log1p() * groups).expm1() if single < 1 else arb(1)
+    return -((-alone).log1p() * groups).expm1() if alone < 1 else arb(1)
 
 
-def _rare(single: arb, noise: Laplace) -> bool:
-    """p ≤ 1 − e^{−1/scale}."""
-    return bool(single <= -(-1 / ball(noise.scale)).expm1())
+def _rare(alone: arb, noise: Laplace, each: int) -> bool:
+    """p ≤ 1 − e^{−c/scale}."""
+    return bool(alone <= -ball(-each / exact(noise.scale)).expm1())
