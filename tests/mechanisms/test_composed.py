@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,9 +15,12 @@ from sitr.loss.bounds import exact
 from sitr.mechanisms.composed import Composed, Repeated
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.response import Response
+from sitr.mechanisms.sparse_vector import SparseVector
 from sitr.mechanisms.threshold import Threshold
+from sitr.noise.coins import TestCoins
 
-LAPLACE, GAUSSIAN = Laplace(scale=10, sensitivity=3), Gaussian(sigma=4, sensitivity=2)
+LAPLACE, GAUSSIAN = Laplace(scale=10, sensitivity=3), Gaussian(sigma=4, sensitivity=2, single=True)
 THRESHOLD = Threshold(noise=Laplace(scale=2, sensitivity=2), groups=2, least=30)
 
 
@@ -75,3 +79,56 @@ def test_repetitions_nest():
 def test_a_number_of_times_is_a_whole_number(times):
     with pytest.raises(InvalidPromise, match="number of releases"):
         Repeated(LAPLACE, times)
+
+
+# Answers
+
+
+def test_every_part_answers_its_own_value():
+    parts = Composed((Laplace(scale=10), Gaussian(sigma=4), Response(epsilon=1, answers=5)))
+    coins = TestCoins(1)
+    apart = [part.release(value, coins=coins) for part, value in zip(parts.parts, (5, [7, 8], 3), strict=True)]
+    assert parts.release((5, [7, 8], 3), coins=TestCoins(1)) == apart
+    assert parts.release((5, [7, 8], 3)) != parts.release((5, [7, 8], 3))
+
+
+def test_every_repetition_has_noise_of_its_own():
+    answers = Repeated(Laplace(scale=1000), 50).release([0] * 50)
+    assert len(set(answers)) > 25  # 50 times the same would be one draw
+    assert Repeated(Laplace(scale=1000), 3).release([1, 2, 3], coins=TestCoins(2)) == [
+        value + noise
+        for value, noise in zip((1, 2, 3), Repeated(Laplace(1000), 3).release([0] * 3, coins=TestCoins(2)), strict=True)
+    ]
+
+
+@pytest.mark.parametrize("values", [[], [1], [1, 2, 3]])
+@pytest.mark.parametrize("mechanism", [Composed((LAPLACE, LAPLACE)), Repeated(LAPLACE, 2)])
+def test_there_is_one_value_for_each_answer(mechanism, values):
+    with pytest.raises(ValueError, match="2 in all"):
+        mechanism.release(values)
+
+
+def test_answers_nest():
+    nested = Repeated(Composed((Laplace(0.001), Repeated(Laplace(0.001), 2))), 2)
+    assert nested.release([(1, [2, 3]), (4, [5, 6])]) == [[1, [2, 3]], [4, [5, 6]]]
+    assert nested.error(confidence=0.5) == [0, 0]
+
+
+def test_what_else_a_mechanism_wants_to_know_is_handed_on():
+    search = Repeated(SparseVector(epsilon=1000), 2)
+    assert search.release([[3, 50], [70, 2]], threshold=40) == [[False, True], [True]]
+    assert search.error(values=10) == SparseVector(epsilon=1000).error(values=10)
+
+
+def test_errors_are_those_of_each_by_itself():
+    assert Composed((LAPLACE, GAUSSIAN)).error(confidence=0.9) == [
+        LAPLACE.error(confidence=0.9),
+        GAUSSIAN.error(confidence=0.9),
+    ]
+    assert Repeated(LAPLACE, 1000).error(confidence=0.9) == LAPLACE.error(confidence=0.9)
+
+
+def test_times_of_numpy_do_not_wrap_around():
+    assert Repeated(Laplace(scale=1), np.int8(127)).promise() == PureDP(127.0)
+    assert type(Repeated(LAPLACE, np.int8(127)).times) is int
+    assert Repeated(Repeated(Laplace(1), np.int8(127)), np.int8(127)).promise() == PureDP(127.0**2)

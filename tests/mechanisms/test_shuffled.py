@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from itertools import combinations_with_replacement, permutations
 
+import numpy as np
 import pytest
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
@@ -18,9 +19,11 @@ from sitr.loss.loss import Loss
 from sitr.mechanisms.composed import Composed, Repeated
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.response import Response
 from sitr.mechanisms.shuffled import Shuffled, local, shuffled
 from sitr.mechanisms.subsampled import Sampling, Subsampled
 from sitr.neighbors.relation import Relation
+from sitr.noise.coins import TestCoins
 
 LAPLACE = Laplace(scale=1, sensitivity=2)
 
@@ -228,3 +231,43 @@ def test_a_million_people():
     found = shuffled(PureDP(1.0), people=10**6).epsilon(delta=1e-6)
     assert found.width < 1e-6 * found.upper
     assert 0.004 < found.lower < 0.005
+
+
+# Answers
+
+
+def test_answers_come_in_any_order(misfit, alarm):
+    """Of four people who all tell the truth, each order is equally likely."""
+    still, coins = Shuffled(Laplace(scale=0.001, sensitivity=1), people=4), TestCoins(1)
+    orders = {order: place for place, order in enumerate(permutations((3, 1, 4, 5)))}
+    drawn = [orders[tuple(still.release([3, 1, 4, 5], coins=coins))] for _ in range(3000)]
+    assert misfit(drawn, [1 / 24] * 24) > alarm
+    swapped = [place if place % 2 else 0 for place in drawn]
+    assert misfit(swapped, [1 / 24] * 24) < alarm
+
+
+def test_the_number_of_each_answer_has_the_law_of_many_responses(misfit, alarm):
+    """Three people, of whom one has a 1: how many say 1, from two binomial laws."""
+    poll, coins = Shuffled(Response(epsilon=1), people=3), TestCoins(2)
+    drawn = [sum(poll.release([0, 1, 0], coins=coins)) for _ in range(3000)]
+    p, q = math.e / (1 + math.e), 1 / (1 + math.e)
+    others = [p * p, 2 * p * q, q * q]
+    law = [(p * one + q * other) for one, other in zip([0.0, *others], [*others, 0.0], strict=True)]
+    assert misfit(drawn, law) > alarm
+    assert misfit(drawn, law[::-1]) < alarm
+
+
+def test_fewer_people_than_were_counted_are_refused_and_more_are_not():
+    poll = Shuffled(Response(epsilon=1), people=3)
+    with pytest.raises(ValueError, match="at least 3 people"):
+        poll.release([0, 1])
+    assert len(poll.release([0, 1, 1, 1])) == 4
+
+
+def test_the_error_is_that_of_an_answer():
+    assert Shuffled(Laplace(scale=5, sensitivity=20), people=10).error() == Laplace(scale=5).error()
+    assert Shuffled(Response(epsilon=1), people=10).error(people=10) == Response(epsilon=1).error(people=10)
+
+
+def test_people_of_numpy_do_not_wrap_around():
+    assert type(Shuffled(Response(epsilon=1), people=np.int8(127)).people) is int

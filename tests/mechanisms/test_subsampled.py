@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from flint import arb
 from hypothesis import given, settings
@@ -24,8 +25,9 @@ from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.subsampled import Sampling, Subsampled, amplified, sampled
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.relation import Relation
+from sitr.noise.coins import TestCoins
 
-LAPLACE, GAUSSIAN = Laplace(scale=2, sensitivity=3), Gaussian(sigma=4, sensitivity=2)
+LAPLACE, GAUSSIAN = Laplace(scale=2, sensitivity=3), Gaussian(sigma=4, sensitivity=2, single=True)
 
 
 def noise(mechanism):
@@ -188,3 +190,104 @@ def test_amplification_never_hurts(epsilon, rate):
     assert smaller <= epsilon
     assert smaller == pytest.approx(math.log1p(rate * math.expm1(epsilon)), abs=1e-12)
     assert delta == pytest.approx(rate / 2, rel=1e-15)
+
+
+# Samples that are drawn
+
+STILL = Laplace(scale=Fraction(1, 1000))  # P(Y ≠ 0) < 2e^{−1000}
+
+
+class Shown:
+    """In place of a mechanism: it tells what it was given."""
+
+    def promise(self):
+        return PureDP(1.0)
+
+    def release(self, value, *, coins=None):  # noqa: ARG002
+        return value
+
+
+def fours(rate):
+    """Of 80,000 people, four at a time: who of them is in a Poisson sample, as the number whose digits they are."""
+    kept = Subsampled(Shown(), rate).release(range(80_000), answer=list, coins=TestCoins(1))
+    marks = np.zeros(80_000, dtype=np.int64)
+    marks[kept] = 1
+    return (marks.reshape(-1, 4) @ [1, 2, 4, 8]).tolist()
+
+
+def independent(rate):
+    return [float(rate) ** s.bit_count() * (1 - float(rate)) ** (4 - s.bit_count()) for s in range(16)]
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.25, Fraction(1, 3)])
+def test_a_poisson_sample_has_everybody_independently(rate, misfit, alarm):
+    """All 2^4 subsets have their probability q^k·(1 − q)^(4 − k)."""
+    assert misfit(fours(rate), independent(rate)) > alarm
+    assert misfit(fours(rate), independent(rate * Fraction(6, 5))) < alarm
+
+
+def test_nobody_and_everybody():
+    assert set(fours(0)) == {0}
+    assert set(fours(1)) == {15}
+
+
+def subsets(rate, people, runs, coins):
+    drawing = Subsampled(Shown(), rate, Sampling.SUBSET)
+    return [drawing.release([1 << place for place in range(people)], answer=sum, coins=coins) for _ in range(runs)]
+
+
+@pytest.mark.parametrize(("rate", "size"), [(0.4, 2), (Fraction(3, 5), 3), (0.59, 2), (0, 0), (1, 5), (0.1, 0)])
+def test_a_subset_has_a_size_and_is_any_of_that_size(rate, size, misfit, alarm):
+    drawn = subsets(rate, 5, 4000, TestCoins(2))
+    possible = [s for s in range(32) if s.bit_count() == size]
+    assert set(drawn) == set(possible)
+    if len(possible) > 1:
+        assert misfit(drawn, [1 / len(possible) if s in possible else 0.0 for s in range(32)]) > alarm
+        lopsided = [max(s, other) for s, other in zip(drawn[::2], drawn[1::2], strict=True)]
+        assert misfit(lopsided, [1 / len(possible) if s in possible else 0.0 for s in range(32)]) < alarm
+
+
+def test_the_mechanism_answers_on_the_sample():
+    assert Subsampled(STILL, 1).release([3, 4, 5], answer=sum) == 12
+    assert Subsampled(STILL, 0).release([3, 4, 5], answer=sum) == 0
+    assert Subsampled(STILL, 1).release(np.array([3, 4, 5]), answer=lambda kept: int(sum(kept))) == 12
+    assert Subsampled(STILL, 1).release([], answer=len) == 0
+
+
+def test_records_keep_their_order():
+    for sampling in Sampling:
+        kept = Subsampled(Shown(), 0.5, sampling).release(range(100), answer=list)  # type: ignore[arg-type]
+        assert kept == sorted(kept)
+        assert 0 < len(kept) < 100
+
+
+def test_a_sample_of_a_sample_is_a_sample():
+    twice = Subsampled(Subsampled(Shown(), 0.5, Sampling.SUBSET), 0.5, Sampling.SUBSET)  # type: ignore[arg-type]
+    assert twice.release(range(100), answer=len) == 25
+
+
+def test_every_repetition_draws_a_sample_of_its_own():
+    run = Repeated(Subsampled(Shown(), 0.5), 2)  # type: ignore[arg-type]
+    first, second = run.release([range(100), range(100)], answer=list)
+    assert first != second
+
+
+def test_the_error_is_that_of_the_noise():
+    assert Subsampled(LAPLACE, 0.1).error(confidence=0.9) == LAPLACE.error(confidence=0.9)
+
+
+def test_the_law_of_what_is_released_is_the_mixture(misfit, alarm):
+    """5 for one person, on a sample at rate 0.3: the masses that the loss was tested with."""
+    masses, coins = noise(Laplace(scale=2)), TestCoins(4)
+    counted = Subsampled(Laplace(scale=2, sensitivity=5), 0.3)
+    answers = [counted.release(["somebody"], answer=lambda kept: 5 * len(kept), coins=coins) for _ in range(500)]
+    drawn = [min(max(answer + 10, 0), 20) for answer in answers]
+
+    def law(rate):
+        mixed = {y: rate * float(masses[y - 5]) + (1 - rate) * float(masses[y]) for y in range(-100, 101)}
+        ends = sum(mixed[y] for y in range(-100, -9)), sum(mixed[y] for y in range(10, 101))
+        return [ends[0], *(mixed[y] for y in range(-9, 10)), ends[1]]
+
+    assert misfit(drawn, law(0.3)) > alarm
+    assert misfit(drawn, law(1)) < alarm
+    assert misfit(drawn, law(0)) < alarm

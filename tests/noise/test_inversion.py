@@ -229,3 +229,21 @@ def test_a_word_of_zeros_is_settled_in_a_row_too(short):
     zeros = np.zeros(1, dtype=np.uint64)
     for law in laws:
         assert Row((laws[0], law)).at(np.repeat(zeros, 2), TestCoins(3))[0] == laws[0].at(zeros[0], TestCoins(3))
+
+
+def test_more_outcomes_than_a_short_integer_has():
+    """A uniform law on 40,000 outcomes: in 16 bits those beyond 32,767 would be negative, and looked up again."""
+    size = 40_000
+    law = Inversion(lambda i: arb(max(size - i, 0)) / size)
+    known = law._guide[law._guide >= 0]
+    assert known.max() > 2**15
+    words = np.flatnonzero(law._guide > 2**15)[:50]
+    assert law._guide[words].tolist() == [size - 1 - int(word) * size // 2**16 for word in words]
+    drawn = law.many(20_000, TestCoins(5))
+    assert drawn.min() >= 0
+    # A share of 0.18 of 20,000 draws is beyond; ±1,000 is 18 standard deviations.
+    assert abs(np.count_nonzero(drawn > 2**15) - 20_000 * (size - 1 - 2**15) / size) < 1000
+
+
+def test_few_outcomes_have_a_small_table():
+    assert Inversion(falling)._guide.dtype == np.int16

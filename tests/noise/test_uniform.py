@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
 from sitr.noise.coins import TestCoins
-from sitr.noise.uniform import uniform
+from sitr.noise.uniform import permutation, uniform
 
 DRAWS = 200_000
 
@@ -44,3 +46,50 @@ def test_empty_ranges_and_fractions_are_refused(size):
         uniform(bound=0, size=size)
     with pytest.raises(TypeError):
         uniform(bound=2.5, size=size)  # type: ignore[call-overload]
+
+
+# Orders
+
+
+class Coarse:
+    """Coins whose words have three bits only: of four words, two are equal in more than half of all cases."""
+
+    private = False
+
+    def __init__(self, seed: int) -> None:
+        self.coins, self.drawn = TestCoins(seed), 0
+
+    def words(self, count: int, /) -> np.ndarray:
+        self.drawn += 1
+        return self.coins.words(count) >> np.uint64(61)
+
+
+def places(orders: list[list[int]]) -> list[int]:
+    known = {order: place for place, order in enumerate(permutations(range(4)))}
+    return [known[tuple(order)] for order in orders]
+
+
+def test_all_orders_are_equally_likely(misfit, alarm):
+    coins = TestCoins(11)
+    drawn = places([permutation(size=4, coins=coins).tolist() for _ in range(24_000)])
+    assert misfit(drawn, lambda y: (y + 1) / 24, range(23)) > alarm
+
+
+def test_also_where_words_are_often_equal_because_all_are_drawn_again(misfit, alarm):
+    coins = Coarse(12)
+    drawn = places([permutation(size=4, coins=coins).tolist() for _ in range(24_000)])  # type: ignore[arg-type]
+    assert coins.drawn > 2 * 24_000
+    assert misfit(drawn, lambda y: (y + 1) / 24, range(23)) > alarm
+
+
+def test_ties_that_stay_as_they_are_would_be_seen(misfit, alarm):
+    """Broken: sorted with equal words in their old order."""
+    coins = Coarse(13)
+    drawn = places([np.argsort(coins.words(4), kind="stable").tolist() for _ in range(24_000)])
+    assert misfit(drawn, lambda y: (y + 1) / 24, range(23)) < alarm
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 1000])
+def test_an_order_has_everything_once(size):
+    assert sorted(permutation(size=size).tolist()) == list(range(size))
+    assert permutation(size=np.int8(3)).dtype == np.int64

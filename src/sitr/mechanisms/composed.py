@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
@@ -10,9 +12,11 @@ from sitr.flavors.arrows import Additive, express
 from sitr.flavors.promise import count
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.bounds import Number
 from sitr.loss.loss import Loss
-from sitr.mechanisms.mechanism import Mechanism, common_relation
+from sitr.mechanisms.mechanism import Mechanism, common_relation, python_integer
 from sitr.neighbors.relation import Relation
+from sitr.noise.coins import Coins
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,25 @@ class Composed:
                 return flavor.compose(expressed)  # type: ignore[arg-type]
         raise reason
 
+    def release(self, values: Sequence[Any], *, coins: Coins | None = None) -> list[Any]:
+        """One value for each part, and the answer of each.
+
+        >>> from sitr import Laplace
+        >>> Composed((Laplace(scale=0.001), Laplace(scale=0.002))).release([5, [-7, 3]])
+        [5, [-7, 3]]
+        """
+        _check_values(values, len(self.parts))
+        return [part.release(value, coins=coins) for part, value in zip(self.parts, values, strict=True)]
+
+    def error(self, *, confidence: Number = 0.95) -> list[Any]:
+        """That of each part, each answer by itself: all of them hold together less often.
+
+        >>> from sitr import Laplace
+        >>> Composed((Laplace(scale=10), Laplace(scale=5))).error()
+        [30, 15]
+        """
+        return [part.error(confidence=confidence) for part in self.parts]
+
     def loss(self) -> Loss:
         """The sum of independent losses.      [ZDW22, Thm 10]
 
@@ -72,7 +95,7 @@ class Repeated:
     times: int
 
     def __post_init__(self) -> None:
-        count(self.times, what="The number of releases")
+        object.__setattr__(self, "times", count(python_integer(self.times), what="The number of releases"))
 
     @property
     def relation(self) -> Relation | None:
@@ -83,6 +106,25 @@ class Repeated:
         """`times` times the promise of one."""
         return Composed((self.mechanism,)).promise() * self.times
 
+    def release(self, values: Sequence[Any], *, coins: Coins | None = None, **more: Any) -> list[Any]:
+        """`times` values, and the answer to each; what else the mechanism wants to know is the same for all.
+
+        >>> from sitr import Laplace
+        >>> Repeated(Laplace(scale=0.001), 3).release([5, -7, 11])
+        [5, -7, 11]
+        """
+        _check_values(values, self.times)
+        return [self.mechanism.release(value, coins=coins, **more) for value in values]
+
+    def error(self, *, confidence: Number = 0.95, **more: Any) -> Any:
+        """That of each answer by itself: all of them hold together less often.
+
+        >>> from sitr.mechanisms.exponential import Exponential
+        >>> Repeated(Exponential(epsilon=1), 3).error(candidates=10)
+        10.28...
+        """
+        return self.mechanism.error(confidence=confidence, **more)
+
     def loss(self) -> Loss:
         """The sum of `times` independent losses.
 
@@ -91,3 +133,12 @@ class Repeated:
         Bounds(lower=0.7..., upper=0.7...)
         """
         return self.mechanism.loss() * self.times
+
+
+def _check_values(values: Sequence[Any], wanted: int) -> None:
+    """Before anything is released: how many values there are is no secret."""
+    if len(values) != wanted:
+        raise ValueError(
+            f"One value for each release was wanted, {wanted} in all. {len(values)} were given. "
+            "Give a list, in the order of the releases."
+        )

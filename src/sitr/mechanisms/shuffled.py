@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.promise import Promise, count
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import exact
+from sitr.loss.bounds import Number, exact
 from sitr.loss.forms.shuffled import MOST_PEOPLE, ShuffledLaw
 from sitr.loss.loss import Loss
-from sitr.mechanisms.mechanism import Mechanism, common_relation, float_above
+from sitr.mechanisms.mechanism import Mechanism, common_relation, float_above, python_integer
 from sitr.neighbors.relation import Relation
+from sitr.noise.coins import Coins
+from sitr.noise.uniform import permutation
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,9 @@ class Shuffled:
     people: int
 
     def __post_init__(self) -> None:
-        if count(self.people, what="The number of people") > MOST_PEOPLE:
+        people = count(python_integer(self.people), what="The number of people")
+        object.__setattr__(self, "people", people)
+        if people > MOST_PEOPLE:
             raise InvalidPromise(
                 wanted=f"At most {MOST_PEOPLE} people were wanted.",
                 given=f"{self.people} were given.",
@@ -50,6 +56,29 @@ class Shuffled:
     def relation(self) -> Relation:
         """One person is replaced."""
         return Relation.REPLACE_ONE
+
+    def release(self, values: Sequence[Any], *, coins: Coins | None = None, **more: Any) -> list[Any]:
+        """The answers to what each person has, in an order that is drawn, all orders being equally likely.
+
+        This is the whole at once, for those who may be trusted with all values; otherwise each person runs the
+        mechanism alone, and `sitr.noise.permutation` shuffles the answers. There may be more people than were
+        counted, never fewer.
+
+        >>> from sitr import Laplace
+        >>> sorted(Shuffled(Laplace(scale=0.001, sensitivity=20), people=3).release([20, 0, 7]))
+        [0, 7, 20]
+        """
+        if len(values) < self.people:
+            raise ValueError(
+                f"Shuffled wants the values of at least {self.people} people. {len(values)} were given. "
+                "Count only those who answer: fewer hide each other less."
+            )
+        answers = [self.mechanism.release(value, coins=coins, **more) for value in values]
+        return [answers[place] for place in permutation(size=len(answers), coins=coins)]
+
+    def error(self, *, confidence: Number = 0.95, **more: Any) -> Any:
+        """That of the mechanism: of each answer by itself, whosever it is."""
+        return self.mechanism.error(confidence=confidence, **more)
 
     def promise(self) -> PureDP:
         """That of the mechanism: all others may happen to say nothing that hides anybody.

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
@@ -14,6 +19,9 @@ from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.mechanism import Mechanism, common_relation, float_above
 from sitr.neighbors.relation import Relation
+from sitr.noise.bernoulli import bernoulli
+from sitr.noise.coins import Coins
+from sitr.noise.uniform import permutation
 
 
 class Sampling(Enum):
@@ -58,6 +66,33 @@ class Subsampled:
     def relation(self) -> Relation:
         """The neighbours that the sampling is about."""
         return Relation.ADD_REMOVE if self.sampling is Sampling.POISSON else Relation.REPLACE_ONE
+
+    def release(
+        self, records: Sequence[Any], *, answer: Callable[[list[Any]], Any], coins: Coins | None = None, **more: Any
+    ) -> Any:
+        """Draw a sample, which nobody must ever see, and let the mechanism release what `answer` computes from it.
+
+        There is one record for each person. Everybody is in a Poisson sample with probability q exactly. A subset has
+        ⌊q·n⌋ of n people, and all of these subsets are equally likely: a share of at most q, and a smaller one loses
+        less. Records keep their order.
+
+        >>> from sitr import Laplace
+        >>> Subsampled(Laplace(scale=0.001), rate=0.5, sampling=Sampling.SUBSET).release("abcdefghij", answer=len)
+        5
+        """
+        if self.sampling is Sampling.POISSON:
+            chosen = np.flatnonzero(bernoulli(probability=self.rate, size=len(records), coins=coins))
+        else:
+            size = math.floor(exact(self.rate) * len(records))
+            chosen = np.sort(permutation(size=len(records), coins=coins)[:size])
+        sample = [records[place] for place in chosen.tolist()]
+        if isinstance(self.mechanism, Subsampled):  # a sample of the sample
+            return self.mechanism.release(sample, answer=answer, coins=coins, **more)
+        return self.mechanism.release(answer(sample), coins=coins, **more)
+
+    def error(self, *, confidence: Number = 0.95, **more: Any) -> Any:
+        """That of the mechanism's noise around the answer on the sample: how far the sample is off is not in it."""
+        return self.mechanism.error(confidence=confidence, **more)
 
     def promise(self) -> PureDP | ApproximateDP:
         """(ln(1 + q(e^ε − 1)), qδ) of a mechanism that is pure or approximate.      [BBG18, Thm 8 and 9]

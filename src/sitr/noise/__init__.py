@@ -7,7 +7,7 @@ from sitr.noise.geometric import geometric
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_tail, discrete_laplace_width
 from sitr.noise.selection import select
 from sitr.noise.staircase import staircase
-from sitr.noise.uniform import uniform
+from sitr.noise.uniform import permutation, uniform
 
 __all__ = [
     "Coins",
@@ -20,6 +20,7 @@ __all__ = [
     "discrete_laplace_tail",
     "discrete_laplace_width",
     "geometric",
+    "permutation",
     "select",
     "staircase",
     "system_coins",

@@ -133,13 +133,13 @@ class Inversion:
         return np.concatenate([sure, highs]), len(sure)
 
     @cached_property
-    def _guide(self) -> NDArray[np.int16]:
-        """The outcome of U for its first digits, −1 where a band lies in between."""
+    def _guide(self) -> NDArray[np.integer]:
+        """The outcome of U for its first digits, −1 where a band lies in between. The smaller it is, the faster."""
         cells, missing = 1 << self.digits.guide, np.uint64(self.digits.word - self.digits.guide)
         begun, ended = (np.bincount((row >> missing).astype(np.int64), minlength=cells) for row in self._bands)
         guide = len(self._bands[0]) - np.cumsum(begun)
         guide[np.cumsum(begun) - np.cumsum(ended) + ended > 0] = -1
-        return guide.astype(np.int16)
+        return guide.astype(np.int16 if len(self._bands[0]) <= np.iinfo(np.int16).max else np.int64)
 
     def _settle(self, drawn: np.uint64, coins: Coins) -> int:
         return settle(self.survival, int(drawn), self.digits.word, coins=coins, more=self.digits.word)

@@ -1,4 +1,4 @@
-"""Uniform integers."""
+"""Uniform integers, and uniform orders."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from operator import index
 from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import Draws, Size, collect_integers, random_bits
@@ -28,6 +29,24 @@ def uniform(*, bound: int, size: Size | None = None, coins: Coins | None = None)
     if size is None or b < 1:
         return tossed.below(b)  # which says what is wrong with a bound
     return collect_integers(lambda count: uniform_block(b, count, tossed), size=size, fits=b <= 2**63)
+
+
+def permutation(*, size: int, coins: Coins | None = None) -> NDArray[np.int64]:
+    """0, 1, …, n − 1 in random order: each of the n! orders with the same probability, exactly.
+
+    They are sorted by random words. As long as no two of these are equal, no order is likelier than another; if any
+    two are, which hardly ever happens, all words are drawn again.
+
+    >>> sorted(permutation(size=4).tolist())
+    [0, 1, 2, 3]
+    """
+    tossed, n = system_coins() if coins is None else coins, index(size)
+    while True:
+        words = tossed.words(n)
+        order = np.argsort(words)
+        ranked = words[order]
+        if np.all(ranked[1:] != ranked[:-1]):
+            return order.astype(np.int64, copy=False)
 
 
 def uniform_block(bound: int, size: int, coins: Coins) -> Draws:
