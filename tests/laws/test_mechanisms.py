@@ -132,9 +132,9 @@ def quantile(mechanism: Quantiles) -> Pair:
 
     def law(values: tuple[int, ...]) -> list[arb]:
         half = Fraction(len(values), 2)
-        costs = [
-            max(sum(v < x for v in values) - half, half - sum(v <= x for v in values), 0) for x in range(4)
-        ]  # by Δ = 1/2, so that ε/(2Δ) = ε
+        ranks = [(sum(v < x for v in values), sum(v <= x for v in values)) for x in range(4)]
+        costs = [max(below - half, half - up_to, Fraction(0)) for below, up_to in ranks]
+        # Δ = 1/2, so that ε/(2Δ) = ε.
         weights = [(-ball(exact(mechanism.epsilon) * cost)).exp() for cost in costs]
         return [weight / sum(weights, arb(0)) for weight in weights]
 
@@ -160,23 +160,20 @@ def unary(mechanism: UnaryResponse) -> Pair:
 
 def tree(mechanism: Tree) -> Pair:
     """The first increment moves by Δ: one node on each level."""
+    assert isinstance(mechanism.noise, Laplace)
     one = coarse(laplace(mechanism.noise))
     return reduce(both, [one] * mechanism.levels, [(arb(1), arb(1))])
 
 
 def shuffled(mechanism: Shuffled) -> Pair:
     """How many say 1, if all others have 0, and the one who is replaced has 0, or 1."""
+    assert isinstance(mechanism.mechanism, Response)
     (p, q), (r, s), *_ = responded(mechanism.mechanism)
-    counts = [(arb(1), arb(1))]
-    for lie in [(p, r)] * (mechanism.people - 1):
-        counts = [
-            tuple(lie[0] * a + lie[1] * b for a, b in zip(stay, more, strict=True))
-            for stay, more in zip([*counts, (arb(0),) * 2], [(arb(0),) * 2, *counts], strict=True)
-        ]
-    return [
-        (p * stay[0] + r * more[0], q * stay[1] + s * more[1])
-        for stay, more in zip([*counts, (arb(0),) * 2], [(arb(0),) * 2, *counts], strict=True)
-    ]
+    others = [arb(1)]  # how many of them say 1
+    for _ in range(mechanism.people - 1):
+        others = [p * stay + r * more for stay, more in zip([*others, arb(0)], [arb(0), *others], strict=True)]
+    pairs = zip([*others, arb(0)], [arb(0), *others], strict=True)
+    return [(p * stay + r * more, q * stay + s * more) for stay, more in pairs]
 
 
 def both(first: Pair, second: Pair) -> Pair:

@@ -286,7 +286,7 @@ def test_a_single_number_comes_alone():
     assert one.release(np.array([5])).tolist() == [5]
     for several in ([5, 6], (number for number in (5, 6)), np.array([5, 6]), np.ones((2, 2), dtype=np.int8)):
         with pytest.raises(ValueError, match="single=True wants one number"):
-            one.release(several)
+            one.release(several)  # type: ignore[arg-type]
 
 
 def test_what_is_single_stays_single():

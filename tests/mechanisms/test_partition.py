@@ -232,8 +232,8 @@ def test_people_are_counted(people):
 
 
 def test_keys_of_numpy_do_not_wrap_around():
-    selection = PartitionSelection(1, 1e-6, np.int8(127))
+    selection = PartitionSelection(1, 1e-6, np.int8(127))  # type: ignore[arg-type]
     assert type(selection.keys) is int
     assert selection.promise() == PartitionSelection(1, 1e-6, 127).promise()
     assert selection.error() == PartitionSelection(1, 1e-6, 127).error()
-    assert selection.release(np.array([0, 2**63 - 1])) == [False, True]
+    assert selection.release(np.array([0, 2**63 - 1])) == [False, True]  # type: ignore[arg-type]

@@ -270,4 +270,4 @@ def test_the_error_is_that_of_an_answer():
 
 
 def test_people_of_numpy_do_not_wrap_around():
-    assert type(Shuffled(Response(epsilon=1), people=np.int8(127)).people) is int
+    assert type(Shuffled(Response(epsilon=1), people=np.int8(127)).people) is int  # type: ignore[arg-type]

@@ -385,9 +385,9 @@ def test_a_refusal_repeats_no_value_and_spends_nothing(value, threshold):
 
 def test_integers_of_numpy_do_not_wrap_around():
     """2·c is beyond the type of c; a value and a threshold at its ends are far apart."""
-    search = SparseVector(1, answers=np.int8(100))
+    search = SparseVector(1, answers=np.int8(100))  # type: ignore[arg-type]
     assert search.scales == SparseVector(1, answers=100).scales
     assert type(search.answers) is int
     still = SparseVector(10**6, answers=2)
-    assert still.release([np.int8(127), np.int8(-128)], threshold=np.int8(-127)) == [True, False]
-    assert still.release(np.array([2**63 - 1, -(2**63)]), threshold=np.int64(-(2**63) + 1)) == [True, False]
+    assert still.release([np.int8(127), np.int8(-128)], threshold=np.int8(-127)) == [True, False]  # type: ignore[arg-type, list-item]
+    assert still.release(np.array([2**63 - 1, -(2**63)]), threshold=np.int64(-(2**63) + 1)) == [True, False]  # type: ignore[arg-type]

@@ -209,7 +209,7 @@ class Shown:
 
 def fours(rate):
     """Of 80,000 people, four at a time: who of them is in a Poisson sample, as the number whose digits they are."""
-    kept = Subsampled(Shown(), rate).release(range(80_000), answer=list, coins=TestCoins(1))
+    kept = Subsampled(Shown(), rate).release(range(80_000), answer=list, coins=TestCoins(1))  # type: ignore[arg-type]
     marks = np.zeros(80_000, dtype=np.int64)
     marks[kept] = 1
     return (marks.reshape(-1, 4) @ [1, 2, 4, 8]).tolist()
@@ -232,7 +232,7 @@ def test_nobody_and_everybody():
 
 
 def subsets(rate, people, runs, coins):
-    drawing = Subsampled(Shown(), rate, Sampling.SUBSET)
+    drawing = Subsampled(Shown(), rate, Sampling.SUBSET)  # type: ignore[arg-type]
     return [drawing.release([1 << place for place in range(people)], answer=sum, coins=coins) for _ in range(runs)]
 
 
@@ -250,7 +250,7 @@ def test_a_subset_has_a_size_and_is_any_of_that_size(rate, size, misfit, alarm):
 def test_the_mechanism_answers_on_the_sample():
     assert Subsampled(STILL, 1).release([3, 4, 5], answer=sum) == 12
     assert Subsampled(STILL, 0).release([3, 4, 5], answer=sum) == 0
-    assert Subsampled(STILL, 1).release(np.array([3, 4, 5]), answer=lambda kept: int(sum(kept))) == 12
+    assert Subsampled(STILL, 1).release(np.array([3, 4, 5]), answer=lambda kept: int(sum(kept))) == 12  # type: ignore[arg-type]
     assert Subsampled(STILL, 1).release([], answer=len) == 0
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache, reduce
 from itertools import combinations_with_replacement, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -223,12 +224,13 @@ def test_noise_for_fewer_rows_than_a_unit_has_is_refused():
 
 
 def test_integers_of_numpy_do_not_wrap_around():
-    given = Threshold(Laplace(30, 127), groups=np.int8(127), least=np.int16(2**15 - 1), each=np.int8(1))
-    assert {type(number) for number in (given.groups, given.least, given.each)} == {int}
-    assert given.promise() == Threshold(Laplace(30, 127), groups=127, least=2**15 - 1).promise()
-    assert Threshold.fitting(
-        ApproximateDP(1.0, 1e-6), sensitivity=np.int64(100), groups=np.int8(20), each=np.int8(5)
-    ) == Threshold.fitting(ApproximateDP(1.0, 1e-6), sensitivity=100, groups=20, each=5)
+    numbers: dict[str, Any] = {"groups": np.int8(127), "least": np.int16(2**15 - 1), "each": np.int8(1)}
+    made = Threshold(Laplace(30, 127), **numbers)
+    assert {type(number) for number in (made.groups, made.least, made.each)} == {int}
+    assert made.promise() == Threshold(Laplace(30, 127), groups=127, least=2**15 - 1).promise()
+    price = ApproximateDP(1.0, 1e-6)
+    many: dict[str, Any] = {"sensitivity": np.int16(1000), "groups": np.int8(100), "each": np.int8(10)}
+    assert Threshold.fitting(price, **many) == Threshold.fitting(price, sensitivity=1000, groups=100, each=10)
 
 
 # The lowest threshold

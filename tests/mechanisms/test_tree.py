@@ -326,10 +326,10 @@ def test_the_loss_is_that_of_one_number_on_every_level():
 
 
 def test_steps_of_numpy_do_not_wrap_around():
-    tree = Tree(STILL, np.int8(127))
+    tree = Tree(STILL, np.int8(127))  # type: ignore[arg-type]
     assert type(tree.steps) is int
-    assert tree.error(step=np.int8(127)) == Tree(STILL, 127).error(step=127)
-    assert Tree(STILL, np.int8(127))._most() == 7
+    assert tree.error(step=np.int8(127)) == Tree(STILL, 127).error(step=127)  # type: ignore[arg-type]
+    assert Tree(STILL, np.int8(127))._most() == 7  # type: ignore[arg-type]
 
 
 def test_levels_are_exact_for_long_trees():

@@ -92,4 +92,4 @@ def test_ties_that_stay_as_they_are_would_be_seen(misfit, alarm):
 @pytest.mark.parametrize("size", [0, 1, 2, 1000])
 def test_an_order_has_everything_once(size):
     assert sorted(permutation(size=size).tolist()) == list(range(size))
-    assert permutation(size=np.int8(3)).dtype == np.int64
+    assert permutation(size=np.int8(3)).dtype == np.int64  # type: ignore[arg-type]
