@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.accounting.coordinates import at_least, at_most, coordinates, total
+from sitr.accounting.coordinates import Filterable, at_least, at_most, coordinates, total
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import exact
@@ -21,6 +22,8 @@ PROMISES = [
     ZeroConcentratedDP(0.3, xi=0.1),
     GaussianDP(0.3),
     RenyiDP.at({2.0: 0.3, 8.0: 1.7}),
+    RandomDP(ApproximateDP(0.3, 1e-6), 0.05),
+    RandomDP(GaussianDP(0.3), 0.05, Basis.ASYMPTOTIC),
 ]
 
 
@@ -56,3 +59,12 @@ def test_a_total_delta_is_at_most_one():
 def test_nothing_is_left_below_nothing():
     assert at_most((Fraction(-1),), like=PureDP(0.0)) == PureDP(0.0)
     assert at_most((Fraction(-1),), like=GaussianDP(0.0)) == GaussianDP(0.0)
+
+
+def test_what_is_not_random_has_no_gamma_to_add():
+    start = tuple(Fraction(0) for _ in range(3))
+    parts: list[tuple[Filterable, int]] = [
+        (RandomDP(ApproximateDP(0.3, 1e-6), 0.05), 1),
+        (ApproximateDP(0.1, 0.0), 2),
+    ]
+    assert total(parts, start=start) == (Fraction(1, 2), Fraction(1, 10**6), Fraction(1, 20))

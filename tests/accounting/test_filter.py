@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -18,10 +20,10 @@ from sitr.flavors.notation import write
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
-from sitr.flavors.random import RandomDP
+from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import exact
+from sitr.loss.bounds import exact, upward
 
 cents = st.integers(0, 60).map(lambda n: n / 100)  # decimals that meet the border often
 odd = st.floats(0, 0.6)
@@ -40,7 +42,7 @@ def parameters(promise: Promise) -> list[Fraction]:
     return [exact(getattr(promise, name)) for name in promise.__dataclass_fields__]  # type: ignore[attr-defined]
 
 
-def sums(prices: list[Additive], like: Additive) -> list[Fraction]:
+def sums(prices: Sequence[Promise], like: Promise) -> list[Fraction]:
     zero = [Fraction(0)] * len(parameters(like))
     return [sum(column, Fraction(0)) for column in zip(zero, *map(parameters, prices), strict=True)]
 
@@ -314,7 +316,8 @@ def test_further_prices_without_an_arrow_are_refused(promise, price):
     [
         (ConcentratedDP(0.5, 1.0), "means and spreads"),
         (PrivacyProfile(((1.0, 1e-6),)), "fixed in advance"),
-        (RandomDP(PureDP(1.0), 0.1), "fixed in advance"),
+        (RandomDP(ConcentratedDP(0.5, 1.0), 0.1), "means and spreads"),
+        (RandomDP(PrivacyProfile(((1.0, 1e-6),)), 0.1), "fixed in advance"),
         (ZeroConcentratedDP(0.5).to_renyi(), "Fix the orders"),
     ],
 )
@@ -373,3 +376,161 @@ def test_charges_up_to_the_promise_are_a_filter_and_one_more_is_none(promise, ch
 def test_charges_beyond_all_floats_are_refused_as_well():
     with pytest.raises(BudgetExceeded):
         Filter(PureDP(1.0), ((PureDP(1e308), 100),))
+
+
+# Budgets with a γ
+
+
+RANDOM = RandomDP(ApproximateDP(1.0, 1e-6), 0.1)
+FIRST = RandomDP(ApproximateDP(0.5, 1e-7), 0.04, parts=(("newcomer", 0.03), ("gate", 0.01)))
+Law = dict[object, Fraction]
+
+
+def breaking(mechanism: Callable[[int], Law], *, values: int, factor: int) -> Fraction:
+    """The exact probability over two uniform draws x, x', one person each, that some odds exceed this factor."""
+    broken = 0
+    for x, other in product(range(values), repeat=2):
+        first, second = mechanism(x), mechanism(other)
+        broken += any(
+            mass > factor * by.get(answer, Fraction(0))
+            for law, by in ((first, second), (second, first))
+            for answer, mass in law.items()
+        )
+    return Fraction(broken, values**2)
+
+
+def told(x: int, values: int, *, noise: Fraction) -> Law:
+    """First "is x = 0?", without noise. Then z, chosen after it, and "is x = z?", a lie with this probability."""
+    law: Law = {}
+    for z in range(values):
+        for answer, mass in ((x == z, 1 - noise), (x != z, noise)):
+            if mass:
+                law[x == 0, z, answer] = mass / values
+    return law
+
+
+@pytest.mark.parametrize("values", [3, 10, 40])
+def test_what_follows_a_random_release_may_be_chosen_freely_if_it_is_not_random(values):
+    """The whole fails exactly where the first release does, and nowhere else."""
+    gamma = breaking(lambda x: {x == 0: Fraction(1)}, values=values, factor=1)
+    assert gamma == Fraction(2 * (values - 1), values**2)
+    assert breaking(lambda x: told(x, values, noise=Fraction(1, 4)), values=values, factor=3) == gamma
+    price, later = RandomDP(PureDP(0.0), upward(gamma)), PureDP(math.log(3))
+    budget = Filter(RandomDP(PureDP(1.2), price.gamma)).consent(price).consent(later)
+    assert budget.spent() == RandomDP(later, price.gamma)
+
+
+@pytest.mark.parametrize("values", [10, 40])
+def test_a_random_release_that_is_chosen_after_an_answer_may_fail_nearly_always(values):
+    """The counterexample: each release fails rarely, and a filter that merely added γ would have consented."""
+    each = breaking(lambda x: {x == 0: Fraction(1)}, values=values, factor=1)
+    claimed = 2 * each
+    true = breaking(lambda x: told(x, values, noise=Fraction(0)), values=values, factor=10**6)
+    assert claimed < Fraction(1, 2) < 1 - Fraction(1, values) <= true
+    price = RandomDP(PureDP(0.0), upward(each))
+    added = [a + b for a, b in zip(coordinates(price), coordinates(price), strict=True)]
+    budget = Filter(RandomDP(PureDP(1.0), 0.5)).consent(price)
+    assert all(a <= b for a, b in zip(added, coordinates(budget.promise), strict=True))  # the sums would have fitted
+    with pytest.raises(IncompatiblePromises, match="not chosen after earlier answers"):
+        budget.consent(price)
+
+
+@pytest.mark.parametrize("before", [FIRST, PureDP(0.1), ApproximateDP(0.0, 0.0)])
+@pytest.mark.parametrize("late", [FIRST, RandomDP(PureDP(0.0), 0.0), RandomDP(PureDP(0.0), 1e-300)])
+def test_a_random_price_is_the_first_charge_or_none(before, late):
+    assert Filter(RANDOM).consent(late).charges[0][0] == Filter(RANDOM).charge(late)
+    with pytest.raises(IncompatiblePromises, match="as the first charge") as refusal:
+        Filter(RANDOM).consent(before).consent(late)
+    assert write(Filter(RANDOM).charge(late)) in refusal.value.given
+    assert "Composed" in refusal.value.do
+
+
+def test_gamma_is_kept_beside_epsilon_and_delta():
+    budget = Filter(RANDOM).consent(FIRST)
+    assert budget.spent() == FIRST
+    assert budget.spent().parts == FIRST.parts
+    assert budget.remaining() == RandomDP(ApproximateDP(0.5, 9e-7), 0.0)  # the rest of γ is closed
+    for _ in range(5):
+        budget = budget.consent(PureDP(0.1))
+    assert budget.charges[1:] == ((ApproximateDP(0.1, 0.0), 1),) * 5
+    assert budget.spent() == RandomDP(ApproximateDP(1.0, 1e-7), 0.04)
+    with pytest.raises(BudgetExceeded, match=r"gamma=0\.0"):
+        budget.consent(PureDP(1e-9))
+
+
+def test_a_budget_with_gamma_needs_no_random_price():
+    budget = Filter(RANDOM)
+    assert budget.remaining() == RANDOM
+    budget = budget.consent(ApproximateDP(1.0, 1e-6))
+    assert budget.spent() == RandomDP(ApproximateDP(1.0, 1e-6), 0.0)
+
+
+@pytest.mark.parametrize(
+    "price",
+    [
+        RandomDP(ApproximateDP(0.5, 1e-7), math.nextafter(0.1, 1.0)),
+        RandomDP(ApproximateDP(1.1, 1e-7), 0.01),
+        RandomDP(ApproximateDP(0.1, 2e-6), 0.01),
+    ],
+)
+def test_each_number_of_a_random_price_has_its_own_border(price):
+    with pytest.raises(BudgetExceeded):
+        Filter(RANDOM).consent(price)
+    assert Filter(RANDOM).consent(RANDOM).spent() == RANDOM
+
+
+def test_an_inner_promise_is_charged_by_its_arrow():
+    budget = Filter(RandomDP(ZeroConcentratedDP(1.0), 0.1))
+    price = RandomDP(PureDP(0.5), 0.05, parts=(("gate", 0.05),))
+    charge = budget.charge(price)
+    assert charge == RandomDP(ZeroConcentratedDP(0.125), 0.05)
+    assert isinstance(charge, RandomDP)
+    assert charge.parts == price.parts
+    assert budget.charge(PureDP(0.5)) == ZeroConcentratedDP(0.125)
+    with pytest.raises(IncompatiblePromises):
+        budget.charge(RandomDP(ApproximateDP(0.1, 1e-9), 0.01))
+
+
+@pytest.mark.parametrize("promise", [PureDP(9.0), ApproximateDP(9.0, 1.0), ZeroConcentratedDP(9.0), GaussianDP(9.0)])
+def test_a_budget_without_gamma_refuses_random_prices(promise):
+    with pytest.raises(IncompatiblePromises, match="has no γ") as refusal:
+        Filter(promise).consent(RandomDP(PureDP(0.0), 0.0))
+    assert "fraction γ of data" in refusal.value.given
+    assert "gamma=" in refusal.value.do
+
+
+def test_what_is_asymptotic_is_charged_only_where_the_budget_says_so():
+    price = RandomDP(PureDP(0.1), 0.01, Basis.ASYMPTOTIC)
+    with pytest.raises(IncompatiblePromises, match="finite-sample"):
+        Filter(RANDOM).consent(price)
+    budget = Filter(RandomDP(PureDP(1.0), 0.1, Basis.ASYMPTOTIC))
+    assert budget.consent(price).spent() == price
+    finite = RandomDP(PureDP(0.1), 0.01)
+    assert budget.consent(finite).spent() == finite  # no weaker than what was charged
+    assert budget.remaining().basis is Basis.ASYMPTOTIC
+
+
+@pytest.mark.parametrize(
+    "charges",
+    [
+        ((PureDP(0.1), 1), (RandomDP(PureDP(0.1), 0.01), 1)),
+        ((RandomDP(PureDP(0.1), 0.01), 2),),
+        ((RandomDP(PureDP(0.1), 0.01), 1), (RandomDP(PureDP(0.1), 0.02), 1)),
+    ],
+)
+def test_charges_that_no_filter_consented_to(charges):
+    with pytest.raises(IncompatiblePromises, match="as the first charge"):
+        Filter(RandomDP(PureDP(1.0), 0.5), charges)
+
+
+@pytest.mark.parametrize(
+    "charge",
+    [
+        RandomDP(ApproximateDP(0.1, 0.0), 0.01),
+        ApproximateDP(0.1, 0.0),
+        RandomDP(PureDP(0.1), 0.01, Basis.ASYMPTOTIC),
+    ],
+)
+def test_charges_of_another_kind_than_the_inner_promise_are_refused(charge):
+    with pytest.raises(IncompatiblePromises, match="promises that add to"):
+        Filter(RandomDP(PureDP(1.0), 0.5), ((charge, 1),))

@@ -6,7 +6,7 @@ from sitr.accounting.plan import Plan, Step
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
-from sitr.flavors.random import RandomDP
+from sitr.flavors.random import Basis, RandomDP
 
 
 @pytest.mark.parametrize("times", [0, -1, 1.0, True, 10**8 + 1, 10**9])
@@ -51,3 +51,18 @@ def test_gamma_adds_up_to_at_most_one():
 
 def test_a_random_step_without_exceptions_is_random_still():
     assert Plan((Step((RandomDP(PureDP(0.1), 0.0),)),)).random
+
+
+def test_gamma_of_a_plan_has_parts_and_the_weakest_basis():
+    named = RandomDP(PureDP(0.1), 0.02, parts=(("gate", 0.01),))
+    steps = (Step((named,), times=2), Step((RandomDP(PureDP(0.1), 0.01),), times=3, name="means"), Step((PureDP(1.0),)))
+    plan = Plan(steps)
+    assert plan.parts == (("gate", 0.02), ("means", 0.03))
+    assert plan.basis is Basis.FINITE_SAMPLE
+    published = Step((RandomDP(PureDP(0.1), 0.0, Basis.ASYMPTOTIC),))
+    assert Plan((*steps, published)).basis is Basis.ASYMPTOTIC
+
+
+def test_promises_of_one_step_rest_on_one_basis():
+    with pytest.raises(InvalidPromise, match="hold at once"):
+        Step((RandomDP(PureDP(0.1), 0.1), RandomDP(PureDP(0.1), 0.1, Basis.ASYMPTOTIC)))

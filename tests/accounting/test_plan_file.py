@@ -14,7 +14,7 @@ from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.pure import PureDP
-from sitr.flavors.random import RandomDP
+from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import exact
@@ -153,6 +153,13 @@ def test_a_random_step_holds_all_its_promises_around_one_gamma():
     assert step.inner == read_plan([{"response": {"epsilon": 1}}]).steps[0]
 
 
+def test_a_basis_is_finite_sample_unless_it_says_otherwise():
+    random = {"gamma": 0.05, "step": {"pure": {"epsilon": 1}}}
+    assert read_plan([{"random": random}]).basis is Basis.FINITE_SAMPLE
+    assert read_plan([{"random": {**random, "basis": "finite-sample"}}]).basis is Basis.FINITE_SAMPLE
+    assert read_plan([{"random": {**random, "basis": "asymptotic"}}]).basis is Basis.ASYMPTOTIC
+
+
 GOOD = {"pure": {"epsilon": 1}}
 
 
@@ -213,6 +220,8 @@ GOOD = {"pure": {"epsilon": 1}}
         ({"subsampled": {"rate": 0.5, "step": {"renyi": {"order": 2, "epsilon": 1}}}}, "step 2, subsampled.step"),
         ({"subsampled": {"rate": 0.5, "step": {"random": {"gamma": 0, "step": GOOD}}}}, "the plan"),
         ({"random": {"gamma": 1.5, "step": GOOD}}, "step 2, random.gamma"),
+        ({"random": {"gamma": 0.1, "basis": "limit", "step": GOOD}}, "step 2, random.basis"),
+        ({"random": {"gamma": 0.1, "basis": ["asymptotic"], "step": GOOD}}, "step 2, random.basis"),
         ({"random": {"gamma": 0.1, "step": {"random": {"gamma": 0.1, "step": GOOD}}}}, "step 2, random.step"),
         ({**GOOD, "times": 0}, "step 2, times"),
         ({**GOOD, "times": -1}, "step 2, times"),

@@ -18,7 +18,7 @@ import pytest
 from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import open_source
-from sitr.errors import DescriptionError, SourceError
+from sitr.errors import BackendFailure, DescriptionError, SourceError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.query.rewrite import Cells, bound
@@ -290,3 +290,47 @@ def test_what_is_no_source_is_said_clearly(tmp_path: Path) -> None:
     headless.write_bytes(b"\x00\x01\x02\xff\xfe")
     with pytest.raises(SourceError, match="CSV file in UTF-8 with a header"):
         open_source(headless, types={})
+
+
+# One column as numbers
+
+
+NUMBERS = pa.table(
+    {
+        "id": pa.array(range(6), pa.int64()),
+        "cost": pa.array([10.5, None, float("nan"), float("inf"), -1e300, 0.1], pa.float64()),
+    }
+)
+
+
+@pytest.fixture(params=["parquet", "csv", "arrow"])
+def numbers(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
+    match request.param:
+        case "parquet":
+            pq.write_table(NUMBERS, tmp_path / "numbers.parquet")
+            return open_source(tmp_path / "numbers.parquet", types={})
+        case "csv":
+            pyarrow.csv.write_csv(NUMBERS, tmp_path / "numbers.csv")
+            return open_source(tmp_path / "numbers.csv", types={})
+    return open_source(NUMBERS, types={})
+
+
+def test_a_column_in_the_order_of_its_rows(numbers: Backend) -> None:
+    assert numbers.size() == 6
+    assert numbers.numbers("cost", missing=7.5).tolist() == [10.5, 7.5, 7.5, float("inf"), -1e300, 0.1]
+    assert numbers.numbers("id", missing=0.0).tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_many_rows_stay_in_their_order() -> None:
+    many = pa.table({"x": pa.array(range(500_000), pa.int64())})
+    found = open_source(many, types={}).numbers("x", missing=0.0)
+    assert (found[1:] > found[:-1]).all()
+
+
+def test_reading_a_column_fails_in_one_way_only(tmp_path: Path) -> None:
+    pq.write_table(NUMBERS, tmp_path / "numbers.parquet")
+    backend = open_source(tmp_path / "numbers.parquet", types={})
+    (tmp_path / "numbers.parquet").write_bytes(b"PAR1")
+    for read in (backend.size, lambda: backend.numbers("cost", missing=0.0)):
+        with pytest.raises(BackendFailure, match="withheld"):
+            read()

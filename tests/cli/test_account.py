@@ -56,7 +56,9 @@ def test_for_machines(sitr: Sitr, plan: Callable[[str], Path]) -> None:
 
 def test_a_random_plan_says_so(sitr: Sitr, plan: Callable[[str], Path]) -> None:
     text = "- random: {gamma: 0.01, step: {pure: {epsilon: 0.1}}}\n"
-    assert "γ = 0.01: every ε here holds" in " ".join(sitr("account", plan(text), "--delta", 1e-6).out.split())
+    assert "γ = 0.01, finite-sample: every ε here holds" in " ".join(
+        sitr("account", plan(text), "--delta", 1e-6).out.split()
+    )
     assert sitr("account", plan(text), "--delta", 1e-6, "--json").told()["gamma"] == 0.01
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
 from sitr.ledger.sql import SqlLedger
 
 Sitr = Callable[..., Any]
@@ -91,3 +92,24 @@ def test_what_is_no_ledger(sitr: Sitr, tmp_path: Path) -> None:
     for name in ("notes.txt", "empty.db"):
         assert sitr("ledger", "show", tmp_path / name, "--json").error()["error"] == "LedgerError"
     assert (tmp_path / "empty.db").stat().st_size == 0
+
+
+def test_a_budget_with_gamma_says_what_that_is(sitr: Sitr, tmp_path: Path) -> None:
+    ledger = SqlLedger(tmp_path / "random.db")
+    ledger.open("poll", promise=RandomDP(ApproximateDP(1.0, 1e-6), 0.1), neighbors="row, replace-one")
+    wide = {"COLUMNS": "250"}
+    before = " ".join(sitr("ledger", "show", tmp_path / "random.db", environment=wide).out.split())
+    assert "ε = 1, δ = 10⁻⁶, γ = 0.1, finite-sample ε = 0, δ = 0, γ = 0 ε = 1, δ = 10⁻⁶, γ = 0.1" in before
+    assert "The first charge may be random" in before
+    price = RandomDP(ApproximateDP(0.25, 0.0), 0.05, parts=(("newcomer", 0.04), ("gate", 0.01)))
+    ledger.charge("poll", price=price, question="mean")
+    after = " ".join(sitr("ledger", "show", tmp_path / "random.db", environment=wide).out.split())
+    assert "ε = 0.25, δ = 0, γ = 0.05 (newcomer 0.04, gate 0.01), finite-sample" in after
+    assert "ε = 0.75, δ = 10⁻⁶, γ = 0 " in after
+    assert "25%" in after  # of ε: no share of γ is left or missing
+    assert "Assumes exchangeable data; protects a random newcomer, not every person" in after
+    assert "no further one may be random" in after
+    told = sitr("ledger", "show", tmp_path / "random.db", "--json").told()
+    assert told["accounts"][0]["spent"] == told["entries"][0]["price"]
+    assert "'newcomer': 0.04" in told["entries"][0]["price"]
+    assert "exchangeable" in told["accounts"][0]["random"]

@@ -30,6 +30,7 @@ COMMANDS = (
     "dpsgd",
     "convert",
     "explain",
+    "sensitivity",
     "ledger",
 )
 
@@ -40,7 +41,9 @@ def test_help_lists_all_commands(sitr: Sitr, words: tuple[str, ...]) -> None:
     assert [line.split()[0] for line in told.partition("Commands:")[2].splitlines() if line[2:3].strip()] == [*COMMANDS]
 
 
-@pytest.mark.parametrize("command", [*((name,) for name in COMMANDS[:-1]), ("ledger", "show")])
+@pytest.mark.parametrize(
+    "command", [*((name,) for name in COMMANDS[:-2]), ("sensitivity", "compare"), ("ledger", "show")]
+)
 def test_every_command_explains_itself_with_an_example(sitr: Sitr, command: tuple[str, ...]) -> None:
     told = sitr(*command, "--help")
     assert told.code == 0

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.sql import SqlLedger
 from sitr.session.description import load
@@ -196,3 +198,29 @@ def test_refusals(sitr: Sitr, words: tuple[str, ...], code: int, error: str) -> 
     refused = sitr("protect", *words, "--json")
     assert (refused.code, refused.error()["error"]) == (code, error)
     assert not list(Path().glob("*.yaml"))
+
+
+def test_a_budget_with_gamma(sitr: Sitr) -> None:
+    budget = ("--budget", "random(approximate(1, 1e-6), 0.05)", "--ledger", "sitr.db")
+    refused = sitr("protect", "visits.parquet", "--unit-row", *budget, "--json")
+    assert refused.code == 2
+    assert "--relation replace-one" in refused.error()["do"]
+    assert not Path("visits.sitr.yaml").exists()
+    done = sitr("protect", "visits.parquet", "--unit-row", "--relation", "replace-one", *budget)
+    assert (done.code, done.err) == (0, "")
+    words = " ".join(done.out.split())
+    assert "All answers together may cost random(approximate(epsilon=1.0, delta=1e-06), gamma=0.05)" in words
+    assert "Assumes exchangeable data; protects a random newcomer, not every person" in words
+    assert "--price 'approximate(epsilon=0.1, delta=1e-07)'" in words
+    promise = RandomDP(ApproximateDP(1.0, 1e-6), 0.05)
+    assert load(Path("visits.sitr.yaml")).promise == promise
+    assert SqlLedger("sitr.db").account("visits").promise == promise
+    dear = sitr("preview", "visits.sitr.yaml", "SELECT COUNT(*) AS n FROM visits", "--price", "pure(2)")
+    assert "a price of at most approximate(epsilon=1.0, delta=1e-06) would" in dear.out
+    random = sitr("ask", "visits.sitr.yaml", "SELECT COUNT(*) AS n FROM visits", "--price", "random(pure(0.1), 0.01)")
+    assert random.code == 2
+    asked = sitr("ask", "visits.sitr.yaml", "SELECT COUNT(*) AS n FROM visits", "--price", "pure(0.1)")
+    assert (asked.code, asked.err) == (0, "")
+    assert "γ = 0 of ε = 1, δ = 10⁻⁶, γ = 0.05, finite-sample" in " ".join(asked.out.split())
+    compared = sitr("compare", "--ledger", "sitr.db", "--delta", "1e-6")
+    assert (compared.code, compared.err) == (0, "")

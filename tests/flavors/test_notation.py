@@ -13,9 +13,10 @@ from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.notation import NAMES, parse, write
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.pure import PureDP
-from sitr.flavors.random import RandomDP
+from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.bounds import exact
 
 sizes = st.floats(0, sys.float_info.max)
 tables = st.dictionaries(st.floats(1, sys.float_info.max, exclude_min=True), sizes, min_size=1, max_size=5)
@@ -29,7 +30,17 @@ certain = st.one_of(
     tables.map(RenyiDP.at),
     profiles.map(lambda points: PrivacyProfile(tuple(points))),
 )
-promises = certain | st.builds(RandomDP, certain, st.floats(0, 1))
+names = st.text(min_size=1, max_size=8).filter(lambda name: name.strip() and name.isprintable())
+named = st.builds(
+    lambda inner, gamma, basis, shares: RandomDP(
+        inner, gamma, basis, tuple((name, exact(gamma) * share / len(shares)) for name, share in shares.items())
+    ),
+    certain,
+    st.floats(0, 1),
+    st.sampled_from(Basis),
+    st.dictionaries(names, st.fractions(0, 1), max_size=3),
+)
+promises = certain | named
 
 
 @given(promises)
@@ -38,6 +49,7 @@ promises = certain | st.builds(RandomDP, certain, st.floats(0, 1))
 @example(ApproximateDP(sys.float_info.max, 1.0))
 def test_what_is_written_is_read(promise):
     assert parse(write(promise)) == promise
+    assert getattr(parse(write(promise)), "parts", ()) == getattr(promise, "parts", ())  # for which == does not ask
 
 
 @given(st.floats(0, 1e300))
@@ -70,6 +82,9 @@ def test_a_number_means_the_decimal_that_was_written(number):
         ("random(pure(1), 0.05)", RandomDP(PureDP(1), 0.05)),
         ("random(approximate(1, 1e-6), gamma=0.05)", RandomDP(ApproximateDP(1, 1e-6), 0.05)),
         ("random(renyi({2: 0.1}), 0.05)", RandomDP(RenyiDP.at({2: 0.1}), 0.05)),
+        ("random(pure(1), 0.05, asymptotic=true)", RandomDP(PureDP(1), 0.05, Basis.ASYMPTOTIC)),
+        ("random(pure(1), 0.05, asymptotic=false)", RandomDP(PureDP(1), 0.05)),
+        ('random(pure(1), 0.05, parts={"gate": 0.01})', RandomDP(PureDP(1), 0.05)),
     ],
 )
 def test_ways_to_write_a_promise(text, promise):
@@ -89,6 +104,10 @@ def test_ways_to_write_a_promise(text, promise):
         (RenyiDP.at({8: 0.5, 2: 0.1}), "renyi({2.0: 0.1, 8.0: 0.5})"),
         (PrivacyProfile(((1, 1e-3), (2, 1e-6))), "profile((1.0, 0.001), (2.0, 1e-06))"),
         (RandomDP(PureDP(1), 0.05), "random(pure(epsilon=1.0), gamma=0.05)"),
+        (
+            RandomDP(PureDP(1), 0.05, Basis.ASYMPTOTIC, parts=(("largest pair", 0.01),)),
+            "random(pure(epsilon=1.0), gamma=0.05, asymptotic=true, parts={'largest pair': 0.01})",
+        ),
     ],
 )
 def test_how_a_promise_is_written(promise, text):
@@ -122,6 +141,8 @@ UNREADABLE = [
     # A gap: something was forgotten.
     "pure(,1)", "approximate(1,,1e-6)", "renyi(2)", "renyi()", "renyi({2: 0.1}, 0.2)", "renyi({2})", "renyi(2, 0.1, 3)",
     "random(0.05)", "random(pure(1))", "concentrated(1)", "concentrated(1, 1, true)", "concentrated(1, 1, groups=1)",
+    "random(pure(1), 0.05, true)", "random(pure(1), 0.05, asymptotic=1)", "random(pure(1), 0.05, parts=0.05)",
+    "random(pure(1), 0.05, parts={'a': 0.01, 'a': 0.02})", "random(pure(1), 0.05, basis='asymptotic')",
     # Not a promise.
     "(1, 2)", "{2: 0.1}", "true", "[pure(1)]", "pure(1), pure(2)", "-pure(1)", "pure(1) + pure(1)", "pure(1).epsilon",
     # Python, but nothing that occurs in a promise; none of it is run.
@@ -155,6 +176,8 @@ def test_anything_else_is_unreadable(text):
         "random(0.1, 0.1)",
         "random(random(pure(1), 0.1), 0.1)",
         "random(pure(1), 2)",
+        "random(pure(1), 0.05, parts={'a': 0.06})",
+        "random(pure(1), 0.05, parts={2: 0.01})",
         "pure((1, 2))",
         "pure(pure(1))",
         "pure(true)",

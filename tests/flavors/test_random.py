@@ -18,7 +18,7 @@ from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
-from sitr.flavors.random import RandomDP
+from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import exact
@@ -191,3 +191,109 @@ def test_what_is_no_inner_promise(inner):
 def test_exceptions_that_cannot_be(gamma):
     with pytest.raises(InvalidPromise, match="gamma"):
         RandomDP(PureDP(1.0), gamma)
+
+
+# What γ rests on, and where it comes from
+
+
+FINITE, ASYMPTOTIC = Basis.FINITE_SAMPLE, Basis.ASYMPTOTIC
+NAMED = RandomDP(PureDP(0.5), 0.05, parts=(("newcomer", 0.03), ("gate", 0.01)))
+
+
+@pytest.mark.parametrize(
+    ("bases", "weakest"),
+    [([FINITE, FINITE], FINITE), ([FINITE, ASYMPTOTIC], ASYMPTOTIC), ([ASYMPTOTIC, FINITE, FINITE], ASYMPTOTIC)],
+)
+def test_a_sum_rests_on_the_weakest_basis(bases, weakest):
+    promises = [RandomDP(PureDP(0.1), 0.01, basis) for basis in bases]
+    assert RandomDP.compose(promises).basis is weakest
+    assert (promises[0] + promises[1]).basis is Basis.weakest(bases[:2])
+
+
+@pytest.mark.parametrize("basis", list(Basis))
+def test_repetition_and_groups_keep_basis_and_multiply_parts(basis):
+    promise = RandomDP(PureDP(0.5), 0.05, basis, NAMED.parts)
+    for whole in (promise * 3, promise.for_group(3)):
+        assert (whole.gamma, whole.basis) == (0.15, basis)
+        assert whole.parts == (("newcomer", 0.09), ("gate", 0.03))
+
+
+def test_parts_of_one_name_are_added():
+    whole = NAMED + RandomDP(PureDP(0.5), 0.02, parts=(("gate", 0.005),)) + RandomDP(PureDP(0.5), 0.001)
+    assert whole.gamma == 0.071
+    assert whole.parts == (("newcomer", 0.03), ("gate", 0.015))
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from("abc"), st.floats(0, 1)), min_size=1, max_size=6))
+def test_parts_never_exceed_gamma_however_they_are_rounded(given_parts):
+    """Constructing is the test: a promise whose parts exceed its γ cannot be made."""
+    promises = [
+        RandomDP(PureDP(0.0), gamma, parts=((name, exact(gamma) * exact(share)),))  # type: ignore[arg-type]
+        for gamma, name, share in given_parts
+    ]
+    whole = RandomDP.compose(promises)
+    assert min(1, sum(exact(share) for _, share in whole.parts)) <= exact(whole.gamma)
+    assert {name for name, _ in whole.parts} == {name for _, name, _ in given_parts}
+
+
+def test_fractions_of_one_gamma_fit_though_no_float_has_them():
+    parts = (("a", Fraction(2, 9)), ("b", Fraction(1, 9)))
+    whole = RandomDP(PureDP(0.5), Fraction(1, 3), parts=parts)  # type: ignore[arg-type]
+    assert exact(whole.gamma) > Fraction(1, 3)
+    assert sum(exact(share) for _, share in whole.parts) <= Fraction(1, 3)
+
+
+def test_parts_matter_neither_to_strength_nor_to_equality():
+    plain = RandomDP(PureDP(0.5), 0.05)
+    assert plain == NAMED
+    assert hash(plain) == hash(NAMED)
+    assert plain.covers(NAMED)
+    assert NAMED.covers(plain)
+
+
+def test_the_basis_matters_to_both():
+    finite, asymptotic = RandomDP(PureDP(0.5), 0.05), RandomDP(PureDP(0.5), 0.05, ASYMPTOTIC)
+    assert finite != asymptotic
+    assert finite.covers(asymptotic)
+    assert asymptotic.covers(asymptotic)
+    assert not asymptotic.covers(finite)
+    assert not RandomDP(PureDP(0.0), 0.0, ASYMPTOTIC).covers(RandomDP(PureDP(9.0), 0.9))
+    assert PureDP(0.5).covers(asymptotic)
+
+
+def test_how_it_is_shown():
+    assert repr(RandomDP(PureDP(0.5), 0.05)) == "RandomDP(inner=PureDP(epsilon=0.5), gamma=0.05)"
+    assert repr(NAMED).endswith("gamma=0.05, parts=(('newcomer', 0.03), ('gate', 0.01)))")
+    assert repr(RandomDP(PureDP(0.5), 0.05, ASYMPTOTIC)).endswith("gamma=0.05, basis=Basis.ASYMPTOTIC)")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (("a", 0.06),),
+        (("a", 0.03), ("b", 0.020001)),
+        (("a", 0.01), ("a", 0.01)),
+        (("a", -0.01),),
+        (("a", math.nan),),
+        (("a", True),),
+        (("", 0.01),),
+        ((" ", 0.01),),
+        (("a\nb", 0.01),),
+        ((1, 0.01),),
+        ("a",),
+        (("a", 0.01, 0.01),),
+    ],
+)
+def test_what_are_no_parts(parts):
+    with pytest.raises(InvalidPromise, match="RandomDP wants"):
+        RandomDP(PureDP(0.5), 0.05, parts=parts)
+
+
+@pytest.mark.parametrize("basis", ["finite-sample", None, True])
+def test_what_is_no_basis(basis):
+    with pytest.raises(InvalidPromise, match="wants a basis"):
+        RandomDP(PureDP(0.5), 0.05, basis)
+
+
+def test_every_text_says_what_is_assumed():
+    assert "exchangeable" in (RandomDP.__doc__ or "")

@@ -24,7 +24,7 @@ from sitr.flavors.notation import parse, write
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP, Response
-from sitr.flavors.random import RandomDP
+from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import ball, exact, upward
@@ -145,6 +145,10 @@ def line(rho: float, orders: set[float]) -> RenyiDP:
     return RenyiDP.at({order: upward(exact(rho) * exact(order)) for order in orders})
 
 
+def named_exceptions(inner: Promise, gamma: float, basis: Basis) -> RandomDP:
+    return RandomDP(inner, gamma, basis, parts=(("newcomer", gamma * 0.5), ("gate", gamma * 0.25)))
+
+
 def two_points(epsilon: float, more: float, delta: float, share: float) -> PrivacyProfile:
     return PrivacyProfile(((epsilon, delta), (epsilon + more, delta * share)))
 
@@ -244,11 +248,16 @@ FLAVORS = [
     ),
     Flavor(
         RandomDP,
-        any=st.builds(RandomDP, st.builds(PureDP, sizes), st.floats(0, 1)),
-        daily=st.builds(RandomDP, st.builds(PureDP, daily), st.floats(0, 0.9)),
-        few=[RandomDP(PureDP(epsilon), gamma) for epsilon, gamma in product([0.0, 0.3, 1.0], [0.0, 0.01, 0.5])],
+        any=st.builds(named_exceptions, st.builds(PureDP, sizes), st.floats(0, 1), st.sampled_from(Basis)),
+        daily=st.builds(named_exceptions, st.builds(PureDP, daily), st.floats(0, 0.9), st.sampled_from(Basis)),
+        few=[
+            *(RandomDP(PureDP(epsilon), gamma) for epsilon, gamma in product([0.0, 0.3, 1.0], [0.0, 0.01, 0.5])),
+            named_exceptions(PureDP(0.3), 0.02, Basis.FINITE_SAMPLE),
+            named_exceptions(PureDP(0.3), 0.01, Basis.ASYMPTOTIC),
+            named_exceptions(PureDP(1.0), 0.5, Basis.ASYMPTOTIC),
+        ],
         witness=random_response,
-        better=lambda promise: [RandomDP(PureDP(promise.inner.epsilon * (1 - 1e-6)), promise.gamma)],
+        better=lambda promise: [replace(promise, inner=PureDP(promise.inner.epsilon * (1 - 1e-6)))],
     ),
 ]
 BY_KIND = {flavor.kind: flavor for flavor in FLAVORS}
@@ -556,7 +565,7 @@ def test_a_whole_share_is_the_promise(flavor, data):
 def test_promises_are_values(flavor, data):
     promise = data.draw(flavor.any)
     assert parse(write(promise)) == promise
-    assert eval(repr(promise), {kind.__name__: kind for kind in BY_KIND}) == promise
+    assert eval(repr(promise), {"Basis": Basis} | {kind.__name__: kind for kind in BY_KIND}) == promise
     assert hash(promise) == hash(parse(write(promise)))
     with pytest.raises(AttributeError):
         setattr(promise, fields(promise)[0].name, 0.0)

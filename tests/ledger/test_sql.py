@@ -19,16 +19,17 @@ from sqlalchemy import Engine, event
 from sitr.accounting.filter import Filter
 from sitr.errors import BudgetExceeded, IncompatiblePromises, LedgerError, LedgerMismatch
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.arrows import Additive
+from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.sql import SqlLedger
 
 PEOPLE = "person (patient_id), add-remove"
 
 
-def opened(path: Path, promise: Additive) -> SqlLedger:
+def opened(path: Path, promise: Kept) -> SqlLedger:
     ledger = SqlLedger(path)
     ledger.open("clinic", promise=promise, neighbors=PEOPLE)
     return ledger
@@ -47,7 +48,7 @@ def opened(path: Path, promise: Additive) -> SqlLedger:
     ],
 )
 def test_the_promise_is_spent_to_its_border_and_not_beyond(
-    path: Path, promise: Additive, prices: list[Promise], excess: Promise
+    path: Path, promise: Kept, prices: list[Promise], excess: Promise
 ) -> None:
     ledger = opened(path, promise)
     for price in prices:
@@ -89,7 +90,7 @@ def test_opening_again_gives_the_same_account(path: Path) -> None:
         (PureDP(1.0), "row, add-remove"),
     ],
 )
-def test_other_terms_are_a_mismatch(path: Path, promise: Additive, neighbors: str) -> None:
+def test_other_terms_are_a_mismatch(path: Path, promise: Kept, neighbors: str) -> None:
     ledger = opened(path, PureDP(1.0))
     with pytest.raises(LedgerMismatch) as caught:
         ledger.open("clinic", promise=promise, neighbors=neighbors)
@@ -192,6 +193,7 @@ BUDGETS = st.one_of(
     st.tuples(st.just(PureDP(1.0)), st.lists(PURE, max_size=12)),
     st.tuples(st.just(ApproximateDP(1.0, 1e-6)), st.lists(PURE | APPROXIMATE, max_size=12)),
     st.tuples(st.just(ZeroConcentratedDP(1.0, xi=0.2)), st.lists(PURE | ZERO_CONCENTRATED, max_size=12)),
+    st.tuples(st.just(RandomDP(PureDP(1.0), 0.3)), st.lists(PURE | st.builds(RandomDP, PURE, PARTS), max_size=12)),
 )
 
 
@@ -203,7 +205,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> tuple[SqlLedger, Iterato
 @settings(max_examples=40)  # each is a dozen commits to disk
 @given(budget=BUDGETS)
 def test_the_ledger_is_the_filter_made_durable(
-    shared: tuple[SqlLedger, Iterator[int]], budget: tuple[Additive, list[Promise]]
+    shared: tuple[SqlLedger, Iterator[int]], budget: tuple[Kept, list[Promise]]
 ) -> None:
     ledger, fresh = shared
     promise, prices = budget
@@ -212,8 +214,8 @@ def test_the_ledger_is_the_filter_made_durable(
     for price in prices:
         try:
             expected = memory.consent(price)
-        except BudgetExceeded:
-            with pytest.raises(BudgetExceeded):
+        except (BudgetExceeded, IncompatiblePromises) as refusal:
+            with pytest.raises(type(refusal)):
                 ledger.charge(dataset, price=price, question="COUNT(*)")
         else:
             entry, after = ledger.charge(dataset, price=price, question="COUNT(*)")
@@ -225,7 +227,7 @@ def test_the_ledger_is_the_filter_made_durable(
     assert [entry.price for entry in ledger.entries(dataset)] == [charge for charge, _ in memory.charges]
 
 
-def _within(spent: Additive, promise: Additive) -> bool:
+def _within(spent: Kept, promise: Kept) -> bool:
     match spent, promise:
         case PureDP(), PureDP():
             return spent.epsilon <= promise.epsilon
@@ -233,6 +235,8 @@ def _within(spent: Additive, promise: Additive) -> bool:
             return spent.epsilon <= promise.epsilon and spent.delta <= promise.delta
         case ZeroConcentratedDP(), ZeroConcentratedDP():
             return spent.rho <= promise.rho and spent.xi <= promise.xi
+        case RandomDP(PureDP() as paid), RandomDP(PureDP() as promised):
+            return spent.gamma <= promise.gamma and _within(paid, promised)
     return False
 
 
@@ -259,3 +263,69 @@ def _statements() -> Iterator[list[tuple[str, Any]]]:
         yield asked
     finally:
         event.remove(Engine, "before_cursor_execute", note)
+
+
+# Budgets with a γ
+
+
+RANDOM = RandomDP(ApproximateDP(1.0, 1e-6), 0.1)
+FIRST = RandomDP(ApproximateDP(0.5, 1e-7), 0.04, parts=(("newcomer", 0.03), ("gate", 0.01)))
+
+
+def test_a_random_price_is_remembered_whole_and_stays_the_only_one(path: Path) -> None:
+    ledger = opened(path, RANDOM)
+    ledger.charge("clinic", price=FIRST, question="mean of cost")
+    for _ in range(3):
+        ledger.charge("clinic", price=PureDP(0.1), question="SELECT COUNT(*) FROM clinic")
+    again = SqlLedger(path)
+    assert [entry.price for entry in again.entries()] == [FIRST, *[ApproximateDP(0.1, 0.0)] * 3]
+    price = again.entries()[0].price
+    assert isinstance(price, RandomDP)
+    assert price.parts == FIRST.parts
+    standing = again.standing("clinic")
+    assert standing.charges == ((FIRST, 1), (ApproximateDP(0.1, 0.0), 3))
+    assert standing.spent() == RandomDP(ApproximateDP(0.8, 1e-7), 0.04)
+    assert standing.remaining() == RandomDP(ApproximateDP(0.2, 9e-7), 0.0)
+    with pytest.raises(IncompatiblePromises, match="Nothing was spent"):
+        again.charge("clinic", price=FIRST, question="again")
+    with pytest.raises(BudgetExceeded):
+        again.charge("clinic", price=PureDP(0.3), question="SELECT COUNT(*) FROM clinic")
+    assert len(again.entries()) == 4
+
+
+def test_a_random_price_after_an_answer_is_refused(path: Path) -> None:
+    ledger = opened(path, RANDOM)
+    ledger.charge("clinic", price=PureDP(0.9), question="SELECT COUNT(*) FROM clinic")
+    with pytest.raises(IncompatiblePromises, match="as the first charge"):
+        ledger.charge("clinic", price=RandomDP(PureDP(0.0), 0.0), question="mean of cost")
+    assert len(ledger.entries()) == 1
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["approximate(epsilon=0.1, delta=0.0)", "random(pure(epsilon=0.1), gamma=0.01)"],
+        ["random(pure(epsilon=0.1), gamma=0.01)"] * 2,
+    ],
+)
+def test_what_was_put_in_by_hand_is_not_believed(path: Path, rows: list[str]) -> None:
+    ledger = opened(path, RANDOM)
+    _put(path, rows[:1])
+    ledger.standing("clinic")
+    _put(path, rows[1:])
+    with pytest.raises(IncompatiblePromises, match="not the first"):
+        ledger.standing("clinic")
+
+
+def test_a_basis_is_part_of_the_terms(path: Path) -> None:
+    opened(path, RANDOM)
+    with pytest.raises(LedgerMismatch, match="asymptotic=true"):
+        opened(path, RandomDP(RANDOM.inner, RANDOM.gamma, Basis.ASYMPTOTIC))
+    opened(path, RandomDP(RANDOM.inner, RANDOM.gamma, parts=(("gate", 0.1),)))  # parts name, and limit nothing
+
+
+def test_a_random_promise_around_another_flavor_is_not_kept(path: Path) -> None:
+    opened(path, RANDOM)
+    _put(path, ["random(gaussian(mu=0.1), gamma=0.01)"])
+    with pytest.raises(LedgerError, match="this version of Sitr knows"):
+        SqlLedger(path).standing("clinic")

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,15 +11,19 @@ from hypothesis import strategies as st
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import exact
+from sitr.loss.loss import Loss
 from sitr.mechanisms.composed import Composed, Repeated
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.response import Response
 from sitr.mechanisms.sparse_vector import SparseVector
 from sitr.mechanisms.threshold import Threshold
+from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 
 LAPLACE, GAUSSIAN = Laplace(scale=10, sensitivity=3), Gaussian(sigma=4, sensitivity=2, single=True)
@@ -132,3 +138,54 @@ def test_times_of_numpy_do_not_wrap_around():
     assert Repeated(Laplace(scale=1), np.int8(127)).promise() == PureDP(127.0)  # type: ignore[arg-type]
     assert type(Repeated(LAPLACE, np.int8(127)).times) is int  # type: ignore[arg-type]
     assert Repeated(Repeated(Laplace(1), np.int8(127)), np.int8(127)).promise() == PureDP(127.0**2)  # type: ignore[arg-type]
+
+
+# Random parts
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A mechanism of which nothing is known but its promise."""
+
+    stated: Promise
+    relation: Relation | None = Relation.REPLACE_ONE
+
+    def promise(self) -> Promise:
+        return self.stated
+
+    def loss(self) -> Loss:
+        raise NotImplementedError
+
+    def release(self, *values: Any, **more: Any) -> Any:
+        raise NotImplementedError
+
+    def error(self, *more: Any, **named: Any) -> Any:
+        raise NotImplementedError
+
+
+def test_random_parts_add_gamma_around_the_strongest_inner_flavor():
+    first = Stated(RandomDP(PureDP(0.3), 0.01, parts=(("gate", 0.01),)))
+    second = Stated(RandomDP(ApproximateDP(0.2, 1e-6), 0.02, Basis.ASYMPTOTIC, parts=(("gate", 0.005),)))
+    assert Composed((first, LAPLACE)).promise() == RandomDP(PureDP(0.6), 0.01)
+    assert Composed((first, GAUSSIAN)).promise() == RandomDP(ZeroConcentratedDP(0.17), 0.01)
+    whole = Composed((first, LAPLACE, second)).promise()
+    assert whole == RandomDP(ApproximateDP(0.8, 1e-6), 0.03, Basis.ASYMPTOTIC)
+    assert isinstance(whole, RandomDP)
+    assert whole.parts == (("gate", 0.015),)
+    assert Repeated(second, 3).promise() == RandomDP(ApproximateDP(0.6, 3e-6), 0.06, Basis.ASYMPTOTIC)
+
+
+def test_gamma_is_not_lost_where_it_is_0():
+    assert Composed((Stated(RandomDP(PureDP(0.3), 0.0)), LAPLACE)).promise() == RandomDP(PureDP(0.6), 0.0)
+
+
+def test_random_parts_are_about_those_who_are_replaced():
+    random = Stated(RandomDP(PureDP(0.3), 0.01), relation=None)
+    with pytest.raises(InvalidPromise, match="those who are replaced"):
+        Composed((random, Stated(PureDP(0.1), Relation.ADD_REMOVE))).promise()
+
+
+def test_inner_promises_without_a_common_flavor_say_why():
+    parts = (Stated(RandomDP(ApproximateDP(0.2, 1e-6), 0.02)), GAUSSIAN)
+    with pytest.raises(IncompatiblePromises, match=r"to_approximate\(delta=…\)"):
+        Composed(parts).promise()

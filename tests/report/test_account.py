@@ -77,7 +77,11 @@ def test_no_attack_on_you_is_bounded_by_a_promise_to_newcomers():
 
 def test_gamma_is_never_left_out():
     told = rows([{"random": {"gamma": 0.01, "step": {"pure": {"epsilon": 0.1}}}}])
-    assert told["random"].startswith("γ = 0.01: every ε here holds but for this fraction of data.")
+    assert told["random"].startswith("γ = 0.01, finite-sample: every ε here holds but for this fraction of data.")
+    step = {"gamma": 0.01, "basis": "asymptotic", "step": {"pure": {"epsilon": 0.1}}}
+    named = rows([{"random": step, "name": "means"}])["random"]
+    assert named.startswith("γ = 0.01 (means 0.01), asymptotic, as published: every ε here holds")
+    assert "assumes exchangeable data, protects a random newcomer and not you" in named
     assert "random" not in rows([{"pure": {"epsilon": 0.1}}])
 
 

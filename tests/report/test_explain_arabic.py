@@ -13,7 +13,7 @@ from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
-from sitr.flavors.random import RandomDP
+from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.report.explain import VOICES, explain
@@ -81,3 +81,13 @@ def test_the_size_of_a_group_counts_no_noun() -> None:
 def test_the_average_is_that_which_the_spread_leaves() -> None:
     assert f"يتجاوز {ltr('τ²/2 = 0.5')}" in "".join(texts(ConcentratedDP(5.0, 1.0)))
     assert "التشتت" not in "".join(texts(ConcentratedDP(0.25, 1.0)))
+
+
+def test_random_says_what_gamma_rests_on_and_comes_from() -> None:
+    finite = explain(RandomDP(PureDP(0.5), 0.05, parts=(("newcomer", 0.04),)), language=Language.ARABIC)
+    assert "قابلة للتبادل" in finite.promised
+    assert "مثبتة للعينات المنتهية" in finite.promised
+    assert f"{ltr('newcomer')} {ltr('0.04')}، {ltr('غيرها')} {ltr('0.01')}." in finite.promised
+    published = explain(RandomDP(PureDP(0.5), 0.05, Basis.ASYMPTOTIC), language=Language.ARABIC)
+    assert "تقاربية كما نُشرت" in published.promised
+    assert "مثبتة للعينات المنتهية" not in published.promised

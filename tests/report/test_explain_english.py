@@ -8,7 +8,7 @@ from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
-from sitr.flavors.random import RandomDP
+from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.report.explain import explain
@@ -85,5 +85,17 @@ def test_random_speaks_of_a_newcomer_throughout() -> None:
     assert "neither the newcomer nor the person replaced is exposed outright" in random.failure
     assert "nobody" not in random.failure  # of the others in the data nothing is said
     assert "those who are not exchanged, nothing is said: they may be exposed every time" in random.not_promised
-    assert "only if all mechanisms were fixed in advance" in random.not_promised
+    assert "only if all of them were fixed in advance" in random.not_promised
     assert "Whoever the population never yields is promised nothing" in told(RandomDP(PureDP(0.5), 0.0)).failure
+
+
+def test_random_says_what_gamma_rests_on_and_comes_from() -> None:
+    finite = told(RandomDP(PureDP(0.5), 0.05, parts=(("newcomer", 0.03), ("gate", 0.01))))
+    assert "The data are assumed to be exchangeable" in finite.promised
+    assert "γ is finite-sample: it is proved for the very number of people in the data." in finite.promised
+    assert "It is made of these parts: newcomer 0.03, gate 0.01, others 0.01." in finite.promised
+    published = told(RandomDP(PureDP(0.5), 0.05, Basis.ASYMPTOTIC))
+    assert "γ is asymptotic, as published" in published.promised
+    assert "nothing is proved for their number" in published.promised
+    assert "finite-sample" not in published.promised
+    assert "parts" not in published.promised

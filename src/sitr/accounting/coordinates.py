@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from itertools import zip_longest
+from typing import cast
 
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
@@ -13,18 +15,22 @@ from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise, count
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP, Table
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import downward, exact, square_root_upward, upward
 
-Filterable = PureDP | ApproximateDP | ZeroConcentratedDP | GaussianDP | RenyiDP
-"""The flavors in which a budget can be kept; RenyiDP as a table of orders."""
+Filterable = PureDP | ApproximateDP | ZeroConcentratedDP | GaussianDP | RenyiDP | RandomDP
+"""The flavors in which a budget can be kept; RenyiDP as a table of orders, RandomDP around one of the others."""
 
 
 def coordinates(promise: Promise) -> tuple[Fraction, ...]:
     """Pure: ε. Approximate: ε and δ. Zero-concentrated: ρ and ξ. Gaussian: μ². Rényi: ε at each order of a table.
 
     Sums of these are valid stopping rules.      [RRUV16, Thm 3.6; WRRW23, Thm 1; FZ21, Thm 4.3; ST22]
+
+    Random: those of the inner promise, then γ, whose sum is one only for what is fixed before the first answer:
+    `Filter` sees to that.
 
     >>> coordinates(GaussianDP(0.5)), coordinates(RenyiDP.at({2: 0.1, 8: 0.5}))
     ((Fraction(1, 4),), (Fraction(1, 10), Fraction(1, 2)))
@@ -40,6 +46,8 @@ def coordinates(promise: Promise) -> tuple[Fraction, ...]:
             return (exact(mu) ** 2,)
         case RenyiDP(Table(points)):
             return tuple(exact(epsilon) for _, epsilon in points)
+        case RandomDP(inner, gamma):
+            return *coordinates(inner), exact(gamma)
         case RenyiDP():
             reason = "Fix the orders first, as in RenyiDP.at({2: 0.1, 8: 0.5}): a sum is kept for each."
         case ConcentratedDP():
@@ -57,7 +65,7 @@ def check(charges: Iterable[object], *, like: Filterable) -> None:
     """Every charge is a promise whose coordinates are those of a budget, with the number of times it was paid."""
     for charge in charges:
         match charge:
-            case (promise, times) if type(promise) is type(like) and _orders(promise) == _orders(like):
+            case (promise, times) if _adds(promise, like):
                 count(times, what="The number of times a charge was paid")
             case _:
                 raise IncompatiblePromises(
@@ -71,7 +79,8 @@ def total(parts: Iterable[tuple[Filterable, int]], *, start: tuple[Fraction, ...
     """Exact sums: no rounding, so that ten tenths are one."""
     sums = start
     for part, times in parts:
-        sums = tuple(paid + times * value for paid, value in zip(sums, coordinates(part), strict=True))
+        values = zip_longest(sums, coordinates(part), fillvalue=Fraction(0))  # a charge that is not random has no γ
+        sums = tuple(paid + times * value for paid, value in values)
     return sums
 
 
@@ -90,7 +99,13 @@ def charged(price: Promise, *, like: Filterable) -> Filterable:
 
     >>> charged(GaussianDP(0.5), like=RenyiDP.at({2: 1.0, 8: 1.0}))
     RenyiDP.at({2.0: 0.25, 8.0: 1.0})
+    >>> charged(RandomDP(PureDP(0.5), 0.01), like=RandomDP(ZeroConcentratedDP(1.0), 0.05))
+    RandomDP(inner=ZeroConcentratedDP(rho=0.125), gamma=0.01)
     """
+    if isinstance(price, RandomDP):
+        return _random(price, like)
+    if isinstance(like, RandomDP):
+        return charged(price, like=_inner(like))
     if not (isinstance(like, RenyiDP) and isinstance(like.curve, Table)):
         return express(price, type(like))
     stated = price.to_zero_concentrated() if isinstance(price, ConcentratedDP) else price
@@ -103,6 +118,38 @@ def charged(price: Promise, *, like: Filterable) -> Filterable:
             do="It bounds nothing at some of these orders: state it at all of them.",
         )
     return RenyiDP.at(moments)
+
+
+def _random(price: RandomDP, like: Filterable) -> RandomDP:
+    """A random price in a budget that has a γ, and of a basis that the budget allows."""
+    if not isinstance(like, RandomDP):
+        raise IncompatiblePromises(
+            wanted=f"A promise to every person was wanted: the budget, {like!r}, has no γ.",
+            given=f"{price!r} promises nothing for a fraction γ of data, which would be lost from sight here.",
+            do="Open a budget with a γ, such as RandomDP(…, gamma=0.05), before the first answer; or use a mechanism "
+            "that protects everybody.",
+        )
+    if Basis.weakest((price.basis, like.basis)) is not like.basis:
+        raise IncompatiblePromises(
+            wanted=f"A finite-sample promise was wanted, as the budget is: {like!r}.",
+            given=f"{price!r} holds only in the limit of many people, as published.",
+            do="Use a finite-sample rule, or open a budget that says basis=Basis.ASYMPTOTIC.",
+        )
+    return RandomDP(charged(price.inner, like=_inner(like)), price.gamma, price.basis, price.parts)
+
+
+def _inner(promise: RandomDP) -> Filterable:
+    """The inner promise of a budget, which has coordinates."""
+    return cast("Filterable", promise.inner)
+
+
+def _adds(promise: object, like: Filterable) -> bool:
+    """Are the coordinates of this charge those of the budget, or of the promise inside it?"""
+    if not isinstance(like, RandomDP):
+        return type(promise) is type(like) and _orders(promise) == _orders(like)
+    if not isinstance(promise, RandomDP):
+        return _adds(promise, _inner(like))
+    return _adds(promise.inner, _inner(like)) and Basis.weakest((promise.basis, like.basis)) is like.basis
 
 
 def _orders(promise: object) -> list[float]:
@@ -130,6 +177,9 @@ def _promise(
             return GaussianDP(root(values[0]))
         case RenyiDP(Table(points)):
             return RenyiDP.at({order: rounded(value) for (order, _), value in zip(points, values, strict=True)})
+        case RandomDP(basis=basis):
+            inner = _promise(values[:-1], _inner(like), rounded, root)
+            return RandomDP(inner, min(1.0, rounded(values[-1])), basis)
     raise TypeError(f"{like!r} has no coordinates")  # `coordinates` refused it long before
 
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Generic, cast
 
 from typing_extensions import TypeVar
 
 from sitr.accounting.coordinates import Filterable, at_least, at_most, charged, check, coordinates, total
-from sitr.errors import BudgetExceeded
-from sitr.flavors.arrows import Additive
+from sitr.errors import BudgetExceeded, IncompatiblePromises
+from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
+from sitr.flavors.random import Basis, RandomDP
 
-Flavor_co = TypeVar("Flavor_co", bound=Filterable, default=Additive, covariant=True)
-"""A budget's flavor; where none is named, one of the three that ledgers keep."""
+Flavor_co = TypeVar("Flavor_co", bound=Filterable, default=Kept, covariant=True)
+"""A budget's flavor; where none is named, one of those that ledgers keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,16 @@ class Filter(Generic[Flavor_co]):
 
     It consents while Σ charges ≤ promise, coordinate by coordinate: ε; ε and δ; ρ and ξ; μ²; or ε at each order. That
     sum is a valid stopping rule even when every price is chosen after seeing earlier answers: pure and approximate
-    [RRUV16, Thm 3.6], zero-concentrated [WRRW23, Thm 1], Rényi [FZ21, Thm 4.3], Gaussian [ST22]. Promises of other
-    flavors are refused.
+    [RRUV16, Thm 3.6], zero-concentrated [WRRW23, Thm 1], Rényi [FZ21, Thm 4.3], Gaussian [ST22].
+
+    A budget may have a γ: RandomDP around one of these. **A random price is then accepted as the first charge only**;
+    a plan fixed in advance, `Composed`, is one charge. After it, or without it, come prices that are not random, of any
+    number and chosen as before. Proof: before the first answer nothing is known of the data, so the first mechanism
+    does not depend on them, nor does its set B of pairs (X, X') for which it breaks its inner promise, and P(B) ≤ γ.
+    Fix a pair outside of B. For it the first mechanism keeps its inner promise, and all later ones keep theirs, which
+    hold for every pair; so to this pair the stopping rule of the inner flavor applies. A second random mechanism,
+    chosen after an answer, has a set of its own that may be aimed at these very data: the union over all that might
+    have been chosen is bounded by nothing, and so it is refused, however small its γ. Data are assumed exchangeable.
 
     >>> from sitr import ZeroConcentratedDP
     >>> budget = Filter(ZeroConcentratedDP(0.5)).consent(ZeroConcentratedDP(0.2))
@@ -37,11 +46,16 @@ class Filter(Generic[Flavor_co]):
     """
 
     promise: Flavor_co
-    charges: tuple[tuple[Flavor_co, int], ...] = ()
+    charges: tuple[tuple[Filterable, int], ...] = ()
+    """Oldest first. To a budget with a γ, what is not random is charged in the flavor inside it."""
 
     def __post_init__(self) -> None:
         coordinates(self.promise)  # refuses a flavor whose sums are no stopping rule
         check(self.charges, like=self.promise)
+        if any(
+            isinstance(charge, RandomDP) and (place or times > 1) for place, (charge, times) in enumerate(self.charges)
+        ):
+            raise _late(self.promise, given="Among the charges given, one that is random is not the first.")
         if not self._fits(self._totals()):
             raise BudgetExceeded(
                 wanted=f"Charges within {write(self.promise)} were wanted.",
@@ -50,8 +64,10 @@ class Filter(Generic[Flavor_co]):
             )
 
     def consent(self, price: Promise) -> Filter[Flavor_co]:
-        """The filter after this charge, or `BudgetExceeded`."""
+        """The filter after this charge; `BudgetExceeded`, or `IncompatiblePromises` if no price like it can be paid."""
         charge = self.charge(price)
+        if isinstance(charge, RandomDP) and self.charges:
+            raise _late(self.promise, given=f"{write(charge)} was to be charged after an earlier answer.")
         if not self._fits(total(((charge, 1),), start=self._totals())):
             left, whole = write(self.remaining()), write(self.promise)
             raise BudgetExceeded(
@@ -61,21 +77,39 @@ class Filter(Generic[Flavor_co]):
             )
         return Filter(self.promise, (*self.charges, (charge, 1)))
 
-    def charge(self, price: Promise) -> Flavor_co:
-        """What a price means in the flavor of this budget."""
-        return cast("Flavor_co", charged(price, like=self.promise))
+    def charge(self, price: Promise) -> Filterable:
+        """What a price means in the flavor of this budget; one that is not random, in the flavor inside it."""
+        return charged(price, like=self.promise)
 
     def spent(self) -> Flavor_co:
-        """The composition of all charges, rounded up."""
-        return cast("Flavor_co", at_least(self._totals(), like=self.promise))
+        """The composition of all charges, rounded up; a γ with the basis and the parts of the charge that it is of."""
+        spent = at_least(self._totals(), like=self.promise)
+        if not isinstance(spent, RandomDP):
+            return cast("Flavor_co", spent)
+        first = self.charges[0][0] if self.charges else None
+        basis, parts = (first.basis, first.parts) if isinstance(first, RandomDP) else (Basis.FINITE_SAMPLE, ())
+        return cast("Flavor_co", replace(spent, basis=basis, parts=parts))
 
     def remaining(self) -> Flavor_co:
-        """What still fits, rounded down."""
+        """What still fits, rounded down. Of γ that is nothing after the first charge, whatever that one left of it."""
         pairs = zip(coordinates(self.promise), self._totals(), strict=True)
-        return cast("Flavor_co", at_most([promised - paid for promised, paid in pairs], like=self.promise))
+        left = at_most([promised - paid for promised, paid in pairs], like=self.promise)
+        if isinstance(left, RandomDP) and self.charges:
+            left = replace(left, gamma=0.0)
+        return cast("Flavor_co", left)
 
     def _fits(self, totals: tuple[Fraction, ...]) -> bool:
         return all(paid <= promised for paid, promised in zip(totals, coordinates(self.promise), strict=True))
 
     def _totals(self) -> tuple[Fraction, ...]:
         return total(self.charges, start=tuple(Fraction(0) for _ in coordinates(self.promise)))
+
+
+def _late(promise: Filterable, *, given: str) -> IncompatiblePromises:
+    return IncompatiblePromises(
+        wanted=f"A random promise was wanted as the first charge to {write(promise)}: it holds only for mechanisms "
+        "that are not chosen after earlier answers, which may point at the very data for which it promises nothing.",
+        given=given,
+        do="Fix all random mechanisms in advance and charge them together, as Composed; later use prices that are not "
+        "random. Nothing was spent and no data were read.",
+    )

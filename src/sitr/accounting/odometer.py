@@ -7,7 +7,9 @@ from typing import Generic, cast
 
 from sitr.accounting.coordinates import at_least, charged, check, coordinates, total
 from sitr.accounting.filter import Flavor_co
+from sitr.errors import IncompatiblePromises
 from sitr.flavors.promise import Promise
+from sitr.flavors.random import RandomDP
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,12 @@ class Odometer(Generic[Flavor_co]):
 
     def __post_init__(self) -> None:
         coordinates(self.start)  # refuses a flavor whose sums mean nothing for adaptive sequences
+        if isinstance(self.start, RandomDP):
+            raise IncompatiblePromises(
+                wanted="A promise that adds up in any order was wanted: an odometer records, and refuses nothing.",
+                given=f"{self.start!r} was given, which takes random releases only before the first answer.",
+                do="Use a Filter, which sees to that.",
+            )
         check(self.charges, like=self.start)
 
     def record(self, price: Promise) -> Odometer[Flavor_co]:

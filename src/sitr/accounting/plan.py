@@ -12,7 +12,7 @@ from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile, atoms
 from sitr.flavors.promise import Promise, count
 from sitr.flavors.pure import PureDP
-from sitr.flavors.random import RandomDP
+from sitr.flavors.random import Basis, Parts, RandomDP, joined
 from sitr.loss.bounds import exact, upward
 from sitr.loss.forms.finite import FiniteLaw, response
 from sitr.loss.forms.gaussian import GaussianLaw
@@ -28,7 +28,8 @@ LARGEST_LOSS = 1e6
 class Step:
     """One kind of release, repeated. All its promises hold *at once*, so each theorem may use the one that suits it.
 
-    Either none of the promises is random or all are, with one γ: they then fail on the same set of data.
+    Either none of the promises is random or all are, with one γ of one basis: they then fail on the same set of data,
+    which are assumed to be exchangeable.
 
     >>> from sitr import PureDP
     >>> Step((PureDP(0.1),), times=10).times
@@ -48,9 +49,9 @@ class Step:
                 given=f"{self.times} was given.",
                 do="Write several steps, if that many releases are really meant.",
             )
-        if not self.promises or len({getattr(promise, "gamma", None) for promise in self.promises}) != 1:
+        if not self.promises or len({_exceptions(promise) for promise in self.promises}) != 1:
             raise InvalidPromise(
-                wanted="A step wants promises that hold at once: none of them random, or all with the same γ.",
+                wanted="A step wants promises that hold at once: none of them random, or all with one γ of one basis.",
                 given=f"{self.promises!r} was given.",
                 do="Give at least one promise, and put RandomDP with one γ around all of them or around none.",
             )
@@ -59,6 +60,14 @@ class Step:
     def gamma(self) -> float:
         """The fraction of data for which one such release may promise nothing; 0 unless it is random."""
         return getattr(self.promises[0], "gamma", 0.0)
+
+    @property
+    def parts(self) -> Parts:
+        """Where that fraction comes from, by name: as the promise says, or else all of it from this step."""
+        first = self.promises[0]
+        return (first.parts if isinstance(first, RandomDP) else ()) or (
+            ((self.name, self.gamma),) if self.name and self.gamma else ()
+        )
 
     @property
     def inner(self) -> Step:
@@ -102,9 +111,24 @@ class Plan:
         return upward(min(Fraction(1), sum((exact(step.gamma) * step.times for step in self.steps), Fraction(0))))
 
     @property
+    def basis(self) -> Basis:
+        """What that γ rests on."""
+        promises = (step.promises[0] for step in self.steps)
+        return Basis.weakest(promise.basis for promise in promises if isinstance(promise, RandomDP))
+
+    @property
+    def parts(self) -> Parts:
+        """Where that γ comes from, by name."""
+        return joined((step.parts, step.times) for step in self.steps)
+
+    @property
     def inner(self) -> Plan:
         """The plan for the data that are in no step's fraction γ."""
         return Plan(tuple(step.inner for step in self.steps))
+
+
+def _exceptions(promise: Promise) -> tuple[float, Basis] | None:
+    return (promise.gamma, promise.basis) if isinstance(promise, RandomDP) else None
 
 
 def worst(promise: Promise) -> Loss | None:

@@ -31,7 +31,7 @@ from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import LARGEST
 from sitr.flavors.pure import PureDP
-from sitr.flavors.random import RandomDP
+from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import downward, exact, upward
@@ -180,13 +180,17 @@ def _shuffled(value: object, place: str) -> Step:
 
 
 def _random(value: object, place: str) -> Step:
-    """The step's promises, but for a fraction γ of data."""
-    gamma, step = _fields(value, place, "gamma", "step")
+    """The step's promises, but for a fraction γ of exchangeable data; the basis is finite-sample unless it says so."""
+    content = {"basis": Basis.FINITE_SAMPLE.value, **_mapping(value, place)}
+    gamma, basis, step = _fields(content, place, "gamma", "basis", "step")
+    if basis not in (known := [basis.value for basis in Basis]):
+        raise _wrong(f"{place}.basis", " or ".join(known), basis, "Leave it out if γ is proved for this many people.")
     share = upward(_number(gamma, f"{place}.gamma", _SHARE))
     inner = _known(step, f"{place}.step")
     if any(isinstance(promise, RandomDP) for promise in inner.promises):
         raise _wrong(f"{place}.step", "a step that is not random itself", step, "Write one γ for both.")
-    return Step(tuple(RandomDP(promise, share) for promise in inner.promises), stated=inner.stated)
+    promises = tuple(RandomDP(promise, share, Basis(basis)) for promise in inner.promises)
+    return Step(promises, stated=inner.stated)
 
 
 KINDS: Mapping[str, Callable[[object, str], Step]] = {

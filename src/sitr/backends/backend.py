@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sitr.query.rewrite import BoundedQuery, Cells
 from sitr.query.schema import Kind
 
@@ -22,3 +25,9 @@ class Backend(Protocol):
 
         Raises nothing that depends on the rows but `BackendFailure`, whose text is always the same.
         """
+
+    def size(self) -> int:
+        """The number of rows: to be told only where neighbours replace a row, so that it is public."""
+
+    def numbers(self, column: str, *, missing: float) -> NDArray[np.float64]:
+        """A column, a number for each row in their order; what is no number is `missing`. Raises as `cells` does."""

@@ -13,9 +13,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from sitr.backends.engine import connection, described, exact_cells, kind_of, only_this_file
+from sitr.backends.engine import (
+    connection,
+    described,
+    exact_cells,
+    exact_numbers,
+    exact_size,
+    kind_of,
+    only_this_file,
+)
 from sitr.backends.statement import identifier, literal
 from sitr.errors import DescriptionError, SourceError
 from sitr.query.rewrite import BoundedQuery, Cells
@@ -69,12 +79,24 @@ class CsvFile:
 
     def cells(self, query: BoundedQuery, *, salt: int) -> Cells:
         types = {name: _TYPES[kind] for name, kind in self.columns}
+        return exact_cells(query, source=self._source, types=types, salt=salt, views=self._views())
+
+    def size(self) -> int:
+        return exact_size(source=self._source, views=self._views())
+
+    def numbers(self, column: str, *, missing: float) -> NDArray[np.float64]:
+        return exact_numbers(column, source=self._source, missing=missing, views=self._views())
+
+    @property
+    def _source(self) -> str:
         fields = ", ".join(f"{self._cast(place)} AS {identifier(name)}" for place, (name, _) in enumerate(self.columns))
         split = (
             f"regexp_extract_all({literal(self.dialect.delimiter)} || rtrim(line, chr(13)), {literal(self._field)}, 1)"
         )
-        source = f"(SELECT {fields} FROM (SELECT {split} AS fields FROM csv_lines WHERE line <> ''))"
-        return exact_cells(query, source=source, types=types, salt=salt, views={"csv_lines": lines_of(self.path)})
+        return f"(SELECT {fields} FROM (SELECT {split} AS fields FROM csv_lines WHERE line <> ''))"
+
+    def _views(self) -> dict[str, pa.Table]:
+        return {"csv_lines": lines_of(self.path)}
 
     @property
     def _field(self) -> str:

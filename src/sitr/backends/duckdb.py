@@ -9,11 +9,21 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import duckdb
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile, Dialect, settle
-from sitr.backends.engine import connection, described, exact_cells, kind_of, only_this_file
+from sitr.backends.engine import (
+    connection,
+    described,
+    exact_cells,
+    exact_numbers,
+    exact_size,
+    kind_of,
+    only_this_file,
+)
 from sitr.backends.statement import identifier, literal
 from sitr.errors import SourceError
 from sitr.query.rewrite import BoundedQuery, Cells
@@ -92,6 +102,12 @@ class ParquetFile:
     def cells(self, query: BoundedQuery, *, salt: int) -> Cells:
         return exact_cells(query, source=self._source, types=self._columns(), salt=salt, views={})
 
+    def size(self) -> int:
+        return exact_size(source=self._source, views={})
+
+    def numbers(self, column: str, *, missing: float) -> NDArray[np.float64]:
+        return exact_numbers(column, source=self._source, missing=missing, views={})
+
     @property
     def _source(self) -> str:
         return f"read_parquet({literal(only_this_file(self.path))}, hive_partitioning=false)"
@@ -128,6 +144,12 @@ class ArrowRows:
 
     def cells(self, query: BoundedQuery, *, salt: int) -> Cells:
         return exact_cells(query, source="arrow_rows", types=self._columns, salt=salt, views={"arrow_rows": self.table})
+
+    def size(self) -> int:
+        return exact_size(source="arrow_rows", views={"arrow_rows": self.table})
+
+    def numbers(self, column: str, *, missing: float) -> NDArray[np.float64]:
+        return exact_numbers(column, source="arrow_rows", missing=missing, views={"arrow_rows": self.table})
 
     @cached_property
     def _columns(self) -> dict[str, str]:

@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from sitr.backends.statement import statement
+from sitr.backends.statement import identifier, literal, statement
 from sitr.errors import BackendFailure
 from sitr.query.rewrite import BoundedQuery, Cells
 from sitr.query.schema import Kind
@@ -34,16 +36,38 @@ def exact_cells(
     """The exact integers of each cell; if reading fails, an error whose text is always the same."""
     width = len(query.keys)
     sql = statement(query, source=source, types=types, salt=salt)
+    with _reading(views) as engine:
+        rows = engine.execute(sql).fetchall()
+    return {tuple(row[:width]): tuple(row[width:]) for row in rows}
+
+
+def exact_size(*, source: str, views: Mapping[str, pa.Table]) -> int:
+    """The number of rows."""
+    with _reading(views) as engine:
+        return int(engine.execute(f"SELECT count(*) FROM {source}").fetchall()[0][0])
+
+
+def exact_numbers(column: str, *, source: str, missing: float, views: Mapping[str, pa.Table]) -> NDArray[np.float64]:
+    """The numbers of a column, in the order of the rows, which DuckDB keeps; what is none is `missing`."""
+    number = f"TRY_CAST({identifier(column)} AS DOUBLE)"
+    told = f"CASE WHEN {number} IS NULL OR isnan({number}) THEN {literal(missing)} ELSE {number} END"
+    with _reading(views) as engine:
+        found = engine.execute(f"SELECT {told} AS number FROM {source}").fetchnumpy()["number"]
+    return np.asarray(found, np.float64)
+
+
+@contextmanager
+def _reading(views: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Data are read in here; if that fails, the error is always the same."""
     try:
         with connection(views) as engine:
-            rows = engine.execute(sql).fetchall()
+            yield engine
     except (duckdb.Error, OSError, pa.ArrowException):
         raise BackendFailure(
             wanted="The data were to be read.",
             given="The database reported an error, which is withheld because it could quote the data.",
             do="Check the data set itself; the charge stands, because the data were touched.",
         ) from None
-    return {tuple(row[:width]): tuple(row[width:]) for row in rows}
 
 
 def described(engine: duckdb.DuckDBPyConnection, select: str) -> dict[str, str]:

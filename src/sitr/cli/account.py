@@ -36,6 +36,7 @@ def account(
     """
     from sitr.accounting.plan_file import read_plan
     from sitr.report.account import Account, plan_rows
+    from sitr.report.comparison import random_dict
 
     if plot is not None:
         check_plot(plot)
@@ -52,7 +53,8 @@ def account(
                 given="Neither was given." if delta is None else "Both were given.",
                 do="Write for example --delta 1e-5.",
             )
-    gamma = {"releases": read.releases, "gamma": read.gamma if read.random else None}
+    gamma: dict[str, object] = {"releases": read.releases, "gamma": read.gamma if read.random else None}
+    gamma |= random_dict(read) if read.random else {}
     tell(found.headline(), plan_rows(read, found), gamma | found.to_dict(), as_json=as_json)
     draw(found, plot, as_json=as_json)
 

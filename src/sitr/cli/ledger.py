@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,6 +34,8 @@ def show(
     """
     from sitr.ledger.sql import SqlLedger
     from sitr.report import text
+    from sitr.report.english import ENGLISH
+    from sitr.report.figures import visible
 
     kept = SqlLedger(ledger, create=False)
     accounts = kept.accounts() if dataset is None else [kept.account(dataset)]
@@ -44,12 +46,20 @@ def show(
         return
     out = console()
     text.show(_accounts(standings), out=out)
+    for account, budget in standings:
+        if newcomer := ENGLISH.newcomer(budget.promise):
+            text.show(f"\n{visible(account.dataset)}: {newcomer} {CLOSED if budget.charges else OPEN}", out=out)
     out.print()
     text.show(_entries(entries) if entries else "No question has been asked yet.", out=out)
 
 
+OPEN = "The first charge may be random: mechanisms fixed in advance."
+CLOSED = "After the first charge no further one may be random."
+
+
 def _content(ledger: Path, standings: list[tuple[Account, Filter]], entries: list[Entry]) -> dict[str, object]:
     from sitr.flavors.notation import write
+    from sitr.report.english import ENGLISH
 
     return {
         "ledger": str(ledger),
@@ -61,6 +71,7 @@ def _content(ledger: Path, standings: list[tuple[Account, Filter]], entries: lis
                 "promise": write(budget.promise),
                 "spent": write(budget.spent()),
                 "remaining": write(budget.remaining()),
+                **({"random": newcomer} if (newcomer := ENGLISH.newcomer(budget.promise)) else {}),
             }
             for account, budget in standings
         ],
@@ -103,11 +114,13 @@ def _entries(entries: list[Entry]) -> Table:
 
 
 def _bar(budget: Filter) -> str:
-    """The share that is spent of the scarcest parameter, rounded up; the bar is full only if all of it is."""
-    from sitr.loss.bounds import exact
+    """The share that is spent of the scarcest parameter, rounded up; the bar is full only if all of it is.
 
-    spent, promise = budget.spent(), budget.promise
-    names = [field.name for field in fields(promise) if getattr(promise, field.name)]
-    share = max((exact(getattr(spent, name)) / exact(getattr(promise, name)) for name in names), default=1)
+    γ is not one of them: when all of it is spent, answers that are not random go on.
+    """
+    from sitr.report.words import parameters
+
+    spent, promised = parameters(budget.spent()), parameters(budget.promise)
+    share = max((spent[name] / whole for name, whole in promised.items() if whole and name != "γ"), default=Fraction(1))
     full = math.floor(10 * share)
     return "█" * full + "░" * (10 - full) + f" {math.ceil(100 * share)}%"

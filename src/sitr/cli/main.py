@@ -9,7 +9,20 @@ from typing import Annotated
 
 import typer
 
-from sitr.cli import account, ask, calibrate, compare, convert, demo, dpsgd, explain, ledger, preview, protect
+from sitr.cli import (
+    account,
+    ask,
+    calibrate,
+    compare,
+    convert,
+    demo,
+    dpsgd,
+    explain,
+    ledger,
+    preview,
+    protect,
+    sensitivity,
+)
 from sitr.cli.terminal import Command, help_alone
 
 app = typer.Typer(
@@ -30,6 +43,7 @@ app.command("calibrate", cls=Command)(calibrate.calibrate)
 app.command("dpsgd", cls=Command)(dpsgd.dpsgd)
 app.command("convert", cls=Command)(convert.convert)
 app.command("explain", cls=Command)(explain.explain)
+app.add_typer(sensitivity.app, name="sensitivity")
 app.add_typer(ledger.app, name="ledger")
 
 

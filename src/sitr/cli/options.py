@@ -11,7 +11,7 @@ import typer
 from sitr.cli.terminal import BadUsage
 
 if TYPE_CHECKING:
-    from sitr.flavors.arrows import Additive
+    from sitr.flavors.arrows import Kept
 
 Value = TypeVar("Value")
 
@@ -23,7 +23,7 @@ Budget = Annotated[str | None, typer.Option(help="The promise for all answers to
 Ledger = Annotated[Path | None, typer.Option(help="The file that remembers what was spent.")]
 
 
-def promise(text: str) -> Additive:
+def promise(text: str) -> Kept:
     """A price or a budget.
 
     >>> promise("zcdp(0.05)")
@@ -31,7 +31,7 @@ def promise(text: str) -> Additive:
     """
     from sitr.flavors.notation import parse
 
-    return cast("Additive", parse(text))  # a session refuses the flavors that no budget is kept in
+    return cast("Kept", parse(text))  # a session refuses the flavors that no budget is kept in
 
 
 def named(option: str, items: Iterable[str] | None, read: Callable[[str, str], Value]) -> dict[str, Value]:

@@ -37,11 +37,13 @@ def preview(
 def show(found: Preview) -> None:
     """On the terminal; a price that does not fit is no error, but what would fit is said."""
     from sitr.flavors.notation import write
+    from sitr.flavors.random import RandomDP
     from sitr.report import text
     from sitr.report.certificate import after_paying
 
     out = console()
     text.show(text.preview(found.plan, found.budget), out=out)
     if after_paying(found.plan, found.budget) is None:
-        left = write(found.budget.remaining())
-        out.print(f"This does not fit the budget: a price of at most {left} would.", style="yellow", soft_wrap=True)
+        left = found.budget.remaining()
+        most = write(left.inner if isinstance(left, RandomDP) else left)  # no price of a question is random
+        out.print(f"This does not fit the budget: a price of at most {most} would.", style="yellow", soft_wrap=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -21,7 +21,7 @@ from sitr.neighbors.unit import Person, Row
 if TYPE_CHECKING:
     from rich.table import Table as Grid
 
-    from sitr.flavors.arrows import Additive
+    from sitr.flavors.arrows import Additive, Kept
     from sitr.query.schema import Column, Key, Kind, Table
 
 Items = list[str] | None
@@ -91,7 +91,7 @@ def protect(
         out.print(_next_steps(dataset.table, target, promised, ledger), soft_wrap=True)
 
 
-def _content(table: Table, *, description: Path, promised: Additive | None, ledger: Path | None) -> dict[str, object]:
+def _content(table: Table, *, description: Path, promised: Kept | None, ledger: Path | None) -> dict[str, object]:
     """A description for machines."""
     from sitr.flavors.notation import write
 
@@ -143,9 +143,11 @@ def _uses(column: Column, table: Table) -> str:
     return ", ".join([*summed, *grouped]) or "counted"
 
 
-def _next_steps(table: Table, target: Path, promised: Additive | None, ledger: Path | None) -> str:
+def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Path | None) -> str:
     from sitr.flavors.notation import write
+    from sitr.flavors.random import RandomDP
     from sitr.query.nodes import Count, Named, Query, text
+    from sitr.report.english import ENGLISH
     from sitr.report.figures import counted
 
     groups, rows = counted(table.max_groups, "group"), counted(table.max_rows_per_group, "row")
@@ -153,9 +155,12 @@ def _next_steps(table: Table, target: Path, promised: Additive | None, ledger: P
     written = f"Protects each {table.neighbors()}{caps}. Written to {target}."
     if promised is None:
         return f"{written}\nNo budget is set: give --budget and --ledger with each question."
-    question, price = text(Query(table.name, (Named("n", Count()),))), write(promised.share(Fraction(1, 10)))
+    inner = cast("Additive", promised.inner) if isinstance(promised, RandomDP) else promised
+    question, price = text(Query(table.name, (Named("n", Count()),))), write(inner.share(Fraction(1, 10)))
     command = shlex.join(["sitr", "preview", str(target), question, "--price", price])
-    return f"{written}\nAll answers together may cost {write(promised)}, which {ledger} keeps. Try next:\n  {command}"
+    newcomer = f"\n{told}" if (told := ENGLISH.newcomer(promised)) else ""
+    costs = f"All answers together may cost {write(promised)}, which {ledger} keeps.{newcomer}"
+    return f"{written}\n{costs} Try next:\n  {command}"
 
 
 def _bounds(column: Column) -> tuple[Fraction, ...]:
@@ -182,7 +187,7 @@ def _check_target(target: Path, *, force: bool) -> None:
         )
 
 
-def _check_budget(promised: Additive | None, ledger: Path | None) -> None:
+def _check_budget(promised: Kept | None, ledger: Path | None) -> None:
     """Both or none, and a place where a ledger is or can be: known before anything is read or written."""
     from sitr.ledger.sql import SqlLedger
     from sitr.ledger.sqlite import sqlite_file

@@ -10,7 +10,7 @@ from sitr.cli.terminal import BadUsage
 from sitr.errors import DescriptionError
 
 if TYPE_CHECKING:
-    from sitr.flavors.arrows import Additive
+    from sitr.flavors.arrows import Kept
     from sitr.session.budget import Budget
     from sitr.session.dataset import Dataset
     from sitr.session.question import Question
@@ -33,7 +33,7 @@ def question(description: Path, sql: str, *, budget: str | None, ledger: Path | 
         raise DescriptionError(wanted=error.wanted, given=error.given, do=do) from None
 
 
-def _budget(dataset: Dataset, promised: Additive | None, ledger: Path | None, *, named_in: Path) -> Budget:
+def _budget(dataset: Dataset, promised: Kept | None, ledger: Path | None, *, named_in: Path) -> Budget:
     from sitr.flavors.notation import write
 
     named = dataset.described

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar, cast
+from typing import TypeGuard, TypeVar, cast, get_args
 
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
@@ -19,6 +19,9 @@ from sitr.flavors.zero_concentrated import Line, ZeroConcentratedDP
 Additive = PureDP | ApproximateDP | ZeroConcentratedDP
 """The flavors whose parameters simply add under composition."""
 
+Kept = Additive | RandomDP
+"""What ledgers keep: one of these, or a random promise around one of these."""
+
 ARROWS: Mapping[type[Promise], str] = {
     ApproximateDP: "to_approximate",
     ConcentratedDP: "to_concentrated",
@@ -29,6 +32,12 @@ ARROWS: Mapping[type[Promise], str] = {
 """What arrows to a flavor are called, wherever they start."""
 
 Wanted = TypeVar("Wanted", bound=Promise)
+
+
+def kept(promise: object) -> TypeGuard[Kept]:
+    """Is this a promise that ledgers keep, and of no class that only looks like one?"""
+    inner = promise.inner if type(promise) is RandomDP else promise
+    return type(inner) in get_args(Additive)
 
 
 def express(promise: Promise, flavor: type[Wanted], *, delta: float | None = None) -> Wanted:

@@ -2,6 +2,7 @@
 
     pure(1)    approximate(1, 1e-6)    profile((1, 1e-3), (2, 1e-6))    gaussian(0.3)    random(pure(1), 0.05)
     zcdp(0.5)    zcdp(0.5, xi=0.1)    concentrated(0.5, 1, groups=true)    renyi(2, 0.1)    renyi({2: 0.1, 8: 0.5})
+    random(approximate(1, 1e-6), 0.05, asymptotic=true, parts={"newcomer": 0.04, "largest pair": 0.01})
 
 Writing and reading are inverse: a float prints as the decimal it stands for, so nothing is lost on the way.
 """
@@ -20,7 +21,7 @@ from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
-from sitr.flavors.random import RandomDP
+from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP, Table
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 
@@ -61,6 +62,8 @@ def write(promise: Promise) -> str:
     ('zcdp(rho=0.5)', 'approximate(epsilon=1.0, delta=1e-06)')
     >>> write(RandomDP(RenyiDP.at({2: 0.1}), 0.05))
     'random(renyi({2.0: 0.1}), gamma=0.05)'
+    >>> write(RandomDP(PureDP(1), 0.05, Basis.ASYMPTOTIC, parts=(("gate", 0.01),)))
+    "random(pure(epsilon=1.0), gamma=0.05, asymptotic=true, parts={'gate': 0.01})"
     """
     name = next(name for name, flavor in NAMES.items() if type(promise) is flavor)
     match promise:
@@ -74,8 +77,9 @@ def write(promise: Promise) -> str:
             )
         case PrivacyProfile(points):
             inside = ", ".join(map(repr, points))
-        case RandomDP(inner, gamma):
-            inside = f"{write(inner)}, gamma={gamma!r}"
+        case RandomDP(inner, gamma, basis, parts):
+            inside = f"{write(inner)}, gamma={gamma!r}" + (", asymptotic=true" if basis is Basis.ASYMPTOTIC else "")
+            inside += f", parts={dict(parts)!r}" if parts else ""
         case ConcentratedDP(mu, tau):
             inside = f"mu={mu!r}, tau={tau!r}" + (", groups=true" if promise.scales_to_groups else "")
         case _:
@@ -103,12 +107,19 @@ def _profile(*points: Any) -> PrivacyProfile:
     return PrivacyProfile(points)
 
 
+def _random(inner: Any, gamma: Any, *, asymptotic: bool = False, parts: Any = None) -> RandomDP:
+    if not isinstance(asymptotic, bool) or not isinstance(parts, dict | None):
+        raise TypeError
+    return RandomDP(inner, gamma, Basis.ASYMPTOTIC if asymptotic else Basis.FINITE_SAMPLE, tuple((parts or {}).items()))
+
+
 _READERS: Mapping[str, Callable[..., Promise]] = {
     **NAMES,
     "gdp": GaussianDP,
     "concentrated": _concentrated,
     "renyi": _renyi,
     "profile": _profile,
+    "random": _random,
 }
 
 
@@ -124,13 +135,21 @@ def _value(node: ast.expr) -> Any:
         case ast.Tuple():
             return tuple(map(_value, node.elts))
         case ast.Dict() if None not in node.keys:
-            keys = [_value(key) for key in node.keys if key is not None]
+            keys = [_key(key) for key in node.keys if key is not None]
             return _once(zip(keys, map(_value, node.values), strict=True))
         case ast.Call(func=ast.Name(id=name)) if name in _READERS:
             # A keyword without a name is a `**`.
             named = _once((str(keyword.arg), _value(keyword.value)) for keyword in node.keywords)
             return _READERS[name](*map(_value, node.args), **named)
     raise TypeError
+
+
+def _key(node: ast.expr) -> Any:
+    """An order, or the name of a part: the one place for text in quotes."""
+    match node:
+        case ast.Constant(value=str(name)):
+            return name
+    return _value(node)
 
 
 def _once(pairs: Any) -> dict[Any, Any]:

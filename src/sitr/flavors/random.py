@@ -3,31 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
 from fractions import Fraction
 from typing import Any, NoReturn, cast
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.promise import Promise, count, incompatible, parameter
-from sitr.loss.bounds import exact, upward
+from sitr.loss.bounds import Number, downward, exact, upward
+
+Parts = tuple[tuple[str, float], ...]
+"""Where a γ comes from: names, and the share of each."""
 
 
-@dataclass(frozen=True, slots=True)
+class Basis(Enum):
+    """What a γ rests on: a proof for this very number of people, or a limit for ever more of them, as published."""
+
+    FINITE_SAMPLE = "finite-sample"
+    ASYMPTOTIC = "asymptotic"
+
+    @classmethod
+    def weakest(cls, bases: Iterable[Basis], /) -> Basis:
+        """What all of them together rest on."""
+        return cls.ASYMPTOTIC if cls.ASYMPTOTIC in set(bases) else cls.FINITE_SAMPLE
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class RandomDP:
     """`inner` holds between X and X' that differ in one random draw, but for a set of samples of probability γ.
 
-    P_{X, X'}(inner holds for this pair) ≥ 1 − γ, over n + 1 independent draws from the population.      [HRW11, Def. 1]
+    P_{X, X'}(inner holds for this pair) ≥ 1 − γ, over n + 1 exchangeable draws from the population. [HRW11, Def. 1]
 
     It protects a *random newcomer*, not every person: whoever is unlike the others may be in the fraction γ, and is
-    then promised nothing. Sums hold for plans fixed in advance, never for releases chosen after earlier answers.
+    then promised nothing. Data that are not exchangeable, because they are sorted or grow over time, are promised
+    nothing either. Sums hold for plans fixed in advance, never for releases chosen after earlier answers.
+
+    `parts` say where γ comes from, by name; what they leave of it has no name. They are rounded down, for γ itself is
+    the bound: two promises are equal, and cover each other, whatever their parts.
 
     >>> from sitr.flavors.pure import PureDP
     >>> RandomDP(PureDP(0.5), 0.01) + RandomDP(PureDP(0.25), 0.02)
     RandomDP(inner=PureDP(epsilon=0.75), gamma=0.03)
+    >>> RandomDP(PureDP(0.5), 0.05, parts=(("newcomer", 0.04), ("largest pair", 0.01))) * 2
+    RandomDP(inner=PureDP(epsilon=1.0), gamma=0.1, parts=(('newcomer', 0.08), ('largest pair', 0.02)))
     """
 
     inner: Promise
     gamma: float
+    basis: Basis = Basis.FINITE_SAMPLE
+    parts: Parts = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", parameter(self.gamma, name="gamma", flavor="RandomDP", at_most=1.0))
@@ -37,10 +61,27 @@ class RandomDP:
                 given=f"{self.inner!r} was given.",
                 do="Write for example RandomDP(PureDP(0.5), gamma=0.01).",
             )
+        if not isinstance(self.basis, Basis):
+            raise InvalidPromise(
+                wanted="RandomDP wants a basis: what is known of gamma for this number of people.",
+                given=f"{self.basis!r} was given.",
+                do="Write Basis.FINITE_SAMPLE, or Basis.ASYMPTOTIC for what holds only in the limit.",
+            )
+        object.__setattr__(self, "parts", tuple(_part(part) for part in self.parts))
+        names, shares = [name for name, _ in self.parts], sum((exact(share) for _, share in self.parts), Fraction(0))
+        if len(set(names)) < len(names) or min(Fraction(1), shares) > exact(self.gamma):
+            raise InvalidPromise(
+                wanted=f"RandomDP wants parts of gamma={self.gamma!r}, each named once, that are no more than it.",
+                given=f"parts={self.parts!r} was given.",
+                do="Add up parts of one name, and let gamma be at least the sum of all.",
+            )
 
     @classmethod
     def compose(cls, parts: Iterable[RandomDP], /) -> RandomDP:
-        """The inner promises compose, γ adds (union bound), for a plan fixed in advance.      [HRW11, Prop. 4.2]"""
+        """The inner promises compose, γ adds (union bound), for a plan fixed in advance.      [HRW11, Prop. 4.2]
+
+        The basis is the weakest, and parts of one name are added.
+        """
         parts = tuple(parts)
         if not parts:
             raise InvalidPromise(
@@ -52,7 +93,8 @@ class RandomDP:
             if type(part.inner) is not type(parts[0].inner):
                 raise incompatible(parts[0].inner, part.inner)
         inner = cast("Any", type(parts[0].inner)).compose([part.inner for part in parts])
-        return cls(inner, _at_most_one(sum((exact(part.gamma) for part in parts), Fraction(0))))
+        gamma = _at_most_one(sum((exact(part.gamma) for part in parts), Fraction(0)))
+        return cls(inner, gamma, Basis.weakest(part.basis for part in parts), joined((part.parts, 1) for part in parts))
 
     def __add__(self, other: RandomDP, /) -> RandomDP:
         if not isinstance(other, RandomDP):
@@ -61,16 +103,23 @@ class RandomDP:
 
     def __mul__(self, times: int, /) -> RandomDP:
         times = count(times, what="The number of releases")
-        return RandomDP(self.inner * times, _at_most_one(exact(self.gamma) * times))
+        return self._times(self.inner * times, times)
 
     def for_group(self, size: int, /) -> RandomDP:
         """The inner promise for a group of t random newcomers, with tγ."""
         size = count(size, what="The size of a group")
-        return RandomDP(self.inner.for_group(size), _at_most_one(exact(self.gamma) * size))
+        return self._times(self.inner.for_group(size), size)
+
+    def _times(self, inner: Promise, times: int) -> RandomDP:
+        gamma = _at_most_one(exact(self.gamma) * times)
+        return RandomDP(inner, gamma, self.basis, joined([(self.parts, times)]))
 
     def covers(self, other: Promise, /) -> bool:
+        """Parts do not matter. What holds in the limit implies nothing for this number of people."""
         if not isinstance(other, RandomDP):
             return False  # γ, even 0, is about random newcomers: nothing is promised to every person
+        if Basis.weakest((self.basis, other.basis)) is not other.basis:
+            return False
         return other.gamma == 1.0 or (self.gamma <= other.gamma and self.inner.covers(other.inner))
 
     def to_approximate(self, *, delta: float) -> NoReturn:
@@ -80,6 +129,36 @@ class RandomDP:
             given=f"{self!r} promises nothing for a fraction γ of data, however lucky the coins are.",
             do="Report it as it is, with γ; γ cannot be moved into δ.",
         )
+
+    def __repr__(self) -> str:
+        basis = f", basis={self.basis}" if self.basis is not Basis.FINITE_SAMPLE else ""
+        parts = f", parts={self.parts!r}" if self.parts else ""
+        return f"RandomDP(inner={self.inner!r}, gamma={self.gamma!r}{basis}{parts})"
+
+
+def joined(several: Iterable[tuple[Parts, int]], /) -> Parts:
+    """All parts, each so many times, with those of one name added.
+
+    >>> joined([((("newcomer", 0.04),), 2), ((("gate", 0.01), ("newcomer", 0.02)), 1)])
+    (('newcomer', 0.1), ('gate', 0.01))
+    """
+    found: dict[str, Fraction] = {}
+    for parts, times in several:
+        for name, share in parts:
+            found[name] = found.get(name, Fraction(0)) + times * exact(share)
+    return tuple((name, downward(min(Fraction(1), share))) for name, share in found.items())
+
+
+def _part(part: object) -> tuple[str, float]:
+    match part:
+        case (str() as name, share) if name.strip() and name.isprintable():
+            parameter(share, name=f"the part {name!r} of gamma", flavor="RandomDP", at_most=1.0)
+            return name, downward(cast("Number", share))
+    raise InvalidPromise(
+        wanted="RandomDP wants parts of gamma as pairs of a name and a number.",
+        given=f"{part!r} was given.",
+        do='Write for example parts=(("newcomer", 0.04), ("largest pair", 0.01)).',
+    )
 
 
 def _at_most_one(number: Fraction) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sitr.flavors.arrows import Additive
+from sitr.flavors.arrows import Kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class Account:
     """
 
     dataset: str
-    promise: Additive
+    promise: Kept
     neighbors: str
     opened: datetime
 
@@ -26,12 +26,14 @@ class Account:
 class Entry:
     """One charge: its price in the flavor of the budget, for which question, when (UTC), by whom, with which Sitr.
 
+    To a budget with a γ, a price that is not random is in the flavor inside it.
+
     Entries are numbered 1, 2, 3, … through the whole ledger, in the order in which they became durable.
     """
 
     number: int
     dataset: str
-    price: Additive
+    price: Kept
     question: str
     at: datetime
     by: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from sitr.accounting.filter import Filter
-from sitr.flavors.arrows import Additive
+from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.ledger.entry import Account, Entry
 
@@ -16,7 +16,7 @@ class Ledger(Protocol):
     Charge before touch: data are read only after `charge` has returned. A crash in between loses budget, never privacy.
     """
 
-    def open(self, dataset: str, *, promise: Additive, neighbors: str) -> Account:
+    def open(self, dataset: str, *, promise: Kept, neighbors: str) -> Account:
         """The account of this data set, made if there is none; `LedgerMismatch` if it was opened on other terms."""
 
     def account(self, dataset: str) -> Account:
@@ -32,7 +32,8 @@ class Ledger(Protocol):
         """Consent, record and make durable, as one; returns the entry and the budget right after it.
 
         The filter is asked on the state at this moment, and nobody can charge between its consent and the record.
-        Raises `BudgetExceeded` or `LedgerBusy` with nothing spent.
+        Raises `BudgetExceeded` or `LedgerBusy` with nothing spent, and `IncompatiblePromises` for a price that no such
+        budget pays: a random one after the first charge, or without a γ in the budget.
         """
 
     def entries(self, dataset: str | None = None) -> list[Entry]:

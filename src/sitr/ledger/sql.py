@@ -6,6 +6,7 @@ import os
 import pwd
 from datetime import UTC, datetime
 from importlib.metadata import version
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from sqlalchemy import Connection, Row, func, insert, select
 
 from sitr.accounting.filter import Filter
 from sitr.errors import InvalidPromise, LedgerError, LedgerMismatch
-from sitr.flavors.arrows import Additive
+from sitr.flavors.arrows import Kept, kept
 from sitr.flavors.notation import parse, write
 from sitr.flavors.promise import Promise
 from sitr.ledger.entry import Account, Entry
@@ -57,7 +58,7 @@ class SqlLedger:
         with self._file.transaction(write=True) as connection:
             upgrade(connection)  # does nothing if another process was faster
 
-    def open(self, dataset: str, *, promise: Additive, neighbors: str) -> Account:
+    def open(self, dataset: str, *, promise: Kept, neighbors: str) -> Account:
         """The account of this data set, made if there is none; `LedgerMismatch` if it was opened on other terms."""
         with self._file.transaction(write=True) as connection:
             stored = self._find(connection, dataset)
@@ -128,12 +129,13 @@ class SqlLedger:
         return account
 
     def _filter(self, connection: Connection, dataset: str) -> Filter:
-        """Equal prices are counted by the database, so a long ledger stays quick."""
+        """Equal prices are counted by the database, so a long ledger stays quick; oldest first, which a γ asks for."""
         budget = Filter(self._account(connection, dataset).promise)
-        counted = select(entries.c.price, func.count()).where(entries.c.dataset == dataset).group_by(entries.c.price)
-        rows = connection.execute(counted).all()
+        counted = select(func.min(entries.c.number), entries.c.price, func.count())
+        rows = connection.execute(counted.where(entries.c.dataset == dataset).group_by(entries.c.price)).all()
         # Through `charge` once more, so that a row put in by hand in another flavor cannot pass for a small number.
-        return Filter(budget.promise, tuple((budget.charge(self._promise(price)), times) for price, times in rows))
+        charges = ((budget.charge(self._promise(price)), times) for _, price, times in sorted(rows, key=itemgetter(0)))
+        return Filter(budget.promise, tuple(charges))
 
     def _to_account(self, row: Row[Any]) -> Account:
         return Account(row.dataset, self._promise(row.promise), row.neighbors, datetime.fromisoformat(row.opened))
@@ -142,12 +144,12 @@ class SqlLedger:
         price, at = self._promise(row.price), datetime.fromisoformat(row.at)
         return Entry(row.number, row.dataset, price, row.question, at, row.by, row.version)
 
-    def _promise(self, text: str) -> Additive:
+    def _promise(self, text: str) -> Kept:
         try:
             promise: Promise | None = parse(text)
         except InvalidPromise:
             promise = None
-        if isinstance(promise, Additive):
+        if kept(promise):
             return promise
         raise LedgerError(
             wanted="Promises and prices that this version of Sitr knows were wanted.",

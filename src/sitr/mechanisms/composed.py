@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from sitr.errors import IncompatiblePromises
+from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.arrows import Additive, express
-from sitr.flavors.promise import count
+from sitr.flavors.arrows import Additive, Kept, express
+from sitr.flavors.promise import Promise, count
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import Number
 from sitr.loss.loss import Loss
@@ -41,17 +42,24 @@ class Composed:
         """The neighbours that all parts protect; None if they do not say."""
         return common_relation(*self.parts)
 
-    def promise(self) -> Additive:
-        """The sum in the strongest flavor that all parts imply."""
+    def promise(self) -> Kept:
+        """The sum in the strongest flavor that all parts imply; around it their γ, if some are random.
+
+        Parts that are not random count with γ = 0: what holds for every pair of neighbours that replace one person
+        holds for random pairs.
+        """
         promises = [part.promise() for part in self.parts]
-        for flavor in (PureDP, ZeroConcentratedDP, ApproximateDP):
-            try:
-                expressed = [express(promise, flavor) for promise in promises]
-            except IncompatiblePromises as error:
-                reason = error
-            else:
-                return flavor.compose(expressed)  # type: ignore[arg-type]
-        raise reason
+        if not any(isinstance(promise, RandomDP) for promise in promises):
+            return _strongest(promises)[0]
+        if self.relation is Relation.ADD_REMOVE:
+            raise InvalidPromise(
+                wanted="Parts that protect those who are replaced were wanted, as random promises do.",
+                given="Another part is for tables that add or remove a person.",
+                do="Use a part that is about replacing one person.",
+            )
+        random = [promise if isinstance(promise, RandomDP) else RandomDP(promise, 0.0) for promise in promises]
+        _, expressed = _strongest([promise.inner for promise in random])
+        return RandomDP.compose(replace(part, inner=inner) for part, inner in zip(random, expressed, strict=True))
 
     def release(self, values: Sequence[Any], *, coins: Coins | None = None) -> list[Any]:
         """One value for each part, and the answer of each.
@@ -82,6 +90,18 @@ class Composed:
         return Loss.compose(part.loss() for part in self.parts)
 
 
+def _strongest(promises: list[Promise]) -> tuple[Additive, list[Additive]]:
+    """The sum in the strongest flavor that all imply, and each of them in that flavor."""
+    for flavor in (PureDP, ZeroConcentratedDP, ApproximateDP):
+        try:
+            expressed = [express(promise, flavor) for promise in promises]
+        except IncompatiblePromises as error:
+            reason = error
+        else:
+            return flavor.compose(expressed), expressed  # type: ignore[arg-type, return-value]
+    raise reason
+
+
 @dataclass(frozen=True, slots=True)
 class Repeated:
     """One mechanism, a number of times on the same data, each with fresh noise.
@@ -102,7 +122,7 @@ class Repeated:
         """The neighbours that the mechanism protects; None if it does not say."""
         return common_relation(self.mechanism)
 
-    def promise(self) -> Additive:
+    def promise(self) -> Kept:
         """`times` times the promise of one."""
         return Composed((self.mechanism,)).promise() * self.times
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import cast
 
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
@@ -59,7 +60,8 @@ class Plan:
 
     def promise(self) -> Additive:
         """What the mechanisms together promise: at most the price."""
-        noise = Composed(tuple(column.noise for column in self.columns)).promise()
+        # Laplace and Gaussian noise are for everybody: nothing here is random.
+        noise = cast("Additive", Composed(tuple(column.noise for column in self.columns)).promise())
         if isinstance(noise, ZeroConcentratedDP) and isinstance(self.price, ApproximateDP):
             noise = noise.to_approximate(delta=self.tail_delta)
         if self.threshold is None:

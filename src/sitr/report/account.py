@@ -15,7 +15,7 @@ from sitr.accounting.training import Training
 from sitr.loss.bounds import Bounds
 from sitr.loss.loss import Loss
 from sitr.report.attack import Attack, ends
-from sitr.report.comparison import RANDOM, outright
+from sitr.report.comparison import outright, random_words
 from sitr.report.figures import about, at_least, at_most, counted, number
 
 Rows = tuple[tuple[str, str], ...]
@@ -103,7 +103,7 @@ def plan_rows(plan: Plan, account: Account) -> Rows:
         ("outright", outright(account.loss.infinite_mass(), delta=account.largest_delta)),
     ]
     if plan.random:
-        rows.append(("random", f"γ = {at_most(plan.gamma)}: {RANDOM}"))
+        rows.append(("random", random_words(plan)))
     return tuple(rows)
 
 

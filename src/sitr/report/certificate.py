@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import date, datetime
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 from sitr.accounting.filter import Filter
 from sitr.errors import BudgetExceeded
-from sitr.flavors.arrows import Additive
+from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import NAMES, write
+from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import downward, exact, upward
 from sitr.mechanisms.gaussian import Gaussian
@@ -37,21 +38,35 @@ class Certificate:
     version: str
     budget: Filter
 
-    def charge(self) -> Additive:
+    def charge(self) -> Kept:
         """What the price was in the flavor of the budget."""
-        return self.budget.charge(self.release.plan.price)
+        return cast("Kept", self.budget.charge(self.release.plan.price))
 
-    def before(self) -> tuple[Additive, Additive]:
+    def before(self) -> tuple[Kept, Kept]:
         """What had been spent before this charge, rounded up, and what was left, rounded down."""
-        flavor, names = type(self.budget.promise), [field.name for field in fields(self.budget.promise)]
-        paid, left = {}, {}
-        for name in names:
-            promised, spent, charge = (
-                exact(getattr(promise, name)) for promise in (self.budget.promise, self.budget.spent(), self.charge())
-            )
-            paid[name] = upward(max(Fraction(0), spent - charge))
-            left[name] = downward(max(Fraction(0), promised - exact(paid[name])))
-        return flavor(**paid), flavor(**left)
+        return before(self.budget, self.charge())
+
+
+def before(budget: Filter, charge: Kept) -> tuple[Kept, Kept]:
+    """What had been spent of a budget before its last charge, rounded up, and what was left, rounded down.
+
+    A γ is spent by the first charge or never, and open until then.
+    """
+    promise, spent = budget.promise, budget.spent()
+    if not isinstance(promise, RandomDP) or not isinstance(spent, RandomDP):
+        return _before(promise, spent, charge)
+    paid, left = _before(promise.inner, spent.inner, charge.inner if isinstance(charge, RandomDP) else charge)
+    if sum(times for _, times in budget.charges) == 1:
+        return RandomDP(paid, 0.0), replace(promise, inner=left)
+    return replace(spent, inner=paid), replace(promise, inner=left, gamma=0.0, parts=())
+
+
+def _before(promise: Any, spent: Any, charge: Any) -> tuple[Kept, Kept]:
+    paid, left = {}, {}
+    for name in (field.name for field in fields(promise)):
+        paid[name] = upward(max(Fraction(0), exact(getattr(spent, name)) - exact(getattr(charge, name))))
+        left[name] = downward(max(Fraction(0), exact(getattr(promise, name)) - exact(paid[name])))
+    return type(promise)(**paid), type(promise)(**left)
 
 
 def to_dict(certificate: Certificate) -> dict[str, Any]:
@@ -90,10 +105,10 @@ def to_dict(certificate: Certificate) -> dict[str, Any]:
         "private": release.private,
         **_plan(release.plan),
         "budget": {
-            "promise": _promise(budget.promise),
-            "charge": _promise(certificate.charge()),
-            "before": {"spent": _promise(spent_before), "remaining": _promise(left_before)},
-            "after": {"spent": _promise(budget.spent()), "remaining": _promise(budget.remaining())},
+            "promise": promise_dict(budget.promise),
+            "charge": promise_dict(certificate.charge()),
+            "before": {"spent": promise_dict(spent_before), "remaining": promise_dict(left_before)},
+            "after": {"spent": promise_dict(budget.spent()), "remaining": promise_dict(budget.remaining())},
         },
         "rows": _rows(release),
     }
@@ -109,10 +124,10 @@ def preview_dict(plan: Plan, budget: Filter) -> dict[str, Any]:
         "kind": "preview",
         **_plan(plan),
         "budget": {
-            "promise": _promise(budget.promise),
-            "charge": _promise(budget.charge(plan.price)),
-            "before": {"spent": _promise(budget.spent()), "remaining": _promise(budget.remaining())},
-            "after": after and {"spent": _promise(after.spent()), "remaining": _promise(after.remaining())},
+            "promise": promise_dict(budget.promise),
+            "charge": promise_dict(cast("Kept", budget.charge(plan.price))),
+            "before": {"spent": promise_dict(budget.spent()), "remaining": promise_dict(budget.remaining())},
+            "after": after and {"spent": promise_dict(after.spent()), "remaining": promise_dict(after.remaining())},
         },
     }
 
@@ -135,8 +150,8 @@ def _plan(plan: Plan) -> dict[str, Any]:
             "relation": query.relation.value,
         },
         "caps": {"max_groups": query.max_groups, "max_rows_per_group": query.max_rows_per_group},
-        "price": _promise(plan.price),
-        "promise": _promise(plan.promise()),
+        "price": promise_dict(plan.price),
+        "promise": promise_dict(plan.promise()),
         "delta": {"infinite_mass": plan.infinite_mass(), "finite_tail": None if moments else plan.tail_delta},
         "keys": {
             "columns": [key.name for key in query.keys],
@@ -145,7 +160,7 @@ def _plan(plan: Plan) -> dict[str, Any]:
             and {
                 "least": plan.threshold.least,
                 "noise": _noise(plan.threshold.noise),
-                "promise": _promise(plan.threshold.promise()),
+                "promise": promise_dict(plan.threshold.promise()),
             },
         },
         "columns": [_column(column) for column in plan.columns],
@@ -193,13 +208,17 @@ def _noise(noise: Laplace | Gaussian) -> dict[str, Any]:
         "parameter": name,
         **_fraction(exact(size)),
         "sensitivity": _fraction(exact(noise.sensitivity)),
-        "promise": _promise(noise.promise()),
+        "promise": promise_dict(noise.promise()),
     }
 
 
-def _promise(promise: Additive) -> dict[str, Any]:
+def promise_dict(promise: Kept) -> dict[str, Any]:
+    """A promise for machines: `notation`, `flavor` and its parameters; a random one also says in `words` what it is."""
     flavor = next(name for name, kind in NAMES.items() if type(promise) is kind)
     parameters = {field.name: getattr(promise, field.name) for field in fields(promise)}
+    if isinstance(promise, RandomDP):
+        inner, parts = promise_dict(cast("Kept", promise.inner)), dict(promise.parts)
+        parameters |= {"inner": inner, "basis": promise.basis.value, "parts": parts, "words": ENGLISH.newcomer(promise)}
     return {"notation": write(promise), "flavor": flavor, **parameters}
 
 

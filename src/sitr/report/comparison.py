@@ -14,8 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from sitr.accounting.compare import Comparison, Row, infinite_mass
+from sitr.accounting.plan import Plan
 from sitr.accounting.theorems.theorem import Bounds
 from sitr.report.figures import about, at_least, at_most, chance, counted, visible
+from sitr.report.words import exceptions
 
 LABELS: Mapping[str, str] = {
     "basic": "basic",
@@ -94,7 +96,7 @@ def facts(comparison: Comparison, *, recorded: bool = False) -> tuple[tuple[str,
         told.append(("adaptive", ADAPTIVE))
     told.append(("outright", outright(_mass(comparison), delta=comparison.delta, random=comparison.gamma is not None)))
     if comparison.gamma is not None:
-        told.append(("random", f"γ = {at_most(comparison.gamma)}: {RANDOM}"))
+        told.append(("random", random_words(comparison.plan)))
     return tuple(told)
 
 
@@ -104,10 +106,20 @@ ADAPTIVE = (
     "with a condition only if that was met by then, too."
 )
 RANDOM = (
-    "every ε here holds but for this fraction of data. This is random differential privacy: it protects a random "
-    "newcomer and not you, says nothing of the others in the data, and holds only if every mechanism was fixed in "
-    "advance."
+    "every ε here holds but for this fraction of data. This is random differential privacy: it assumes exchangeable "
+    "data, protects a random newcomer and not you, says nothing of the others in the data, and holds only if every "
+    "random mechanism was fixed in advance."
 )
+
+
+def random_dict(plan: Plan) -> dict[str, object]:
+    """What the γ of a plan rests on, and where it comes from, for machines."""
+    return {"gamma_basis": plan.basis.value, "gamma_parts": dict(plan.parts)}
+
+
+def random_words(plan: Plan) -> str:
+    """The γ of a plan, where it comes from, what it rests on, and whom it is about."""
+    return f"{exceptions(plan.gamma, plan.basis, plan.parts)}: {RANDOM}"
 
 
 def outright(mass: float, *, delta: float, random: bool = False) -> str:
@@ -154,6 +166,7 @@ def to_dict(comparison: Comparison, *, recorded: bool = False) -> dict[str, obje
     return {
         "delta": comparison.delta,
         "gamma": comparison.gamma,
+        **(random_dict(comparison.plan) if comparison.gamma is not None else {}),
         "releases": comparison.plan.releases,
         "recorded": recorded,
         "infinite_mass": _mass(comparison),

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
+from typing import cast
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.arrows import Additive
+from sitr.flavors.arrows import Kept
+from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import exact, upward
 from sitr.mechanisms.gaussian import Gaussian
@@ -22,7 +25,7 @@ from sitr.query.cost import Noisy, Plan
 from sitr.query.rewrite import BoundedQuery
 from sitr.query.schema import Key
 from sitr.report.figures import CONFIDENCE, about, at_least, at_most, chance, counted, number, shortened, visible
-from sitr.report.words import READING_DELTA, Words, loss_quantile, notation, odds
+from sitr.report.words import READING_DELTA, Words, exceptions, loss_quantile, notation, odds
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class English:
     'pure differential privacy'
     """
 
-    def flavor(self, promise: Additive, /) -> str:
+    def flavor(self, promise: Kept, /) -> str:
         match promise:
             case PureDP():
                 return "pure differential privacy"
@@ -41,8 +44,10 @@ class English:
                 return "approximate differential privacy"
             case ZeroConcentratedDP():
                 return "zero-concentrated differential privacy"
+            case RandomDP(inner):
+                return f"random {self.flavor(_inside(inner))}"
 
-    def meaning(self, promise: Additive, query: BoundedQuery, /) -> str:
+    def meaning(self, promise: Kept, query: BoundedQuery, /) -> str:
         """Bayes: posterior odds are prior odds times e^L, where L > 0 speaks for the truth and L < 0 against it.
 
         Pure: |L| ≤ ε, always. Zero-concentrated: P(L > ε) ≤ δ; to be misled as much, L < −ε, is rarer still, but not
@@ -50,10 +55,15 @@ class English:
         """
         return self._bound(promise, query, "this answer")
 
-    def whole(self, promise: Additive, query: BoundedQuery, /) -> str:
+    def newcomer(self, promise: Kept, /) -> str:
+        if not isinstance(promise, RandomDP):
+            return ""
+        return f"{RANDOM} Here {exceptions(promise.gamma, promise.basis, promise.parts)}."
+
+    def whole(self, promise: Kept, query: BoundedQuery, /) -> str:
         return self._bound(promise, query, "all that this budget will ever pay for, taken together,")
 
-    def _bound(self, promise: Additive, query: BoundedQuery, told: str) -> str:
+    def _bound(self, promise: Kept, query: BoundedQuery, told: str) -> str:
         belief = f"Whatever anyone believed beforehand about {_doubt(query)}, {told}"
         match promise:
             case PureDP(epsilon) | ApproximateDP(epsilon, 0.0):
@@ -70,8 +80,10 @@ class English:
                     f"{belief} moves the odds towards the truth by at most a factor of {factor}, apart from an event "
                     f"of probability at most {at_most(READING_DELTA)} ({chance(READING_DELTA)})."
                 )
+            case RandomDP(inner):
+                return f"{self.newcomer(promise)} For the others: {self._bound(_inside(inner), query, told)}"
 
-    def reading(self, promise: Additive, /) -> str:
+    def reading(self, promise: Kept, /) -> str:
         match promise:
             case PureDP(epsilon) | ApproximateDP(epsilon, 0.0):
                 return f"The factor is e^ε with ε = {at_most(epsilon)}, rounded up."
@@ -85,6 +97,8 @@ class English:
                     f"most δ. The factor is e^ε, rounded up, with ε = {at_most(epsilon)} at δ = "
                     f"{at_most(READING_DELTA)}; this δ was chosen for reading, another δ gives another ε."
                 )
+            case RandomDP(inner):
+                return self.reading(_inside(inner))
 
     def protected(self, query: BoundedQuery, /) -> str:
         rows = f"all rows with the same {visible(query.unit.column)}" if isinstance(query.unit, Person) else "one row"
@@ -210,7 +224,7 @@ class English:
     def chart(self, names: Sequence[str], /) -> str:
         return f"{', '.join(map(visible, names))}, with 95% intervals"
 
-    def budget(self, budget: Filter, charge: Additive | None, /) -> str:
+    def budget(self, budget: Filter, charge: Kept | None, /) -> str:
         taken = f" This answer took {notation(charge)}." if charge is not None else ""
         return f"Spent: {notation(budget.spent())}. Left: {notation(budget.remaining(), left=True)}.{taken}"
 
@@ -231,8 +245,19 @@ class English:
         return " · ".join(map(self.key, key)) if key else "all rows"
 
 
+RANDOM = (
+    "Assumes exchangeable data; protects a random newcomer, not every person: for a fraction γ of newcomers and the "
+    "people whose place they take, nothing is promised."
+)
+
+
 ENGLISH: Words = English()
 """The language of all reports so far."""
+
+
+def _inside(inner: Promise) -> Kept:
+    """What is inside a random promise that a ledger keeps."""
+    return cast("Kept", inner)
 
 
 def _share(column: Noisy) -> str:

@@ -15,7 +15,7 @@ from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.pure import PureDP
-from sitr.flavors.random import RandomDP
+from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.report.explanation import (
@@ -36,7 +36,7 @@ from sitr.report.explanation import (
     symbols,
 )
 from sitr.report.figures import about, at_most
-from sitr.report.words import READING_DELTA, odds
+from sitr.report.words import READING_DELTA, odds, shares
 
 
 def ltr(formula: str) -> str:
@@ -180,14 +180,15 @@ class ArabicVoice:
             f"الخصوصية التفاضلية العشوائية: {ltr(symbols(promise))}",
             "يحمي هذا الوعد قادمًا جديدًا عشوائيًا، ولا يحميك أنت. تُسحب البيانات عشوائيًا من مجتمع إحصائي، ثم "
             f"يُسحب قادم جديد يحل محل أحد الأشخاص. وفيما عدا نسبة {gamma}{_parenthesis(promise.gamma)} من هذه "
-            f"السحبات، يصح ما يلي. {inner.promised}",
+            f"السحبات، يصح ما يلي. {inner.promised} {_rests(promise)}",
             f"في {ltr(remaining(promise.gamma))} على الأقل من هذه السحبات: {inner.meaning}",
             f"{_excepted(promise.gamma)} وفي سائر السحبات: {inner.failure}",
             f"لست محميًا أنت بعينك: فمن يختلف عن الآخرين قد يقع ضمن النسبة {_GAMMA}، وأما سائر من في "
             f"البيانات ممن لا يُستبدلون فلا يقول الوعد عنهم شيئًا، وقد ينكشفون في كل مرة. وإن لم تكن البيانات عينة "
             f"عشوائية فلا وعد بشيء أصلًا. وتتعلق {_GAMMA} بالبيانات، أما {_DELTA} فبعشوائية الآلية، ولا تنوب "
-            f"إحداهما عن الأخرى. ومجموعة القادمين الجدد ذات الحجم {ltr('t')} لها {ltr('t·γ')}. {_EACH} تُجمع قيم "
-            f"{_GAMMA}، بشرط أن تكون الآليات كلها قد حُددت مسبقًا: فأي آلية تُختار بعد رؤية إجابة تنقض الوعد.",
+            f"إحداهما عن الأخرى. ومجموعة القادمين الجدد ذات الحجم {ltr('t')} لها {ltr('t·γ')}. {_EACH} من هذا "
+            f"النوع تُجمع قيم {_GAMMA}، بشرط أن تكون آلياته كلها قد حُددت مسبقًا: فأي آلية منها تُختار بعد رؤية إجابة "
+            "تنقض الوعد.",
         )
 
 
@@ -273,6 +274,22 @@ def _either(delta: float, whom: Whom) -> str:
         f"بلطف، فتتغير نسبة الأرجحية بأكثر من العامل {ltr('e^ε')}، وكلما كبر التغير ندر وقوعه؛ وإما أن ينكشف "
         f"{_SOMEBODY[whom]} انكشافًا تامًا لا شك فيه، باحتمال قد يبلغ {ltr(at_most(delta))}{_parenthesis(delta)}. "
         f"لذلك ينبغي أن تكون {_DELTA} أصغر بكثير من مقلوب عدد الأشخاص."
+    )
+
+
+def _rests(promise: RandomDP) -> str:
+    """What γ assumes, rests on and is made of."""
+    told = shares(promise.gamma, promise.parts, others="غيرها")
+    named = "، ".join(f"{ltr(name)} {ltr(share)}" for name, share in told)
+    parts = f" وهي مؤلفة من هذه الأجزاء: {named}." if promise.parts else ""
+    proved = {
+        Basis.FINITE_SAMPLE: "مثبتة للعينات المنتهية: أي لعدد الأشخاص في البيانات بعينه.",
+        Basis.ASYMPTOTIC: "تقاربية كما نُشرت: فهي لا تُعرف إلا في النهاية حين يزداد عدد الأشخاص بلا حد، ولا شيء مثبت "
+        "لعددهم في البيانات.",
+    }
+    return (
+        "ويُفترض أن البيانات قابلة للتبادل: فترتيب الأشخاص فيها لا يدل على شيء. "
+        f"وقيمة {_GAMMA} {proved[promise.basis]}{parts}"
     )
 
 

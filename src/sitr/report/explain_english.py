@@ -10,7 +10,7 @@ from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.pure import PureDP
-from sitr.flavors.random import RandomDP
+from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.report.explanation import (
@@ -31,7 +31,7 @@ from sitr.report.explanation import (
     symbols,
 )
 from sitr.report.figures import about, at_most
-from sitr.report.words import READING_DELTA, odds
+from sitr.report.words import BASES, READING_DELTA, odds, shares
 
 _PAIR = {
     Whom.YOU: "any two data sets that differ in one person",
@@ -152,14 +152,15 @@ class EnglishVoice:
         return _explanation(
             f"Random differential privacy: {symbols(promise)}",
             "This protects a random newcomer, and not you. Draw the data at random from a population, then draw "
-            f"one newcomer who takes the place of one person: {but}, the following holds. {inner.promised}",
+            f"one newcomer who takes the place of one person: {but}, the following holds. {inner.promised} "
+            f"{_rests(promise)}",
             f"In at least {remaining(promise.gamma)} of such draws, {_continued(inner.meaning)}",
             f"{_excepted(promise.gamma)} In all other draws, {_continued(inner.failure)}",
             "You are not protected as you are: whoever is unlike the others may well be in the fraction γ, and of the "
             "others in the data, those who are not exchanged, nothing is said: they may be exposed every time. If the "
             "data are no random sample, nothing is promised at all. γ is about data and δ about coins: neither "
-            "can stand in for the other. A group of t newcomers has t·γ. With further releases γ is added, and only "
-            "if all mechanisms were fixed in advance: one that is chosen after seeing an answer breaks the promise.",
+            "can stand in for the other. A group of t newcomers has t·γ. With further random releases γ is added, and "
+            "only if all of them were fixed in advance: one that is chosen after seeing an answer breaks the promise.",
         )
 
 
@@ -255,6 +256,20 @@ def _either(delta: float, whom: Whom) -> str:
         "the odds change by more than a factor of e^ε, and the larger the change the rarer; or, with probability up "
         f"to {at_most(delta)}{_parenthesis(delta)}, {_SOMEBODY[whom]} exposed outright, beyond any doubt. So δ "
         "belongs far below one in the number of people."
+    )
+
+
+def _rests(promise: RandomDP) -> str:
+    """What γ assumes, rests on and is made of."""
+    named = ", ".join(map(" ".join, shares(promise.gamma, promise.parts)))
+    parts = f" It is made of these parts: {named}." if promise.parts else ""
+    proved = {
+        Basis.FINITE_SAMPLE: "it is proved for the very number of people in the data.",
+        Basis.ASYMPTOTIC: "it is known in the limit of ever more people only, and nothing is proved for their number.",
+    }
+    return (
+        "The data are assumed to be exchangeable: the order of people in them tells nothing. "
+        f"γ is {BASES[promise.basis]}: {proved[promise.basis]}{parts}"
     )
 
 

@@ -35,11 +35,17 @@ _TEMPLATES.globals.update(words=ENGLISH, notation=notation, sql=text, spell=spel
 _TEMPLATES.filters.update(visible=visible, number=number, about=about)
 
 
+def render(template: str, **values: object) -> str:
+    """One of the templates with these values in it."""
+    return _TEMPLATES.get_template(template).render(**values)
+
+
 def page(certificate: Certificate) -> str:
     """The certificate as a page that opens anywhere, without a network, for years."""
     release = certificate.release
     spent_before, left_before = certificate.before()
-    return _TEMPLATES.get_template("certificate.html").render(
+    return render(
+        "certificate.html",
         certificate=certificate,
         release=release,
         plan=release.plan,
@@ -55,7 +61,8 @@ def page(certificate: Certificate) -> str:
 
 def fragment(release: Release) -> str:
     """The answer for a notebook: its first rows and the picture."""
-    return _TEMPLATES.get_template("answer.html").render(
+    return render(
+        "answer.html",
         release=release,
         plan=release.plan,
         rows=rows(release, most=FIRST_ROWS),
@@ -65,7 +72,8 @@ def fragment(release: Release) -> str:
 
 def preview_fragment(plan: Plan, budget: Filter) -> str:
     """The price of a question for a notebook; `budget` is the filter as it stands."""
-    return _TEMPLATES.get_template("preview.html").render(
+    return render(
+        "preview.html",
         plan=plan,
         columns=_columns(plan),
         budget=budget,

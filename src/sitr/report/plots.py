@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 
 from sitr.accounting.filter import Filter
-from sitr.flavors.arrows import Additive
-from sitr.loss.bounds import exact
+from sitr.flavors.arrows import Kept
 from sitr.query.nodes import spell
 from sitr.releases.release import Release
 from sitr.report.english import ENGLISH
 from sitr.report.figures import CONFIDENCE, Figures, about, short, shortened, visible
+from sitr.report.words import parameters
 
 BLUE, ORANGE, GREY = "#0072b2", "#d07a00", "#8a94a0"
 """The palette, after Okabe and Ito: told apart with any kind of colour vision, and by brightness alone."""
@@ -60,18 +60,20 @@ def standalone(svg: str) -> str:
     return svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
 
 
-def budget_bar(budget: Filter, *, charge: Additive | None = None) -> str:
+def budget_bar(budget: Filter, *, charge: Kept | None = None) -> str:
     """What is spent of a budget against what is left, a bar for each parameter of its promise.
 
-    With a `charge` that is already in it, that part of what is spent is drawn in a colour of its own.
+    With a `charge` that is already in it, that part of what is spent is drawn in a colour of its own. A γ is closed by
+    the first charge, whatever that one left of it.
     """
     parts: list[str] = []
     top = 0
     for symbol, promised, spent, last in _parameters(budget, charge):
         share, before = spent / promised, max(Fraction(0), spent - last) / promised
+        left = "closed" if symbol == "γ" and budget.charges else f"{_percent(1 - share)} left"
         parts += [
             _text(f"{symbol} = {about(promised)}", x=0, y=top + 12, size=12),
-            _text(f"{_percent(1 - share)} left", x=100, y=top + 12, size=12, anchor="end"),
+            _text(left, x=100, y=top + 12, size=12, anchor="end"),
             _rect(0, top + 18, 100, 12, GREY, _PALE),
             _rect(0, top + 18, float(100 * before), 12, BLUE),
             _rect(float(100 * before), top + 18, float(100 * (share - before)), 12, ORANGE),
@@ -162,14 +164,13 @@ def _drawn(release: Release) -> list[int]:
     return sorted(places, key=lambda place: -release.granules[place][0])[:MOST_KEYS]
 
 
-def _parameters(budget: Filter, charge: Additive | None) -> Iterator[tuple[str, Fraction, Fraction, Fraction]]:
+def _parameters(budget: Filter, charge: Kept | None) -> Iterator[tuple[str, Fraction, Fraction, Fraction]]:
     """Symbol, promised, spent and last charged, of every parameter that is promised above zero."""
-    symbols = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "xi": "ξ"}
-    for field in fields(budget.promise):
-        promised = exact(getattr(budget.promise, field.name))
+    spent = parameters(budget.spent())
+    last = parameters(charge) if charge is not None else {}
+    for symbol, promised in parameters(budget.promise).items():
         if promised > 0:
-            last = exact(getattr(charge, field.name)) if charge is not None else Fraction(0)
-            yield symbols[field.name], promised, exact(getattr(budget.spent(), field.name)), last
+            yield symbol, promised, spent[symbol], last.get(symbol, Fraction(0))
 
 
 def _percent(share: Fraction) -> str:

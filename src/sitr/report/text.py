@@ -36,11 +36,12 @@ def preview(plan: Plan, budget: Filter) -> RenderableType:
         # Text, not str: a name in square brackets is a name, not markup.
         table.add_row(*map(Text, (name, what, law, moved, f"± {Figures.of(column).error()}")))
     after = after_paying(plan, budget)
+    newcomer = ENGLISH.newcomer(budget.promise)
     left = notation(after.remaining(), left=True) if after else "the budget cannot pay this"
     return Group(
         Text(visible(text(plan.query.query)), style="italic"),
         table,
-        _facts(
+        facts(
             ("price", notation(plan.price)),
             ("promise", f"{notation(plan.promise())}, {ENGLISH.flavor(plan.promise())}"),
             ("keys", ENGLISH.shown_keys(plan)),
@@ -49,6 +50,7 @@ def preview(plan: Plan, budget: Filter) -> RenderableType:
             ("error", ENGLISH.error()),
             ("left now", notation(budget.remaining(), left=True)),
             ("left then", left),
+            *([("random", newcomer)] if newcomer else ()),
         ),
     )
 
@@ -66,11 +68,12 @@ def answer(certificate: Certificate, *, most: int | None = MOST_ROWS) -> Rendera
         table.add_row(*map(Text, row.key), *(Text(f"{cell.value} ± {cell.error}") for cell in row.cells))
     cut = (Text(ENGLISH.more(len(shown), len(release.keys))),) if len(shown) < len(release.keys) else ()
     band = () if release.private else (Text(ENGLISH.not_private(), style="bold white on red"),)
+    newcomer = ENGLISH.newcomer(certificate.budget.promise)
     return Group(
         *band,
         table if release.keys else Text(ENGLISH.empty(plan)),
         *cut,
-        _facts(
+        facts(
             ("promise", f"{notation(plan.promise())}, {ENGLISH.flavor(plan.promise())}"),
             ("meaning", ENGLISH.meaning(plan.promise(), plan.query)),
             ("outright", ENGLISH.exposure(plan)),
@@ -80,6 +83,7 @@ def answer(certificate: Certificate, *, most: int | None = MOST_ROWS) -> Rendera
                 "left",
                 f"{notation(certificate.budget.remaining(), left=True)} of {notation(certificate.budget.promise)}",
             ),
+            *([("random", newcomer)] if newcomer else ()),
             ("entry", f"{certificate.entry}, {visible(certificate.dataset)}, {certificate.at:%Y-%m-%d %H:%M:%S} UTC"),
         ),
     )
@@ -110,11 +114,11 @@ def _table() -> Table:
     return Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
 
 
-def _facts(*facts: tuple[str, str]) -> Table:
+def facts(*facts: tuple[str, str]) -> Table:
     """Names and sentences, one below the other."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
-    table.add_column()
+    table.add_column(overflow="fold")
     for name, sentence in facts:
         table.add_row(Text(name), Text(sentence))
     return table

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Protocol
+from typing import Protocol, cast
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.arrows import Additive
+from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import Basis, Parts, RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import ball, upper
+from sitr.loss.bounds import Number, ball, exact, upper
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.query.cost import Plan
 from sitr.query.rewrite import BoundedQuery
 from sitr.query.schema import Key
-from sitr.report.figures import at_least, at_most
+from sitr.report.figures import at_least, at_most, visible
 
 READING_DELTA = 1e-6
 """The probability of the event that a zero-concentrated promise is read without, for want of a better choice."""
@@ -31,16 +32,19 @@ READING_DELTA = 1e-6
 class Words(Protocol):
     """The sentences of a report in one language."""
 
-    def flavor(self, promise: Additive, /) -> str:
+    def flavor(self, promise: Kept, /) -> str:
         """The name of a promise's flavor."""
 
-    def meaning(self, promise: Additive, query: BoundedQuery, /) -> str:
+    def meaning(self, promise: Kept, query: BoundedQuery, /) -> str:
         """What a promise means for one person."""
 
-    def whole(self, promise: Additive, query: BoundedQuery, /) -> str:
+    def newcomer(self, promise: Kept, /) -> str:
+        """Whom a random promise protects and what it assumes; nothing where the promise is to everybody."""
+
+    def whole(self, promise: Kept, query: BoundedQuery, /) -> str:
         """The same for all that a budget pays for."""
 
-    def reading(self, promise: Additive, /) -> str:
+    def reading(self, promise: Kept, /) -> str:
         """Where that meaning comes from, in symbols."""
 
     def protected(self, query: BoundedQuery, /) -> str:
@@ -88,7 +92,7 @@ class Words(Protocol):
     def chart(self, names: Sequence[str], /) -> str:
         """The title of a picture of these columns."""
 
-    def budget(self, budget: Filter, charge: Additive | None, /) -> str:
+    def budget(self, budget: Filter, charge: Kept | None, /) -> str:
         """What was spent, what is left, and what this answer took."""
 
     def key(self, part: Key, /) -> str:
@@ -98,11 +102,13 @@ class Words(Protocol):
         """A whole key in one line."""
 
 
-def notation(promise: Additive, *, left: bool = False) -> str:
+def notation(promise: Kept, *, left: bool = False) -> str:
     """A promise in symbols and few digits, rounded up; down if it is what is `left`.
 
     >>> notation(ApproximateDP(1.0, 1e-6)), notation(ZeroConcentratedDP(0.33335), left=True)
     ('ε = 1, δ = 10⁻⁶', 'ρ = 0.3333')
+    >>> notation(RandomDP(PureDP(1.0), 0.05, parts=(("newcomer", 0.04), ("largest pair", 0.01))))
+    'ε = 1, γ = 0.05 (newcomer 0.04, largest pair 0.01), finite-sample'
     """
     write = at_least if left else at_most
     match promise:
@@ -112,6 +118,55 @@ def notation(promise: Additive, *, left: bool = False) -> str:
             return f"ε = {write(epsilon)}, δ = {write(delta)}"
         case ZeroConcentratedDP(rho, xi=xi):
             return f"ρ = {write(rho)}" + (f", ξ = {write(xi)}" if xi else "")
+        case RandomDP(inner, gamma, basis, parts):
+            inside = notation(cast("Kept", inner), left=left)
+            return f"{inside}, γ = {at_least(gamma)}" if left else f"{inside}, {exceptions(gamma, basis, parts)}"
+
+
+def parameters(promise: Kept) -> dict[str, Fraction]:
+    """The numbers of a promise by their symbols; γ stands last.
+
+    >>> parameters(RandomDP(PureDP(0.5), 0.25))
+    {'ε': Fraction(1, 2), 'γ': Fraction(1, 4)}
+    """
+    match promise:
+        case PureDP(epsilon):
+            return {"ε": exact(epsilon)}
+        case ApproximateDP(epsilon, delta):
+            return {"ε": exact(epsilon), "δ": exact(delta)}
+        case ZeroConcentratedDP(rho, xi=xi):
+            return {"ρ": exact(rho), "ξ": exact(xi)}
+        case RandomDP(inner, gamma):
+            return {**parameters(cast("Kept", inner)), "γ": exact(gamma)}
+
+
+BASES = {Basis.FINITE_SAMPLE: "finite-sample", Basis.ASYMPTOTIC: "asymptotic, as published"}
+"""What a γ rests on."""
+
+
+def exceptions(gamma: float, basis: Basis, parts: Parts) -> str:
+    """γ, where it comes from and what it rests on.
+
+    >>> exceptions(0.05, Basis.ASYMPTOTIC, (("newcomer", 0.04),)), exceptions(0.0, Basis.FINITE_SAMPLE, ())
+    ('γ = 0.05 (newcomer 0.04, others 0.01), asymptotic, as published', 'γ = 0')
+    """
+    if gamma == 0.0 and basis is Basis.FINITE_SAMPLE:
+        return "γ = 0"
+    told = f" ({', '.join(map(' '.join, shares(gamma, parts)))})" if parts else ""
+    return f"γ = {at_most(gamma)}{told}, {BASES[basis]}"
+
+
+def shares(gamma: float, parts: Parts, *, others: str = "others") -> list[tuple[str, str]]:
+    """The parts of γ by name, rounded up, and what they leave of it.
+
+    >>> shares(0.05, (("newcomer", 0.04),))
+    [('newcomer', '0.04'), ('others', '0.01')]
+    """
+    left = exact(gamma) - sum((exact(share) for _, share in parts), Fraction(0))
+    # Parts that were rounded down leave less than this.
+    rest = [(others, left)] if left > exact(gamma) / 10**9 else []
+    named: list[tuple[str, Number]] = [*parts, *rest]
+    return [(visible(name), at_most(share)) for name, share in named]
 
 
 def odds(epsilon: float) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 
-from sitr.flavors.arrows import Additive
+from sitr.flavors.arrows import Kept
 from sitr.loss.bounds import Number
 from sitr.report import certificate as report
 from sitr.report import html, plots
@@ -31,7 +31,7 @@ class Answer:
         return self.record.release.table()
 
     @property
-    def promise(self) -> Additive:
+    def promise(self) -> Kept:
         """What was spent."""
         return self.record.release.plan.price
 

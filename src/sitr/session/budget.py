@@ -8,15 +8,19 @@ from types import UnionType
 from sitr.accounting.filter import Filter
 from sitr.backends.backend import Backend
 from sitr.errors import QuestionError
-from sitr.flavors.arrows import Additive
+from sitr.flavors.arrows import Kept
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
+from sitr.loss.bounds import Number
+from sitr.mechanisms.composed import Composed
+from sitr.noise.coins import Coins
 from sitr.query.frame import Condition
 from sitr.query.nodes import Aggregate, Named, Predicate, Query
 from sitr.query.rewrite import bound
 from sitr.query.schema import Table
 from sitr.query.sql import parse
 from sitr.session.question import Question, account_name
+from sitr.session.released import Released, Releasing, released
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +52,28 @@ class Budget:
         """The columns of the answer by name, such as `n=sitr.count(), total=sitr.sum("cost")`."""
         return Selection(self).agg(**aggregates)
 
+    def release(
+        self, mechanism: Releasing | Composed, *, column: str, missing: Number = 0, coins: Coins | None = None
+    ) -> Released:
+        """Charge what a mechanism promises, durably; then give it the numbers of a column, one for each row.
+
+        For data sets of rows in which neighbours replace a row, so that their number is public: mechanisms whose noise
+        is fitted to the data are about those. A random promise assumes that the rows are exchangeable, and is accepted
+        as the first charge to a budget with a γ only; `Composed` releases several mechanisms, fixed in advance, as one
+        charge. NULL and NaN count as `missing`, so that no row can fail the release.
+        """
+        return released(self.table, self._backend, self.ledger, mechanism, column=column, missing=missing, coins=coins)
+
     def standing(self) -> Filter:
         """The promise and all charges to it, now."""
         return self.ledger.standing(account_name(self.table))
 
     @property
-    def promise(self) -> Additive:
+    def promise(self) -> Kept:
         """What all answers together keep."""
         return self.standing().promise
 
-    def remaining(self) -> Additive:
+    def remaining(self) -> Kept:
         """What is left."""
         return self.standing().remaining()
 

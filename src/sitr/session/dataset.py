@@ -10,7 +10,8 @@ from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import ArrowStream, open_source
 from sitr.errors import DescriptionError
-from sitr.flavors.arrows import Additive
+from sitr.flavors.arrows import Kept
+from sitr.flavors.random import RandomDP
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.sql import SqlLedger
 from sitr.loss.bounds import Number
@@ -31,7 +32,7 @@ class Dataset:
     source: Path | None = None
     described: Description | None = None
 
-    def budget(self, promise: Additive | None = None, *, ledger: str | Path | Ledger | None = None) -> Budget:
+    def budget(self, promise: Kept | None = None, *, ledger: str | Path | Ledger | None = None) -> Budget:
         """The budget of this data set in a ledger: opened now, or as it stands if it was opened before.
 
         Without arguments, the budget that the description names; its ledger must be there, since a lost ledger is a
@@ -49,7 +50,7 @@ class Dataset:
         keeper = _opened(self.table, checked(promise), ledger)
         return Budget(self.table, self._backend, keeper)
 
-    def save(self, path: str | Path, *, promise: Additive | None = None, ledger: str | Path | None = None) -> Path:
+    def save(self, path: str | Path, *, promise: Kept | None = None, ledger: str | Path | None = None) -> Path:
         """Write the description as YAML; with a promise and a ledger, open the budget that it will name."""
         if self.source is None:
             raise DescriptionError(
@@ -65,8 +66,14 @@ class Dataset:
         return Path(path)
 
 
-def _opened(table: Table, promise: Additive, ledger: str | Path | Ledger) -> Ledger:
+def _opened(table: Table, promise: Kept, ledger: str | Path | Ledger) -> Ledger:
     """The ledger, with an account for this data set on these terms."""
+    if isinstance(promise, RandomDP) and table.relation is not Relation.REPLACE_ONE:
+        raise DescriptionError(
+            wanted="A budget with a γ wants neighbours that replace one person: a random newcomer takes a place.",
+            given=f"{table.name} protects each {table.neighbors()}.",
+            do="Protect the data set with relation=sitr.Relation.REPLACE_ONE (--relation replace-one).",
+        )
     keeper = SqlLedger(ledger) if isinstance(ledger, str | Path) else ledger
     keeper.open(account_name(table), promise=promise, neighbors=table.neighbors())
     return keeper

@@ -12,7 +12,7 @@ import yaml
 
 from sitr.backends.csv import Dialect
 from sitr.errors import DescriptionError, SitrError
-from sitr.flavors.arrows import Additive
+from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import parse, write
 from sitr.loss.bounds import Number, exact
 from sitr.neighbors.relation import Relation
@@ -35,7 +35,7 @@ class Description:
     table: Table
     source: Path
     dialect: Dialect | None = None
-    promise: Additive | None = None
+    promise: Kept | None = None
     ledger: Path | None = None
 
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import cast
 
 from sitr.accounting.filter import Filter
 from sitr.backends.backend import Backend
 from sitr.errors import IncompatiblePromises, SourceError
-from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.arrows import Additive
+from sitr.flavors.arrows import Kept, kept
 from sitr.flavors.promise import Promise
-from sitr.flavors.pure import PureDP
-from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.ledger import Ledger
 from sitr.noise.coins import Coins, system_coins
 from sitr.query.cost import Plan, fit
@@ -97,15 +93,16 @@ def account_name(table: Table) -> str:
     return table.name.casefold()
 
 
-def checked(promise: object) -> Additive:
+def checked(promise: object) -> Kept:
     """A promise of one of the flavors that budgets are kept in, and of no class that only looks like one."""
-    if type(promise) not in (PureDP, ApproximateDP, ZeroConcentratedDP):
+    if not kept(promise):
         raise IncompatiblePromises(
-            wanted="A budget and a price are promises: PureDP, ApproximateDP or ZeroConcentratedDP.",
+            wanted="A budget and a price are promises: PureDP, ApproximateDP or ZeroConcentratedDP, or for a budget "
+            "RandomDP around one of them.",
             given=f"{promise!r} was given.",
             do="Write for example sitr.ZeroConcentratedDP(rho=0.05).",
         )
-    return cast("Additive", promise)
+    return promise
 
 
 def check_unchanged(table: Table, backend: Backend) -> None:

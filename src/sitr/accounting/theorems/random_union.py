@@ -11,6 +11,8 @@ from sitr.accounting.views import Inapplicable
 def random_union(plan: Plan, delta: float) -> Bounds:
     """(Σε, Σδ) of the inner promises, for all but a fraction `plan.gamma` = Σγ of data.      [HRW11, Prop. 4.2]
 
+    Data are assumed to be exchangeable, and γ is worth no more than its `plan.basis`.
+
     Only for plans fixed in advance: if the second release is chosen after the first answer, it may be aimed at exactly
     the data for which it promises nothing. The ε means nothing without γ.
     """

@@ -1,0 +1,135 @@
+"""`sitr sensitivity compare`: how exact a statistic is by each way to know how far one person moves it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import typer
+
+from sitr.cli.compare import check_plot
+from sitr.cli.options import Json, interval, number
+from sitr.cli.progress import working
+from sitr.cli.terminal import BadUsage, Command, console, help_alone, say_json
+
+if TYPE_CHECKING:
+    from sitr.loss.bounds import Number
+    from sitr.sensitivity.statistic import Statistic
+
+Value = TypeVar("Value")
+
+app = typer.Typer(help="How far one person moves a statistic.")
+app.callback(invoke_without_command=True)(help_alone)
+
+STATISTICS = "median, mean, variance, iqr, quantile:0.9 or trimmed-mean:0.1"
+
+
+@app.command("compare", cls=Command)
+def compare(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A .parquet or .csv file of PUBLIC or made-up data.")],
+    column: Annotated[str, typer.Option(help="The column of numbers, one for each person.")],
+    bounds: Annotated[str, typer.Option(help="What values are clamped to, such as 0:120; chosen without the data.")],
+    epsilon: Annotated[float, typer.Option(help="The ε of every way.")],
+    delta: Annotated[float, typer.Option(help="The δ of the ways that have one.")],
+    gamma: Annotated[float, typer.Option(help="The γ of the ways that have one.")],
+    public: Annotated[
+        bool, typer.Option("--public", help="These data are public: what is shown is computed from them as they are.")
+    ] = False,
+    statistic: Annotated[str, typer.Option(help=f"One of {STATISTICS}.")] = "median",
+    proposal: Annotated[
+        str | None, typer.Option(help="What propose-test-release proposes; else a hundredth of the global one.")
+    ] = None,
+    granularity: Annotated[str | None, typer.Option(help="The smallest difference that matters.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the errors to an .svg file.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare the error of global sensitivity, smooth sensitivity, propose-test-release and random promises.
+
+    The errors are those of the data at hand, so this is for public or made-up data only, and wants --public.
+
+    Example: sitr sensitivity compare survey.csv --public --column age --bounds 0:120 --epsilon 1 --delta 1e-6
+    --gamma 0.05
+    """
+    if not public:
+        raise BadUsage(
+            wanted="--public was wanted: what is shown is computed from the data as they are.",
+            given="It was not given.",
+            do="Use data that are public or made up, and say so.",
+        )
+    if plot is not None:
+        check_plot(plot)
+    ends = _read(interval, bounds, "--bounds", "0:120")
+    from sitr.backends.duckdb import open_source
+    from sitr.flavors.approximate import ApproximateDP
+    from sitr.query.schema import NUMERIC
+    from sitr.releases.sensitivities import Setting, outcomes
+    from sitr.report import sensitivities as told
+    from sitr.report.text import show
+
+    setting = Setting(
+        _statistic(statistic),
+        ends,
+        None if granularity is None else _read(number, granularity, "--granularity", "0.01"),
+        ApproximateDP(epsilon, delta),
+        gamma,
+        None if proposal is None else _read(number, proposal, "--proposal", "0.5"),
+    )
+    with working("Comparing", quiet=as_json):
+        backend = open_source(data, types={})
+        known = backend.kinds()
+        if column not in known:
+            raise BadUsage(
+                wanted=f"A column of {data.name} was wanted: {', '.join(known)}.",
+                given=f"{column!r} was given.",
+                do="Choose one of these.",
+            )
+        if known[column] not in NUMERIC:
+            raise BadUsage(
+                wanted="A column of numbers was wanted.",
+                given=f"{column} is of type {known[column].value}.",
+                do="Choose a column of type integer or real.",
+            )
+        found = list(outcomes(setting, backend.numbers(column, missing=float(ends[0]))))
+    if as_json:
+        say_json({"statistic": statistic, "column": column, **told.to_dict(found)})
+    else:
+        show(told.render(found), out=console())
+    if plot is not None:
+        title = f"The {statistic} of {column}: what each promise costs in accuracy"
+        picture = told.chart(found, title=title)
+        from sitr.report.plots import standalone
+
+        plot.write_text(standalone(picture), encoding="utf-8")
+        if not as_json:
+            console().print(f"Written: {plot}", soft_wrap=True)
+
+
+def _statistic(name: str) -> Statistic:
+    from sitr import sensitivity
+
+    plain: dict[str, Statistic] = {
+        "median": sensitivity.median,
+        "mean": sensitivity.mean,
+        "variance": sensitivity.variance,
+        "iqr": sensitivity.interquartile_range,
+    }
+    if name in plain:
+        return plain[name]
+    kind, _, share = name.partition(":")
+    of: dict[str, Callable[[Number], Statistic]] = {
+        "quantile": sensitivity.quantile,
+        "trimmed-mean": sensitivity.trimmed_mean,
+    }
+    if kind not in of or not share:
+        raise BadUsage(wanted=f"A statistic is {STATISTICS}.", given=f"{name!r} was given.", do="Choose one of these.")
+    return of[kind](_read(number, share, "--statistic", f"{kind}:0.1"))
+
+
+def _read(read: Callable[[str], Value], text: str, option: str, example: str) -> Value:
+    try:
+        return read(text)
+    except ValueError:
+        raise BadUsage(
+            wanted=f"{option} is written like {example}.", given=f"{text!r} was given.", do="Correct the value."
+        ) from None

@@ -1,0 +1,229 @@
+"""How far a random newcomer moves a statistic, told by the data themselves: see `sitr.sensitivity.pairs`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sitr.errors import DescriptionError
+from sitr.loss.bounds import Number, exact
+from sitr.sensitivity.decay import outward
+from sitr.sensitivity.differences import differences
+from sitr.sensitivity.pairs import Heights, Ladder, Pairs, Ranked, disjoint, drawn, every, ordered, published
+from sitr.sensitivity.ranks import Quantile, TrimmedMean
+from sitr.sensitivity.spread import InterquartileRange
+from sitr.sensitivity.statistic import Statistic
+from sitr.sensitivity.subject import Computed, OnGrid, Rows, subject, whole
+
+Indices = NDArray[np.int64]
+Apart = Callable[[Any, Any], Any]
+"""h: from two arrays with as many rows to one number for each row of both."""
+
+_ALL = 2**22
+"""As many pairs are compared one by one; more only where they are numbers on a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class RandomSensitivity:
+    """A statistic of n people, and how far a random newcomer moves it: but for a fraction γ of all samples.
+
+    Made by `random`. `h`, the bound on it and the accuracy are in the units of the statistic.
+    """
+
+    subject: OnGrid | Computed
+    size: int
+    gamma: Number
+    pairs: Pairs
+    h: Apart | None
+    bound: Fraction | None
+    accuracy: Fraction
+    draws: int
+
+    def __post_init__(self) -> None:
+        pairs, statistic = self.pairs, self.subject.statistic
+        if isinstance(self.subject, OnGrid):
+            slope(self.subject.statistic, self.size)
+        if isinstance(self.subject, OnGrid) != (self.h is None):
+            raise _misfit(statistic, "h" if self.h is None else "no h: it knows how far it moves")
+        if pairs in (Pairs.EVERY, Pairs.DRAWN) and self.bound is None:
+            raise _misfit(statistic, "a public bound on h, because not only disjoint pairs are compared")
+        if pairs is Pairs.PUBLISHED and self.bound is not None:
+            raise _misfit(statistic, "no bound on h, which what is published does not know")
+        if pairs is Pairs.EVERY and self.h is not None and math.comb(self.size, 2) > _ALL:
+            raise _misfit(statistic, f"pairs that are drawn, Pairs.DRAWN: {self.size} people have too many")
+        self.ladder(miss=1)  # says now what is wrong with γ, or that there are too few people
+
+    def ladder(self, *, miss: Number = 0) -> Ladder:
+        """The ranks that matter. Pairs that are drawn let a probability `miss` of bad luck belong to δ."""
+        match self.pairs:
+            case Pairs.DISJOINT:
+                return disjoint(self.size, gamma=self.gamma, bounded=self.bound is not None)
+            case Pairs.EVERY:
+                return every(self.size, gamma=self.gamma)
+            case Pairs.DRAWN:
+                return drawn(self.size, gamma=self.gamma, draws=self.draws, miss=miss)
+            case Pairs.PUBLISHED:
+                return published(self.size, gamma=self.gamma)
+
+    def sample(self, values: Any, /) -> Rows:
+        """The values of n people in their order, checked."""
+        rows = self.subject.sample(values)
+        if len(rows) != self.size:
+            raise DescriptionError(
+                wanted=f"Values of {self.size} people were wanted: their number is public, and the rule is for it.",
+                given="Another number of values was given.",
+                do="Make a rule for this number of people.",
+            )
+        return rows
+
+    def scale(
+        self, sample: Rows, /, *, dilation: Number, miss: Number = 0, chosen: tuple[Indices, Indices] | None = None
+    ) -> float:
+        """How many granules the rounded statistic moves, rounded up: a number that changes by a factor of at most e^β.
+
+        With s = S/n + 2·accuracy that is s/g + 1. What is added is the same for all data, and makes ratios smaller.
+        """
+        ladder = self.ladder(miss=miss)
+        if chosen is not None:
+            ladder = replace(ladder, step=int(np.bincount(np.concatenate(chosen)).max()))
+        unit, grain = self._granules, self.subject.granularity
+        bound = None if self.bound is None else float(self.bound / (self.size * grain * unit))
+        height = ladder.height(self._ranked(sample, chosen), dilation=dilation, bound=bound)
+        return outward(height * float(unit) + float(2 * self.accuracy / grain) + 1)
+
+    @property
+    def _granules(self) -> Fraction:
+        """How far one unit of what is compared moves the answer, in granules.
+
+        Numbers on a grid are compared by how many granules they are apart, other rows by h, of which an n-th counts.
+        """
+        match self.subject:
+            case OnGrid(statistic, _, fineness):
+                return slope(statistic, self.size) * fineness
+            case Computed(_, granularity):
+                return 1 / (self.size * granularity)
+
+    def _ranked(self, sample: Rows, chosen: tuple[Indices, Indices] | None) -> Ranked:
+        match self.pairs:
+            case Pairs.DRAWN:
+                assert chosen is not None
+                first, second = chosen
+            case Pairs.EVERY:
+                if isinstance(self.subject, OnGrid):
+                    return differences(sample, low=self.subject.grid.low, high=self.subject.grid.high)
+                first, second = np.triu_indices(self.size, 1)
+            case _:
+                first = np.arange(self.size // 2)
+                second = first + self.size // 2
+        return ordered(self._apart(sample[first], sample[second]))
+
+    def _apart(self, first: Rows, second: Rows) -> Heights:
+        if self.h is None:
+            return np.asarray(np.abs(first - second), dtype=np.float64)
+        # Whichever of the two leaves: h must not depend on it, so the larger one counts.
+        heights = np.asarray(np.maximum(self.h(first, second), self.h(second, first)), dtype=np.float64)
+        if heights.shape != (len(first),) or not np.all((heights >= 0) & np.isfinite(heights)):
+            raise DescriptionError(
+                wanted="A function h was wanted that gives a finite number of at least 0 for each row of two arrays.",
+                given="It gave something else.",
+                do="Let h be a bound on n times the movement of the statistic, row by row.",
+            )
+        return heights
+
+
+def slope(statistic: Statistic, size: int) -> Fraction:
+    """|f(X) − f(X')| ≤ slope·|x − x'| if x' takes the place of x.
+
+    Then the sorted values of X and X' differ by |x − x'| in total, all in one direction. So a mean of m of them moves
+    by at most |x − x'|/m, and one of them, or the difference of two, by at most |x − x'|.
+
+    >>> from sitr.sensitivity.ranks import mean, median
+    >>> slope(mean, 10), slope(median, 10)
+    (Fraction(1, 10), Fraction(1, 1))
+    """
+    match statistic:
+        case Quantile() | TrimmedMean():
+            left, right = statistic.ranks(size)
+            return Fraction(1, right - left + 1)
+        case InterquartileRange():
+            return Fraction(1)
+    raise DescriptionError(
+        wanted="A statistic of which is known how far one person moves it, by that person's values alone, was wanted.",
+        given=f"{statistic!r} was given.",
+        do="Give it as a function of an array, with h: a bound on n times the movement, and a granularity.",
+    )
+
+
+def random(
+    statistic: Statistic | Callable[[Any], Any],
+    *,
+    size: int,
+    gamma: Number,
+    h: Apart | None = None,
+    bound: Number | None = None,
+    pairs: Pairs = Pairs.DISJOINT,
+    draws: int | None = None,
+    bounds: tuple[Number, Number] | None = None,
+    granularity: Number | None = None,
+    accuracy: Number | None = None,
+) -> RandomSensitivity:
+    """A rule for noise that protects a random newcomer, for all but a fraction γ of samples.      [HRW11, Sec. 6]
+
+    What must be true: **|g(X) − g(X')| ≤ h(x, x')/n if x' takes the place of x**, for any two people and whoever the
+    others are. (That the largest of both sides agree is not enough.) Means, quantiles and the interquartile range know
+    their own h. For any other function give h, the granularity of the answer, and as `accuracy` a public bound on the
+    errors that it makes in floats; rows may have any number of columns, and are neither clamped nor rounded.
+
+    And **the people must come in no order**: data that were sorted, or grew over time, are shuffled first.
+
+    `size` is n. `bound` is a public Λ ≥ h. It makes γ smaller, but is multiplied by e^{−βγn/2} only: use it where n is
+    large. All pairs, and pairs that are drawn, need it; of statistics that know their h, bounds are enough.
+
+    >>> from sitr.sensitivity.ranks import mean
+    >>> rule = random(mean, size=1000, gamma=0.05, granularity=0.001)
+    >>> below_1000 = np.arange(1000) ** 2 * 7919 % 997
+    >>> rule.scale(rule.sample(below_1000), dilation=0.05) * float(rule.subject.granularity)
+    0.755...
+    """
+    about = subject(statistic, size=whole(size, what="people"), bounds=bounds, granularity=granularity)
+    many = max(size, 4096) if draws is None else whole(draws, what="pairs")
+    largest = None if bound is None else _least_zero(bound, name="bound")
+    if isinstance(about, OnGrid) and pairs in (Pairs.EVERY, Pairs.DRAWN):
+        if bounds is not None:
+            widest = slope(about.statistic, size) * size * about.grid.width * about.grid.granularity
+            largest = widest if largest is None else min(largest, widest)
+        elif pairs is Pairs.EVERY:
+            raise _misfit(statistic, "bounds, within which all pairs are compared")
+    if isinstance(about, OnGrid) != (accuracy is None):
+        raise _misfit(
+            statistic, "as accuracy a bound on the errors of floats, or 0" if accuracy is None else "no accuracy"
+        )
+    return RandomSensitivity(about, size, gamma, pairs, h, largest, _least_zero(accuracy or 0, name="accuracy"), many)
+
+
+def _misfit(statistic: object, wanted: str) -> DescriptionError:
+    return DescriptionError(
+        wanted=f"For this statistic was wanted: {wanted}.",
+        given=f"{statistic!r} was given otherwise.",
+        do="See what `sitr.sensitivity.random` says about h, bound and accuracy.",
+    )
+
+
+def _least_zero(number: Number, *, name: str) -> Fraction:
+    try:
+        found = exact(number)
+    except (TypeError, ValueError, AttributeError):
+        found = Fraction(-1)
+    if found < 0 or isinstance(number, bool):
+        raise DescriptionError(
+            wanted=f"A finite {name} of at least 0 was wanted.",
+            given=f"{number!r} was given.",
+            do="Choose it without looking at the data.",
+        )
+    return found

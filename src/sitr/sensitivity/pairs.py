@@ -1,0 +1,254 @@
+"""How far a random newcomer moves a statistic, told by pairs of the people who are there.
+
+Let h(x, x')/n bound how far a statistic moves when x' takes the place of x. The pair (x, x') of a random newcomer is
+not in the data; but the data hold pairs like it, and where it ranks among them is known without knowing the population.
+
+    S = max_t e^{−βt}·h_(r+tc),   t = 0, 1, 2, …,   with a public Λ ≥ h past the end,
+
+where h_(1) ≤ h_(2) ≤ … are the h of some pairs of people, and each person is in at most c of the pairs. If one person
+is replaced, at most c of these numbers change, so that h_(k)(X') ≤ h_(k+c)(X), and S(X') ≤ e^β·S(X): that is certain.
+And S ≥ h_(r), which the newcomer's pair seldom exceeds: γ says how seldom. The rank r, the step c and Λ never depend on
+the data.
+
+**Everything here supposes that people come in no order** (that they are exchangeable): of data that are sorted, or that
+repeat, pairs are no picture of what a newcomer does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+import numpy as np
+from flint import arb
+from numpy.typing import NDArray
+
+from sitr.errors import DescriptionError, InvalidPromise
+from sitr.flavors.promise import Promise
+from sitr.flavors.random import Basis, RandomDP
+from sitr.loss.bounds import Number, ball, downward, exact, upward
+from sitr.sensitivity.decay import largest, outward, reduced
+
+Heights = NDArray[np.float64]
+"""Values of h."""
+
+Ranked = Callable[[NDArray[np.int64]], Heights]
+"""From ranks k, counted from 1, to h_(k)."""
+
+Shares = tuple[tuple[str, Fraction], ...]
+"""The parts of γ, by name."""
+
+
+class Pairs(Enum):
+    """Which pairs of people are compared."""
+
+    DISJOINT = "disjoint"
+    EVERY = "every"
+    DRAWN = "drawn"
+    PUBLISHED = "published"
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """The ranks r, r + c, r + 2c, … among so many values of h, and the parts of γ: how seldom h_(r) is too small.
+
+    >>> Ladder(values=4, rank=3, step=1, parts=()).height(ordered([5.0, 1.0, 9.0, 2.0]), dilation=0.5)
+    5.458...
+    """
+
+    values: int
+    rank: int
+    step: int
+    parts: Shares
+    basis: Basis = Basis.FINITE_SAMPLE
+
+    def around(self, inner: Promise, /) -> RandomDP:
+        """The promise, where this one holds whenever the newcomer moves the statistic by at most S."""
+        return around(inner, self.parts, basis=self.basis)
+
+    def height(self, at: Ranked, *, dilation: Number, bound: float | None = None) -> float:
+        """S, rounded up, where `at` gives h_(k) for an array of k: see `ordered`.
+
+        An h above the bound counts as the bound. Each h may be off by a 2^−40th of itself, as floats are. What is far
+        below the smallest float is 0 here: the caller adds something, the same for all data, that is not so small.
+        """
+        rungs = at(np.arange(self.rank, self.values + 1, self.step, dtype=np.int64))
+        if bound is not None:
+            rungs = np.append(np.minimum(rungs, bound), bound)
+        return outward(largest(rungs, dilation=reduced(dilation)))
+
+
+def around(inner: Promise, parts: Shares, *, basis: Basis = Basis.FINITE_SAMPLE) -> RandomDP:
+    """A promise that holds but for the sum of these parts."""
+    gamma = sum((share for _, share in parts), Fraction(0))
+    return RandomDP(inner, upward(gamma), basis, tuple((name, downward(share)) for name, share in parts))
+
+
+def ordered(heights: Heights | list[float]) -> Ranked:
+    """h_(k) of these values.
+
+    >>> ordered([5.0, 1.0, 9.0])(np.array([1, 3]))
+    array([1., 9.])
+    """
+    growing = np.sort(np.asarray(heights, dtype=np.float64))
+    return lambda ranks: growing[ranks - 1]
+
+
+def disjoint(size: int, *, gamma: Number, bounded: bool = False) -> Ladder:
+    """m = ⌊n/2⌋ pairs (x_i, x_{i+m}), in the order given, one for each person: c = 1.
+
+    Let one person be replaced, C be the m − 1 pairs that do not change, and h* = h(x, x') that of the two who take each
+    other's place. All m are disjoint, so they are exchangeable: h* exceeds r − 1 others, or more, with probability at
+    most (m − r + 1)/m. Otherwise h* ≤ C_(r−1) ≤ h_(r), both in X and in X'. (The last person of an odd number is in no
+    pair; then h* is one of m + 1, and exceeds r of them even less often.)
+
+    S(X') ≤ e^β·S(X) can fail only past the end, at h_(m)(X'), where there is no public Λ: if the pair that changed is
+    above all others, in X or in X'. Each has probability at most 1/m. So, with r as small as γ allows,
+
+        γ = (m − r + 1)/m + 2/m,   r = m − ⌊γm⌋ + 3;   with a public Λ:  γ = (m − r + 1)/m,  r = m − ⌊γm⌋ + 1.
+
+    >>> disjoint(1000, gamma=0.05)
+    Ladder(values=500, rank=478, step=1, parts=(('newcomer', Fraction(23, 500)), ('largest pair', Fraction(1, 250))),
+           basis=<Basis.FINITE_SAMPLE: 'finite-sample'>)
+    """
+    share, beyond = share_of(gamma), 0 if bounded else 2
+    m = size // 2
+    missed = math.floor(share * m) - beyond
+    if missed < 1:
+        raise _too_few(size, least=2 * math.ceil((1 + beyond) / share), gamma=gamma)
+    parts = [("newcomer", Fraction(missed, m))] + ([] if bounded else [("largest pair", Fraction(2, m))])
+    return Ladder(m, m - missed + 1, 1, tuple(parts))
+
+
+def every(size: int, *, gamma: Number) -> Ladder:
+    """All n(n−1)/2 pairs, of which each person is in c = n − 1; a public Λ is needed.
+
+    The n people and the newcomer have N = (n+1)n/2 pairs. The newcomer's pair with the one who leaves is any of these
+    with equal probability: it exceeds the r-th smallest with probability at most 1 − r/N. The pairs within X are some
+    of the N, and so are those within X': the r-th smallest of some is at least that of all.
+
+        γ = 1 − r/N,   r = N − ⌊γN⌋.
+
+    >>> every(1000, gamma=0.05).rank, 1000 * 999 // 2
+    (475475, 499500)
+    """
+    share = share_of(gamma)
+    there, with_newcomer = math.comb(size, 2), math.comb(size + 1, 2)
+    missed = math.floor(share * with_newcomer)
+    if with_newcomer - missed > there or size < 2:
+        raise _too_few(size, least=max(2, math.ceil(2 / share) - 1), gamma=gamma)
+    return Ladder(there, with_newcomer - missed, size - 1, (("newcomer", Fraction(missed, with_newcomer)),))
+
+
+def drawn(size: int, *, gamma: Number, draws: int, miss: Number) -> Ladder:
+    """M pairs drawn with coins, with replacement, anew for each release; a public Λ is needed.
+
+    Let z be the q-th smallest h of all N pairs of the people and the newcomer. As in `every`, h* ≤ z but with
+    probability γ = 1 − q/N over the data. For any data, fewer than q pairs within X have h < z, a share of at most
+    p = (q−1)/(n(n−1)/2). So the coins make h_(r) < z, in X or in X', with probability at most
+
+        2·P(Binomial(M, p) ≥ r) ≤ 2·exp(−M·KL(r/M ‖ p)),   KL(a‖p) = a ln a/p + (1−a) ln (1−a)/(1−p),
+
+    by [Hoe63, Thm 1]. Here r is the least rank that makes this at most `miss`. As it holds whatever the data are, it is
+    about coins, and belongs to δ and not to γ. How many of the pairs one person is in, c, is seen once they are drawn:
+    the step is 1 till then.
+
+    >>> drawn(10**6, gamma=0.05, draws=10**6, miss=1e-7).rank
+    951261
+    """
+    whole = every(size, gamma=gamma)
+    if exact(miss) <= 0:
+        raise InvalidPromise(
+            wanted="A probability above 0 was wanted with which the coins may draw unlucky pairs.",
+            given=f"miss={miss} was given.",
+            do="Let it be a small part of delta.",
+        )
+    p = ball(Fraction(whole.rank - 1, whole.values))
+    if not _missed(draws, draws, p) <= ball(miss):
+        least = math.ceil(float((2 / ball(miss)).log() / -p.log()) * (1 + 1e-9))
+        raise DescriptionError(
+            wanted=f"At least {least} pairs were wanted for gamma={gamma}, so that their largest is seldom too small.",
+            given=f"draws={draws} was given.",
+            do="Draw more pairs, or ask for a larger gamma or delta.",
+        )
+    low, high = whole.rank * draws // whole.values, draws
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _missed(middle, draws, p) <= ball(miss) else (middle, high)
+    return Ladder(draws, high, 1, whole.parts)
+
+
+def published(size: int, *, gamma: Number) -> Ladder:
+    """s_n = d_δ(X)/n, the (1 − δ)-quantile of h on m = ⌊n/2⌋ disjoint pairs, with nothing else.      [HRW11, Sec. 6]
+
+    By the inequality of Dvoretzky, Kiefer and Wolfowitz P(h* > d_δ) ≤ δ' + 2e^{−2m(δ'−δ)²} for every δ' > δ: γ is that,
+    with the largest δ. That s_n and s_n' differ by a factor of at most e^β is only so in the limit, where h has a
+    density, and γ does not count how often they do not: of 2000 normal numbers, at ε = 0.002, more than γ = 0.2 fail.
+    The basis says so. Prefer `disjoint`, which supposes nothing.
+
+    >>> ladder = published(1000, gamma=0.15)
+    >>> ladder.rank, [(name, round(float(share), 4)) for name, share in ladder.parts], ladder.basis.value
+    (467, [('quantile', 0.1434), ('estimate', 0.0066)], 'asymptotic')
+    """
+    share, m = share_of(gamma), size // 2
+    quantile = _published_quantile(share, m)
+    if quantile is None:
+        least = 2
+        while _published_quantile(share, least // 2) is None:
+            least *= 2
+        low = least // 2
+        while least - low > 1:
+            middle = (low + least) // 2
+            low, least = (low, middle) if _published_quantile(share, middle // 2) else (middle, least)
+        raise _too_few(size, least=least, gamma=gamma)
+    rank, rest = quantile
+    parts = (("quantile", share - rest), ("estimate", rest))
+    return Ladder(m, rank, m, parts, Basis.ASYMPTOTIC)
+
+
+def _published_quantile(share: Fraction, m: int) -> tuple[int, Fraction] | None:
+    """⌈(1 − δ)m⌉ for the largest δ = δ' − √(ln(2/(γ−δ'))/2m), and γ − δ'; None if no δ is above 1/m."""
+    if m < 1:
+        return None
+    rests = float(share) * np.geomspace(1e-9, 0.9, 1000)
+    losses = rests + np.sqrt(np.log(2 / rests) / (2 * m))
+    best = int(np.argmin(losses))
+    delta = float(share) - float(losses[best])
+    if delta * m < 1:
+        return None
+    return math.ceil((1 - delta) * m), Fraction(float(rests[best]))
+
+
+def _missed(rank: int, draws: int, p: arb) -> arb:
+    """2·exp(−M·KL(r/M ‖ p)), or 2 where r/M is not above p."""
+    a = ball(Fraction(rank, draws))
+    if p == 0 or not a > p:
+        return arb(0 if p == 0 and rank else 2)
+    rest = (1 - a) * ((1 - a) / (1 - p)).log() if rank < draws else arb(0)
+    return 2 * (-draws * (a * (a / p).log() + rest)).exp()
+
+
+def share_of(gamma: Number) -> Fraction:
+    """γ as an exact number between 0 and 1."""
+    try:
+        share = exact(gamma)
+    except (TypeError, ValueError, AttributeError):
+        share = Fraction(0)
+    if not 0 < share < 1:
+        raise InvalidPromise(
+            wanted="A gamma above 0 and below 1 was wanted: the fraction of data for which nothing is promised.",
+            given=f"{gamma!r} was given.",
+            do="Choose for example 0.05; for gamma = 0 use a mechanism that protects everybody.",
+        )
+    return share
+
+
+def _too_few(size: int, *, least: int, gamma: Number) -> DescriptionError:
+    return DescriptionError(
+        wanted=f"At least {least} people were wanted for gamma={gamma}.",
+        given=f"size={size} was given.",
+        do="Ask for a larger gamma, or collect more data.",
+    )

@@ -1,0 +1,68 @@
+"""Propose-test-release: a sensitivity that somebody proposes, and how far the data are from breaking it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sitr.errors import QuestionError
+from sitr.loss.bounds import Number
+from sitr.sensitivity.sample import Grid, finite, read
+from sitr.sensitivity.smooth import known, rounded
+from sitr.sensitivity.statistic import Statistic
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A statistic on a public grid, of which `bound` granules are proposed as its sensitivity.
+
+    >>> from sitr.sensitivity.ranks import median
+    >>> rule = propose_test_release(median, proposal=2, bounds=(0, 100), granularity=1)
+    >>> rule.distance([40, 41, 42, 43, 44]), rule.distance([3, 4, 42, 98, 99])
+    (2, 0)
+    """
+
+    statistic: Statistic
+    grid: Grid
+    bound: int
+
+    @property
+    def granularity(self) -> Fraction:
+        """The granule of the answer; `bound` and `centre` are counted in it."""
+        return self.grid.granularity**self.statistic.power
+
+    def centre(self, values: Any) -> int:
+        """The statistic, rounded to whole granules: ⌊f + ½⌋. If f moves by at most a whole bound, so does this."""
+        return rounded(self.statistic.value(self.grid.granules(values)))
+
+    def distance(self, values: Any) -> int:
+        """How many people must be replaced until one more can move the statistic by more than the bound.
+
+        As it is a distance, one person changes it by at most 1. n + 1 if no data are like that. It is as secret as the
+        data.
+        """
+        return self.statistic.distance(self.grid.granules(values), self.grid.low, self.grid.high, bound=self.bound)
+
+
+def propose_test_release(
+    statistic: Statistic, *, proposal: Number, bounds: tuple[Number, Number], granularity: Number | None = None
+) -> Proposed:
+    """One person is thought to move this statistic by at most the proposal, which is rounded up to whole granules.
+
+    It is chosen without looking at the data, in the unit of the data (of the variance, in its square).
+
+    >>> from sitr.sensitivity.ranks import median
+    >>> propose_test_release(median, proposal=0.25, bounds=(0, 200)).bound
+    2048
+    """
+    grid = Grid.of(bounds, granularity=granularity)
+    granule = grid.granularity ** known(statistic).power
+    if not (finite(proposal) and proposal > 0):
+        raise QuestionError(
+            wanted="A proposal that is a finite number above 0 was wanted.",
+            given=f"{proposal!r} was given.",
+            do="Propose how far one person moves the statistic of data such as you expect.",
+        )
+    return Proposed(statistic, grid, math.ceil(read(proposal, granularity=grid.granularity) / granule))

@@ -1,0 +1,232 @@
+"""One number of each person, as whole numbers of granules between public bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Rational, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sitr.errors import DescriptionError
+from sitr.loss.bounds import Number, exact
+
+Granules = NDArray[np.int64]
+"""Numbers of granules."""
+
+FARTHEST = 2**52
+"""No bound is more granules than this from zero: floats hold these numbers, and their halves, exactly."""
+
+FINE = 2**20
+"""So many granules, or up to twice as many, lie between the bounds if no granularity is chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The multiples of a public granularity between public bounds; `low` and `high` are counted in granules.
+
+    >>> Grid.of((0, 200))
+    Grid(low=0, high=1638400, granularity=Fraction(1, 8192))
+    >>> Grid.of((-1, 0.5), granularity=0.1).granules([0.26, -7, float("inf"), 0.25]).tolist()
+    [-10, 3, 3, 5]
+    """
+
+    low: int
+    high: int
+    granularity: Fraction
+
+    def __post_init__(self) -> None:
+        # A granule whose size is a float's: the quotients of `_rounded` neither overflow nor vanish where they matter.
+        usual = Fraction(1, 2**900) <= self.granularity <= 2**900
+        if not (-FARTHEST <= self.low < self.high <= FARTHEST and usual):
+            raise DescriptionError(
+                wanted="Bounds of at most 2^52 granules were wanted, the lower one below the upper one.",
+                given=f"low={self.low}, high={self.high}, in granules of {self.granularity}, were given.",
+                do="Choose other bounds, or a larger granularity.",
+            )
+
+    @classmethod
+    def of(cls, bounds: tuple[Number, Number], *, granularity: Number | None = None) -> Grid:
+        """Between these bounds, which are multiples of the granularity.
+
+        Unless it is chosen, it is the largest power of two that is at most (high − low)/2^20.
+
+        >>> Grid.of((0, 1.5), granularity=1)
+        Traceback (most recent call last):
+        sitr.errors.DescriptionError: Bounds that are multiples of the granularity, 1, were wanted. (0, 1.5) was...
+        """
+        low, high = _two(bounds)
+        grain = _power_of_two((exact(high) - exact(low)) / FINE) if granularity is None else granule(granularity)
+        ends = [read(end, granularity=grain) / grain for end in (low, high)]
+        if any(end.denominator != 1 for end in ends):
+            raise DescriptionError(
+                wanted=f"Bounds that are multiples of the granularity, {grain}, were wanted.",
+                given=f"{bounds!r} was given.",
+                do="Choose other bounds, or give a granularity of which they are multiples, for example 0.01.",
+            )
+        return cls(ends[0].numerator, ends[1].numerator, grain)
+
+    @property
+    def width(self) -> int:
+        """How many granules the bounds are apart."""
+        return self.high - self.low
+
+    def granules(self, values: Any) -> Granules:
+        """The values as numbers of granules, clamped to the bounds, in growing order."""
+        return np.sort(self.in_order(values))
+
+    def in_order(self, values: Any) -> Granules:
+        """The same in the order of the values.
+
+        x becomes ⌊x/g + ½⌋, whoever else is there: what is done to one value never depends on another. A float is the
+        binary number that it is, or, where g is not binary itself, the decimal it prints as.
+
+        >>> Grid(low=0, high=10, granularity=Fraction(1, 2)).in_order([4, 0.75, 0.7, 9]).tolist()
+        [8, 2, 1, 10]
+        """
+        array = _numbers(values)
+        if array.dtype.kind == "f" and np.isnan(array).any():
+            raise _not_numbers("NaN is among them.")
+        if array.dtype.kind == "i":
+            array = self._small(array)
+        if array.dtype.kind == "O":
+            return np.array([self._one(number) for number in array.tolist()], dtype=np.int64)
+        return self._rounded(array)
+
+    def _one(self, number: Any) -> int:
+        if isinstance(number, float) and math.isinf(number):
+            return self.high if number > 0 else self.low
+        if not isinstance(number, Rational | float) or math.isnan(number):
+            raise _not_numbers("Something else is among them.")
+        granules = math.floor(read(number, granularity=self.granularity) / self.granularity + Fraction(1, 2))
+        return min(max(granules, self.low), self.high)
+
+    def _small(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Integers as floats if all of them, once they are clamped, have one; else as Python's."""
+        low, high = math.floor(self.low * self.granularity), math.ceil(self.high * self.granularity)
+        if low < -(2**53) or high > 2**53:
+            return array.astype(np.object_)
+        return array.clip(low, high).astype(np.float64)
+
+    def _rounded(self, array: NDArray[np.float64]) -> Granules:
+        """In floats where they cannot err.
+
+        Times a power of two is exact; y − ⌊y⌋ too, or it is above ½ and stays there. Otherwise y = x/g is off by at
+        most 2^−50·|y|: the reading of x, g and the quotient are each rounded once. Who is nearer than that to a half
+        is asked again in fractions. Rounding and clamping may change places, because the bounds are multiples of g.
+        """
+        grain = self.granularity
+        with np.errstate(over="ignore", under="ignore"):
+            if is_power := _power_of_two(grain) == grain:
+                counts = np.ldexp(array, grain.denominator.bit_length() - grain.numerator.bit_length())
+            else:
+                counts = array / float(grain)
+        counts = counts.clip(self.low, self.high)
+        whole = np.floor(counts)
+        rest = counts - whole
+        found: Granules = (whole + (rest >= 0.5)).astype(np.int64)
+        if not is_power:
+            close = np.flatnonzero(np.abs(rest - 0.5) <= 2.0**-49 * (np.abs(counts) + 1))
+            again, where = np.unique(array[close], return_inverse=True)
+            found[close] = np.array([self._one(number) for number in again.tolist()], dtype=np.int64)[where]
+        return found
+
+
+def read(number: Number | Rational, *, granularity: Fraction) -> Fraction:
+    """The number that is meant. Where the granule is a decimal, so are the floats.
+
+    >>> read(0.5, granularity=Fraction(1)), read(0.1, granularity=Fraction(1, 100))
+    (Fraction(1, 2), Fraction(1, 10))
+    """
+    if isinstance(number, float) and granularity.denominator.bit_count() == 1:
+        return Fraction(number)
+    return exact(number)
+
+
+def _numbers(values: Any) -> NDArray[Any]:
+    """A row of 64-bit floats, 64-bit integers or Python's numbers, at least one, none of which was changed."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise _not_numbers("An array with masked places was given.")
+    if hasattr(values, "__array__"):
+        array = np.asarray(values)
+    elif isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise _not_numbers("Something else was given.")
+    else:
+        array = _listed(list(values))
+    if array.ndim != 1 or array.dtype.kind not in "fiubO":
+        raise _not_numbers("Something else was given.")
+    if array.size == 0:
+        raise DescriptionError(
+            wanted="At least one value was wanted.", given="None was given.", do="Ask about data that are not empty."
+        )
+    if array.dtype.kind == "u" and array.dtype.itemsize == 8:
+        return array.astype(np.object_)
+    return array.astype({"f": np.float64, "O": np.object_}.get(array.dtype.kind, np.int64), copy=False)
+
+
+def _listed(values: list[Any]) -> NDArray[Any]:
+    """If numpy found one kind for all, a float among them would change large integers."""
+    kinds = set(map(type, values))
+    if kinds == {float}:
+        return np.array(values, dtype=np.float64)
+    if kinds == {int} and max(map(abs, values)) < 2**63:
+        return np.array(values, dtype=np.int64)
+    array = np.empty(len(values), dtype=np.object_)
+    array[:] = [value.item() if isinstance(value, np.generic) else value for value in values]
+    return array
+
+
+def finite(number: object) -> bool:
+    """Whether it is a number, and a finite one.
+
+    >>> finite(0.5), finite(Fraction(1, 3)), finite("1"), finite(True), finite(math.inf)
+    (True, True, False, False, False)
+    """
+    return type(number) is not bool and isinstance(number, Real) and math.isfinite(number)
+
+
+def _two(bounds: tuple[Number, Number]) -> tuple[Number, Number]:
+    ends = bounds if isinstance(bounds, Sequence) and len(bounds) == 2 else (math.nan, math.nan)
+    low, high = ends
+    if not (finite(low) and finite(high) and low < high):
+        raise DescriptionError(
+            wanted="Two finite bounds were wanted, the lower one first.",
+            given=f"{bounds!r} was given.",
+            do="Choose bounds without looking at the data, for example (0, 200).",
+        )
+    return low, high
+
+
+def granule(granularity: Number) -> Fraction:
+    """A float stands for the decimal it prints as, but a power of two for itself."""
+    if not (finite(granularity) and granularity > 0):
+        raise DescriptionError(
+            wanted="A granularity above 0 was wanted.",
+            given=f"{granularity!r} was given.",
+            do="Choose the smallest difference that matters, for example 0.01.",
+        )
+    binary = isinstance(granularity, float) and math.frexp(granularity)[0] == 0.5
+    return Fraction(granularity) if binary else exact(granularity)
+
+
+def _power_of_two(number: Fraction) -> Fraction:
+    """The largest that is at most this number.
+
+    >>> _power_of_two(Fraction(5)), _power_of_two(Fraction(1, 5)), _power_of_two(Fraction(1, 4))
+    (Fraction(4, 1), Fraction(1, 8), Fraction(1, 4))
+    """
+    guess = Fraction(2) ** (number.numerator.bit_length() - number.denominator.bit_length())
+    return guess if guess <= number else guess / 2
+
+
+def _not_numbers(given: str) -> DescriptionError:
+    """Not which of the values, or how many."""
+    return DescriptionError(
+        wanted="One number of each person was wanted.",
+        given=given,
+        do="Decide beforehand what stands for values that are missing; infinite ones become the bounds.",
+    )

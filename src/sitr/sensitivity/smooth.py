@@ -1,0 +1,77 @@
+"""Smooth sensitivity: a bound on how far one person moves the statistic of these data, which itself moves little."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sitr.errors import QuestionError
+from sitr.loss.bounds import Number
+from sitr.sensitivity.sample import Grid
+from sitr.sensitivity.statistic import Statistic
+
+
+@dataclass(frozen=True, slots=True)
+class Smooth:
+    """A statistic on a public grid, and for every sample X a scale s(X) for its noise.
+
+    For all neighbours, of whom one is replaced: |f(X) − f(X')| ≤ min(s(X), s(X')) and |ln s(X)/s(X')| ≤ β.
+    [NRS07, Def. 2.1]
+
+    >>> from sitr.sensitivity.ranks import median
+    >>> rule = smooth(median, bounds=(0, 100), granularity=1)
+    >>> rule.centre([3, 41.3, 42, 43, 99]), round(rule.scale([3, 41.3, 42, 43, 99], 0.1), 6)
+    (42, 71.118549)
+    """
+
+    statistic: Statistic
+    grid: Grid
+
+    @property
+    def granularity(self) -> Fraction:
+        """The granule of the answer; `centre` and `scale` are counted in it."""
+        return self.grid.granularity**self.statistic.power
+
+    def centre(self, values: Any) -> int:
+        """The statistic, rounded to whole granules: ⌊f + ½⌋."""
+        return rounded(self.statistic.value(self.grid.granules(values)))
+
+    def scale(self, values: Any, dilation: Number) -> float:
+        """s(X) = S(X), or S(X) + 1 where the statistic had to be rounded: it then moves by at most ⌈S⌉ granules.
+
+        It is as secret as the data, and at least one granule.
+        """
+        found = self.statistic.smooth(self.grid.granules(values), self.grid.low, self.grid.high, dilation=dilation)
+        return found if self.statistic.whole else math.nextafter(found + 1.0, math.inf)
+
+
+def smooth(statistic: Statistic, *, bounds: tuple[Number, Number], granularity: Number | None = None) -> Smooth:
+    """Noise for this statistic of values between these bounds is to follow its smooth sensitivity.
+
+    >>> from sitr.sensitivity.ranks import median
+    >>> smooth(median, bounds=(0, 200)).grid
+    Grid(low=0, high=1638400, granularity=Fraction(1, 8192))
+    """
+    return Smooth(known(statistic), Grid.of(bounds, granularity=granularity))
+
+
+def rounded(value: Fraction) -> int:
+    """The nearest integer, ⌊x + ½⌋.
+
+    >>> rounded(Fraction(3, 2)), rounded(Fraction(-3, 2))
+    (2, -1)
+    """
+    return math.floor(value + Fraction(1, 2))
+
+
+def known(statistic: Statistic) -> Statistic:
+    """A statistic that can tell how far it moves."""
+    if not isinstance(statistic, Statistic):
+        raise QuestionError(
+            wanted="A statistic whose sensitivities are known was wanted.",
+            given=f"{statistic!r} was given.",
+            do="Use median, quantile(q), trimmed_mean(share), mean, interquartile_range or variance.",
+        )
+    return statistic

@@ -1,0 +1,190 @@
+"""A mechanism on one column: checked without data, charged, then released."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from sitr.backends.backend import Backend
+from sitr.errors import BackendFailure, QuestionError, UnknownName
+from sitr.flavors.arrows import Kept
+from sitr.flavors.promise import Promise
+from sitr.ledger.ledger import Ledger
+from sitr.loss.bounds import Number
+from sitr.mechanisms.composed import Composed
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Row
+from sitr.noise.coins import Coins, Keystream, system_coins
+from sitr.query.schema import NUMERIC, Table
+from sitr.report import released as report
+from sitr.report import text as terminal
+from sitr.session.question import account_name, check_unchanged
+
+
+@runtime_checkable
+class Releasing(Protocol):
+    """A mechanism that turns the values of all people into an answer, with noise that a rule fits to them."""
+
+    @property
+    def sensitivity(self) -> object:
+        """The rule: what one person moves, learned from the values or from a population."""
+
+    @property
+    def relation(self) -> Relation:
+        """The neighbours that it protects."""
+
+    def promise(self) -> Promise:
+        """What it promises to one unit."""
+
+    def release(self, values: Any, /, *, coins: Coins | None = None) -> Any:
+        """The answer with its noise."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Released:
+    """What a mechanism released, with its promise and its papers."""
+
+    record: report.Record
+
+    @property
+    def value(self) -> Any:
+        """What the mechanism released; of a composition, what each of its parts did."""
+        return self.record.value
+
+    @property
+    def promise(self) -> Kept:
+        """What was spent, in the flavor of the budget."""
+        return self.record.charge
+
+    @property
+    def private(self) -> bool:
+        """False only if the answer was drawn with test coins."""
+        return self.record.private
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything on the certificate, for machines."""
+        return report.to_dict(self.record)
+
+    def certificate(self, path: str | Path) -> Path:
+        """Write the certificate: one HTML file that says what was released and what it promises."""
+        target = Path(path)
+        target.write_text(report.page(self.record), encoding="utf-8")
+        return target
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return terminal.as_text(report.render(self.record))
+
+
+def released(
+    table: Table,
+    backend: Backend,
+    ledger: Ledger,
+    mechanism: Releasing | Composed,
+    *,
+    column: str,
+    missing: Number,
+    coins: Coins | None,
+) -> Released:
+    """Check what is public; charge, durably; then read the column; then add the noise. In this order, always."""
+    tossed = coins if coins is not None else system_coins()
+    parts = _parts(mechanism)
+    _check_neighbors(table)
+    name, instead = _numeric(table, column), _finite(missing)
+    check_unchanged(table, backend)
+    _check_size(parts, backend.size())
+    entry, budget = ledger.charge(account_name(table), price=mechanism.promise(), question=f"{name}: {mechanism!r}")
+    values = backend.numbers(name, missing=instead)
+    try:
+        answers = tuple(part.release(values, coins=tossed) for part in parts)
+    except Exception:  # noqa: BLE001 - whatever a mechanism says of the data must not be told
+        raise BackendFailure(
+            wanted="The mechanism was to release its answer.",
+            given="It reported an error, which is withheld because it could tell of the data.",
+            do="Check the mechanism on made-up data; the charge stands, because the data were touched.",
+        ) from None
+    record = report.Record(
+        value=answers if isinstance(mechanism, Composed) else answers[0],
+        mechanism=repr(mechanism),
+        column=name,
+        missing=instead,
+        charge=entry.price,
+        private=type(tossed) is Keystream,
+        dataset=table.name,
+        neighbors=table.neighbors(),
+        entry=entry.number,
+        at=entry.at,
+        by=entry.by,
+        version=entry.version,
+        budget=budget,
+    )
+    return Released(record)
+
+
+def _parts(mechanism: object) -> tuple[Releasing, ...]:
+    """The mechanisms that see the values: one, or those of a plan.
+
+    Noise for sums and counts is no such mechanism: it would be added to each person's value by itself.
+    """
+    given = mechanism.parts if isinstance(mechanism, Composed) else (mechanism,)
+    parts = tuple(part for part in given if isinstance(part, Releasing) and part.relation is Relation.REPLACE_ONE)
+    if len(parts) < len(given):
+        raise QuestionError(
+            wanted="A mechanism was wanted that fits its noise to the values of all people, one of whom is replaced, "
+            "or a Composed of such.",
+            given=f"{mechanism!r} was given.",
+            do="Give for example RandomNoise or SmoothNoise; sums and counts are asked for in SQL. Nothing was spent.",
+        )
+    return parts
+
+
+def _check_neighbors(table: Table) -> None:
+    if not isinstance(table.unit, Row) or table.relation is not Relation.REPLACE_ONE:
+        raise QuestionError(
+            wanted="A data set was wanted in which each row is a person, and neighbours replace one row.",
+            given=f"{table.name} protects each {table.neighbors()}.",
+            do="Protect it with unit=sitr.Row() and relation=sitr.Relation.REPLACE_ONE, if that is what is meant.",
+        )
+
+
+def _numeric(table: Table, column: str) -> str:
+    found = table.find(column)
+    if found is None:
+        raise UnknownName(
+            wanted=f"A column of {table.name} was wanted: {', '.join(column.name for column in table.columns)}.",
+            given=f"{column!r} was given.",
+            do="Choose one of these; nothing was spent.",
+        )
+    if found.kind not in NUMERIC:
+        raise QuestionError(
+            wanted="A column of numbers was wanted.",
+            given=f"{found.name} is of type {found.kind.value}.",
+            do="Choose a column of type integer or real; nothing was spent.",
+        )
+    return found.name
+
+
+def _finite(missing: Number) -> float:
+    if isinstance(missing, bool) or not isinstance(missing, Number) or not math.isfinite(missing):
+        raise QuestionError(
+            wanted="missing is the number that rows without one count as.",
+            given=f"{missing!r} was given.",
+            do="Write a number within the bounds of the mechanism, chosen without looking at the data.",
+        )
+    return float(missing)
+
+
+def _check_size(parts: tuple[Releasing, ...], size: int) -> None:
+    """Rules for one number of people say which. It is public here, so that a wrong one is told before the charge."""
+    for part in parts:
+        fitted = getattr(part.sensitivity, "size", size)
+        if fitted != size:
+            raise QuestionError(
+                wanted=f"A mechanism was wanted that is fitted to {size} rows, the public number of rows here.",
+                given=f"{part!r} is fitted to {fitted}.",
+                do=f"Make its rule with size={size}; nothing was spent.",
+            )

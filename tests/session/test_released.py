@@ -1,0 +1,212 @@
+"""A mechanism on a column: everything that is public is checked before the charge, and nothing is told after it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sitr
+from sitr.errors import (
+    BackendFailure,
+    BudgetExceeded,
+    DescriptionError,
+    IncompatiblePromises,
+    QuestionError,
+    UnknownName,
+)
+from sitr.flavors.random import Basis
+from sitr.noise.coins import Coins, TestCoins
+from sitr.session.budget import Budget
+
+PEOPLE = 40
+PRICE = sitr.RandomDP(sitr.PureDP(0.5), 0.05, parts=(("newcomer", 0.04), ("gate", 0.01)))
+PROMISE = sitr.RandomDP(sitr.PureDP(1.0), 0.1)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule for so many people."""
+
+    size: int = PEOPLE
+
+
+@dataclass(frozen=True)
+class Total:
+    """Stands for a mechanism: it tells the sum as it is, and remembers what it was given."""
+
+    price: Any = PRICE
+    sensitivity: Any = field(default_factory=Rule)
+    relation: Any = sitr.Relation.REPLACE_ONE
+    seen: list[Any] = field(default_factory=list, repr=False, compare=False)
+    fails: bool = False
+
+    def promise(self) -> Any:
+        return self.price
+
+    def loss(self) -> Any:
+        raise NotImplementedError
+
+    def release(self, values: Any, *, coins: Coins | None = None) -> Fraction:
+        assert coins is not None
+        self.seen.append(values.tolist())
+        if self.fails:
+            raise ValueError(f"the largest value is {max(values)}")
+        return Fraction(values.sum())
+
+    def error(self, *more: Any, **named: Any) -> Any:
+        raise NotImplementedError
+
+
+@pytest.fixture
+def open_budget(tmp_path: Path) -> Callable[..., Budget]:
+    def made(promise: Any = PROMISE, *, unit: Any = None, relation: Any = sitr.Relation.REPLACE_ONE) -> Budget:
+        costs = [None if row == 3 else float("nan") if row == 4 else float(row) for row in range(PEOPLE)]
+        table = {"person": range(PEOPLE), "cost": pa.array(costs, pa.float64()), "ward": ["A"] * PEOPLE}
+        pq.write_table(pa.table(table), tmp_path / "costs.parquet")
+        caps: dict[str, Any] = {"max_groups": 1, "max_rows_per_group": 1} if isinstance(unit, str) else {}
+        data = sitr.protect(tmp_path / "costs.parquet", unit=unit or sitr.Row(), relation=relation, **caps)
+        return data.budget(promise, ledger=tmp_path / "ledger.db")
+
+    return made
+
+
+def test_the_charge_is_made_and_the_column_is_given_in_order(open_budget: Callable[..., Budget]) -> None:
+    budget, mechanism = open_budget(), Total()
+    released = budget.release(mechanism, column="cost", missing=50)
+    (seen,) = mechanism.seen
+    assert seen == [50.0 if row in (3, 4) else float(row) for row in range(PEOPLE)]
+    assert released.value == sum(range(PEOPLE)) - 7 + 100
+    assert released.promise == PRICE
+    assert isinstance(released.promise, sitr.RandomDP)
+    assert released.promise.parts == PRICE.parts
+    assert released.private
+    (entry,) = budget.entries()
+    assert (entry.price, entry.number) == (PRICE, released.record.entry)
+    assert entry.question.startswith("cost: Total(")
+    assert budget.remaining() == sitr.RandomDP(sitr.PureDP(0.5), 0.0)
+
+
+def test_the_charge_is_durable_before_the_column_is_read(open_budget: Callable[..., Budget]) -> None:
+    budget = open_budget()
+    entries: list[int] = []
+
+    class Watching(Total):
+        def release(self, values: Any, *, coins: Coins | None = None) -> Fraction:
+            entries.append(len(budget.entries()))
+            return super().release(values, coins=coins)
+
+    budget.release(Watching(), column="cost")
+    assert entries == [1]
+
+
+def test_the_papers_say_what_it_is(open_budget: Callable[..., Budget], tmp_path: Path) -> None:
+    released = open_budget().release(Total(), column="cost", coins=TestCoins(1))
+    assert not released.private
+    shown = " ".join(str(released).split())
+    assert "γ = 0.05 (newcomer 0.04, gate 0.01), finite-sample" in shown
+    assert "Assumes exchangeable data; protects a random newcomer, not every person" in shown
+    assert "NOT PRIVATE" in shown
+    page = released.certificate(tmp_path / "page.html").read_text("utf-8")
+    assert "γ = 0.05 (newcomer 0.04, gate 0.01), finite-sample" in page
+    assert "protects a random newcomer, not every person" in page
+    assert "closed" in page  # what is left of γ
+    told = json.loads(json.dumps(released.to_dict(), allow_nan=False))
+    assert told["promise"]["parts"] == {"newcomer": 0.04, "gate": 0.01}
+    assert told["promise"]["basis"] == "finite-sample"
+    assert told["budget"]["before"]["spent"]["gamma"] == 0.0
+    assert told["budget"]["before"]["remaining"]["gamma"] == 0.1
+    assert told["budget"]["after"]["spent"]["gamma"] == 0.05
+    assert told["budget"]["after"]["remaining"]["gamma"] == 0.0
+    assert told["value"]["exact"] == str(released.value)
+
+
+def test_a_plan_fixed_in_advance_is_one_charge(open_budget: Callable[..., Budget]) -> None:
+    budget, parts = open_budget(), (Total(), Total(sitr.PureDP(0.25)))
+    released = budget.release(sitr.Composed(parts), column="cost")
+    assert released.value == (sum(range(PEOPLE)) - 7,) * 2
+    assert [entry.price for entry in budget.entries()] == [sitr.RandomDP(sitr.PureDP(0.75), 0.05)]
+
+
+def test_after_it_questions_may_be_chosen_and_a_second_random_release_may_not(
+    open_budget: Callable[..., Budget],
+) -> None:
+    budget, second = open_budget(), Total()
+    budget.release(Total(), column="cost")
+    answer = budget.agg(n=sitr.count()).release(sitr.PureDP(0.1))
+    assert "γ = 0 of ε = 1, γ = 0.1, finite-sample" in " ".join(str(answer).split())
+    assert "protects a random newcomer, not every person" in " ".join(str(answer).split())
+    assert "random newcomer" in json.dumps(answer.to_dict()["budget"])
+    with pytest.raises(IncompatiblePromises, match="as the first charge"):
+        budget.release(second, column="cost")
+    budget.release(Total(sitr.PureDP(0.1)), column="cost")
+    assert second.seen == []
+    assert len(budget.entries()) == 3
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "arguments", "error"),
+    [
+        (Total(sensitivity=Rule(39)), {"column": "cost"}, QuestionError),
+        (Total(relation=sitr.Relation.ADD_REMOVE), {"column": "cost"}, QuestionError),
+        (Total(relation=None), {"column": "cost"}, QuestionError),
+        (sitr.Laplace(scale=10), {"column": "cost"}, QuestionError),
+        (sitr.Composed((Total(), sitr.Laplace(scale=10))), {"column": "cost"}, QuestionError),
+        (object(), {"column": "cost"}, QuestionError),
+        (Total(), {"column": "prize"}, UnknownName),
+        (Total(), {"column": "ward"}, QuestionError),
+        (Total(), {"column": "cost", "missing": float("nan")}, QuestionError),
+        (Total(), {"column": "cost", "missing": True}, QuestionError),
+        (Total(sitr.RandomDP(sitr.PureDP(0.5), 0.2)), {"column": "cost"}, BudgetExceeded),
+        (Total(sitr.RandomDP(sitr.PureDP(0.5), 0.01, Basis.ASYMPTOTIC)), {"column": "cost"}, IncompatiblePromises),
+    ],
+)
+def test_what_is_wrong_in_public_costs_nothing(
+    open_budget: Callable[..., Budget], mechanism: Any, arguments: dict[str, Any], error: type[Exception]
+) -> None:
+    budget = open_budget()
+    with pytest.raises(error):
+        budget.release(mechanism, **arguments)
+    assert budget.entries() == []
+    assert getattr(mechanism, "seen", []) == []
+
+
+@pytest.mark.parametrize(
+    ("unit", "relation"),
+    [(None, sitr.Relation.ADD_REMOVE), ("person", sitr.Relation.REPLACE_ONE), ("person", sitr.Relation.ADD_REMOVE)],
+)
+def test_other_neighbours_are_refused(open_budget: Callable[..., Budget], unit: Any, relation: Any) -> None:
+    budget = open_budget(sitr.PureDP(1.0), unit=unit, relation=relation)
+    with pytest.raises(QuestionError, match="neighbours replace one row"):
+        budget.release(Total(sitr.PureDP(0.5)), column="cost")
+    assert budget.entries() == []
+
+
+def test_a_budget_with_gamma_is_about_those_who_are_replaced(open_budget: Callable[..., Budget]) -> None:
+    with pytest.raises(DescriptionError, match="replace one person"):
+        open_budget(relation=sitr.Relation.ADD_REMOVE)
+
+
+def test_a_budget_without_gamma_refuses_a_random_mechanism(open_budget: Callable[..., Budget]) -> None:
+    budget = open_budget(sitr.PureDP(1.0))
+    with pytest.raises(IncompatiblePromises, match="has no γ"):
+        budget.release(Total(), column="cost")
+    assert budget.entries() == []
+    assert budget.release(Total(sitr.PureDP(0.5)), column="cost").promise == sitr.PureDP(0.5)
+
+
+def test_what_a_mechanism_says_of_the_data_is_withheld(open_budget: Callable[..., Budget]) -> None:
+    budget = open_budget()
+    with pytest.raises(BackendFailure, match="withheld") as failure:
+        budget.release(Total(fails=True), column="cost")
+    assert "39" not in str(failure.value)
+    assert failure.value.__cause__ is None
+    assert failure.value.__suppress_context__
+    assert len(budget.entries()) == 1  # the data were touched
