@@ -106,25 +106,27 @@ def overtaking(mechanism: PermuteAndFlip | NoisyMax) -> Pair:
     return [(p, q), (1 - p, 1 - q)]
 
 
-def sparse(mechanism: SparseVector) -> Pair:
-    """No, no, yes; no, yes; yes; or nothing but no, for values one below the threshold that one unit raises."""
+def sparse(mechanism: SparseVector, *, calm: int = 1000) -> Pair:
+    """So many values just below the threshold, which one unit raises by Δ, and one that it lowers by Δ: a yes among the
+    first, a yes to the last, or none. The longer they stay calm, the surer it is that the threshold was moved."""
     first, second = mechanism.scales
-    moved = int(mechanism.sensitivity)
+    moved, reach = int(mechanism.sensitivity), math.ceil(150 * first)
+    q, s = (-ball(1 / first)).exp(), (-ball(1 / second)).exp()
 
-    def law(values: tuple[int, ...]) -> list[arb]:
-        q, s = (-ball(1 / first)).exp(), (-ball(1 / second)).exp()
-        found = [arb(0)] * (len(values) + 1)
-        for shift in range(-math.ceil(150 * first), math.ceil(150 * first) + 1):
-            still = (1 - q) / (1 + q) * q ** abs(shift)
-            for place, value in enumerate(values):
-                need = shift - value
-                passes = s**need / (1 + s) if need > 0 else 1 - s ** (1 - need) / (1 + s)
-                found[place] += still * passes
-                still *= 1 - passes
-            found[-1] += still
+    def fails(need: int) -> arb:
+        """P(ν < need)."""
+        return 1 - s**need / (1 + s) if need > 0 else s ** (1 - need) / (1 + s)
+
+    def law(many: int, last: int) -> list[arb]:
+        found = [arb(0)] * 3
+        for shift in range(-reach, reach + 1):
+            mass = (1 - q) / (1 + q) * q ** abs(shift)
+            quiet, late = fails(shift - many) ** calm, fails(shift - last)
+            for place, share in enumerate((1 - quiet, quiet * (1 - late), quiet * late)):
+                found[place] += mass * share
         return found
 
-    return list(zip(law((-1, -1, -1)), law((moved - 1, moved - 1, -1 - moved)), strict=True))
+    return list(zip(law(-1, -1), law(moved - 1, -1 - moved), strict=True))
 
 
 def quantile(mechanism: Quantiles) -> Pair:
@@ -182,8 +184,9 @@ def both(first: Pair, second: Pair) -> Pair:
 
 @dataclass(frozen=True)
 class Case:
-    """A mechanism: examples, its worst pair (or one of many), which parameters of its promise that pair uses up, if its
-    `loss` is known and that of the pair, how to fit it, and one example that is drawn from: an outcome of the pair."""
+    """A mechanism: examples, its worst pair (or one that is bad), which parameters of its promise that pair uses up, what
+    its `loss` knows of it, how to fit it, and how to draw from an example: an outcome of the pair, or of another one
+    that is quicker to draw from."""
 
     any: st.SearchStrategy[Any]
     worst: Callable[[Any], Pair]
@@ -193,6 +196,7 @@ class Case:
     prices: st.SearchStrategy[Any] | None = None
     example: Any = None
     draw: Callable[[Any, TestCoins], int] | None = None
+    drawn: Callable[[Any], Pair] | None = None
 
 
 scales, shifts, sizes = st.fractions(Fraction(1, 2), 3), st.integers(1, 3), st.floats(1e-9, 1e6)
@@ -263,7 +267,10 @@ MECHANISMS = {
         any=st.builds(SparseVector, st.sampled_from([1, 2, 4]), st.integers(1, 2), st.just(1)),
         worst=sparse,
         example=SparseVector(4),
-        draw=lambda mechanism, coins: [*mechanism.release([-1, -1, -1], threshold=0, coins=coins), True].index(True),
+        drawn=partial(sparse, calm=2),
+        draw=lambda mechanism, coins: {(True,): 0, (False, True): 0, (False, False, True): 1}.get(
+            tuple(mechanism.release([-1, -1, -1], threshold=0, coins=coins)), 2
+        ),
     ),
     "Quantiles": Case(
         any=st.builds(Quantiles, prices, st.just((Fraction(1, 2),)), st.just(0), st.just(3)),
@@ -356,7 +363,8 @@ def test_draws_follow_the_first_law_and_not_the_second(case):
     coins, runs = TestCoins(17), 2000
     counts = Counter(case.draw(case.example, coins) for _ in range(runs))
     with ctx.workprec(300):
-        laws = [[float(masses[side]) for masses in case.worst(case.example)] for side in (0, 1)]
+        pair = (case.drawn or case.worst)(case.example)
+        laws = [[float(masses[side]) for masses in pair] for side in (0, 1)]
     seen = [counts[outcome] for outcome in range(len(laws[0]))]
     assert sum(seen) == runs
     values = [misfit(seen, law) for law in laws]
