@@ -184,7 +184,7 @@ def both(first: Pair, second: Pair) -> Pair:
 
 @dataclass(frozen=True)
 class Case:
-    """A mechanism: examples, its worst pair (or one that is bad), which parameters of its promise that pair uses up, what
+    """A mechanism: examples, its worst pair (or a bad one), which parameters of its promise that pair uses up, what
     its `loss` knows of it, how to fit it, and how to draw from an example: an outcome of the pair, or of another one
     that is quicker to draw from."""
 
