@@ -31,6 +31,12 @@ def test_the_smallest_error_comes_first_and_is_rounded_up():
     assert "newcomer" not in as_text(sensitivities.render(WAYS[:2]))
 
 
+def test_a_way_that_hardly_ever_answers_comes_last():
+    never = Outcome("propose-test-release", ApproximateDP(1.0, 1e-6), Fraction(1, 9), refused=0.9999)
+    assert sensitivities.ranked((never, WAYS[0]))[-1] == never
+    assert "no answer: nearly always" in as_text(sensitivities.render((never, WAYS[0])))
+
+
 def test_machines_read_exact_numbers():
     told = sensitivities.to_dict(WAYS)
     ways = told["ways"]

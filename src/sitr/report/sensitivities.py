@@ -26,8 +26,8 @@ PUBLIC = (
     "Everything here was computed from the data as they are: it protects nobody. Choose a way on public or made-up "
     "data, then use it on private ones."
 )
-_SELDOM = 1e-9
-"""A test that fails so seldom need not be spoken of."""
+_SELDOM, _OFTEN = 1e-9, 0.99
+"""A test that fails so seldom need not be spoken of; one that fails so often leads nowhere."""
 
 _LEFT, _WIDTH, _ROW, _HEAD = 1.0, 98.0, 44, 46
 
@@ -73,7 +73,7 @@ def chart(outcomes: Outcomes, *, title: str) -> str:
     """A bar for every error, on a logarithmic axis; promises to everybody are blue, those with a γ orange."""
     drawn = ranked(outcomes)
     errors = [float(outcome.error) for outcome in drawn]
-    low, high = _quarter(errors[0], down=True), _quarter(errors[-1], down=False)
+    low, high = _quarter(min(errors), down=True), _quarter(max(errors), down=False)
     parts = [text(title, x=_LEFT, y=16, size=15, weight=650), text(_AXIS, x=_LEFT, y=34, size=11, opacity=0.75)]
     for place, outcome in enumerate(drawn):
         parts.extend(_bar(outcome, share=_share(float(outcome.error), low, high), top=_HEAD + _ROW * place))
@@ -87,12 +87,13 @@ _AXIS = "95% error on a logarithmic axis: shorter is more exact"
 
 
 def ranked(outcomes: Outcomes) -> list[Outcome]:
-    """Those that lead somewhere, by their error.
+    """Those that lead somewhere, by their error; those that hardly ever give an answer at the end.
 
     >>> ranked([Impossible("global", "No.")])
     []
     """
-    return sorted((outcome for outcome in outcomes if isinstance(outcome, Outcome)), key=lambda found: found.error)
+    known = (outcome for outcome in outcomes if isinstance(outcome, Outcome))
+    return sorted(known, key=lambda found: (found.refused > _OFTEN, found.error))
 
 
 def _impossible(outcomes: Outcomes) -> dict[str, str]:
@@ -105,6 +106,8 @@ def promised(outcome: Outcome) -> str:
 
 
 def _seldom(probability: float) -> str:
+    if probability > _OFTEN:
+        return "nearly always"
     return f"{at_most(probability, digits=2)} of the time" if probability > 0.01 else chance(probability)
 
 

@@ -1,0 +1,145 @@
+"""Histograms of which most cells are empty: `python -m benchmarks.sparse [--svg picture.svg]`.
+
+The mean of Σ|released − counted|/n over many tables, as the number of cells with people grows, of four ways: noise
+everywhere, projected onto the histograms of n people in two ways; noise only where there are people, which protects a
+random newcomer; and noise above a threshold. People are in all full cells alike.      [HRW11, Sec. 5]
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
+from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.sparse_histogram import SparseHistogram
+from sitr.mechanisms.threshold import Threshold
+from sitr.noise.coins import Coins
+from sitr.report.plots import BLUE, ORANGE, standalone
+from sitr.report.svg import line, polyline, svg, text, window
+
+Counts = NDArray[np.float64]
+
+WAYS = ("noise everywhere, nearest", "noise everywhere, largest first", "random, only where people are", "threshold")
+COLOURS = (BLUE, "#3d9a35", ORANGE, "#b0468f")
+DELTA = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """k cells, n people, ε, and how many of the cells have people in them."""
+
+    cells: int
+    people: int
+    epsilon: float
+    full: tuple[int, ...]
+
+
+PAPER = Setting(cells=100, people=500, epsilon=0.5, full=(2, 4, 8, 16, 32, 64, 100))
+
+
+def mean_errors(
+    setting: Setting, full: int, *, trials: int, chance: np.random.Generator, coins: Coins | None = None
+) -> list[float]:
+    """One number for each of the ways. The second to last takes whatever γ it needs: n, k and ε decide its noise."""
+    price = PureDP(setting.epsilon)
+    everywhere = Laplace.fitting(price, sensitivity=2)
+    random = SparseHistogram.fitting(RandomDP(price, 1.0), cells=setting.cells, people=setting.people)
+    shown = Threshold.fitting(ApproximateDP(setting.epsilon, DELTA), sensitivity=2, groups=1)
+    found = []
+    for _ in range(trials):
+        table = np.zeros(setting.cells, dtype=np.int64)
+        table[:full] = chance.multinomial(setting.people, np.full(full, 1 / full))
+        noisy = np.asarray(everywhere.release(table, coins=coins), dtype=np.float64)
+        some = np.asarray(random.release(table, coins=coins), dtype=np.float64)
+        sparse = np.zeros(setting.cells)
+        sparse[table > 0] = nearest(some[table > 0], setting.people)
+        above = np.zeros(setting.cells)
+        above[table > 0] = [number or 0 for number in shown.release(table[table > 0].tolist(), coins=coins)]
+        answers = (nearest(noisy, setting.people), largest_first(noisy, setting.people), sparse, above)
+        found.append([np.abs(answer - table).sum() / setting.people for answer in answers])
+    return [float(error) for error in np.mean(found, axis=0)]
+
+
+def nearest(noisy: Counts, people: int) -> Counts:
+    """The nearest histogram of n people in Euclidean distance: as much is taken from every cell as makes them n."""
+    growing = np.sort(noisy)[::-1]
+    over = (np.cumsum(growing) - people) / np.arange(1, len(noisy) + 1)
+    return np.asarray(np.maximum(noisy - over[np.flatnonzero(growing > over)[-1]], 0.0))
+
+
+def largest_first(noisy: Counts, people: int) -> Counts:
+    """The largest cells are kept until they make n; what is then missing is shared among them."""
+    kept, left = np.zeros_like(noisy), float(people)
+    for cell in np.argsort(-noisy):
+        if noisy[cell] <= 0 or left <= 0:
+            break
+        kept[cell] = min(noisy[cell], left)
+        left -= kept[cell]
+    return kept + np.where(kept > 0, left / max(1, int(np.count_nonzero(kept))), 0.0)
+
+
+def picture(setting: Setting, errors: dict[int, list[float]]) -> str:
+    """Error along the number of full cells, both on logarithmic axes."""
+    pane, left, width, height = 62, 9.0, 88.0, 260
+    places = list(errors)
+    highest = math.ceil(math.log10(max(max(row) for row in errors.values())) - 0.01)
+    lowest = math.floor(math.log10(min(min(row) for row in errors.values())))
+
+    def across(full: float) -> float:
+        return math.log(full / places[0]) / math.log(places[-1] / places[0])
+
+    def down(error: float) -> float:
+        return height * (highest - math.log10(error)) / (highest - lowest)
+
+    told = f"{setting.cells} cells, {setting.people} people, ε = {setting.epsilon}; mean Σ|released − counted|/n"
+    parts = [
+        text("Where most cells are empty, noise only where people are", x=1, y=16, size=15, weight=650),
+        text(told, x=1, y=36, size=11, opacity=0.75),
+    ]
+    for power in range(lowest, highest + 1):
+        parts.append(line(left, pane + down(10.0**power), left + width, pane + down(10.0**power), more=_FAINT))
+        parts.append(text(f"{10.0**power:g}", x=left - 1, y=pane + down(10.0**power) + 4, size=11, anchor="end"))
+    below: dict[str, Any] = {"y": pane + height + 18, "size": 11, "anchor": "middle"}
+    parts.extend(text(str(full), x=left + width * across(full), **below) for full in places)
+    parts.append(text("cells with people", x=left + width / 2, y=pane + height + 34, size=11, anchor="middle"))
+    curves = [[(1000 * across(full), down(row[way])) for full, row in errors.items()] for way in range(len(WAYS))]
+    drawn = [polyline(curve, stroke=COLOURS[way], more='stroke-width="3"') for way, curve in enumerate(curves)]
+    parts.append(window(drawn, x=left, y=pane, width=width, height=height))
+    for place, (way, colour) in enumerate(zip(WAYS, COLOURS, strict=True)):
+        y = pane + height + 56 + 18 * place
+        parts.append(line(1, y - 4, 5, y - 4, stroke=colour, more='stroke-width="3"'))
+        parts.append(text(way, x=6, y=y))
+    return standalone(svg("Histograms with many empty cells", told, parts, height=pane + height + 130))
+
+
+_FAINT = 'stroke-opacity="0.2"'
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.sparse", description="Histograms with empty cells.")
+    parser.add_argument("--svg", type=Path, help="where to draw the picture")
+    parser.add_argument("--trials", type=int, default=200, help="how many tables for each number of full cells")
+    given = parser.parse_args()
+    chance, setting = np.random.default_rng(1), PAPER
+    errors = {full: mean_errors(setting, full, trials=given.trials, chance=chance) for full in setting.full}
+    table = Table("cells with people", *WAYS, title=f"{setting}")
+    for full, row in errors.items():
+        table.add_row(str(full), *(f"{error:.4f}" for error in row))
+    Console().print(table)
+    if given.svg is not None:
+        given.svg.write_text(picture(setting, errors), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
