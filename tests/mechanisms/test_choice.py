@@ -37,8 +37,15 @@ def test_every_sensitivity_in_floats_is_rounded_up(read):
     """What ten tenths add up to is less than one."""
     assert read(sum([0.1] * 10)) >= 1
     assert read(0.1) == exact(math.nextafter(0.1, 1)) > Fraction(1, 10)
-    assert read(3.0) == read(3) == 3
+    assert read(3) == 3 <= read(3.0) <= exact(math.nextafter(3, 4))
     assert read(Fraction(1, 10)) == Fraction(1, 10)
+
+
+@pytest.mark.parametrize("kind", [Exponential, PermuteAndFlip])
+def test_scores_that_are_fractions_move_by_no_whole_numbers(kind):
+    """Ten times the float 0.1 is more than one, and rounded to one."""
+    moved = 10 * Fraction(0.1)
+    assert 10 * 0.1 == 1 < moved <= kind(1, 10 * 0.1).sensitivity
 
 
 def test_scores_are_exact():

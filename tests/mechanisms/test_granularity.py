@@ -87,6 +87,28 @@ def test_what_floats_have_rounded_off_is_made_up_for():
         movement(sys.float_info.max, mechanism="Laplace")
 
 
+@given(st.one_of(st.integers(1, 2**60), st.integers(1, 2**30).flatmap(lambda n: st.integers(n * n - 2, n * n + 2))))
+def test_a_length_that_was_rounded_is_made_up_for(squares):
+    """√(2^54 + 1), of so many numbers that move by one, has the float 2^27."""
+    if squares >= 1:
+        assert Gaussian(1, math.sqrt(squares)).sensitivity ** 2 >= squares
+
+
+def test_a_length_that_was_not_rounded_stays():
+    assert Gaussian(1, 1000.0).sensitivity == 1000
+    assert Gaussian(1, 0.3, granularity=0.1).sensitivity == Fraction(3, 10)
+    assert Gaussian(1, math.sqrt(2**54 + 1)).sensitivity > 2**27 == math.sqrt(2**54 + 1)
+
+
+def test_what_is_yet_to_be_rounded_may_move_by_more_than_a_whole_float():
+    low, high = -(1 / 8 + 2.0**-55), 7 / 8
+    assert high - low == 1 < Fraction(high) - Fraction(low)
+    moved = rounded(high, granularity=0.25) - rounded(low, granularity=0.25)
+    assert moved == Fraction(5, 4) == rounded_sensitivity(high - low, granularity=0.25)
+    assert rounded_sensitivity(1, granularity=0.25) == 1
+    assert rounded_sensitivity(1.0, granularity=0.25, numbers=4, euclidean=True) > Fraction(3, 2)
+
+
 @every_noise
 @pytest.mark.parametrize("number", [0, -1, -0.0, math.nan, math.inf, -math.inf, None, "ten", True, 1j])
 def test_a_bad_granularity_is_refused_by_name(noise, number):

@@ -36,7 +36,7 @@ class Exponential:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", mechanism="Exponential"))
-        object.__setattr__(self, "sensitivity", movement(self.sensitivity, mechanism="Exponential"))
+        object.__setattr__(self, "sensitivity", movement(self.sensitivity, None, mechanism="Exponential"))
         flag(self.monotone, name="monotone", mechanism="Exponential")
 
     def promise(self) -> PureDP:

@@ -40,7 +40,8 @@ class Gaussian:
     is public, and 1 unless another is chosen: integers.      [CKS20, Thm 4 and Cor. 15]
 
     Numbers may be floats, which stand for the decimal they print as: 0.1 for one tenth. (A granularity that is a power
-    of two stands for itself. A sensitivity that is no whole number of granules is rounded up.) Values may not.
+    of two stands for itself. A sensitivity is rounded up, unless it surely is a whole number of granules.) Values may
+    not.
 
     With `single` only one number may be released at a time: of one more is known than of a vector, see `loss`.
 
@@ -59,7 +60,7 @@ class Gaussian:
     def __post_init__(self) -> None:
         grain = granule(self.granularity, mechanism="Gaussian")
         object.__setattr__(self, "sigma", positive(self.sigma, name="sigma", mechanism="Gaussian"))
-        object.__setattr__(self, "sensitivity", movement(self.sensitivity, grain, mechanism="Gaussian"))
+        object.__setattr__(self, "sensitivity", movement(self.sensitivity, grain, mechanism="Gaussian", euclidean=True))
         object.__setattr__(self, "granularity", grain)
         flag(self.single, name="single", mechanism="Gaussian")
 
@@ -88,7 +89,7 @@ class Gaussian:
         (8.05..., 10.59...)
         """
         grain = granule(granularity, mechanism="Gaussian")
-        moved = movement(sensitivity, grain, mechanism="Gaussian")
+        moved = movement(sensitivity, grain, mechanism="Gaussian", euclidean=True)
         if isinstance(price, ApproximateDP):
             _between(price.delta)
             if flag(single, name="single", mechanism="Gaussian"):
@@ -175,7 +176,7 @@ def classical_sigma(epsilon: Number, *, delta: Number, sensitivity: Number = 1) 
     sitr.errors.InvalidPromise: The classical calibration wants 0 < ε < 1. epsilon=2 was given. ...
     """
     size = positive(epsilon, name="epsilon", mechanism="The classical calibration")
-    moved = movement(sensitivity, mechanism="The classical calibration")
+    moved = movement(sensitivity, None, mechanism="The classical calibration")
     if size >= 1:
         raise InvalidPromise(
             wanted="The classical calibration wants 0 < ε < 1.",

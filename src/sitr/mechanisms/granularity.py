@@ -37,17 +37,23 @@ def granule(number: Number, *, mechanism: str) -> Fraction:
     return Fraction(number) if isinstance(number, float) and math.frexp(number)[0] == 0.5 else grain
 
 
-def movement(sensitivity: Number, granularity: Fraction = Fraction(1), *, mechanism: str) -> Fraction:
+def movement(
+    sensitivity: Number, granularity: Fraction | None = Fraction(1), *, mechanism: str, euclidean: bool = False
+) -> Fraction:
     """How far one unit moves the exact answer. Integers and fractions are exact, a float is rounded up.
 
     It may have been rounded when it was computed, so the next float stands for it, by the decimal that this prints as.
     It stands for itself where it is a whole number of granules, as the binary number that it is or as the decimal it
-    prints as, unless these are so many that not each of them has a float.
+    prints as, and no other distance on the grid has the same float: a sum of sizes is a whole number of granules, the
+    square of a `euclidean` length is one of squares of granules. Where there is no grid, granularity=None, every float
+    is rounded up.
 
     >>> movement(0.3, mechanism="Laplace") > Fraction(3, 10), movement(0.3, Fraction(1, 10), mechanism="Laplace")
     (True, Fraction(3, 10))
     >>> movement(3 * 2.0**-40, Fraction(1, 2**40), mechanism="Laplace")
     Fraction(3, 1099511627776)
+    >>> movement(3.0, None, mechanism="Exponential") > 3
+    True
     """
     moved = positive(sensitivity, name="sensitivity", mechanism=mechanism)
     if isinstance(sensitivity, Rational):
@@ -56,9 +62,12 @@ def movement(sensitivity: Number, granularity: Fraction = Fraction(1), *, mechan
     near = float(given)
     # Numpy's narrower floats are rounded more coarsely.
     step = max(math.ulp(near), float(np.spacing(given)) if isinstance(given, np.floating) else 0.0)
-    whole = [number for number in (Fraction(near), moved) if (number / granularity).denominator == 1]
-    if whole and step <= granularity:
-        return max(whole)
+    if granularity is not None:
+        whole = [number for number in (Fraction(near), moved) if (number / granularity).denominator == 1]
+        # After n granules the next length is √(n² + 1) of them, 1/(√(n² + 1) + n) more.
+        gap = granularity**2 / (2 * (Fraction(near) + Fraction(step))) if euclidean else granularity
+        if whole and step <= gap:
+            return max(whole)
     return positive(near + step, name="sensitivity", mechanism=mechanism)
 
 
@@ -97,7 +106,8 @@ def rounded_sensitivity(
         ⌈S⌉ for one number;   ⌈S⌉ + d − 1 for d in the sum of sizes (ℓ1);   less than S + √d in Euclidean length (ℓ2),
 
     because the sum of all ⌈s_i⌉ < s_i + 1 is a whole number below S + d, and ‖⌈s⌉‖ ≤ ‖s‖ + ‖⌈s⌉ − s‖. The first two are
-    attained. Only numbers that one unit can move at all count for d.
+    attained. Only numbers that one unit can move at all count for d. A float is rounded up, be it whole: numbers that
+    are not on the grid yet may move by a little more than it, and then by a granule more.
 
     >>> rounded_sensitivity(1, granularity=0.25), rounded_sensitivity(1, granularity=0.25, numbers=3)
     (Fraction(1, 1), Fraction(3, 2))
@@ -106,7 +116,7 @@ def rounded_sensitivity(
     """
     numbers = natural(numbers, name="numbers", mechanism="Rounding")
     grain = granule(granularity, mechanism="Rounding")
-    moved = movement(sensitivity, grain, mechanism="Rounding") / grain
+    moved = movement(sensitivity, None, mechanism="Rounding") / grain
     if numbers > 1 and euclidean:
         return grain * (moved + square_root_upward(Fraction(numbers)))
     return grain * (math.ceil(moved) + numbers - 1)

@@ -40,7 +40,7 @@ class PermuteAndFlip:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", mechanism="PermuteAndFlip"))
-        object.__setattr__(self, "sensitivity", movement(self.sensitivity, mechanism="PermuteAndFlip"))
+        object.__setattr__(self, "sensitivity", movement(self.sensitivity, None, mechanism="PermuteAndFlip"))
         flag(self.monotone, name="monotone", mechanism="PermuteAndFlip")
 
     def promise(self) -> PureDP:
