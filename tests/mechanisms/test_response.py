@@ -261,3 +261,10 @@ def test_answers_of_numpy_do_not_wrap_around(kind):
     assert type(given.answers) is int
     assert given.release([np.int8(126)] * 3, coins=TestCoins(1)) == plain.release([126] * 3, coins=TestCoins(1))
     assert given.error(people=np.int8(127)) == plain.error(people=127)
+
+
+def test_answers_beyond_64_bits_are_answers():
+    mechanism = Response(epsilon=1000, answers=2**70)
+    assert mechanism.release([2**69, 0, 2**70 - 1]) == [2**69, 0, 2**70 - 1]
+    assert mechanism.release(2**69) == 2**69
+    assert all(0 <= said < 2**70 for said in Response(epsilon=0.1, answers=2**70).release([2**70 - 1] * 100))

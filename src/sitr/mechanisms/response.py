@@ -18,7 +18,7 @@ from sitr.mechanisms.choice import whole
 from sitr.mechanisms.mechanism import flag, natural, positive
 from sitr.noise.bernoulli import trials
 from sitr.noise.coins import Coins
-from sitr.noise.draws import inside
+from sitr.noise.draws import Draws, inside
 from sitr.noise.uniform import uniform
 
 Answers = Sequence[int] | NDArray[np.integer]
@@ -200,14 +200,15 @@ def _check(mechanism: Response | UnaryResponse, name: str) -> None:
         raise ValueError(f"{name} wants at least 2 answers. {mechanism.answers} was given. One answer tells nothing.")
 
 
-def _answers(values: Answers, answers: int, *, mechanism: str) -> NDArray[np.int64]:
+def _answers(values: Answers, answers: int, *, mechanism: str) -> Draws:
     """The answers as an array. The message repeats none of them."""
     if not all(whole(value) and 0 <= value < answers for value in values):
         raise ValueError(
             f"{mechanism} wants answers from 0 to {answers - 1}. Something else was given. "
             "Number all answers that exist."
         )
-    return np.array([int(value) for value in values], dtype=np.int64)
+    integers = [int(value) for value in values]
+    return np.array(integers, dtype=np.int64) if answers <= 2**63 else np.array(integers, dtype=np.object_)
 
 
 def _unbiased(counts: NDArray[np.int64], people: int, q: arb, contrast: arb) -> list[float]:
