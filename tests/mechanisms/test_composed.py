@@ -22,6 +22,7 @@ from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.response import Response
 from sitr.mechanisms.sparse_vector import SparseVector
+from sitr.mechanisms.subsampled import Subsampled
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
@@ -124,6 +125,17 @@ def test_what_else_a_mechanism_wants_to_know_is_handed_on():
     search = Repeated(SparseVector(epsilon=1000), 2)
     assert search.release([[3, 50], [70, 2]], threshold=40) == [[False, True], [True]]
     assert search.error(values=10) == SparseVector(epsilon=1000).error(values=10)
+
+
+def test_each_part_is_told_what_it_wants_to_know():
+    whole = Composed((Laplace(0.001), Subsampled(Laplace(0.001), rate=1), SparseVector(epsilon=1000)))
+    more: list[dict[str, Any]] = [{}, {"answer": len}, {"threshold": 40}]
+    assert whole.release([5, "abc", [3, 50]], more=more) == [5, 3, [False, True]]
+    assert Repeated(whole, 2).release([[5, "abc", [3, 50]]] * 2, more=more) == [[5, 3, [False, True]]] * 2
+    errors = whole.error(more=[{}, {}, {"values": 10}])
+    assert errors == [0, 0, SparseVector(epsilon=1000).error(values=10)]
+    with pytest.raises(ValueError, match="3 in all"):
+        whole.release([5, "abc", [3, 50]], more=more[:2])
 
 
 def test_errors_are_those_of_each_by_itself():

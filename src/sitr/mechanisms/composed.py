@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +18,9 @@ from sitr.loss.loss import Loss
 from sitr.mechanisms.mechanism import Mechanism, common_relation, python_integer
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
+
+More = Sequence[Mapping[str, Any]] | None
+"""For each part what else it wants to know, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +64,30 @@ class Composed:
         _, expressed = _strongest([promise.inner for promise in random])
         return RandomDP.compose(replace(part, inner=inner) for part, inner in zip(random, expressed, strict=True))
 
-    def release(self, values: Sequence[Any], *, coins: Coins | None = None) -> list[Any]:
-        """One value for each part, and the answer of each.
+    def release(self, values: Sequence[Any], *, coins: Coins | None = None, more: More = None) -> list[Any]:
+        """One value for each part, and the answer of each. `more` has for each part what else it wants to know.
 
         >>> from sitr import Laplace
         >>> Composed((Laplace(scale=0.001), Laplace(scale=0.002))).release([5, [-7, 3]])
         [5, [-7, 3]]
+        >>> from sitr.mechanisms.sparse_vector import SparseVector
+        >>> both = Composed((Laplace(scale=0.001), SparseVector(epsilon=1000)))
+        >>> both.release([5, [30, 50]], more=[{}, {"threshold": 40}])
+        [5, [False, True]]
         """
         _check_values(values, len(self.parts))
-        return [part.release(value, coins=coins) for part, value in zip(self.parts, values, strict=True)]
+        asked = zip(self.parts, values, self._named(more), strict=True)
+        return [part.release(value, coins=coins, **named) for part, value, named in asked]
 
-    def error(self, *, confidence: Number = 0.95) -> list[Any]:
+    def error(self, *, confidence: Number = 0.95, more: More = None) -> list[Any]:
         """That of each part, each answer by itself: all of them hold together less often.
 
         >>> from sitr import Laplace
         >>> Composed((Laplace(scale=10), Laplace(scale=5))).error()
         [30, 15]
         """
-        return [part.error(confidence=confidence) for part in self.parts]
+        asked = zip(self.parts, self._named(more), strict=True)
+        return [part.error(confidence=confidence, **named) for part, named in asked]
 
     def loss(self) -> Loss:
         """The sum of independent losses.      [ZDW22, Thm 10]
@@ -88,6 +97,12 @@ class Composed:
         Bounds(lower=0.29..., upper=0.29...)
         """
         return Loss.compose(part.loss() for part in self.parts)
+
+    def _named(self, more: More) -> Sequence[Mapping[str, Any]]:
+        if more is None:
+            return [{}] * len(self.parts)
+        _check_values(more, len(self.parts))
+        return more
 
 
 def _strongest(promises: list[Promise]) -> tuple[Additive, list[Additive]]:

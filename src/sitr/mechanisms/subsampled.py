@@ -74,7 +74,7 @@ class Subsampled:
 
         There is one record for each person. Everybody is in a Poisson sample with probability q exactly. A subset has
         ⌊q·n⌋ of n people, and all of these subsets are equally likely: a share of at most q, and a smaller one loses
-        less. Records keep their order.
+        less. Records keep their order. How many numbers `answer` computes is seen: the sample must not decide it.
 
         >>> from sitr import Laplace
         >>> Subsampled(Laplace(scale=0.001), rate=0.5, sampling=Sampling.SUBSET).release("abcdefghij", answer=len)
