@@ -53,6 +53,7 @@ def test_public_names_are_pinned() -> None:
         "column",
         "compare",
         "count",
+        "noise",
         "open",
         "protect",
         "read_plan",
@@ -64,6 +65,11 @@ def test_public_names_are_pinned() -> None:
 @pytest.mark.parametrize("name", sitr.__all__)
 def test_every_public_name_is_there_and_documented(name: str) -> None:
     assert getattr(sitr, name).__doc__
+
+
+def test_noise_is_there_before_anything_else_has_been_asked_for() -> None:
+    asked = "import sitr; sitr.noise.discrete_laplace(scale=1)"
+    subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, timeout=60)
 
 
 def test_the_wheel_carries_every_file_of_the_package(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sitr import noise
     from sitr.accounting.calibrate import calibrate
     from sitr.accounting.compare import compare
     from sitr.accounting.plan_file import read_plan
@@ -78,6 +79,7 @@ __all__ = [
     "column",
     "compare",
     "count",
+    "noise",
     "open",
     "protect",
     "read_plan",
@@ -86,6 +88,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
+    if name == "noise":
+        return import_module("sitr.noise")
     if name not in _HOME:
         raise AttributeError(f"module 'sitr' has no attribute {name!r}; it offers {', '.join(__all__)}")
     return getattr(import_module(_HOME[name]), name)
