@@ -58,10 +58,13 @@ def test_other_floats_are_the_decimals_they_print_as():
 def test_a_sensitivity_is_rounded_up_unless_it_is_a_number_of_granules(sensitivity, grain):
     step = granule(grain, mechanism="Laplace")
     moved = movement(sensitivity, step, mechanism="Laplace")
-    if (moved / step).denominator > 1 or moved > 2**53 * step:
-        assert moved == exact(math.nextafter(sensitivity, math.inf)) > max(exact(sensitivity), Fraction(sensitivity))
+    up = exact(math.nextafter(sensitivity, math.inf))
+    if moved in (exact(sensitivity), Fraction(sensitivity)):
+        assert (moved / step).denominator == 1
+        assert moved <= 2**53 * step
     else:
-        assert moved in (exact(sensitivity), Fraction(sensitivity))
+        assert moved >= up > max(exact(sensitivity), Fraction(sensitivity))
+        assert moved == up or ((moved / step).denominator == 1 and moved - up < min(step, up / 2**39))
 
 
 @given(st.one_of(st.integers(1, 10**40), st.fractions(Fraction(1, 10**40), 10**40)))
@@ -92,6 +95,19 @@ def test_a_length_that_was_rounded_is_made_up_for(squares):
     """√(2^54 + 1), of so many numbers that move by one, has the float 2^27."""
     if squares >= 1:
         assert Gaussian(1, math.sqrt(squares)).sensitivity ** 2 >= squares
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("count", [50, 80, 1000])
+def test_many_roundings_cost_no_granule(noise, count):
+    """So many tenths are a few floats less than they should be, and a granule less is moved by none of them."""
+    short = sum([0.1] * count)
+    assert exact(math.nextafter(short, math.inf)) < Fraction(count, 10)
+    assert math.floor(noise(sensitivity=short, granularity=0.1).in_granules().sensitivity) == count
+    narrow = sum([np.float32(0.1)] * 50, start=np.float32(0))
+    assert narrow < 5
+    assert math.floor(noise(sensitivity=narrow, granularity=0.1).in_granules().sensitivity) == 50
+    assert noise(sensitivity=2.5, granularity=1).sensitivity < Fraction(26, 10)
 
 
 def test_a_length_that_was_not_rounded_stays():

@@ -26,6 +26,9 @@ Whole = NDArray[np.integer[Any]] | NDArray[np.object_]
 
 _LARGEST = np.iinfo(np.int64).max
 
+_ROUNDINGS = 2**12
+"""A float may be the sum of so many, each of which was rounded."""
+
 
 def granule(number: Number, *, mechanism: str) -> Fraction:
     """A float stands for the decimal it prints as, but a power of two for itself: 2.0**-40 prints as less than it is.
@@ -45,8 +48,9 @@ def movement(
     It may have been rounded when it was computed, so the next float stands for it, by the decimal that this prints as.
     It stands for itself where it is a whole number of granules, as the binary number that it is or as the decimal it
     prints as, and no other distance on the grid has the same float: a sum of sizes is a whole number of granules, the
-    square of a `euclidean` length is one of squares of granules. Where there is no grid, granularity=None, every float
-    is rounded up.
+    square of a `euclidean` length is one of squares of granules. Only a little below a whole number of granules, it is
+    that: several roundings must not make it a granule less, see `whole_shift`. Where there is no grid,
+    granularity=None, every float is rounded up.
 
     >>> movement(0.3, mechanism="Laplace") > Fraction(3, 10), movement(0.3, Fraction(1, 10), mechanism="Laplace")
     (True, Fraction(3, 10))
@@ -68,7 +72,9 @@ def movement(
         gap = granularity**2 / (2 * (Fraction(near) + Fraction(step))) if euclidean else granularity
         if whole and step <= gap:
             return max(whole)
-    return positive(near + step, name="sensitivity", mechanism=mechanism)
+    up = positive(near + step, name="sensitivity", mechanism=mechanism)
+    reached = up if granularity is None else math.ceil(up / granularity) * granularity
+    return reached if reached - up <= _ROUNDINGS * Fraction(step) else up
 
 
 def rounded(number: Number, *, granularity: Number) -> Fraction:
