@@ -5,6 +5,7 @@ import sys
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -309,6 +310,17 @@ def test_nothing_is_drawn_for_values_that_are_refused(noise):
     with pytest.raises(ValueError, match="wants integers"):
         noise().release([1, 0.5], coins=coins)
     assert coins.bits(64) == TestCoins(8).bits(64)
+
+
+def test_floats_of_numpy_are_what_they_are_and_print_as():
+    """As Python's they would move by a granule more: 0.35 and 0.85 of 32 bits, and two of 80 bits that differ by 1."""
+    near: Any = np.float32(0.35)
+    far: Any = np.float32(0.85)
+    assert float(far) - float(near) > 0.5
+    assert rounded(far, granularity=0.1) - rounded(near, granularity=0.1) == Fraction(1, 2)
+    wide: Any = np.longdouble(-1) / 8 - 3 * np.longdouble(2) ** -57
+    assert rounded(wide + 1, granularity=0.25) - rounded(wide, granularity=0.25) == 1
+    assert rounded(np.float64(0.15), granularity=0.1) == Fraction(1, 5) == rounded(0.15, granularity=0.1)
 
 
 @pytest.mark.parametrize("g", [0.1, 0.01, 0.25, 2.0**-40])

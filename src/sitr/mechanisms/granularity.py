@@ -94,8 +94,10 @@ def rounded(number: Number, *, granularity: Number) -> Fraction:
             "Decide beforehand what stands for numbers that are missing or infinite."
         )
     # Where the granule is a decimal, so are the numbers: else 0.15 and 0.65 would be farther apart than 0.5.
-    given = float(number) if isinstance(number, float | np.floating) else number
-    value = Fraction(given) if isinstance(given, float) and grain.denominator.bit_count() == 1 else exact(given)
+    if not isinstance(number, Rational) and grain.denominator.bit_count() == 1:
+        value = Fraction(*number.as_integer_ratio())
+    else:  # numpy's wider floats have no float of Python, and its narrower ones print as a shorter decimal than that
+        value = exact(number) if isinstance(number, Rational | float) else Fraction(str(number))
     return math.floor(value / grain + Fraction(1, 2)) * grain
 
 
