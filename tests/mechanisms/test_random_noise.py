@@ -153,7 +153,7 @@ def continuous(laws, epsilon):
     ("options", "gamma", "parts"),
     [
         ({}, 0.05, [("newcomer", 0.046), ("largest pair", 0.004)]),
-        ({"bound": 100}, 0.05, [("newcomer", 0.05)]),
+        ({"bounds": (0, 100), "bound": 100}, 0.05, [("newcomer", 0.05)]),
         ({"bounds": (0, 100), "pairs": Pairs.EVERY}, 0.05, None),
         ({"bounds": (0, 100), "pairs": Pairs.DRAWN}, 0.05, None),
     ],

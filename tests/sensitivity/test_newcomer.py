@@ -173,6 +173,22 @@ def test_what_does_not_fit_is_refused_before_there_are_any_data(statistic, optio
         random(statistic, **{"size": 1000, "gamma": 0.05, **options})
 
 
+@pytest.mark.parametrize("pairs", [Pairs.DISJOINT, Pairs.EVERY, Pairs.DRAWN])
+def test_a_bound_that_clamped_values_may_break_is_refused(pairs):
+    """Differences of up to 1000 would count as 1, and so would the noise: for nearly every newcomer too little."""
+    common: dict[str, Any] = {"size": 1000, "gamma": 0.05, "bounds": (0, 1000), "granularity": 1, "pairs": pairs}
+    assert random(mean, bound=1000, **common).bound == 1000
+    for bound in (1, 999):
+        with pytest.raises(DescriptionError, match="no smaller bound on h"):
+            random(mean, bound=bound, **common)
+
+
+@pytest.mark.parametrize("pairs", [Pairs.DISJOINT, Pairs.DRAWN])
+def test_a_bound_on_values_without_bounds_is_refused(pairs):
+    with pytest.raises(DescriptionError, match="no smaller bound on h"):
+        random(mean, size=1000, gamma=0.05, granularity=1, bound=1000, pairs=pairs)
+
+
 def test_all_pairs_of_many_rows_are_refused():
     with pytest.raises(DescriptionError, match=r"Pairs\.DRAWN"):
         random(

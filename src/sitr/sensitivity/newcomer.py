@@ -55,6 +55,9 @@ class RandomSensitivity:
             raise _misfit(statistic, "a public bound on h, because not only disjoint pairs are compared")
         if pairs is Pairs.PUBLISHED and self.bound is not None:
             raise _misfit(statistic, "no bound on h, which what is published does not know")
+        reached = _widest(self.subject, self.size) if isinstance(self.subject, OnGrid) else Fraction(0)
+        if self.bound is not None and self.bound < reached:
+            raise _misfit(statistic, "bounds, to which values are clamped, and no smaller bound on h, which may not hold")
         if pairs is Pairs.EVERY and self.h is not None and math.comb(self.size, 2) > _ALL:
             raise _misfit(statistic, f"pairs that are drawn, Pairs.DRAWN: {self.size} people have too many")
         self.ladder(miss=1)  # says now what is wrong with γ, or that there are too few people
@@ -183,7 +186,8 @@ def random(
     And **the people must come in no order**: data that were sorted, or grew over time, are shuffled first.
 
     `size` is n. `bound` is a public Λ ≥ h. It makes γ smaller, but is multiplied by e^{−βγn/2} only: use it where n is
-    large. All pairs, and pairs that are drawn, need it; of statistics that know their h, bounds are enough.
+    large. All pairs, and pairs that are drawn, need it. Of statistics that know their h, bounds give it, because values
+    are clamped to them; a smaller one is refused. Of your own functions nothing can notice one that is too small.
 
     >>> from sitr.sensitivity.ranks import mean
     >>> rule = random(mean, size=1000, gamma=0.05, granularity=0.001)
@@ -196,8 +200,7 @@ def random(
     largest = None if bound is None else _least_zero(bound, name="bound")
     if isinstance(about, OnGrid) and pairs in (Pairs.EVERY, Pairs.DRAWN):
         if bounds is not None:
-            widest = slope(about.statistic, size) * size * about.grid.width * about.grid.granularity
-            largest = widest if largest is None else min(largest, widest)
+            largest = _widest(about, size) if largest is None else largest
         elif pairs is Pairs.EVERY:
             raise _misfit(statistic, "bounds, within which all pairs are compared")
     if isinstance(about, OnGrid) != (accuracy is None):
@@ -205,6 +208,11 @@ def random(
             statistic, "as accuracy a bound on the errors of floats, or 0" if accuracy is None else "no accuracy"
         )
     return RandomSensitivity(about, size, gamma, pairs, h, largest, _least_zero(accuracy or 0, name="accuracy"), many)
+
+
+def _widest(subject: OnGrid, size: int) -> Fraction:
+    """The largest h of values that are clamped to the bounds."""
+    return slope(subject.statistic, size) * size * subject.grid.width * subject.grid.granularity
 
 
 def _misfit(statistic: object, wanted: str) -> DescriptionError:
