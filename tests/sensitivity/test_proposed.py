@@ -10,6 +10,8 @@ import pytest
 from sitr.errors import QuestionError
 from sitr.sensitivity import interquartile_range, mean, median, propose_test_release, trimmed_mean, variance
 from sitr.sensitivity.brute import Sample, local_sensitivities, neighbours
+from sitr.sensitivity.proposed import Proposed
+from sitr.sensitivity.sample import Grid
 
 STATISTICS = [median, mean, trimmed_mean(0.25), interquartile_range, variance]
 
@@ -50,6 +52,13 @@ def test_the_proposal_is_in_the_unit_of_the_data_and_rounded_up():
 def test_bad_proposals(proposal):
     with pytest.raises(QuestionError, match="A proposal that is a finite number above 0"):
         propose_test_release(median, proposal=proposal, bounds=(0, 8))
+
+
+@pytest.mark.parametrize("bound", [Fraction(3, 2), 0, -1, True, 1.0])
+def test_a_bound_is_a_whole_number_of_granules(bound):
+    """A mean that moves by 3/2 granules moves by 2 once it is rounded: noise for 3/2 would not do."""
+    with pytest.raises(QuestionError, match="in whole granules"):
+        Proposed(mean, Grid.of((0, 8), granularity=1), bound)
 
 
 def test_a_bound_that_nobody_can_break():

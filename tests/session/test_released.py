@@ -23,12 +23,24 @@ from sitr.errors import (
     UnknownName,
 )
 from sitr.flavors.random import Basis
+from sitr.mechanisms.proposed import ProposeTestRelease
+from sitr.mechanisms.smooth import SmoothNoise
 from sitr.noise.coins import Coins, TestCoins
+from sitr.sensitivity import propose_test_release, smooth, trimmed_mean
 from sitr.session.budget import Budget
 
 PEOPLE = 40
 PRICE = sitr.RandomDP(sitr.PureDP(0.5), 0.05, parts=(("newcomer", 0.04), ("gate", 0.01)))
 PROMISE = sitr.RandomDP(sitr.PureDP(1.0), 0.1)
+
+
+def smoothed(statistic: Any) -> SmoothNoise:
+    return SmoothNoise.fitting(sitr.PureDP(0.5), sensitivity=smooth(statistic, bounds=(0, 1)))
+
+
+def proposed(statistic: Any) -> ProposeTestRelease:
+    rule = propose_test_release(statistic, proposal=1, bounds=(0, 1))
+    return ProposeTestRelease.fitting(sitr.ApproximateDP(0.5, 1e-6), sensitivity=rule)
 
 
 @dataclass(frozen=True)
@@ -160,6 +172,8 @@ def test_after_it_questions_may_be_chosen_and_a_second_random_release_may_not(
         (sitr.Laplace(scale=10), {"column": "cost"}, QuestionError),
         (sitr.Composed((Total(), sitr.Laplace(scale=10))), {"column": "cost"}, QuestionError),
         (object(), {"column": "cost"}, QuestionError),
+        (smoothed(trimmed_mean(0.5)), {"column": "cost"}, QuestionError),  # leaves nobody of an even number
+        (proposed(trimmed_mean(0.5)), {"column": "cost"}, QuestionError),
         (Total(), {"column": "prize"}, UnknownName),
         (Total(), {"column": "ward"}, QuestionError),
         (Total(), {"column": "cost", "missing": float("nan")}, QuestionError),

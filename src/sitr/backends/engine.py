@@ -42,8 +42,8 @@ def exact_cells(
 
 
 def exact_size(*, source: str, views: Mapping[str, pa.Table]) -> int:
-    """The number of rows."""
-    with _reading(views) as engine:
+    """The number of rows, which is asked for before anything is charged."""
+    with _reading(views, after="nothing was spent") as engine:
         return int(engine.execute(f"SELECT count(*) FROM {source}").fetchall()[0][0])
 
 
@@ -57,7 +57,9 @@ def exact_numbers(column: str, *, source: str, missing: float, views: Mapping[st
 
 
 @contextmanager
-def _reading(views: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnection]:
+def _reading(
+    views: Mapping[str, pa.Table], *, after: str = "the charge stands, because the data were touched"
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """Data are read in here; if that fails, the error is always the same."""
     try:
         with connection(views) as engine:
@@ -66,7 +68,7 @@ def _reading(views: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnectio
         raise BackendFailure(
             wanted="The data were to be read.",
             given="The database reported an error, which is withheld because it could quote the data.",
-            do="Check the data set itself; the charge stands, because the data were touched.",
+            do=f"Check the data set itself; {after}.",
         ) from None
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from sitr.errors import QuestionError
 from sitr.loss.bounds import Number
 from sitr.sensitivity.sample import Grid, finite, read
-from sitr.sensitivity.smooth import known, rounded
+from sitr.sensitivity.smooth import computable, known, rounded
 from sitr.sensitivity.statistic import Statistic
 
 
@@ -28,10 +28,23 @@ class Proposed:
     grid: Grid
     bound: int
 
+    def __post_init__(self) -> None:
+        # A statistic that moves by 3/2 granules moves by 2 once it is rounded.
+        if isinstance(self.bound, bool) or not isinstance(self.bound, int) or self.bound < 1:
+            raise QuestionError(
+                wanted="A proposal in whole granules, at least 1, was wanted.",
+                given=f"{self.bound!r} was given.",
+                do="Use propose_test_release, which rounds it up.",
+            )
+
     @property
     def granularity(self) -> Fraction:
         """The granule of the answer; `bound` and `centre` are counted in it."""
         return self.grid.granularity**self.statistic.power
+
+    def check(self, people: int) -> None:
+        """An error if the statistic of so many people cannot be told, whatever their values."""
+        computable(self.statistic, self.grid, people)
 
     def centre(self, values: Any) -> int:
         """The statistic, rounded to whole granules: ⌊f + ½⌋. If f moves by at most a whole bound, so does this."""

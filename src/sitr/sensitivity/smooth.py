@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from sitr.errors import QuestionError
 from sitr.loss.bounds import Number
 from sitr.sensitivity.sample import Grid
@@ -33,6 +35,10 @@ class Smooth:
     def granularity(self) -> Fraction:
         """The granule of the answer; `centre` and `scale` are counted in it."""
         return self.grid.granularity**self.statistic.power
+
+    def check(self, people: int) -> None:
+        """An error if the statistic of so many people cannot be told, whatever their values."""
+        computable(self.statistic, self.grid, people)
 
     def centre(self, values: Any) -> int:
         """The statistic, rounded to whole granules: ⌊f + ½⌋."""
@@ -64,6 +70,11 @@ def rounded(value: Fraction) -> int:
     (2, -1)
     """
     return math.floor(value + Fraction(1, 2))
+
+
+def computable(statistic: Statistic, grid: Grid, people: int) -> None:
+    """It is tried on made-up values, so that what is wrong with their number is said before there are any others."""
+    statistic.local(np.full(people, grid.low, dtype=np.int64), grid.low, grid.high)
 
 
 def known(statistic: Statistic) -> Statistic:

@@ -60,7 +60,9 @@ class Budget:
         For data sets of rows in which neighbours replace a row, so that their number is public: mechanisms whose noise
         is fitted to the data are about those. A random promise assumes that the rows are exchangeable, and is accepted
         as the first charge to a budget with a γ only; `Composed` releases several mechanisms, fixed in advance, as one
-        charge. NULL and NaN count as `missing`, so that no row can fail the release.
+        charge. NULL and NaN count as `missing`, and what is beyond the bounds as the bounds, so that no row can fail
+        the release of a statistic of Sitr's. A function of your own must give a finite number for all rows there could
+        be: if it fails, that much is told, which no promise covers.
         """
         return released(self.table, self._backend, self.ledger, mechanism, column=column, missing=missing, coins=coins)
 

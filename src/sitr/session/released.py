@@ -20,6 +20,8 @@ from sitr.noise.coins import Coins, Keystream, system_coins
 from sitr.query.schema import NUMERIC, Table
 from sitr.report import released as report
 from sitr.report import text as terminal
+from sitr.sensitivity.proposed import Proposed
+from sitr.sensitivity.smooth import Smooth
 from sitr.session.question import account_name, check_unchanged
 
 
@@ -179,7 +181,10 @@ def _finite(missing: Number) -> float:
 
 
 def _check_size(parts: tuple[Releasing, ...], size: int) -> None:
-    """Rules for one number of people say which. It is public here, so that a wrong one is told before the charge."""
+    """Rules for one number of people say which, others if they know theirs for this one.
+
+    It is public here, so that what is wrong with it is told before the charge.
+    """
     for part in parts:
         fitted = getattr(part.sensitivity, "size", size)
         if fitted != size:
@@ -188,3 +193,5 @@ def _check_size(parts: tuple[Releasing, ...], size: int) -> None:
                 given=f"{part!r} is fitted to {fitted}.",
                 do=f"Make its rule with size={size}; nothing was spent.",
             )
+        if isinstance(rule := part.sensitivity, Smooth | Proposed):
+            rule.check(size)
