@@ -221,6 +221,7 @@ def test_it_says_who_is_protected_and_that_its_loss_is_not_known():
         ({"shift": -1}, ValueError, "shift to be a finite number above 0"),
         ({"price": PureDP(1.0), "freedom": 0}, ValueError, "freedom"),
         ({"sensitivity": median}, QuestionError, "smooth sensitivity"),
+        ({"noise": "laplace"}, QuestionError, "of a kind that it knows"),
     ],
 )
 def test_prices_that_cannot_be_kept(more, error, words):
@@ -236,6 +237,10 @@ def test_parameters_without_a_promise_are_refused():
         SmoothNoise(rule, NoiseKind.LAPLACE, epsilon=0.5, shift=0.6, dilation=0.1)
     with pytest.raises(ValueError, match="dilation"):
         SmoothNoise(rule, NoiseKind.LAPLACE, epsilon=0.5, shift=0.3, dilation=0)
+    with pytest.raises(InvalidPromise, match="dilation of at least 1e-09"):
+        SmoothNoise(rule, NoiseKind.LAPLACE, epsilon=0.5, shift=0.3, dilation=1e-12)
+    with pytest.raises(QuestionError, match="of a kind that it knows"):
+        SmoothNoise(rule, "laplace", epsilon=0.5, shift=0.3, dilation=0.01)
 
 
 def test_nothing_but_the_coins_decides():

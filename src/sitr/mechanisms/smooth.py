@@ -76,6 +76,13 @@ class SmoothNoise:
                 given=f"{self.sensitivity!r} was given.",
                 do="Write for example smooth(median, bounds=(0, 200)).",
             )
+        _check_kind(self.noise)
+        if not self.dilation >= LEAST:
+            raise InvalidPromise(
+                wanted=f"A dilation of at least {LEAST:g} was wanted: floats keep no smaller one.",
+                given=f"{self.dilation!r} was given.",
+                do="Use SmoothNoise.fitting.",
+            )
         for name in ("epsilon", "shift"):
             object.__setattr__(self, name, positive(getattr(self, name), name=name, mechanism="SmoothNoise"))
         self.promise()  # an error, unless there is one
@@ -104,6 +111,7 @@ class SmoothNoise:
             )
         if noise is None:
             noise = NoiseKind.LAPLACE if isinstance(price, ApproximateDP) else NoiseKind.STUDENT
+        _check_kind(noise)
         e = positive(price.epsilon, name="epsilon", mechanism="SmoothNoise")
         room = _room(price, noise, freedom)
         if shift is not None:
@@ -187,6 +195,15 @@ class SmoothNoise:
                 return arb(2).sqrt() * ball(rest).erfcinv()
             case NoiseKind.STUDENT:
                 return _student_quantile(rest, freedom=self.freedom)
+
+
+def _check_kind(noise: object) -> None:
+    if not isinstance(noise, NoiseKind):
+        raise QuestionError(
+            wanted="SmoothNoise wants noise of a kind that it knows.",
+            given=f"{noise!r} was given.",
+            do="Write for example NoiseKind.LAPLACE.",
+        )
 
 
 Room = Callable[[Fraction], float]
