@@ -15,6 +15,7 @@ from scipy.stats import chi2
 
 from sitr.errors import DescriptionError, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.pure import PureDP
 from sitr.loss.bounds import ball, exact
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.mechanism import common_relation
@@ -239,10 +240,10 @@ def test_refusal_is_the_probability_of_its_law(distance):
     assert mechanism.refusal(values) == pytest.approx(float(refused), rel=1e-9, abs=1e-15)
 
 
-@pytest.mark.parametrize("delta", [0.0, 1.0])
-def test_a_price_without_a_delta(delta):
+@pytest.mark.parametrize("price", [ApproximateDP(1.0, 0.0), ApproximateDP(1.0, 1.0), PureDP(1.0)])
+def test_a_price_without_a_delta(price):
     with pytest.raises(InvalidPromise, match="0 < delta < 1"):
-        fitted(median, high=4, price=ApproximateDP(1.0, delta))
+        fitted(median, high=4, price=price)
 
 
 @pytest.mark.parametrize("share", [0, 1, -0.5, 2])

@@ -13,6 +13,7 @@ from scipy.stats import chi2
 
 from sitr.errors import DescriptionError, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.loss.bounds import upward
 from sitr.mechanisms.dilation import laplace_dilation
@@ -240,7 +241,7 @@ def test_rows_of_any_width_are_answered():
 # What is refused
 
 
-@pytest.mark.parametrize("price", [ApproximateDP(1.0, 0.0), ApproximateDP(1.0, 1.0)])
+@pytest.mark.parametrize("price", [ApproximateDP(1.0, 0.0), ApproximateDP(1.0, 1.0), PureDP(1.0)])
 def test_delta_is_between_0_and_1(price):
     with pytest.raises(InvalidPromise, match="0 < delta < 1"):
         fitted(price)

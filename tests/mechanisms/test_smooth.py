@@ -240,7 +240,7 @@ def test_parameters_without_a_promise_are_refused():
     with pytest.raises(InvalidPromise, match="dilation of at least 1e-09"):
         SmoothNoise(rule, NoiseKind.LAPLACE, epsilon=0.5, shift=0.3, dilation=1e-12)
     with pytest.raises(QuestionError, match="of a kind that it knows"):
-        SmoothNoise(rule, "laplace", epsilon=0.5, shift=0.3, dilation=0.01)
+        SmoothNoise(rule, "laplace", epsilon=0.5, shift=0.3, dilation=0.01)  # type: ignore[arg-type]
 
 
 def test_nothing_but_the_coins_decides():

@@ -90,7 +90,7 @@ def test_a_continuous_statistic_fails_exactly_as_often_as_it_may(population):
     trials = 1200
     lower, upper = bounds_on(missed(population, size=4, trials=trials, choice=exchangeable), trials)
     assert lower < 0.25 < upper
-    fewer = missed(population, size=4, trials=trials, choice=lambda _: Draws(1, 1, ()))
+    fewer = missed(population, size=4, trials=trials, choice=lambda _: exchangeable(0.5))
     assert bounds_on(fewer, trials)[0] > 0.25
 
 
@@ -151,6 +151,13 @@ def test_rows_may_be_wide_and_variances_are_in_squared_granules():
 def test_what_does_not_fit_is_refused(options, message):
     with pytest.raises(DescriptionError, match=message):
         sampled(mean, **{"population": np.zeros, "size": 5, "gamma": 0.1, "granularity": 1, **options})
+
+
+@pytest.mark.parametrize(("rank", "share"), [(9, 0), (9, Fraction(99, 1000)), (8, Fraction(1, 10)), (0, 1), (10, 1)])
+def test_a_choice_that_claims_too_small_a_gamma_is_refused(rank, share):
+    assert Draws(9, 9, (("newcomer", Fraction(1, 10)),)) == exchangeable(0.1)
+    with pytest.raises(DescriptionError, match="a γ of at least"):
+        Draws(9, rank, (("newcomer", Fraction(share)),))
 
 
 def test_a_rule_is_for_one_number_of_people():

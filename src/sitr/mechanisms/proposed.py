@@ -70,9 +70,9 @@ class ProposeTestRelease:
 
         A larger share lets more data pass, a smaller one makes the answer more exact.
         """
-        if not 0.0 < price.delta < 1.0:
+        if not isinstance(price, ApproximateDP) or not 0.0 < price.delta < 1.0:
             raise InvalidPromise(
-                wanted="A price with 0 < delta < 1 was wanted: a test can err.",
+                wanted="An ApproximateDP with 0 < delta < 1 was wanted: a test can err.",
                 given=f"{price!r} was given.",
                 do="Choose a small positive delta, for example 1e-6.",
             )

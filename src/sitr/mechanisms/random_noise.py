@@ -54,9 +54,9 @@ class RandomNoise:
 
     def __post_init__(self) -> None:
         price, rule = self.price, self.sensitivity
-        if not 0 < price.delta < 1:
+        if not isinstance(price, ApproximateDP) or not 0 < price.delta < 1:
             raise InvalidPromise(
-                wanted="A price with 0 < delta < 1 was wanted: the scale of the noise depends on the data.",
+                wanted="An ApproximateDP with 0 < delta < 1 was wanted: the scale of the noise depends on the data.",
                 given=f"{price!r} was given.",
                 do="Choose a small positive delta, for example 1e-6.",
             )

@@ -57,7 +57,7 @@ class RandomSensitivity:
             raise _misfit(statistic, "no bound on h, which what is published does not know")
         reached = _widest(self.subject, self.size) if isinstance(self.subject, OnGrid) else Fraction(0)
         if self.bound is not None and self.bound < reached:
-            raise _misfit(statistic, "bounds, to which values are clamped, and no smaller bound on h, which may not hold")
+            raise _misfit(statistic, "bounds, to which values are clamped, and no smaller bound on h, which may fail")
         if pairs is Pairs.EVERY and self.h is not None and math.comb(self.size, 2) > _ALL:
             raise _misfit(statistic, f"pairs that are drawn, Pairs.DRAWN: {self.size} people have too many")
         self.ladder(miss=1)  # says now what is wrong with γ, or that there are too few people

@@ -30,6 +30,16 @@ class Draws:
     rank: int
     parts: Shares
 
+    def __post_init__(self) -> None:
+        """Without ties the private data move farther than the k-th smallest with probability (m + 1 − k)/(m + 1)."""
+        missed = Fraction(self.pairs + 1 - self.rank, self.pairs + 1)
+        if not 1 <= self.rank <= self.pairs or sum((share for _, share in self.parts), Fraction(0)) < missed:
+            raise DescriptionError(
+                wanted=f"One of the movements was wanted, and a γ of at least {missed} for what exceeds it.",
+                given=f"{self!r} was given.",
+                do="Keep a higher rank, draw more pairs, or ask for a larger gamma.",
+            )
+
 
 def exchangeable(gamma: Number) -> Draws:
     """m = ⌈1/γ⌉ − 1 and k = m: the largest.
