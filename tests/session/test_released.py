@@ -26,7 +26,7 @@ from sitr.flavors.random import Basis
 from sitr.mechanisms.proposed import ProposeTestRelease
 from sitr.mechanisms.smooth import SmoothNoise
 from sitr.noise.coins import Coins, TestCoins
-from sitr.sensitivity import propose_test_release, smooth, trimmed_mean
+from sitr.sensitivity import median, propose_test_release, smooth, trimmed_mean
 from sitr.session.budget import Budget
 
 PEOPLE = 40
@@ -138,6 +138,20 @@ def test_the_papers_say_what_it_is(open_budget: Callable[..., Budget], tmp_path:
     assert told["budget"]["after"]["spent"]["gamma"] == 0.05
     assert told["budget"]["after"]["remaining"]["gamma"] == 0.0
     assert told["value"]["exact"] == str(released.value)
+
+
+def test_the_papers_show_what_is_exposed_outright(open_budget: Callable[..., Budget], tmp_path: Path) -> None:
+    """Both tests may be passed that should not be; the δ of smooth noise is a finite tail."""
+    budget, test = open_budget(sitr.ApproximateDP(9.0, 1e-3)), proposed(median)
+    smooth_noise = SmoothNoise.fitting(sitr.ApproximateDP(0.5, 1e-6), sensitivity=smooth(median, bounds=(0, 1)))
+    twice = budget.release(sitr.Composed((test, smooth_noise, test)), column="cost")
+    assert twice.to_dict()["infinite_mass"] == pytest.approx(2 * test.exposed())
+    assert 0 < test.exposed() < 1e-6
+    for text in (str(twice), twice.certificate(tmp_path / "page.html").read_text("utf-8")):
+        assert "an answer may hide nobody" in " ".join(text.split())
+    once = budget.release(smooth_noise, column="cost")
+    assert once.to_dict()["infinite_mass"] == 0.0
+    assert "hide nobody" not in str(once)
 
 
 def test_a_plan_fixed_in_advance_is_one_charge(open_budget: Callable[..., Budget]) -> None:

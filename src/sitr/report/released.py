@@ -16,7 +16,7 @@ from sitr.flavors.arrows import Kept
 from sitr.report import plots
 from sitr.report.certificate import before, promise_dict
 from sitr.report.english import ENGLISH
-from sitr.report.figures import about, visible
+from sitr.report.figures import about, at_most, visible
 from sitr.report.html import render as filled
 from sitr.report.text import facts
 from sitr.report.words import notation
@@ -39,6 +39,8 @@ class Record:
     by: str
     version: str
     budget: Filter
+    exposed: float = 0.0
+    """How much of δ may be mass at L = +∞."""
 
 
 def shown(value: Any) -> str:
@@ -63,12 +65,17 @@ def told(record: Record) -> tuple[tuple[str, str], ...]:
     return (
         ("promise", f"{notation(record.charge)}, {ENGLISH.flavor(record.charge)}"),
         *([("random", newcomer)] if newcomer else ()),
+        *([("outright", _outright(record.exposed))] if record.exposed else ()),
         ("made by", visible(record.mechanism)),
         ("column", f"{visible(record.column)}; rows without a number count as {about(record.missing)}"),
         ("protects", f"each {visible(record.neighbors)}; the number of rows is public"),
         ("left", f"{notation(record.budget.remaining(), left=True)} of {notation(record.budget.promise)}"),
         ("entry", f"{record.entry}, {visible(record.dataset)}, {record.at:%Y-%m-%d %H:%M:%S} UTC"),
     )
+
+
+def _outright(mass: float) -> str:
+    return f"With probability up to {at_most(mass)}, a part of δ, an answer may hide nobody: a loss without bound."
 
 
 def render(record: Record) -> RenderableType:
@@ -100,6 +107,7 @@ def to_dict(record: Record) -> dict[str, Any]:
         "missing": record.missing,
         "value": _plain(record.value),
         "promise": promise_dict(record.charge),
+        "infinite_mass": record.exposed,
         "budget": {
             "promise": promise_dict(record.budget.promise),
             "charge": promise_dict(record.charge),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,8 +13,9 @@ from sitr.errors import BackendFailure, QuestionError, UnknownName
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.ledger.ledger import Ledger
-from sitr.loss.bounds import Number
+from sitr.loss.bounds import Number, exact, upward
 from sitr.mechanisms.composed import Composed
+from sitr.mechanisms.proposed import ProposeTestRelease
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
 from sitr.noise.coins import Coins, Keystream, system_coins
@@ -123,8 +125,15 @@ def released(
         by=entry.by,
         version=entry.version,
         budget=budget,
+        exposed=_exposed(parts),
     )
     return Released(record)
+
+
+def _exposed(parts: tuple[Releasing, ...]) -> float:
+    """How much of δ may be mass at L = +∞: somebody exposed outright, and not a little more than ε."""
+    tests = (part.exposed() for part in parts if isinstance(part, ProposeTestRelease))
+    return upward(min(Fraction(1), sum(map(exact, tests), Fraction(0))))
 
 
 def _parts(mechanism: object) -> tuple[Releasing, ...]:
