@@ -123,6 +123,26 @@ def test_drawn_pairs_step_by_what_one_person_is_in():
     assert found == pytest.approx(expected, rel=1e-9)
 
 
+def test_all_pairs_of_one_person_are_one_step():
+    """One of ten people moves nine pairs, to the ranks 37 to 45. From rank 29 on, steps of eight would meet two."""
+    rule = random(mean, size=10, gamma=Fraction(26, 55), bounds=(0, 100), granularity=1, pairs=Pairs.EVERY)
+    assert rule.ladder().rank == 29
+    s, t = (rule.scale(rule.sample([0] * 9 + [last]), dilation=0.5) for last in (0, 100))
+    assert 1.6 < t / s <= math.exp(0.5)
+
+
+def test_drawn_pairs_of_one_person_are_one_step():
+    """One person is in five of 200 pairs, the ranks 196 to 200. From rank 176 on, steps of four would meet two."""
+    rule = random(mean, bounds=(0, 100), granularity=1, size=100, gamma=0.2, pairs=Pairs.DRAWN, draws=200)
+    first = np.arange(200) % 100
+    chosen = first, (first + 1 + (np.arange(200) == 0)) % 100
+    assert np.bincount(np.r_[chosen])[2] == 5
+    assert rule.ladder(miss=0.1).rank == 176
+    values = np.arange(100) == 2
+    s, t = (rule.scale(rule.sample(x), dilation=0.1, miss=0.1, chosen=chosen) for x in (0 * values, 100 * values))
+    assert t <= s * math.exp(0.1)
+
+
 @pytest.mark.parametrize("pairs", [Pairs.DISJOINT, Pairs.EVERY, Pairs.PUBLISHED])
 def test_constant_data_and_ties_are_answered(pairs):
     rule = random(mean, size=1000, gamma=0.2, bounds=(0, 10), granularity=1, pairs=pairs)
