@@ -127,6 +127,19 @@ def test_rows_of_any_length_have_a_minimum() -> None:
         assert all(abs(part) < 1.01e-7 for part in vector.entries())
 
 
+@each_loss
+@pytest.mark.parametrize("length", [1e30, 1e40, 1e99])
+def test_long_rows_with_columns_alike_are_no_error_that_tells_of_them(loss: RowLoss, length: float) -> None:
+    """With as many digits as are tried at first the second derivatives seem to be singular."""
+    features = np.array([[length, length, 1.0], [-length, -length, 2.0], [1.0, 1.0, -1.0], [0.5, 0.5, 0.5]])
+    rows = Rows.clipped(features, norm=None, constant=True)
+    asked = Objective(rows, np.array([1.0, 1.0, -1.0, 1.0]), loss, Fraction(1, 10**30))
+    weights = asked.minimum(within=Fraction(1, 10**6))
+    with ctx.workprec(2000):
+        _, vector, _ = minimiser._evaluated(asked, weights)
+        assert all(abs(part) < 1.01e-36 for part in vector.entries())
+
+
 def test_steps_that_go_too_far_are_halved() -> None:
     """From 0, Newton's method for Huber's loss jumps beyond where it has any curvature."""
     targets = np.array([100.0, 100.0, 0.1, -5.0])

@@ -229,7 +229,7 @@ def _by_balls(problem: Objective, within: Fraction) -> list[Fraction]:
             near = ball(problem.curvature) * ball(within)
             if _length(vector) <= near:
                 return weights
-            step = _mid(bend.solve(-vector))
+            step = _newton(vector, bend)
             slope = (vector.transpose() * _column(step))[0, 0]
             if not slope < 0:
                 bits *= 2
@@ -243,6 +243,15 @@ def _by_balls(problem: Objective, within: Fraction) -> list[Fraction]:
                 size /= 2
             else:
                 bits *= 2
+
+
+def _newton(vector: arb_mat, bend: arb_mat) -> list[Fraction]:
+    """Where Newton's method goes from here; nowhere, where there are too few digits to tell."""
+    try:
+        step = bend.solve(-vector)
+    except ZeroDivisionError:  # as far as these digits tell, the matrix may be singular
+        return [Fraction(0)] * vector.nrows()
+    return [_dyadic(number.mid()) if number.is_finite() else Fraction(0) for number in step.entries()]
 
 
 def _evaluated(
@@ -279,10 +288,6 @@ def _column(numbers: list[Fraction]) -> arb_mat:
 def _length(vector: arb_mat) -> arb:
     """At least the length; a ball around zero has a square that seems to go below it."""
     return sum((number.abs_upper() ** 2 for number in vector.entries()), arb(0)).sqrt()
-
-
-def _mid(vector: arb_mat) -> list[Fraction]:
-    return [_dyadic(number.mid()) for number in vector.entries()]
 
 
 def _dyadic(point: arb) -> Fraction:
