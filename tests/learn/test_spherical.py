@@ -18,6 +18,13 @@ def test_fitting_keeps_the_promise_exactly() -> None:
     assert noise.scale == Fraction(10, 7)
 
 
+def test_a_float_is_rounded_up_where_other_lengths_have_the_same() -> None:
+    """√(2⁶⁰ + 1) granules is 2³⁰ as a float."""
+    assert Spherical(scale=1, sensitivity=2.0**30).sensitivity > 2**30
+    assert Spherical.fitting(PureDP(1.0), sensitivity=2.0**30).scale > 2**30
+    assert Spherical(scale=1, sensitivity=3.0).sensitivity == 3
+
+
 def test_released_numbers_are_on_the_grid_and_as_far_as_the_error_says() -> None:
     noise, coins = Spherical(scale=2, granularity=Fraction(1, 8)), TestCoins(7)
     drawn = [noise.release([Fraction(1, 8)] * 4, coins=coins) for _ in range(2000)]

@@ -37,7 +37,8 @@ class Spherical:
     def __post_init__(self) -> None:
         grain = granule(self.granularity, mechanism="Spherical")
         object.__setattr__(self, "scale", positive(self.scale, name="scale", mechanism="Spherical"))
-        object.__setattr__(self, "sensitivity", movement(self.sensitivity, grain, mechanism="Spherical"))
+        moved = movement(self.sensitivity, grain, mechanism="Spherical", euclidean=True)
+        object.__setattr__(self, "sensitivity", moved)
         object.__setattr__(self, "granularity", grain)
 
     @classmethod
@@ -48,7 +49,7 @@ class Spherical:
         Fraction(4, 1)
         """
         grain = granule(granularity, mechanism="Spherical")
-        moved = movement(sensitivity, grain, mechanism="Spherical")
+        moved = movement(sensitivity, grain, mechanism="Spherical", euclidean=True)
         return cls(moved / positive(price.epsilon, name="epsilon", mechanism="Spherical"), moved, grain)
 
     def promise(self) -> PureDP:
