@@ -110,20 +110,24 @@ def output_perturbed(
         error = float(noise.error(size=size))
     else:
         noise = Gaussian.fitting(promise, sensitivity=moved, granularity=granularity, single=size == 1)
-        error = _bell_length(exact(noise.sigma), size)
+        error = _bell_length(exact(noise.sigma), size, granularity)
     vector = noise.release(_on_grid(centre(within), granularity), coins=coins)
     return Released(tuple(vector), promise, error, granularity)
 
 
-def _bell_length(sigma: Fraction, size: int) -> float:
-    """A length that d Gaussian numbers keep to in 95 of 100 cases: ‖z‖²/(2σ²) has the Gamma law of d/2."""
+def _bell_length(sigma: Fraction, size: int, granularity: Fraction) -> float:
+    """A length that d Gaussian numbers keep to in 95 of 100 cases: ‖z‖²/(2σ²) has the Gamma law of d/2.
+
+    On a grid each may be a granule larger: P(|y| ≥ k) ≤ P(|z| ≥ k − 1) for k = 1, 2, … granules, because the sum of
+    e^{−j²/2σ²} over j ≥ k is less than the integral from k − 1 on, and over all j it is more than √(2π)·σ.
+    """
     low, high = Fraction(0), Fraction(size + 8)
     rest = ball(Fraction(1, 20))
     while high - low > Fraction(1, 1024):
         middle = (low + high) / 2
         kept = ball(middle).gamma_upper(ball(Fraction(size, 2)), regularized=True) <= rest
         low, high = (low, middle) if kept else (middle, high)
-    return float(sigma) * math.sqrt(2.0 * float(high))
+    return float(sigma) * math.sqrt(2.0 * float(high)) + float(granularity * square_root_upward(Fraction(size)))
 
 
 def _randomly(
