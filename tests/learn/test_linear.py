@@ -5,12 +5,14 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import traceback
 import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import HuberRegressor, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -169,6 +171,9 @@ def test_public_things_must_be_given() -> None:
         PrivateLogisticRegression(PureDP(1.0), norm=1.0, classes=("no", "maybe")).fit(x, labels)
     with pytest.raises(DescriptionError, match="binary"):
         PrivateLogisticRegression(PureDP(1.0), norm=1.0, classes=(0, 1)).fit(x, np.arange(50) % 3)
+    named: Any = "objective"
+    with pytest.raises(DescriptionError, match=r"Method\.OBJECTIVE"):
+        PrivateLogisticRegression(PureDP(1.0), norm=1.0, classes=("no", "yes"), method=named).fit(x, labels)
     with pytest.raises(ValueError, match="between 1e-30"):
         PrivateRidge(PureDP(1.0), norm=1e31, bound=1.0).fit(x, y)
     with pytest.raises(ValueError, match="regularization"):
@@ -179,6 +184,28 @@ def test_classes_do_not_depend_on_the_labels_that_occur() -> None:
     x, _, _ = data(50)
     model = PrivateLogisticRegression(PureDP(1.0), norm=1.0, classes=("yes", "no")).fit(x, ["no"] * 50)
     assert model.classes_.tolist() == ["no", "yes"]
+
+
+def test_a_fit_that_fails_leaves_nothing_behind() -> None:
+    x, _, labels = data(50)
+    model = PrivateLogisticRegression(PureDP(1.0), norm=1.0, classes=("no", "maybe"))
+    with pytest.raises(DescriptionError, match="There are others"):
+        model.fit(x, labels)
+    with pytest.raises(NotFittedError):
+        model.predict(x)
+
+
+@pytest.mark.parametrize("place", ["features", "targets"])
+def test_errors_do_not_repeat_what_was_found(place: str) -> None:
+    rows: list[list[object]] = [[1.0], ["Ann is ill" if place == "features" else 2.0]]
+    numbers: list[object] = [1.0, "Ann is ill" if place == "targets" else 2.0]
+    models = [PrivateRidge(PureDP(1.0), norm=1.0, bound=1.0), PrivateHuberRegressor(PureDP(1.0), norm=1.0)]
+    means = [PrivateMean(PureDP(1.0), norm=1.0), PrivateHuberMean(PureDP(1.0))]
+    for model in [*models, *(means if place == "features" else [])]:
+        for kind in (object, str):
+            with pytest.raises(ValueError, match="wants numbers") as raised:
+                model.fit(np.array(rows, dtype=kind), np.array(numbers, dtype=kind if place == "targets" else float))
+            assert "Ann" not in "".join(traceback.format_exception(raised.value))
 
 
 def test_parameters_copies_and_pickles() -> None:

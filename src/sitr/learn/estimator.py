@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
 
 from sitr.flavors.promise import Promise
 from sitr.learn.losses import Numbers
@@ -34,6 +35,18 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         if not isinstance(self.promise, Promise):
             raise refused(self.promise)
         return self.promise
+
+    def _numbers(self, *data: Any, **options: Any) -> Any:
+        """Rows, and targets if there are any, as scikit-learn checks them. No message repeats a value."""
+        try:
+            found = validate_data(self, *data, dtype=np.float64, order="C", **options)
+            return (found[0], np.asarray(found[1], dtype=np.float64)) if options.get("y_numeric") else found
+        except ValueError as wrong:
+            if "could not convert" not in str(wrong):
+                raise
+        raise ValueError(
+            f"{type(self).__name__} wants numbers. Something else was given. Leave it out, or make numbers of it."
+        )
 
     def _grain(self) -> Fraction | None:
         if self.granularity is None:

@@ -134,7 +134,8 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         self._promised()
-        features, labels = validate_data(self, X, y, dtype=np.float64, order="C")
+        self._known_method()
+        features, labels = self._numbers(X, y)
         check_classification_targets(labels)
         if (kind := type_of_target(labels)) != "binary":
             raise DescriptionError(
@@ -142,9 +143,9 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
                 given=f"The type of the target is {kind}.",
                 do="Fit one model for each class against the others, and split the promise among them.",
             )
-        self.classes_ = self._labels()
-        second = labels == self.classes_[1]
-        if not np.all(second | (labels == self.classes_[0])):
+        classes = self._labels()
+        second = labels == classes[1]
+        if not np.all(second | (labels == classes[0])):
             raise DescriptionError(
                 wanted="Labels that are among the two classes were wanted.",
                 given="There are others.",
@@ -152,8 +153,16 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
             )
         targets = np.where(second, 1.0, -1.0)
         weights, constant = self._weights(self._rows(features), targets, Logistic(), method=self.method)
-        self.coef_, self.intercept_ = weights.reshape(1, -1), np.array([constant])
+        self.classes_, self.coef_, self.intercept_ = classes, weights.reshape(1, -1), np.array([constant])
         return self
+
+    def _known_method(self) -> None:
+        if self.method is not None and not isinstance(self.method, Method):
+            raise DescriptionError(
+                wanted="A method was wanted: Method.OUTPUT or Method.OBJECTIVE.",
+                given=f"method={self.method!r} was given.",
+                do="Import Method from sitr.learn, or leave it out for noise on the weights.",
+            )
 
     def _labels(self) -> NDArray[Any]:
         labels = np.unique(np.asarray(self.classes)) if self.classes is not None else np.empty(0)
@@ -166,7 +175,7 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
         return labels
 
     def decision_function(self, X: Any) -> Numbers:
-        check_is_fitted(self)
+        check_is_fitted(self, "coef_")
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(rows @ self.coef_[0] + self.intercept_[0])
 
@@ -187,11 +196,11 @@ class _LinearRegressor(RegressorMixin, _Linear):  # type: ignore[misc]
 
     def _validated(self, X: Any, y: Any) -> tuple[Numbers, Numbers]:
         self._promised()
-        features, targets = validate_data(self, X, y, dtype=np.float64, order="C", y_numeric=True)
-        return features, np.asarray(targets, dtype=np.float64)
+        features, targets = self._numbers(X, y, y_numeric=True)
+        return features, targets
 
     def predict(self, X: Any) -> Numbers:
-        check_is_fitted(self)
+        check_is_fitted(self, "coef_")
         rows = validate_data(self, X, dtype=np.float64, reset=False)
         return np.asarray(rows @ self.coef_ + self.intercept_)
 

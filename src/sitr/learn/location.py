@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from sitr.errors import DescriptionError
 from sitr.flavors.promise import Promise
@@ -56,7 +55,7 @@ class PrivateMean(Estimator):
                 given="There is neither.",
                 do="Give norm=… or granularity=…, chosen without looking at the data.",
             )
-        features = validate_data(self, X, dtype=np.float64, order="C")
+        features = self._numbers(X)
         count, size = features.shape
         rows = Rows.clipped(features, norm=float(norm), constant=False)
         whole = _granules(rows, float(step))
@@ -122,7 +121,7 @@ class PrivateHuberMean(Estimator):
     def fit(self, X: Any, y: object = None) -> Self:  # noqa: ARG002
         promise, grain = self._promised(), self._grain()
         cut, curvature = float(self._positive("cut")), self._positive("regularization")
-        features = validate_data(self, X, dtype=np.float64, order="C")
+        features = self._numbers(X)
         count, size = features.shape
         half = count // 2
         ones = Rows.clipped(np.empty((count, 0)), norm=1.0, constant=True)
