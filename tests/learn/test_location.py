@@ -52,6 +52,12 @@ def test_no_row_moves_it_farther_than_h(estimator: PrivateMean | PrivateHuberMea
     assert worst > (0.999 if isinstance(estimator, PrivateMean) else 0.005)
 
 
+def test_h_is_not_0_where_its_square_is_too_small_for_a_float() -> None:
+    estimator = PrivateHuberMean(PureDP(1.0), regularization=1e-3)
+    (h,) = asked(estimator, np.array([[0.0, 0.0], [1e-170, 1e-170]]))[1].pairs()
+    assert h >= 1.42e-167
+
+
 def test_the_movement_of_huber_is_attained() -> None:
     """All others are far out and cancel: the curvature is Λ alone."""
     estimator = PrivateHuberMean(PureDP(1.0), cut=0.5, regularization=0.01)

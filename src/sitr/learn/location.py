@@ -13,7 +13,7 @@ from sitr.learn.estimator import Estimator
 from sitr.learn.losses import ABOVE, Huber, Numbers
 from sitr.learn.minimiser import Objective, power_of_two
 from sitr.learn.perturbation import Movement, granules, output_perturbed
-from sitr.learn.rows import Rows
+from sitr.learn.rows import LEAST, Rows
 from sitr.loss.bounds import Number, square_root_upward
 
 _STEPS = 2**20
@@ -134,7 +134,7 @@ class PrivateHuberMean(Estimator):
         def pairs() -> Numbers:
             with np.errstate(over="ignore"):
                 apart = np.minimum(2.0 * cut, np.abs(features[:half] - features[half : 2 * half]))
-            return np.asarray(np.sqrt(np.square(apart).sum(axis=1)) * (ABOVE / float(curvature)))
+            return np.asarray((np.sqrt(np.square(apart).sum(axis=1)) + LEAST) * (ABOVE / float(curvature)))
 
         most, longest = 2 * Fraction(cut) * root / curvature, Fraction(ABOVE) ** 2
         fine = columns[0].granularity(moved=most / count, parts=granules(promise), longest=longest)

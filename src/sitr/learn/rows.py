@@ -19,7 +19,7 @@ MOST_ROWS = 2**11
 LONGEST = 1e100
 """What is computed from rows of this length, and from their squares, is still a float."""
 
-_LEAST = 1e-150
+LEAST = 1e-150
 """More than the length of a row whose squares are all too small for a float."""
 
 
@@ -136,4 +136,4 @@ class Block:
 
 
 def _extended(lengths: Numbers, constant: bool) -> Numbers:
-    return ((np.sqrt(np.square(lengths) + 1.0) if constant else lengths) + _LEAST) * ABOVE
+    return ((np.sqrt(np.square(lengths) + 1.0) if constant else lengths) + LEAST) * ABOVE
