@@ -196,10 +196,12 @@ def hidden_imports(source: str) -> set[str]:
 
 
 def may_be_hidden(name: str, module: Path) -> bool:
-    """Optional extras where frames go in and out; slow libraries in commands; the package's own lazy names."""
+    """Extras where frames go in and out or models are fitted; slow libraries in commands; the package's lazy names."""
     part = module.relative_to(SOURCE).parts[0].removesuffix(".py")
-    extra = name.partition(".")[0] in {"pandas", "polars"} and part in {"backends", "report", "session"}
-    return part in {"cli", "__init__"} or extra
+    library = name.partition(".")[0]
+    frames = library in {"pandas", "polars"} and part in {"backends", "report", "session"}
+    models = library in {"jax", "mbi", "optax", "sklearn"} and part == "releases"
+    return part in {"cli", "__init__"} or frames or models
 
 
 def test_hidden_imports_would_be_found() -> None:

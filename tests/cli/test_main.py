@@ -24,6 +24,8 @@ COMMANDS = (
     "protect",
     "preview",
     "ask",
+    "histogram",
+    "synthesize",
     "compare",
     "account",
     "calibrate",

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from sitr.query.rewrite import BoundedQuery, Cells
 from sitr.query.schema import Kind
+from sitr.releases.histogram import Tally
+from sitr.releases.synthetic.axes import Codes
+from sitr.releases.synthetic.sheet import Sheet
 
 
 class Backend(Protocol):
@@ -31,3 +35,12 @@ class Backend(Protocol):
 
     def numbers(self, column: str, *, missing: float) -> NDArray[np.float64]:
         """A column, a number for each row in their order; what is no number is `missing`. Raises as `cells` does."""
+
+    def counts(self, tally: Tally, *, salt: int) -> dict[int, int]:
+        """The exact count of each public cell that has rows, by its number, bounded as `cells` does it."""
+
+    def schema(self) -> pa.Schema:
+        """The columns with their Arrow types; reads no rows."""
+
+    def codes(self, sheet: Sheet, *, salt: int) -> Codes:
+        """The cells of each row that counts, a column for each axis; contributions are bounded as `cells` does it."""

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sitr.backends.codes import exact_codes
 from sitr.backends.engine import (
     connection,
     described,
@@ -27,9 +28,13 @@ from sitr.backends.engine import (
     only_this_file,
 )
 from sitr.backends.statement import identifier, literal
+from sitr.backends.tally import exact_counts
 from sitr.errors import DescriptionError, SourceError
 from sitr.query.rewrite import BoundedQuery, Cells
 from sitr.query.schema import Kind
+from sitr.releases.histogram import Tally
+from sitr.releases.synthetic.axes import ARROW, Codes
+from sitr.releases.synthetic.sheet import Sheet
 
 _TYPES: Mapping[Kind, str] = {
     Kind.INTEGER: "BIGINT",
@@ -87,8 +92,19 @@ class CsvFile:
     def numbers(self, column: str, *, missing: float) -> NDArray[np.float64]:
         return exact_numbers(column, source=self._source, missing=missing, views=self._views())
 
+    def counts(self, tally: Tally, *, salt: int) -> dict[int, int]:
+        types = {name: _TYPES[kind] for name, kind in self.columns}
+        return exact_counts(tally, source=self._source, types=types, salt=salt, views=self._views())
+
+    def schema(self) -> pa.Schema:
+        return pa.schema([(name, ARROW[kind]) for name, kind in self.columns])
+
+    def codes(self, sheet: Sheet, *, salt: int) -> Codes:
+        return exact_codes(sheet, source=self._source, salt=salt, views=self._views())
+
     @property
     def _source(self) -> str:
+        """The lines as rows."""
         fields = ", ".join(f"{self._cast(place)} AS {identifier(name)}" for place, (name, _) in enumerate(self.columns))
         split = (
             f"regexp_extract_all({literal(self.dialect.delimiter)} || rtrim(line, chr(13)), {literal(self._field)}, 1)"

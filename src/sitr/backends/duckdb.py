@@ -11,9 +11,11 @@ from typing import Protocol, runtime_checkable
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from sitr.backends.backend import Backend
+from sitr.backends.codes import exact_codes
 from sitr.backends.csv import CsvFile, Dialect, settle
 from sitr.backends.engine import (
     connection,
@@ -25,9 +27,13 @@ from sitr.backends.engine import (
     only_this_file,
 )
 from sitr.backends.statement import identifier, literal
+from sitr.backends.tally import exact_counts
 from sitr.errors import SourceError
 from sitr.query.rewrite import BoundedQuery, Cells
 from sitr.query.schema import Kind
+from sitr.releases.histogram import Tally
+from sitr.releases.synthetic.axes import Codes
+from sitr.releases.synthetic.sheet import Sheet
 
 PARQUET = (".parquet", ".pq")
 CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst")
@@ -108,6 +114,15 @@ class ParquetFile:
     def numbers(self, column: str, *, missing: float) -> NDArray[np.float64]:
         return exact_numbers(column, source=self._source, missing=missing, views={})
 
+    def counts(self, tally: Tally, *, salt: int) -> dict[int, int]:
+        return exact_counts(tally, source=self._source, types=self._columns(), salt=salt, views={})
+
+    def schema(self) -> pa.Schema:
+        return pq.read_schema(self.path)
+
+    def codes(self, sheet: Sheet, *, salt: int) -> Codes:
+        return exact_codes(sheet, source=self._source, salt=salt, views={})
+
     @property
     def _source(self) -> str:
         return f"read_parquet({literal(only_this_file(self.path))}, hive_partitioning=false)"
@@ -150,6 +165,16 @@ class ArrowRows:
 
     def numbers(self, column: str, *, missing: float) -> NDArray[np.float64]:
         return exact_numbers(column, source="arrow_rows", missing=missing, views={"arrow_rows": self.table})
+
+    def counts(self, tally: Tally, *, salt: int) -> dict[int, int]:
+        views = {"arrow_rows": self.table}
+        return exact_counts(tally, source="arrow_rows", types=self._columns, salt=salt, views=views)
+
+    def schema(self) -> pa.Schema:
+        return self.table.schema
+
+    def codes(self, sheet: Sheet, *, salt: int) -> Codes:
+        return exact_codes(sheet, source="arrow_rows", salt=salt, views={"arrow_rows": self.table})
 
     @cached_property
     def _columns(self) -> dict[str, str]:

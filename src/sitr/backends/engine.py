@@ -72,6 +72,15 @@ def _reading(
         ) from None
 
 
+def unread() -> BackendFailure:
+    """What is said of every failure after a charge."""
+    return BackendFailure(
+        wanted="The data were to be read.",
+        given="The database reported an error, which is withheld because it could quote the data.",
+        do="Check the data set itself; the charge stands, because the data were touched.",
+    )
+
+
 def described(engine: duckdb.DuckDBPyConnection, select: str) -> dict[str, str]:
     """The columns of a SELECT with DuckDB's names for their types."""
     return {str(row[0]): str(row[1]) for row in engine.execute(f"DESCRIBE {select}").fetchall()}

@@ -40,7 +40,7 @@ def statement(query: BoundedQuery, *, source: str, types: Mapping[str, str], sal
 
 def _rows(query: BoundedQuery, source: str, types: Mapping[str, str]) -> str:
     """One row per selected row: unit, keys and what it adds. Rows without a unit, or with a key not listed, are out."""
-    selected = [f"{_key_expression(key)} AS k{place}" for place, key in enumerate(query.keys)]
+    selected = [f"{key_expression(key)} AS k{place}" for place, key in enumerate(query.keys)]
     selected += [f"{_adds(term)} AS t{place}" for place, term in enumerate(query.terms)]
     conditions = []
     if isinstance(query.unit, Person):
@@ -48,7 +48,7 @@ def _rows(query: BoundedQuery, source: str, types: Mapping[str, str]) -> str:
         conditions.append(f"{identifier(query.unit.column)} IS NOT NULL")
     if query.where is not None:
         conditions.append(f"({_condition(query.where, types)})")
-    conditions += [_among(_key_expression(key), key.keys) for key in query.keys if key.keys is not None]
+    conditions += [_among(key_expression(key), key.keys) for key in query.keys if key.keys is not None]
     return f"SELECT {', '.join(selected)} FROM {source}" + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
 
 
@@ -62,7 +62,7 @@ def _few_groups(query: BoundedQuery, keys: list[str], salt: int) -> list[tuple[s
     """At most `max_groups` cells of each person."""
     if not keys or (query.cells is not None and query.cells <= query.max_groups):
         return []
-    return [("chosen", f"SELECT * FROM cells QUALIFY {_first(query.max_groups, ['u'], keys, salt)}")]
+    return [("chosen", f"SELECT * FROM cells QUALIFY {first(query.max_groups, ['u'], keys, salt)}")]
 
 
 def _few_rows(query: BoundedQuery, cells: str, keys: list[str], salt: int) -> list[tuple[str, str]]:
@@ -88,7 +88,7 @@ def _few_rows(query: BoundedQuery, cells: str, keys: list[str], salt: int) -> li
             f"SELECT r.*, row_number() OVER (PARTITION BY {twins}) AS twin "
             f"FROM rows r SEMI JOIN full_cells f ON {same}",
         ),
-        ("sampled", f"SELECT * FROM numbered QUALIFY {_first(cap, cell, [*values, 'twin'], salt)}"),
+        ("sampled", f"SELECT * FROM numbered QUALIFY {first(cap, cell, [*values, 'twin'], salt)}"),
         (
             "kept",
             f"SELECT {', '.join([*cell, *(name for name, _ in terms)])} FROM {cells} WHERE n <= {cap} UNION ALL "
@@ -97,7 +97,7 @@ def _few_rows(query: BoundedQuery, cells: str, keys: list[str], salt: int) -> li
     ]
 
 
-def _first(most: int, of: list[str], which: list[str], salt: int) -> str:
+def first(most: int, of: list[str], which: list[str], salt: int) -> str:
     """Keep the `most` smallest hashes of each group; of two equal hashes at the border neither, so that a collision can
     neither exceed the cap nor let the order of the rows decide."""
     # DuckDB's hash of several values ends in an XOR with the last one's own hash, which every salt shares: hashed once
@@ -119,10 +119,10 @@ def _adds(term: Term) -> str:
     column = identifier(term.column.name)
     if term.quantised is None:
         return f"CASE WHEN {column} IS NULL THEN 0 ELSE 1 END"
-    return f"coalesce({_granules(column, term.quantised)}, 0)"
+    return f"coalesce({granules(column, term.quantised)}, 0)"
 
 
-def _granules(column: str, to: Quantised) -> str:
+def granules(column: str, to: Quantised) -> str:
     """Clamp as a double, so that no cast can overflow; count granules; clamp again as an integer, so that no rounding
     can leave the bounds. NULL and NaN give NULL; ±infinity gives a bound."""
     low, high = float(to.lower * to.granularity), float(to.upper * to.granularity)
@@ -132,7 +132,7 @@ def _granules(column: str, to: Quantised) -> str:
     return f"CASE WHEN NOT isnan({number}) THEN least(greatest({rounded}, {to.lower}), {to.upper}) END"
 
 
-def _key_expression(column: Column) -> str:
+def key_expression(column: Column) -> str:
     """A key in one of the few types that an answer can hold; what does not fit becomes NULL."""
     name = identifier(column.name)
     match column.kind:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql, promise
+from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql, new_file, promise
 from sitr.cli.progress import working
 from sitr.cli.question import question
-from sitr.cli.terminal import BadUsage, FileError, console, json_text, say_json
+from sitr.cli.terminal import console, json_text, say_json
 
 if TYPE_CHECKING:
     from sitr.session.answer import Answer
@@ -98,22 +97,5 @@ CHARTS: dict[str, Writer] = {".svg": _svg}
 
 def _writer(path: Path, option: str, allowed: dict[str, Writer]) -> Writer:
     """What writes this file. All that can be known is checked now, before the charge."""
-    if path.suffix not in allowed:
-        raise BadUsage(
-            wanted=f"{option} wants a file ending in {' or '.join(allowed)}.",
-            given=f"{path} was given.",
-            do="Change the ending; nothing was spent.",
-        )
-    if path.exists():
-        raise FileError(
-            wanted="A new file was to be written.",
-            given=f"{path} is there already, and what was paid for is not overwritten.",
-            do="Choose another name, or move the file away; nothing was spent.",
-        )
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise FileError(
-            wanted=f"{path} was to be written.",
-            given=f"The folder {path.parent} is not there, or may not be written to.",
-            do="Create the folder or choose another; nothing was spent.",
-        )
+    new_file(path, option, tuple(allowed))
     return allowed[path.suffix]

@@ -18,10 +18,12 @@ from sitr.cli import (
     demo,
     dpsgd,
     explain,
+    histogram,
     ledger,
     preview,
     protect,
     sensitivity,
+    synthesize,
 )
 from sitr.cli.terminal import Command, help_alone
 
@@ -37,6 +39,8 @@ app.command("demo", cls=Command)(demo.demo)
 app.command("protect", cls=Command)(protect.protect)
 app.command("preview", cls=Command)(preview.preview)
 app.command("ask", cls=Command)(ask.ask)
+app.command("histogram", cls=Command)(histogram.histogram)
+app.command("synthesize", cls=Command)(synthesize.synthesize)
 app.command("compare", cls=Command)(compare.compare)
 app.command("account", cls=Command)(account.account)
 app.command("calibrate", cls=Command)(calibrate.calibrate)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 import typer
 
-from sitr.cli.terminal import BadUsage
+from sitr.cli.terminal import BadUsage, FileError
 
 if TYPE_CHECKING:
     from sitr.flavors.arrows import Kept
@@ -63,6 +64,7 @@ def named(option: str, items: Iterable[str] | None, read: Callable[[str, str], V
 EXAMPLES = {
     "--bounds": "cost=0:5000",
     "--granularity": "cost=0.01",
+    "--edges": "age=0,18,65,120",
     "--keys": "ward=Cardiology,Surgery",
     "--keys-file": "ward=wards.txt",
     "--type": "cost=real",
@@ -89,3 +91,25 @@ def interval(text: str) -> tuple[int | float, int | float]:
     """
     low, high = text.split(":")
     return number(low), number(high)
+
+
+def new_file(path: Path, option: str, endings: tuple[str, ...]) -> None:
+    """Refuse a file that cannot be written, or that is there already: known before anything is spent."""
+    if path.suffix not in endings:
+        raise BadUsage(
+            wanted=f"{option} wants a file ending in {' or '.join(endings)}.",
+            given=f"{path} was given.",
+            do="Change the ending; nothing was spent.",
+        )
+    if path.exists():
+        raise FileError(
+            wanted="A new file was to be written.",
+            given=f"{path} is there already, and what was paid for is not overwritten.",
+            do="Choose another name, or move the file away; nothing was spent.",
+        )
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise FileError(
+            wanted=f"{path} was to be written.",
+            given=f"The folder {path.parent} is not there, or may not be written to.",
+            do="Create the folder or choose another; nothing was spent.",
+        )

@@ -214,7 +214,7 @@ def _unit(column: str | None, *, row: bool) -> str | Row:
 
 def _keys(kinds: dict[str, Kind], listed: Items, filed: Items) -> dict[str, list[Key]]:
     def typed(column: str, texts: list[str]) -> list[Key]:
-        return [_key(text.strip(), kinds.get(column)) for text in texts if text.strip()]
+        return [key_of(text.strip(), kinds.get(column)) for text in texts if text.strip()]
 
     keys = named("--keys", listed, lambda column, text: typed(column, text.split(",")))
     more = named("--keys-file", filed, lambda column, file: typed(column, _lines(file)))
@@ -231,7 +231,7 @@ def _lines(file: str) -> list[str]:
     return Path(file).read_text("utf-8-sig").splitlines()
 
 
-def _key(text: str, kind: Kind | None) -> Key:
+def key_of(text: str, kind: Kind | None) -> Key:
     """A key in the type of its column; `describe` knows what to say of a column that cannot have keys."""
     if text == "NULL":
         return None

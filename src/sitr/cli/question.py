@@ -21,16 +21,20 @@ def question(description: Path, sql: str, *, budget: str | None, ledger: Path | 
 
     A second ledger would be a second budget for the same people: whoever may ask could ask for ever.
     """
-    from sitr.session.dataset import open as open_description
-
-    promised = promise(budget) if budget is not None else None
-    dataset = open_description(description)
-    opened = _budget(dataset, promised, ledger, named_in=description)
+    opened = dataset_budget(description, budget=budget, ledger=ledger)
     try:
         return opened.sql(sql)
     except DescriptionError as error:  # of a SUM without bounds
         do = f"{error.do} The option of sitr protect is --bounds COLUMN=LOW:HIGH."
         raise DescriptionError(wanted=error.wanted, given=error.given, do=do) from None
+
+
+def dataset_budget(description: Path, *, budget: str | None, ledger: Path | None) -> Budget:
+    """The one budget of a described data set."""
+    from sitr.session.dataset import open as open_description
+
+    promised = promise(budget) if budget is not None else None
+    return _budget(open_description(description), promised, ledger, named_in=description)
 
 
 def _budget(dataset: Dataset, promised: Kept | None, ledger: Path | None, *, named_in: Path) -> Budget:

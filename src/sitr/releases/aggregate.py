@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import product
 
 from sitr.noise.coins import Coins, Keystream
@@ -27,9 +28,14 @@ def _shown(plan: Plan, cells: Cells, coins: Coins) -> tuple[tuple[Key, ...], ...
     """All known keys, present or not, as they were described; of unknown ones those above the threshold, sorted."""
     if plan.threshold is None:
         return tuple(product(*(key.keys for key in plan.query.keys if key.keys is not None)))
-    candidates = sorted(cells, key=_order)
+    candidates = in_order(cells)
     noisy = plan.threshold.release([cells[key][-1] for key in candidates], coins=coins)
     return tuple(key for key, people in zip(candidates, noisy, strict=True) if people is not None)
+
+
+def in_order(keys: Iterable[tuple[Key, ...]]) -> list[tuple[Key, ...]]:
+    """Sorted by value."""
+    return sorted(keys, key=_order)
 
 
 def _order(key: tuple[Key, ...]) -> tuple[tuple[bool, str | int], ...]:

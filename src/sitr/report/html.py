@@ -82,6 +82,11 @@ def preview_fragment(plan: Plan, budget: Filter) -> str:
     )
 
 
+def rendered(template: str, **content: object) -> str:
+    """A template of another report, filled in."""
+    return _TEMPLATES.get_template(template).render(**content)
+
+
 def _columns(plan: Plan) -> list[tuple[Noisy, Figures, str]]:
     """Each column with how it is written and the exact size of its noise."""
     return [(column, Figures.of(column), _exact_size(column)) for column in plan.columns]

@@ -30,6 +30,11 @@ def line(x1: float, y1: float, x2: float, y2: float, *, stroke: str = "currentCo
     return f'<line x1="{x1:.2f}%" y1="{y1:g}" x2="{x2:.2f}%" y2="{y2:g}" stroke="{stroke}" {more}/>'
 
 
+def rect(x: float, y: float, width: float, height: float, *, fill: str, more: str = "") -> str:
+    """A bar or a tile."""
+    return f'<rect x="{x:.2f}%" y="{y:g}" width="{width:.2f}%" height="{height:g}" fill="{fill}" {more}/>'
+
+
 def window(parts: Iterable[str], *, x: float, y: float, width: float, height: float) -> str:
     """A pane that is 1000 wide and as high as it is on the page, however wide that is; nothing shows outside of it."""
     return (

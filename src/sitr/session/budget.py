@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import UnionType
+from typing import Any
 
 from sitr.accounting.filter import Filter
 from sitr.backends.backend import Backend
@@ -17,10 +19,19 @@ from sitr.noise.coins import Coins
 from sitr.query.frame import Condition
 from sitr.query.nodes import Aggregate, Named, Predicate, Query
 from sitr.query.rewrite import bound
-from sitr.query.schema import Table
+from sitr.query.schema import Key, Table
 from sitr.query.sql import parse
+from sitr.releases.cells import Rule, Step
+from sitr.releases.histogram import Method as How
+from sitr.releases.synthetic.axes import BINS, End, axes
+from sitr.releases.synthetic.plan import Method
+from sitr.releases.synthetic.rules import rules
+from sitr.releases.synthetic.sheet import sheet
+from sitr.session.histogram import HistogramQuestion
+from sitr.session.histogram import question as histogram
 from sitr.session.question import Question, account_name
 from sitr.session.released import Released, Releasing, released
+from sitr.session.synthetic import Synthesis
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,66 @@ class Budget:
         be: if it fails, that much is told, which no promise covers.
         """
         return released(self.table, self._backend, self.ledger, mechanism, column=column, missing=missing, coins=coins)
+
+    def synthesize(
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        bins: int | Mapping[str, int] = BINS,
+        bounds: Mapping[str, tuple[End, End]] | None = None,
+        keys: Mapping[str, Sequence[Key]] | None = None,
+        required: Collection[str] = (),
+        never: Iterable[Condition] = (),
+        rows_per_person: int | None = None,
+        method: Method | None = None,
+    ) -> Synthesis:
+        """Synthetic rows that imitate these columns, all but a person's id if none are named.
+
+        What a column can hold is public, never learned from the rows: the bounds and keys of the description, or given
+        here, where they may also be what an earlier answer has released; dates and moments have their bounds here only.
+        `bins` cut numbers and moments into cells. `required` columns are never NULL, and rows that fulfil a condition
+        of `never` are never drawn.
+        """
+        cut = axes(self.table, columns=columns, bins=bins, bounds=bounds, keys=keys, required=required)
+        return Synthesis(
+            sheet(self.table, cut, rows_per_person=rows_per_person),
+            self.table,
+            method,
+            rules(never, self.table, cut),
+            self._backend,
+            self.ledger,
+        )
+
+    def histogram(
+        self,
+        *columns: str,
+        bins: int | Sequence[int] | Mapping[str, int] | None = None,
+        bounds: tuple[End, End] | Mapping[str, tuple[End, End]] | None = None,
+        edges: Sequence[Number] | Mapping[str, Sequence[Number]] | None = None,
+        keys: Sequence[Key] | Mapping[str, Sequence[Key]] | None = None,
+        every: Step | Mapping[str, Step] | None = None,
+        outside: Rule | Mapping[str, Rule] | None = None,
+        missing: Rule | Mapping[str, Rule] = Rule.CELL,
+        method: How | None = None,
+    ) -> HistogramQuestion:
+        """Counts of rows in public cells: of one column, or of the product of several.
+
+        Cells are ranges of numbers (`bins` of equal width between `bounds`, or `edges`), of dates (`every` week, …,
+        between `bounds`), or categories (`keys`); bounds and keys of the description hold where none are given.
+        Several `bins` are a private choice among them, and categories that nobody has listed are shown above a
+        threshold; both are paid for. See `sitr.releases.histogram` for methods.
+        """
+        return Selection(self).histogram(
+            *columns,
+            bins=bins,
+            bounds=bounds,
+            edges=edges,
+            keys=keys,
+            every=every,
+            outside=outside,
+            missing=missing,
+            method=method,
+        )
 
     def standing(self) -> Filter:
         """The promise and all charges to it, now."""
@@ -113,6 +184,17 @@ class Selection:
             _wanted(aggregate, Aggregate, what="An aggregate", do='Write agg(n=sitr.count(), total=sitr.sum("cost")).')
         named = tuple(Named(name, aggregate) for name, aggregate in aggregates.items())
         return self.budget._question(Query(self.budget.table.name, named, self.keys, self.condition))
+
+    def histogram(self, *columns: str, **said: Any) -> HistogramQuestion:
+        """Counts of these rows in public cells: see `Budget.histogram`."""
+        if self.keys:
+            raise QuestionError(
+                wanted="A histogram has its cells for groups.",
+                given=f"group_by({', '.join(map(repr, self.keys))}) was given.",
+                do="Name these columns as columns of the histogram instead.",
+            )
+        budget = self.budget
+        return histogram(budget.table, budget._backend, budget.ledger, columns, where=self.condition, **said)
 
 
 def _wanted(given: object, kind: type | UnionType, *, what: str, do: str) -> None:

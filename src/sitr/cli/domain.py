@@ -1,0 +1,77 @@
+"""What is public about columns beyond a description: a YAML file of bounds, bins and keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sitr.cli.terminal import BadUsage
+
+if TYPE_CHECKING:
+    from sitr.query.schema import Key, Table
+
+FIELDS = ("bounds", "bins", "keys", "required")
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """By column: two numbers or two moments, a number of cells, a list of values; and the columns that are never NULL.
+
+    ::
+
+        age: {bounds: [0, 120], bins: 24, required: true}
+        ward: {keys: [Cardiology, Surgery, null]}
+        admitted: {bounds: [2023-01-01, 2024-12-31]}
+    """
+
+    ranges: dict[str, tuple[Any, Any]] = field(default_factory=dict)
+    bins: dict[str, int] = field(default_factory=dict)
+    keys: dict[str, list[Key]] = field(default_factory=dict)
+    required: list[str] = field(default_factory=list)
+
+    def bounds(self, table: Table) -> dict[str, tuple[Any, Any]]:
+        """The ends of columns; in one of moments, a day is its midnight."""
+        from sitr.query.schema import Kind
+
+        stamps = {column.name for column in table.columns if column.kind is Kind.TIMESTAMP}
+        return {name: tuple(map(_moment, ends)) if name in stamps else ends for name, ends in self.ranges.items()}
+
+
+def read_domain(path: Path | None) -> Domain:
+    """The file; nothing is public without one."""
+    import yaml
+
+    if path is None:
+        return Domain()
+    try:
+        content = yaml.safe_load(path.read_text("utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError):
+        content = None
+    if not isinstance(content, dict) or not all(isinstance(said, dict) for said in content.values()):
+        raise _wrong(path, "it is not YAML of one mapping for each column")
+    for name, said in content.items():
+        if unknown := [given for given in said if given not in FIELDS]:
+            raise _wrong(path, f"{name} has {unknown[0]!r}; there are {', '.join(FIELDS)}")
+        if "bounds" in said and not (isinstance(said["bounds"], list) and len(said["bounds"]) == 2):
+            raise _wrong(path, f"the bounds of {name} are not two values")
+
+    def given(field: str) -> dict[str, Any]:
+        return {str(name): said[field] for name, said in content.items() if field in said}
+
+    ranges = {name: (low, high) for name, (low, high) in given("bounds").items()}
+    return Domain(ranges, given("bins"), given("keys"), [name for name, must in given("required").items() if must])
+
+
+def _moment(end: Any) -> Any:
+    day = isinstance(end, date) and not isinstance(end, datetime)
+    return datetime(end.year, end.month, end.day) if day else end  # noqa: DTZ001 - no column has a zone
+
+
+def _wrong(path: Path, what: str) -> BadUsage:
+    return BadUsage(
+        wanted="A domain is a YAML file with bounds, bins, keys or required for each column.",
+        given=f"In {path}: {what}.",
+        do="Write for example  age: {bounds: [0, 120], bins: 24}.",
+    )

@@ -1,0 +1,346 @@
+"""`sitr histogram`: charge the price, count into public cells, add noise, draw the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sitr.cli.options import Budget, Json, Ledger, new_file, number, promise
+from sitr.cli.progress import working
+from sitr.cli.question import dataset_budget
+from sitr.cli.terminal import BadUsage, console, json_text, say_json
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Row
+
+if TYPE_CHECKING:
+    from sitr.flavors.arrows import Additive
+    from sitr.query.schema import Column, Table
+    from sitr.session.budget import Budget as Opened
+    from sitr.session.histogram import HistogramAnswer, HistogramQuestion
+
+Items = list[str] | None
+Pair = tuple[str, str] | None
+METHODS = ("flat", "tree", "buckets")
+AFTERWARDS = ("lattice", "simplex", "nonnegative", "rising", "falling", "one-peak")
+
+
+def histogram(
+    source: Annotated[
+        Path, typer.Argument(metavar="SOURCE", help="The file that `sitr protect` wrote, or a Parquet or CSV file.")
+    ],
+    column: Annotated[list[str], typer.Option(help="What to count by. Repeatable: the cells are then products.")],
+    price: Annotated[str, typer.Option("--promise", "--price", help="What to pay, such as 'pure(1)' or 'zcdp(0.05)'.")],
+    bins: Annotated[
+        Items, typer.Option(help="How many ranges: 20, COLUMN=20, or 5,10,20,40 to choose among privately.")
+    ] = None,
+    bounds: Annotated[Pair, typer.Option(help="Where the ranges begin and end: LOW HIGH, numbers or dates.")] = None,
+    edges: Annotated[Items, typer.Option(help="COLUMN=0,18,65,120 instead of bins and bounds. Repeatable.")] = None,
+    keys: Annotated[Items, typer.Option(help="COLUMN=A,B,… lists its public categories. Repeatable.")] = None,
+    every: Annotated[str | None, typer.Option(help="Ranges of dates: day, week, month or year.")] = None,
+    outside: Annotated[str | None, typer.Option(help="Values outside: clamp, cell (of their own) or drop.")] = None,
+    missing: Annotated[str, typer.Option(help="Rows without a value: cell (of their own) or drop.")] = "cell",
+    where: Annotated[str | None, typer.Option(help="Count only rows that fulfil this, such as 'days > 3'.")] = None,
+    method: Annotated[str, typer.Option(help=f"How to measure: {', '.join(METHODS)}.")] = "flat",
+    after: Annotated[Items, typer.Option("--then", help=f"What to do then, free: {', '.join(AFTERWARDS)}.")] = None,
+    total: Annotated[int | None, typer.Option(help="The public total, for lattice and simplex.")] = None,
+    ties: Annotated[str | None, typer.Option(help="Which of the nearest lattice points, such as 'by index'.")] = None,
+    unit: Annotated[str | None, typer.Option(help="Of a file without description: the column of persons.")] = None,
+    unit_row: Annotated[bool, typer.Option("--unit-row", help="The same: protect each row by itself.")] = False,
+    max_groups: Annotated[int | None, typer.Option(help="With --unit: in how many cells a person counts.")] = None,
+    max_rows_per_group: Annotated[int | None, typer.Option(help="With --unit: with how many rows in each.")] = None,
+    relation: Annotated[
+        Relation | None, typer.Option(help="Of a file without description: how neighbours differ.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the counts to a .csv, .parquet or .json file.")
+    ] = None,
+    page: Annotated[Path | None, typer.Option("--page", "--html", help="Write a page to an .html file.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", "--svg", help="Write the picture to an .svg file.")] = None,
+    preview: Annotated[bool, typer.Option("--preview", help="Show price and errors; spend nothing.")] = False,
+    budget: Budget = None,
+    ledger: Ledger = None,
+    as_json: Json = False,
+) -> None:
+    """Count rows in public cells, with noise, and draw them.
+
+    The price is charged, durably; then the rows are counted where they are, and noise is added. Bounds, edges and keys
+    are public: they come from what everybody knows, never from the rows. What --then does to noisy counts is free.
+
+    Example: sitr histogram visits.sitr.yaml --column cost --bins 20 --promise 'zcdp(0.05)' --svg costs.svg
+    """
+    paid = promise(price)
+    writers = _writers(output, page, plot)
+    steps = [_afterwards(name, total=total, ties=ties) for name in after or ()]
+    who = Who(unit, unit_row, max_groups, max_rows_per_group, relation)
+    said = Said(column, bins, bounds, edges, keys, every, outside, missing, method, where)
+    described = source.suffix in (".yaml", ".yml")
+    with TemporaryDirectory() as folder:  # a preview of a file without description leaves no ledger behind
+        if described:
+            who.unsaid(source)
+            opened = dataset_budget(source, budget=budget, ledger=ledger)
+        else:
+            keeper = Path(folder) / "preview.db" if preview else ledger
+            opened = who.one_off(source, promised=paid if budget is None else promise(budget), ledger=keeper)
+        asked = said.question(opened)
+        if preview:
+            _show_preview(asked, paid, as_json=as_json)
+            return
+    with working("Counting and adding noise", quiet=as_json):
+        answer = asked.release(paid)
+    for step in steps:
+        answer = step(answer)
+    try:
+        say_json(answer.to_dict()) if as_json else _show(answer, whole=output is None)
+    finally:  # what was paid for reaches the files even if the terminal is gone
+        for path, write in writers.items():
+            write(answer, path)
+    if writers and not as_json:
+        console().print(f"Written: {', '.join(map(str, writers))}", soft_wrap=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The words about cells and method, as they were written."""
+
+    columns: list[str]
+    bins: Items
+    bounds: Pair
+    edges: Items
+    keys: Items
+    every: str | None
+    outside: str | None
+    missing: str
+    method: str
+    where: str | None
+
+    def question(self, opened: Opened) -> HistogramQuestion:
+        """The checked histogram."""
+        from sitr.releases.cells import Rule, Step
+
+        table = opened.table
+        asked: Any = opened if self.where is None else opened.where(_condition(self.where, table))
+        how = None if self.method == "flat" else _method(self.method)
+        every = _one_of(Step, self.every, "--every")
+        return asked.histogram(  # type: ignore[no-any-return]
+            *self.columns,
+            bins=self._bins(),
+            bounds=self._bounds(table),
+            edges=_listed("--edges", self.edges, lambda _, text: tuple(map(number, text.split(",")))),
+            keys=_listed("--keys", self.keys, lambda name, text: _keys(table.find(name), text)),
+            every=every,
+            outside=_one_of(Rule, self.outside, "--outside"),
+            missing=_one_of(Rule, self.missing, "--missing"),
+            method=how,
+        )
+
+    def _bins(self) -> int | tuple[int, ...] | dict[str, int] | None:
+        """20; 5,10,20; or by column."""
+        if not self.bins:
+            return None
+        try:
+            if "=" in self.bins[0]:
+                return {name: int(text) for name, _, text in (item.partition("=") for item in self.bins)}
+            (only,) = self.bins
+            numbers = tuple(map(int, only.split(",")))
+        except ValueError:
+            raise BadUsage(
+                wanted="--bins is written 20, or COLUMN=20 for each column, or 5,10,20,40 to choose among them.",
+                given=f"{' '.join(self.bins)} was given.",
+                do="Correct it; nothing was spent.",
+            ) from None
+        return numbers[0] if len(numbers) == 1 else numbers
+
+    def _bounds(self, table: Table) -> tuple[Any, Any] | None:
+        if self.bounds is None:
+            return None
+        read = date.fromisoformat if self.every is not None else number
+        try:
+            low, high = (read(end) for end in self.bounds)
+        except ValueError:
+            raise BadUsage(
+                wanted="--bounds wants two numbers, or with --every two dates such as 2024-01-31.",
+                given=f"{' '.join(self.bounds)} was given for {table.name}.",
+                do="Write for example --bounds 0 120.",
+            ) from None
+        return low, high
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """Who is protected in a file without description."""
+
+    unit: str | None
+    row: bool
+    max_groups: int | None
+    max_rows_per_group: int | None
+    relation: Relation | None
+
+    def unsaid(self, described: Path) -> None:
+        """Refuse what the description says already."""
+        if self.unit is not None or self.row or self.relation is not None:
+            raise BadUsage(
+                wanted=f"{described} says who is protected.",
+                given="--unit, --unit-row or --relation was given too.",
+                do="Leave it out; nothing was spent.",
+            )
+
+    def one_off(self, source: Path, *, promised: Additive, ledger: Path | None) -> Opened:
+        """The budget of a file by itself, opened for what is paid here: a second time, nothing is left of it."""
+        from sitr.session.dataset import protect
+
+        beside = source.with_name(source.name.split(".")[0] + ".sitr.yaml")
+        if beside.exists():
+            raise BadUsage(
+                wanted=f"{source} is described by {beside}, which names its one budget.",
+                given="The file itself was given, as if nothing were spent on it yet.",
+                do=f"Write sitr histogram {beside}; nothing was spent.",
+            )
+        if (self.unit is not None) == self.row:
+            raise BadUsage(
+                wanted="Of a file without description it must be said who is protected: by the column of persons, or "
+                "as each row.",
+                given="Both ways were given." if self.row else "Neither --unit nor --unit-row was given.",
+                do="Write for example --unit patient_id --max-groups 1 --max-rows-per-group 1; --unit-row is right "
+                "only where nobody can have two rows.",
+            )
+        data = protect(
+            source,
+            unit=self.unit if self.unit is not None else Row(),
+            max_groups=self.max_groups,
+            max_rows_per_group=self.max_rows_per_group,
+            relation=self.relation or Relation.ADD_REMOVE,
+        )
+        return data.budget(promised, ledger=ledger if ledger is not None else beside.with_suffix(".db"))
+
+
+def _method(name: str) -> Any:
+    from sitr.releases.histogram import Buckets, Tree
+
+    methods = {"tree": Tree, "buckets": Buckets}
+    if name not in methods:
+        raise _not_among("--method", name, METHODS)
+    return methods[name]()
+
+
+def _afterwards(name: str, *, total: int | None, ties: str | None) -> Callable[[HistogramAnswer], HistogramAnswer]:
+    """One step of post-processing."""
+    from sitr.releases.isotonic import Form
+    from sitr.releases.projection import Ties
+
+    rule = _one_of(Ties, ties, "--ties")
+    forms = {"rising": Form.RISING, "falling": Form.FALLING, "one-peak": Form.ONE_PEAK}
+    match name:
+        case "lattice":
+            return lambda answer: answer.lattice(total=total, ties=rule)
+        case "simplex":
+            return lambda answer: answer.simplex(total=total)
+        case "nonnegative":
+            return lambda answer: answer.nonnegative()
+        case _ if name in forms:
+            return lambda answer: answer.isotonic(forms[name])
+    raise _not_among("--then", name, AFTERWARDS)
+
+
+def _one_of(kind: Any, text: str | None, option: str) -> Any:
+    """The member of an enumeration by its value; None if nothing was said."""
+    if text is None:
+        return None
+    try:
+        return kind(text)
+    except ValueError:
+        raise _not_among(option, text, tuple(member.value for member in kind)) from None
+
+
+def _not_among(option: str, given: str, allowed: tuple[str, ...]) -> BadUsage:
+    return BadUsage(
+        wanted=f"{option} is one of {', '.join(allowed)}.",
+        given=f"{given!r} was given.",
+        do="Choose one of those; nothing was spent.",
+    )
+
+
+def _listed(option: str, items: Items, read: Callable[[str, str], Any]) -> dict[str, Any] | None:
+    from sitr.cli.options import named
+
+    return named(option, items, read) or None
+
+
+def _keys(column: Column | None, text: str) -> list[Any]:
+    from sitr.cli.protect import key_of
+
+    return [key_of(part.strip(), column.kind if column else None) for part in text.split(",") if part.strip()]
+
+
+def _condition(text: str, table: Table) -> Any:
+    from sitr.query.frame import Condition
+    from sitr.query.sql import parse
+
+    name = table.name.replace('"', '""')
+    where = parse(f'SELECT COUNT(*) AS n FROM "{name}" WHERE {text}').where
+    assert where is not None
+    return Condition(where)
+
+
+def _show(answer: HistogramAnswer, *, whole: bool) -> None:
+    """On the terminal; the `whole` of it where no file holds what was paid for."""
+    from sitr.report import histogram, text
+
+    text.show(histogram.answer(answer.record, most=None if whole else text.MOST_ROWS), out=console())
+
+
+def _show_preview(asked: HistogramQuestion, paid: Additive, *, as_json: bool) -> None:
+    from sitr.report import histogram, text
+
+    found = asked.preview(paid)
+    if as_json:
+        say_json(found.to_dict())
+    else:
+        text.show(histogram.preview(found.plan, found.budget), out=console())
+
+
+def _writers(
+    output: Path | None, page: Path | None, plot: Path | None
+) -> dict[Path, Callable[[HistogramAnswer, Path], None]]:
+    """What writes each file. All that can be known is checked now, before the charge."""
+    tables = {".csv": _csv, ".parquet": _parquet, ".json": _json}
+    for path, option, endings in (
+        (output, "--output", tuple(tables)),
+        (page, "--page", (".html",)),
+        (plot, "--plot", (".svg",)),
+    ):
+        if path is not None:
+            new_file(path, option, endings)
+    writers: dict[Path, Callable[[HistogramAnswer, Path], None]] = {}
+    if output is not None:
+        writers[output] = tables[output.suffix]
+    if page is not None:
+        writers[page] = lambda answer, path: _nothing(answer.page(path))
+    if plot is not None:
+        writers[plot] = lambda answer, path: _nothing(answer.plot(path))
+    return writers
+
+
+def _nothing(_: object) -> None:
+    """A path that was written needs no further word."""
+
+
+def _csv(answer: HistogramAnswer, path: Path) -> None:
+    from pyarrow.csv import write_csv
+
+    write_csv(answer.table, path)
+
+
+def _parquet(answer: HistogramAnswer, path: Path) -> None:
+    from pyarrow.parquet import write_table
+
+    write_table(answer.table, path)
+
+
+def _json(answer: HistogramAnswer, path: Path) -> None:
+    path.write_text(json_text(answer.to_dict()) + "\n", encoding="ascii")

@@ -1,0 +1,243 @@
+"""`sitr synthesize`: charge the price, fit the tables, draw rows that are nobody's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sitr.cli.domain import read_domain
+from sitr.cli.options import Budget, Json, Ledger, new_file, promise
+from sitr.cli.progress import advancing, working
+from sitr.cli.question import dataset_budget
+from sitr.cli.terminal import BadUsage, console, say_json
+from sitr.neighbors.unit import Row
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sitr.flavors.arrows import Additive
+    from sitr.query.frame import Condition
+    from sitr.releases.synthetic.quality import Quality
+    from sitr.session.budget import Budget as Opened
+    from sitr.session.synthetic import Synthesis, Synthetic
+
+TABLES = (".parquet", ".csv", ".arrow")
+BINS = 64
+
+
+def synthesize(
+    source: Annotated[
+        Path, typer.Argument(metavar="SOURCE", help="The file that `sitr protect` wrote, or a Parquet or CSV file.")
+    ],
+    price: Annotated[
+        str, typer.Option("--promise", "--price", help="What to pay, such as 'zcdp(0.1)' or 'approximate(1, 1e-9)'.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the rows to a .parquet, .csv or .arrow file.")
+    ] = None,
+    rows: Annotated[
+        int | None, typer.Option(help="How many; else as many as the data set has, by noisy count.")
+    ] = None,
+    columns: Annotated[str | None, typer.Option(help="Which columns, as A,B,…; else all but the person's id.")] = None,
+    domain: Annotated[
+        Path | None, typer.Option(help="A YAML file with bounds, bins, keys or required for each COLUMN; all public.")
+    ] = None,
+    bins: Annotated[int, typer.Option(help="Into how many cells numbers and dates are cut.")] = BINS,
+    never: Annotated[
+        list[str] | None, typer.Option(help="A condition that no row may fulfil, such as 'age < 15 AND married'.")
+    ] = None,
+    unit: Annotated[str | None, typer.Option(help="Of a file without description: the column of persons.")] = None,
+    unit_row: Annotated[bool, typer.Option("--unit-row", help="The same: protect each row by itself.")] = False,
+    rows_per_person: Annotated[int | None, typer.Option(help="How many rows of one person count.")] = None,
+    quality: Annotated[str | None, typer.Option(help="Pay this too, to measure how good the rows are.")] = None,
+    holdout: Annotated[Path | None, typer.Option(help="A public file like SOURCE to hold the rows against.")] = None,
+    target: Annotated[str | None, typer.Option(help="With --holdout: the column that a model learns to tell.")] = None,
+    page: Annotated[Path | None, typer.Option("--page", "--html", help="Write a page to an .html file.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", "--svg", help="Write the pictures to an .svg file.")] = None,
+    preview: Annotated[bool, typer.Option("--preview", help="Show price and errors; spend nothing.")] = False,
+    budget: Budget = None,
+    ledger: Ledger = None,
+    as_json: Json = False,
+) -> None:
+    """Make synthetic rows that imitate a data set.
+
+    The price is charged, durably; then tables of the rows are counted, noise is added, a model is fitted, and rows are
+    drawn from it. Only the tables cost something: as many rows as wanted are free.
+
+    Example: sitr synthesize visits.sitr.yaml --promise 'zcdp(0.1)' --rows 100000 -o synthetic.parquet
+    """
+    paid, looked = promise(price), promise(quality) if quality is not None else None
+    _check(output, page, plot, preview=preview)
+    public, described = read_domain(domain), source.suffix in (".yaml", ".yml")
+    who = Who(unit, unit_row, rows_per_person)
+    with TemporaryDirectory() as folder:  # a preview of a file without description leaves no ledger behind
+        keeper = Path(folder) / "preview.db" if preview and not described else ledger
+        total = paid if looked is None else type(paid).compose([paid, looked])  # type: ignore[list-item]
+        opened = (
+            dataset_budget(source, budget=budget, ledger=ledger)
+            if described and who.unsaid(source)
+            else _one_off(source, who, total=promise(budget) if budget is not None else total, ledger=keeper)
+        )
+        asked = opened.synthesize(
+            columns=columns.split(",") if columns is not None else None,
+            bins={column.name: bins for column in opened.table.columns} | public.bins,
+            bounds=public.bounds(opened.table),
+            keys=public.keys,
+            required=public.required,
+            never=[_rule(text, opened.table.name) for text in never or ()],
+            rows_per_person=rows_per_person if described else None,
+        )
+        if preview:
+            _show_preview(asked, paid, as_json=as_json)
+            return
+    if looked is not None:
+        opened.standing().consent(paid).consent(looked)  # both or none
+    with advancing("Reading, adding noise and fitting", quiet=as_json) as progress:
+        made = asked.release(paid, progress=progress)
+    with working("Drawing rows", quiet=as_json):
+        drawn = made.table(rows)
+    assert output is not None
+    _write(drawn, output)
+    found = None
+    if looked is not None:
+        found = made.measure(looked, rows=drawn)
+    elif holdout is not None:
+        found = made.compare(_read(holdout), rows=drawn, target=target)
+    if page is not None:
+        made.page(page, rows=drawn, found=found)
+    if plot is not None:
+        made.plot(plot, rows=drawn)
+    _tell(made, drawn.num_rows, [path for path in (output, page, plot) if path is not None], found, as_json=as_json)
+
+
+def _tell(made: Synthetic, rows: int, written: list[Path], found: Quality | None, *, as_json: bool) -> None:
+    from sitr.report import synthetic, text
+
+    if as_json:
+        told: dict[str, Any] = made.to_dict() | {"drawn": rows, "written": list(map(str, written))}
+        say_json(told | {"quality": None if found is None else synthetic.quality_dict(found)})
+        return
+    out = console()
+    text.show(synthetic.answer(made.portrait, made.receipt), out=out)
+    if found is not None:
+        text.show(synthetic.quality(found), out=out)
+    out.print(f"{rows:,} rows drawn. Written: {', '.join(map(str, written))}", soft_wrap=True)
+
+
+def _show_preview(asked: Synthesis, paid: Additive, *, as_json: bool) -> None:
+    from sitr.report import synthetic, text
+
+    found = asked.preview(paid)
+    if as_json:
+        say_json(found.to_dict())
+    else:
+        text.show(synthetic.preview(found.plan, found.budget), out=console())
+
+
+def _check(output: Path | None, page: Path | None, plot: Path | None, *, preview: bool) -> None:
+    """All that can be known is checked now, before the charge."""
+    if output is None and not preview:
+        raise BadUsage(
+            wanted="The rows want a file to be written to.",
+            given="--output is missing.",
+            do="Write for example -o synthetic.parquet, or ask for a --preview; nothing was spent.",
+        )
+    for path, option, endings in (
+        (output, "--output", TABLES),
+        (page, "--page", (".html",)),
+        (plot, "--plot", (".svg",)),
+    ):
+        if path is not None:
+            new_file(path, option, endings)
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """Who is protected in a file without description."""
+
+    unit: str | None
+    row: bool
+    rows_per_person: int | None
+
+    def unsaid(self, described: Path) -> bool:
+        """True, or an error: a description says it already."""
+        if self.unit is None and not self.row:
+            return True
+        raise BadUsage(
+            wanted=f"{described} says who is protected.",
+            given=f"{'--unit-row' if self.row else '--unit'} was given too.",
+            do="Leave it out; nothing was spent.",
+        )
+
+    def said(self) -> str | Row:
+        """The unit, or an error."""
+        if (self.unit is not None) != self.row and (self.row or self.rows_per_person is not None):
+            return self.unit if self.unit is not None else Row()
+        raise BadUsage(
+            wanted="Of a file without description it must be said who is protected: --unit COLUMN with "
+            "--rows-per-person, or --unit-row.",
+            given="Both ways were given." if self.unit is not None and self.row else "Something of it is missing.",
+            do="Write for example --unit patient_id --rows-per-person 3, or --unit-row where nobody can have two rows.",
+        )
+
+
+def _one_off(source: Path, who: Who, *, total: Additive, ledger: Path | None) -> Opened:
+    """The budget of a file by itself, opened for what is paid here: a second time, nothing is left of it."""
+    from sitr.session.dataset import protect
+
+    beside = source.with_name(source.name.split(".")[0] + ".sitr.yaml")
+    if beside.exists():
+        raise BadUsage(
+            wanted=f"{source} is described by {beside}, which names its one budget.",
+            given="The file itself was given, as if nothing were spent on it yet.",
+            do=f"Write sitr synthesize {beside}; nothing was spent.",
+        )
+    unit = who.said()
+    caps = (None, None) if isinstance(unit, Row) else (1, who.rows_per_person)
+    data = protect(source, unit=unit, max_groups=caps[0], max_rows_per_group=caps[1])
+    return data.budget(total, ledger=ledger if ledger is not None else beside.with_suffix(".db"))
+
+
+def _rule(text: str, table: str) -> Condition:
+    from sitr.query.frame import Condition
+    from sitr.query.sql import parse
+
+    name = table.replace('"', '""')
+    where = parse(f'SELECT COUNT(*) AS n FROM "{name}" WHERE {text}').where
+    assert where is not None
+    return Condition(where)
+
+
+def _read(path: Path) -> pa.Table:
+    """A public table."""
+    if path.suffix in (".parquet", ".pq"):
+        from pyarrow.parquet import read_table
+
+        return read_table(path)
+    from pyarrow.csv import read_csv
+
+    return read_csv(path)
+
+
+def _write(rows: pa.Table, path: Path) -> None:
+    match path.suffix:
+        case ".parquet":
+            from pyarrow.parquet import write_table
+
+            write_table(rows, path)
+        case ".csv":
+            import pyarrow as pa
+            from pyarrow.csv import write_csv
+
+            plain = [
+                pa.field(f.name, f.type.value_type if pa.types.is_dictionary(f.type) else f.type) for f in rows.schema
+            ]
+            write_csv(rows.cast(pa.schema(plain)), path)
+        case _:
+            from pyarrow.feather import write_feather
+
+            write_feather(rows, path)

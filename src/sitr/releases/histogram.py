@@ -1,0 +1,381 @@
+"""A histogram's plan: its cells, how they are measured, and the noise that a price pays for, before any row is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TypeVar
+
+import numpy as np
+
+from sitr.errors import QuestionError
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.arrows import Additive
+from sitr.flavors.promise import Promise
+from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.bounds import Number, downward, exact, square_root_upward, upward
+from sitr.mechanisms.exponential import Exponential
+from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.threshold import Threshold
+from sitr.neighbors.distance import Distance
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person
+from sitr.query.cost import LEAST
+from sitr.query.nodes import Count, Named, Predicate, Query, text
+from sitr.query.rewrite import BoundedQuery, bound
+from sitr.query.schema import Column, Kind, Table
+from sitr.query.stability import people
+from sitr.releases.buckets import deviation_distance, heights
+from sitr.releases.cells import Even, Grid, spelled
+from sitr.releases.hierarchy import Hierarchy, best_branching
+from sitr.releases.width import width
+from sitr.sensitivity.bounded import bounded
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """Noise on every cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Noise on the cells and on stretches of b, b², … of them: for sums over ranges. The root, their sum, is measured
+    too if `rooted`. Without a `branching` the best for ranges is taken."""
+
+    branching: int | None = None
+    rooted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Buckets:
+    """Part of the price chooses which neighbouring cells are joined, the rest measures their sums."""
+
+    share: Fraction = Fraction(1, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """Part of the price chooses how many bins of equal width there are, the rest measures these."""
+
+    candidates: tuple[int, ...]
+    share: Fraction = Fraction(1, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Unlisted:
+    """Categories that nobody has listed: those are shown that enough people have, noise included."""
+
+
+Method = Flat | Tree | Buckets | Bins | Unlisted
+Noise = Laplace | Gaussian
+Paid = TypeVar("Paid", PureDP, ZeroConcentratedDP)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What is counted: the rows of each unit, capped, in each cell. With no grid, the units of each category."""
+
+    query: BoundedQuery
+    grid: Grid | None
+
+    @classmethod
+    def of(cls, table: Table, grid: Grid | Column, *, where: Predicate | None = None) -> Tally:
+        """Of a described table; for a column of unlisted categories, of that column."""
+        checked = bound(Query(table.name, (Named("n", Count()),), (), where), table)
+        known = isinstance(grid, Grid)
+        key = Column(_unused("cell", table), Kind.INTEGER) if known else grid
+        caps = {"max_groups": table.max_groups, "max_rows_per_group": table.max_rows_per_group}
+        query = replace(checked, keys=(key,), **caps)  # type: ignore[arg-type]
+        return cls(query, grid if known else None)  # type: ignore[arg-type]
+
+    @property
+    def cells(self) -> int | None:
+        return self.grid.size if self.grid is not None else None
+
+    def distance(self) -> Distance:
+        """How far one unit moves the counts: at most g cells by at most c each, by 1 where units are counted."""
+        if self.grid is None:
+            return people(self.query)
+        rows, groups = self.query.max_rows_per_group, self.query.max_groups
+        return bounded(low=0, high=rows, groups=groups, cells=self.cells, relation=self.query.relation)
+
+    def merged_distance(self) -> Distance:
+        """The same for sums over stretches of cells: all that a unit has may be in one of them.
+
+        A unit's part of the sums is a vector v ≥ 0 with ‖v‖₁ ≤ gc, so ‖v‖₂ ≤ gc, and ‖v − v'‖₂² ≤ ‖v‖₂² + ‖v'‖₂².
+        """
+        most = self.query.max_rows_per_group * self.query.max_groups
+        return bounded(low=0, high=most, groups=1, cells=None, relation=self.query.relation)
+
+    @property
+    def total_is_public(self) -> bool:
+        """The sum of all cells is the number of rows, and neighbours have the same."""
+        whole = self.grid is not None and self.grid.complete and self.query.where is None
+        return whole and not isinstance(self.query.unit, Person) and self.query.relation is Relation.REPLACE_ONE
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A histogram with all its noise: everything that will happen to the data, and what it promises.
+
+    `noise` is for every number that is measured, fitted to `distance`, which is that of all of them together. `choice`
+    is what chooses bins or buckets beforehand. `price` is what will be charged: without a δ that is not needed.
+    """
+
+    tally: Tally
+    method: Method
+    price: Additive
+    noise: Noise
+    distance: Distance
+    choice: Exponential | Noise | None = None
+    threshold: Threshold | None = None
+
+    @property
+    def grid(self) -> Grid:
+        assert self.tally.grid is not None, "categories that nobody has listed have a grid only once they are shown"
+        return self.tally.grid
+
+    @property
+    def hierarchy(self) -> Hierarchy | None:
+        """The tree that is measured, if one is."""
+        line = self.grid.line if isinstance(self.method, Tree) else None
+        return None if line is None else _hierarchy(self.method, line, pure=isinstance(self.noise, Laplace))
+
+    def promise(self) -> Additive:
+        """What choice and measurement together promise: at most the price."""
+        if self.threshold is not None:
+            return self.threshold.promise()
+        measured = self.noise.promise()
+        match self.price, measured:
+            case ZeroConcentratedDP(), ZeroConcentratedDP():
+                return _total(measured, self._chosen(ZeroConcentratedDP))
+            case ApproximateDP(delta=delta), ZeroConcentratedDP():
+                found = measured.to_approximate(delta=delta)
+                return ApproximateDP(upward(exact(found.epsilon) + exact(self._chosen_epsilon())), delta)
+            case ApproximateDP(), PureDP():
+                return ApproximateDP(upward(exact(measured.epsilon) + exact(self._chosen_epsilon())), 0.0)
+        return _total(measured, self._chosen(PureDP))
+
+    def infinite_mass(self) -> float:
+        """P(L = +∞): the chance that somebody's presence is exposed outright, apart from the finite tail."""
+        return self.threshold.promise().delta if self.threshold is not None else 0.0
+
+    def error(self, *, confidence: Number = 0.95) -> int:
+        """The half-width of the interval of one measured number, exact for the law of its noise."""
+        return int(self.noise.error(confidence=confidence))
+
+    def range_error(self, first: int, last: int, *, confidence: Number = 0.95) -> float:
+        """The half-width of the interval of the sum over these cells, before anything is spent.
+
+        Only of what is measured cell by cell or by a tree: which cells will be joined is not known beforehand.
+        """
+        if isinstance(self.method, Buckets | Bins | Unlisted) or not 0 <= first <= last < (self.grid.line or 0):
+            raise QuestionError(
+                wanted="A range of cells in a line was wanted, measured by Flat() or Tree().",
+                given=f"{first!r} to {last!r} by {self.method!r} was given.",
+                do="Number the cells from 0. What joins cells errs as the data decide, see its intervals afterwards.",
+            )
+        wanted = np.zeros(self.grid.line or 0)
+        wanted[first : last + 1] = 1.0
+        weights = np.concatenate(self.hierarchy.weights(wanted)) if self.hierarchy is not None else wanted
+        largest = float(np.abs(weights).max())
+        return width(self.noise, squares=float(weights @ weights), largest=largest, confidence=confidence)
+
+    def mean_noise(self) -> float:
+        """E|Y| of one measured number."""
+        return mean_size(self.noise)
+
+    def spelled(self) -> str:
+        """The question in one line, for the ledger."""
+        what = ", ".join(key.name for key in self.tally.query.keys) + ", unlisted categories"
+        if self.tally.grid is not None:
+            what = ", ".join(map(spelled, self.grid.axes))
+        return f"HISTOGRAM OF {what} BY {type(self.method).__name__.upper()}: {text(self.tally.query.query)}"
+
+    def _chosen(self, flavor: type[Additive]) -> Additive | None:
+        """What the choice of bins or buckets costs. A range of losses of length ε is ε²/8-zCDP.      [CR21]"""
+        match self.choice:
+            case None:
+                return None
+            case Exponential(epsilon) if flavor is ZeroConcentratedDP:
+                return ZeroConcentratedDP(upward(exact(epsilon) ** 2 / 8))
+        return self.choice.promise()
+
+    def _chosen_epsilon(self) -> float:
+        part = self._chosen(PureDP)
+        return part.epsilon if isinstance(part, PureDP) else 0.0
+
+
+def fit(tally: Tally, price: Promise, *, method: Method) -> Plan:
+    """The plan with the least error that the price can pay."""
+    _check(tally, method)
+    match price:
+        case PureDP() if price.epsilon >= LEAST and tally.grid is not None:
+            return _fit_pure(tally, price, method)
+        case ZeroConcentratedDP(xi=0.0) if price.rho >= LEAST and tally.grid is not None:
+            return _fit_concentrated(tally, price, method)
+        case ApproximateDP() if price.epsilon >= LEAST and (price.delta == 0 or LEAST <= price.delta < 1):
+            if tally.grid is not None:
+                return _fit_approximate(tally, price, method)
+            if price.delta > 0:
+                return _fit_unlisted(tally, price)
+    unlisted = "Categories that are not public are shown above a threshold only, which wants approximate(ε, δ), δ > 0."
+    raise QuestionError(
+        wanted=unlisted
+        if tally.grid is None
+        else "A price that buys a histogram was wanted: pure(ε), zcdp(ρ), or approximate(ε, δ) with δ < 1; "
+        f"ε, ρ and a δ above 0 are at least {LEAST}.",
+        given=f"{price!r} was given.",
+        do="List them with keys, from public knowledge, or pay with a δ." if tally.grid is None else "Pay with one.",
+    )
+
+
+def _fit_pure(tally: Tally, price: PureDP, method: Method) -> Plan:
+    first, rest = _parts(price, method)
+    distance = _measured(tally, method, pure=True)
+    plan = Plan(tally, method, price, Laplace.fitting(rest, sensitivity=distance.l1), distance)
+    return plan if first is None else replace(plan, choice=_pure_choice(tally, first, method))
+
+
+def _fit_concentrated(tally: Tally, price: ZeroConcentratedDP, method: Method) -> Plan:
+    first, rest = _parts(price, method)
+    distance = _measured(tally, method, pure=False)
+    plan = Plan(tally, method, price, Gaussian.fitting(rest, sensitivity=distance.l2), distance)
+    return plan if first is None else replace(plan, choice=_concentrated_choice(tally, first, method))
+
+
+def _fit_approximate(tally: Tally, price: ApproximateDP, method: Method) -> Plan:
+    """Laplace or Gaussian noise, whichever errs less; a choice beforehand is paid by ε alone."""
+    pure = _fit_pure(tally, PureDP(price.epsilon), method)
+    candidates = [replace(pure, price=ApproximateDP(price.epsilon, 0.0))]
+    first, rest = _parts(PureDP(price.epsilon), method)
+    rho = ZeroConcentratedDP.fitting(ApproximateDP(rest.epsilon, price.delta))
+    if rho.rho > 0:
+        distance = _measured(tally, method, pure=False)
+        plan = Plan(tally, method, price, Gaussian.fitting(rho, sensitivity=distance.l2), distance)
+        candidates.append(plan if first is None else replace(plan, choice=_pure_choice(tally, first, method)))
+    return min(candidates, key=lambda plan: plan.error())
+
+
+def _fit_unlisted(tally: Tally, price: ApproximateDP) -> Plan:
+    """One draw decides whether a category is shown and is its count."""
+    distance = tally.distance()
+    threshold = Threshold.fitting(price, sensitivity=distance.l1, groups=tally.query.max_groups)
+    return Plan(tally, Unlisted(), price, threshold.noise, distance, threshold=threshold)
+
+
+def _measured(tally: Tally, method: Method, *, pure: bool) -> Distance:
+    """How far one unit moves all numbers that are measured together."""
+    match method:
+        case Flat() | Unlisted():
+            return tally.distance()
+        case Buckets() | Bins():
+            return tally.merged_distance()
+    assert tally.grid is not None and tally.grid.line is not None  # _check has seen to it
+    above = _hierarchy(method, tally.grid.line, pure=pure).levels - 1
+    cells, sums = tally.distance(), tally.merged_distance()
+    largest = max(cells.largest, sums.largest) if above else cells.largest
+    return Distance(cells.l1 + above * sums.l1, cells.l2_squared + above * sums.l2_squared, largest)
+
+
+def _hierarchy(method: Method, line: int, *, pure: bool) -> Hierarchy:
+    assert isinstance(method, Tree)
+    return Hierarchy(line, method.branching or best_branching(line, pure=pure), method.rooted)
+
+
+def _parts(price: Paid, method: Method) -> tuple[Paid | None, Paid]:
+    """What pays for the choice of bins or buckets, and what is left for the measurement: exactly the price together."""
+    if not isinstance(method, Buckets | Bins):
+        return None, price
+    first = price.share(exact(method.share))
+    if isinstance(price, PureDP):
+        return first, PureDP(downward(exact(price.epsilon) - exact(first.epsilon)))
+    return first, ZeroConcentratedDP(downward(exact(price.rho) - exact(first.rho)))
+
+
+def _pure_choice(tally: Tally, price: PureDP, method: Method) -> Exponential | Laplace | None:
+    moved = tally.distance()
+    if isinstance(method, Bins):
+        return Exponential(price.epsilon, sensitivity=2 * moved.l1)
+    line = _line(tally)
+    if heights(line) == 0:
+        return None  # one cell, and nothing to choose
+    grain = Fraction(1, 2 ** heights(line))
+    return Laplace.fitting(price, sensitivity=deviation_distance(line, moved=moved)[0], granularity=grain)
+
+
+def _concentrated_choice(tally: Tally, price: ZeroConcentratedDP, method: Method) -> Exponential | Gaussian | None:
+    moved = tally.distance()
+    if isinstance(method, Bins):
+        epsilon = math.sqrt(8 * price.rho)
+        while exact(epsilon) ** 2 > 8 * exact(price.rho):
+            epsilon = math.nextafter(epsilon, 0.0)
+        return Exponential(epsilon, sensitivity=2 * moved.l1)
+    line = _line(tally)
+    if heights(line) == 0:
+        return None
+    length = square_root_upward(deviation_distance(line, moved=moved)[1])
+    return Gaussian.fitting(price, sensitivity=length, granularity=Fraction(1, 2 ** heights(line)))
+
+
+def _line(tally: Tally) -> int:
+    assert tally.grid is not None and tally.grid.line is not None  # _check has seen to it
+    return tally.grid.line
+
+
+def _check(tally: Tally, method: Method) -> None:
+    if isinstance(method, Flat | Unlisted):
+        return
+    if tally.grid is None or tally.grid.line is None:
+        raise QuestionError(
+            wanted=f"{type(method).__name__} wants cells in a line: one column of numbers or dates.",
+            given="Categories, or several columns, were given.",
+            do="Measure them with Flat().",
+        )
+    if isinstance(method, Buckets | Bins) and not 0 < exact(method.share) < 1:
+        raise QuestionError(
+            wanted="The share of the price that pays for a choice lies between 0 and 1.",
+            given=f"share={method.share!r} was given.",
+            do="Choose for example Fraction(1, 4).",
+        )
+    if isinstance(method, Bins):
+        _check_candidates(tally.grid, method.candidates)
+
+
+def _check_candidates(grid: Grid, candidates: Sequence[int]) -> None:
+    (axis,) = grid.axes
+    whole = all(isinstance(number, int) and not isinstance(number, bool) and number >= 1 for number in candidates)
+    different = len(set(candidates)) == len(candidates) >= 2
+    if not isinstance(axis, Even) or not whole or not different or any(axis.bins % number for number in candidates):
+        raise QuestionError(
+            wanted="Numbers of bins to choose from are two or more, of equal width, and each divides the largest.",
+            given=f"{tuple(candidates)!r} was given.",
+            do="Write for example bins=(5, 10, 20, 40).",
+        )
+
+
+def mean_size(noise: Noise) -> float:
+    """E|Y|: 1/sinh(1/t) for discrete Laplace noise of scale t; σ·√(2/π) for Gaussian, to within a few percent if σ ≥ 1.
+
+    >>> round(mean_size(Laplace(scale=10)), 3), round(mean_size(Gaussian(sigma=10)), 3)
+    (9.983, 7.979)
+    """
+    if isinstance(noise, Laplace):
+        return 1 / math.sinh(min(700.0, float(1 / exact(noise.scale))))
+    return float(exact(noise.sigma)) * math.sqrt(2 / math.pi)
+
+
+def _total(measured: Additive, chosen: Additive | None) -> Additive:
+    return measured if chosen is None else measured + chosen  # type: ignore[operator]
+
+
+def _unused(name: str, table: Table) -> str:
+    """A name that no column has, however it is spelled."""
+    taken = {column.name.lower() for column in table.columns}
+    while name in taken:
+        name += "_"
+    return name

@@ -1,0 +1,1 @@
+"""Rows of nobody: drawn from noisy tables of a data set."""

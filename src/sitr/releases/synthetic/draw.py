@@ -1,0 +1,70 @@
+"""Rows by Sitr's coins: independent ones from a table, well spread ones from a mixture."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sitr.noise.coins import Coins
+from sitr.noise.uniform import uniform
+from sitr.releases.synthetic.axes import Codes
+from sitr.releases.synthetic.mixture import Mixture
+from sitr.releases.synthetic.tables import Weights
+
+FINE = 2**52
+"""Probabilities are counted in parts of this size, and then drawn exactly."""
+
+
+def from_table(share: Weights, rows: int, *, coins: Coins) -> Codes:
+    """Independent rows: cell numbers, each with its share in whole parts of 2^−52, exactly.
+
+    Rounded sums, so that no part is lost: the parts of cell j are ⌊2^52·F_j⌉ − ⌊2^52·F_{j−1}⌉, F_j = Σ_{i≤j} p_i. A
+    cell without a share has none.
+
+    >>> from sitr.noise.coins import TestCoins
+    >>> set(from_table(np.array([0.5, 0.0, 0.5]), 100, coins=TestCoins(1)).tolist())
+    {0, 2}
+    """
+    ends = np.rint(np.cumsum(share) / share.sum() * FINE).astype(np.int64)
+    drawn: Codes = np.searchsorted(ends, uniform(bound=int(ends[-1]), size=rows, coins=coins), side="right")
+    return drawn
+
+
+def from_mixture(mixture: Mixture, rows: int, *, coins: Coins) -> Codes:
+    """Rows with the law of the mixture, each by itself; together they stray less than independent ones would.
+
+    The components get ⌊N/K⌋ or ⌈N/K⌉ rows. Within one, each value of a column comes ⌊mp⌋ or ⌈mp⌉ times in m rows (by
+    one uniform number that shifts a comb of m teeth), in an order of its own for every column.
+    """
+    components = mixture.components
+    sizes = np.full(components, rows // components)
+    sizes[_order(components, coins)[: rows % components]] += 1
+    of = np.repeat(np.arange(components), sizes)
+    starts = np.cumsum(sizes) - sizes
+    columns = []
+    for product in mixture.products:
+        values = _combed(product, sizes, of, starts, coins)
+        columns.append(values[_order(rows, coins, within=of)])
+    codes: Codes = np.column_stack(columns)[_order(rows, coins)]
+    return codes
+
+
+def _combed(product: Weights, sizes: Codes, of: Codes, starts: Codes, coins: Coins) -> Codes:
+    """For row r of a component with m rows, the value whose stretch of m·F holds the tooth r + u."""
+    shift = (coins.words(len(sizes)) >> np.uint64(12)).astype(np.float64) / 2.0**52
+    teeth = (np.arange(len(of)) - starts[of] + shift[of]) / np.maximum(sizes[of], 1)
+    # All components in one search: the ends of component k lie between k and k + 1.
+    ends = np.minimum(np.cumsum(product, axis=1), 1.0)
+    ends[:, -1] = 1.0
+    ends += np.arange(len(sizes))[:, None]
+    found = np.searchsorted(ends.ravel(), of + np.minimum(teeth, 1 - 2.0**-40), side="right")
+    values: Codes = np.minimum(found - of * product.shape[1], product.shape[1] - 1)
+    return values
+
+
+def _order(size: int, coins: Coins, *, within: Codes | None = None) -> Codes:
+    """A random order, of everything or within blocks that stand one after another."""
+    keys = coins.words(size)
+    if within is not None:
+        bits = int(within[-1]).bit_length() if size else 0
+        keys = (keys >> np.uint64(bits)) | (within.astype(np.uint64) << np.uint64(64 - bits)) if bits else keys
+    return np.argsort(keys, kind="stable")

@@ -1,0 +1,114 @@
+"""A data set as it is known from its noisy tables: rows can be drawn from it without end, and cost nothing more."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from sitr.errors import QuestionError
+from sitr.noise.coins import Coins
+from sitr.query.nodes import Predicate
+from sitr.releases.synthetic.axes import Axis, Codes
+from sitr.releases.synthetic.draw import from_mixture, from_table
+from sitr.releases.synthetic.mixture import Mixture, Progress, fit
+from sitr.releases.synthetic.plan import Method, SynthesisPlan
+from sitr.releases.synthetic.rules import broken
+from sitr.releases.synthetic.tables import Measured, Weights
+
+ROUNDS = 100
+"""So often rows that break a rule are drawn again."""
+
+Model = Mixture | Weights
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Portrait:
+    """The noisy tables, the model that was fitted to them, and the public things that rows are made with.
+
+    `model` is a mixture, or the probabilities of all cells together. `private` is False if the coins of the noise were
+    not: then the rows protect nobody.
+    """
+
+    plan: SynthesisPlan
+    measured: Measured
+    model: Model
+    schema: pa.Schema
+    never: tuple[Predicate, ...]
+    private: bool
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The columns."""
+        return self.plan.sheet.axes
+
+    @property
+    def size(self) -> int:
+        """The noisy number of rows of the data set, at least 0."""
+        return max(0, round(self.measured.total))
+
+    def marginal(self, *columns: int) -> Weights:
+        """The probabilities of one column, or of a pair, as the model has them."""
+        if isinstance(self.model, Mixture):
+            return self.model.marginal(*columns)
+        whole = self.model.reshape([axis.cells for axis in self.axes])
+        others = tuple(place for place in range(len(self.axes)) if place not in columns)
+        table: Weights = whole.sum(axis=others)
+        return table if list(columns) == sorted(columns) else table.T
+
+    def draw(self, rows: int, *, coins: Coins) -> pa.Table:
+        """So many rows, in the types of the original columns; none of them breaks a rule."""
+        pieces, missing = [self._rows(0, coins)], rows
+        for _ in range(ROUNDS):
+            drawn = self._rows(missing, coins)
+            if self.never:
+                drawn = drawn.filter(pa.array(~broken(self.never, drawn)))
+            pieces.append(drawn)
+            missing -= drawn.num_rows
+            if missing == 0:
+                return pa.concat_tables(pieces).combine_chunks()
+        raise QuestionError(
+            wanted="Rows that break none of the rules were wanted.",
+            given=f"Of {ROUNDS * missing:,} that were drawn, almost all break one.",
+            do="Loosen the rules: they forbid nearly all that the data hold.",
+        )
+
+    def _rows(self, rows: int, coins: Coins) -> pa.Table:
+        columns = self._codes(rows, coins).T
+        arrays = [
+            axis.column(codes, coins=coins, kind=self.schema.field(axis.name).type)
+            for axis, codes in zip(self.axes, columns, strict=True)
+        ]
+        return pa.Table.from_arrays(arrays, schema=self.schema)
+
+    def _codes(self, rows: int, coins: Coins) -> Codes:
+        if isinstance(self.model, Mixture):
+            return from_mixture(self.model, rows, coins=coins)
+        shape = [axis.cells for axis in self.axes]
+        cells = from_table(self.model, rows, coins=coins)
+        return np.column_stack(np.unravel_index(cells, shape))
+
+
+def portrait(
+    plan: SynthesisPlan,
+    measured: Measured,
+    *,
+    schema: pa.Schema,
+    never: tuple[Predicate, ...],
+    private: bool,
+    progress: Progress | None = None,
+) -> Portrait:
+    """Fit a model to noisy tables; the types and the order of the columns are those of the plan."""
+    model: Model = measured.shares[0] if plan.method is Method.JOINT else fit(measured, progress=progress)
+    return Portrait(plan, measured, model, stamped(plan, schema, private=private), never, private)
+
+
+def stamped(plan: SynthesisPlan, schema: pa.Schema, *, private: bool) -> pa.Schema:
+    """The fields of the imitated columns, NULL allowed where it has a cell, and a note that the rows are synthetic."""
+    fields = [
+        pa.field(axis.name, schema.field(axis.name).type, nullable=axis.nulls or schema.field(axis.name).nullable)
+        for axis in plan.sheet.axes
+    ]
+    return pa.schema(fields, metadata={"sitr": json.dumps({"synthetic": True, "private": private})})

@@ -1,0 +1,184 @@
+"""Noisy tables of counts: the only place where the rows behind synthetic ones meet noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sitr.mechanisms.gaussian import Gaussian
+from sitr.noise.coins import Coins
+from sitr.releases.projection import default_ties, lattice, simplex
+from sitr.releases.synthetic.axes import Axis, Codes
+from sitr.releases.synthetic.plan import MOST_PAIRS, Method, Noise, SynthesisPlan
+
+Weights = NDArray[np.float64]
+
+FULL = 4
+"""A group of values should be so large that a pair of groups holds this many times the noise of its count."""
+
+MOST_GROUPS = 32
+"""More groups of one column are not fitted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Noisy counts by the groups of one or more columns; `columns` are places in the plan."""
+
+    columns: tuple[int, ...]
+    noise: Noise
+    counts: Weights
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the noise of each count."""
+        return float(self.noise.sigma) if isinstance(self.noise, Gaussian) else math.sqrt(2) * float(self.noise.scale)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """All that synthetic rows are made from, and all that is known of the data; from here on nothing is secret.
+
+    `total` is the noisy number of rows. `alone` are the tables of single columns (or the one of all columns), `shares`
+    the same as probabilities; `groups` say for each column which group a cell is in. `chosen_by` are the tables that
+    the pairs were chosen by, if they were.
+    """
+
+    total: float
+    alone: tuple[Table, ...]
+    shares: tuple[Weights, ...]
+    groups: tuple[Codes, ...] = ()
+    chosen_by: tuple[Table, ...] = ()
+    pairs: tuple[Table, ...] = ()
+
+    def noises(self) -> list[Noise]:
+        """Every noise that was added: together they cost what was charged."""
+        return [table.noise for table in (*self.alone, *self.chosen_by, *self.pairs)]
+
+
+def measure(plan: SynthesisPlan, codes: Codes, *, coins: Coins) -> Measured:
+    """Count, and add noise: single columns first; then pairs of them, of groups that are made from the noisy counts."""
+    axes = plan.sheet.axes
+    if plan.method is Method.JOINT:
+        shape = tuple(axis.cells for axis in axes)
+        whole = np.ravel_multi_index(tuple(codes.T), shape) if len(codes) else np.empty(0, dtype=np.int64)
+        (table,) = _noisy([tuple(range(len(axes)))], [whole], [shape], plan.alone(), coins)
+        total = float(table.counts.sum())
+        return Measured(total, (table,), (joint_shares(table, total),))
+    alone = _noisy([(i,) for i in range(len(axes))], list(codes.T), [(a.cells,) for a in axes], plan.alone(), coins)
+    total = _total(alone)
+    known = tuple(shares(table.counts, total) for table in alone)
+    pairs: list[tuple[int, ...]] = list(combinations(range(len(axes)), 2))
+    chosen_by: tuple[Table, ...] = ()
+    if (choice := plan.choosing()) is not None:
+        halves = [group(axis, share, 2) for axis, share in zip(axes, known, strict=True)]
+        chosen_by = grouped(pairs, codes, halves, choice.noises([1] * len(pairs)), coins)
+        coarse = [group_sums(share, groups) for share, groups in zip(known, halves, strict=True)]
+        pairs = strongest(chosen_by, coarse, total)
+    number = _number_of_groups(plan, total)
+    groups = tuple(group(axis, share, number) for axis, share in zip(axes, known, strict=True))
+    sizes = [int(each.max()) + 1 for each in groups]
+    noises = plan.paired().noises([sizes[i] * sizes[j] for i, j in pairs])
+    return Measured(total, alone, known, groups, chosen_by, grouped(pairs, codes, groups, noises, coins))
+
+
+def shares(counts: Weights, total: float) -> Weights:
+    """The nearest probabilities: what is left of noise in empty cells is cut, and the total is kept.
+
+    >>> shares(np.array([6.0, 3.0, -1.0, 0.0]), 9.0).tolist()
+    [0.666..., 0.333..., 0.0, 0.0]
+    """
+    kept = simplex(counts, total=max(total, 1.0))
+    return np.asarray(kept / kept.sum())
+
+
+def joint_shares(table: Table, total: float) -> Weights:
+    """The histogram perturbation method: the nearest whole counts with the total, ties broken by public numbers.
+
+    [HRW11, Sec. 2]
+    """
+    size, counts = max(1, round(total)), table.counts.ravel()
+    ties = default_ties(cells=counts.size, total=size, spread=table.deviation * math.sqrt(2 / math.pi))
+    return np.asarray(lattice(counts, total=size, ties=ties) / size)
+
+
+def group(axis: Axis, share: Weights, most: int) -> Codes:
+    """The cells of a column in at most so many groups, made from noisy shares: neighbours of equal weight where cells
+    have an order, else the largest cells and one group of all others. NULL is one more group.
+
+    >>> from sitr.query.schema import Kind
+    >>> group(Axis("ward", Kind.TEXT, keys=("a", "b", "c", "d")), np.array([0.1, 0.5, 0.1, 0.3]), 3).tolist()
+    [2, 0, 2, 1]
+    """
+    values = axis.cells - axis.nulls
+    if values <= most:
+        return np.arange(axis.cells)
+    known = share[:values]
+    if axis.ordered:
+        middle = np.cumsum(known) - known / 2
+        places = np.minimum(np.floor(middle / max(known.sum(), 1e-300) * most), most - 1)
+        groups = np.unique(places, return_inverse=True)[1]
+    else:
+        groups = np.empty(values, dtype=np.int64)
+        groups[np.argsort(-known, kind="stable")] = np.minimum(np.arange(values), most - 1)
+    return np.append(groups, groups.max() + 1) if axis.nulls else groups
+
+
+def strongest(tables: Sequence[Table], shares: Sequence[Weights], total: float) -> list[tuple[int, ...]]:
+    """The pairs that are farthest from independence, as far as noisy tables of them tell: a choice that costs nothing
+    more than these."""
+    far = []
+    for table in tables:
+        i, j = table.columns
+        expected = np.outer(shares[i], shares[j]) * max(total, 1.0)
+        # The square of the distance, less what noise alone adds to it; a table that needs less noise is no stronger.
+        far.append(float(((table.counts - expected) ** 2).sum() - table.counts.size * table.deviation**2))
+    order = sorted(range(len(tables)), key=lambda place: -far[place])[:MOST_PAIRS]
+    return [tables[place].columns for place in sorted(order)]
+
+
+def _number_of_groups(plan: SynthesisPlan, total: float) -> int:
+    """√(n/(4s)): finer pairs of groups hold too few rows beside noise of size s, coarser ones tell too little."""
+    noise = plan.paired().noises([1] * min(plan.pairs, MOST_PAIRS))[0]
+    deviation = Table((), noise, np.zeros(0)).deviation
+    return min(MOST_GROUPS, max(2, math.isqrt(max(1, math.floor(max(total, 1.0) / (FULL * deviation))))))
+
+
+def _total(alone: Sequence[Table]) -> float:
+    """Each table tells the number of rows, with its own error: their mean, weighted by precision."""
+    precision = [1 / (table.counts.size * table.deviation**2) for table in alone]
+    sums = [float(table.counts.sum()) for table in alone]
+    return sum(p * s for p, s in zip(precision, sums, strict=True)) / sum(precision)
+
+
+def grouped(
+    pairs: Sequence[tuple[int, ...]], codes: Codes, groups: Sequence[Codes], noises: Sequence[Noise], coins: Coins
+) -> tuple[Table, ...]:
+    """The tables of these pairs, by groups of values, each with its noise."""
+    sizes = [int(each.max()) + 1 for each in groups]
+    coarse = [each[column] for each, column in zip(groups, codes.T, strict=True)]
+    numbers = (coarse[i] * sizes[j] + coarse[j] for i, j in pairs)
+    return _noisy(pairs, numbers, [(sizes[i], sizes[j]) for i, j in pairs], noises, coins)
+
+
+def _noisy(
+    columns: Sequence[tuple[int, ...]],
+    numbers: object,
+    shapes: Sequence[tuple[int, ...]],
+    noises: Sequence[Noise],
+    coins: Coins,
+) -> tuple[Table, ...]:
+    made = []
+    for place, cell, shape, noise in zip(columns, numbers, shapes, noises, strict=True):  # type: ignore[call-overload]
+        exact = np.bincount(cell, minlength=math.prod(shape))
+        made.append(Table(place, noise, noise.release(exact, coins=coins).astype(np.float64).reshape(shape)))
+    return tuple(made)
+
+
+def group_sums(share: Weights, groups: Codes) -> Weights:
+    """The shares of groups."""
+    return np.bincount(groups, weights=share).astype(np.float64)

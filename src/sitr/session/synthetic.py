@@ -1,0 +1,205 @@
+"""Synthetic rows as a question with a price: previewed without data, fitted after the charge, drawn without end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import pyarrow as pa
+
+from sitr.accounting.filter import Filter
+from sitr.backends.backend import Backend
+from sitr.backends.duckdb import ArrowRows, ArrowStream
+from sitr.errors import BackendFailure, QuestionError
+from sitr.flavors.arrows import Additive
+from sitr.flavors.promise import Promise
+from sitr.ledger.ledger import Ledger
+from sitr.neighbors.unit import Row
+from sitr.noise.coins import Coins, Keystream, system_coins
+from sitr.query.nodes import Predicate
+from sitr.query.schema import Table
+from sitr.releases.synthetic import quality
+from sitr.releases.synthetic.axes import Codes
+from sitr.releases.synthetic.mixture import Progress, require_mbi
+from sitr.releases.synthetic.plan import Method, SynthesisPlan, plan
+from sitr.releases.synthetic.portrait import Portrait, portrait
+from sitr.releases.synthetic.quality import Quality
+from sitr.releases.synthetic.sheet import Sheet
+from sitr.releases.synthetic.tables import measure
+from sitr.report import plots, synthetic_chart
+from sitr.report import synthetic as report
+from sitr.report import text as terminal
+from sitr.session.question import account_name, check_unchanged, checked
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """Checked: which columns to imitate, by which public cells, under which rules."""
+
+    sheet: Sheet
+    table: Table
+    method: Method | None
+    never: tuple[Predicate, ...]
+    _backend: Backend = field(repr=False, compare=False)
+    ledger: Ledger = field(repr=False, compare=False)
+
+    def preview(self, price: Promise) -> SynthesisPreview:
+        """What the tables would cost and how noisy they would be. Reads no data and spends nothing."""
+        budget = self.ledger.standing(account_name(self.table))
+        made = plan(self.sheet, checked(price), method=self.method)
+        budget.charge(made.price)
+        return SynthesisPreview(made, budget)
+
+    def release(self, price: Promise, *, coins: Coins | None = None, progress: Progress | None = None) -> Synthetic:
+        """Charge the price, durably; then read the data; then add the noise; then fit. In this order, always."""
+        tossed = coins if coins is not None else system_coins()
+        made = plan(self.sheet, checked(price), method=self.method)
+        if made.method is Method.MARGINALS:
+            require_mbi()
+        check_unchanged(self.table, self._backend)
+        schema = self._backend.schema()
+        for axis in self.sheet.axes:
+            axis.check(schema.field(axis.name).type)
+        question = f"SYNTHESIZE {', '.join(axis.name for axis in self.sheet.axes)} FROM {self.table.name}"
+        entry, budget = self.ledger.charge(account_name(self.table), price=made.price, question=question)
+        codes = self._backend.codes(self.sheet, salt=tossed.bits(63))
+        measured = measure(made, codes, coins=tossed)
+        del codes  # from here on nothing is secret
+        fitted = portrait(
+            made,
+            measured,
+            schema=schema,
+            never=self.never,
+            # Only the keystream itself counts as private: other coins may claim what they like.
+            private=type(tossed) is Keystream,
+            progress=progress,
+        )
+        receipt = report.Receipt(self.table.name, entry.number, entry.at, entry.by, entry.version, budget)
+        return Synthetic(fitted, receipt, self)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SynthesisPreview:
+    """A plan, and the budget before it is paid."""
+
+    plan: SynthesisPlan
+    budget: Filter
+
+    @property
+    def price(self) -> Promise:
+        """What would be charged."""
+        return self.plan.price
+
+    def errors(self) -> dict[str, float]:
+        """The 95% error of each count, by table: from the noise alone, as far as it is known before data are read."""
+        return {name: error for name, _, error in self.plan.errors()}
+
+    def to_dict(self) -> dict[str, object]:
+        """For machines."""
+        return report.preview_dict(self.plan, self.budget)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return terminal.as_text(report.preview(self.plan, self.budget))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Synthetic:
+    """A fitted imitation of a data set: draw as many rows as wanted, whenever wanted. Only `measure` costs more."""
+
+    portrait: Portrait
+    receipt: report.Receipt
+    _synthesis: Synthesis
+
+    @property
+    def promise(self) -> Additive:
+        """What was spent."""
+        return self.portrait.plan.price
+
+    @property
+    def private(self) -> bool:
+        """False only if the noise was drawn with test coins."""
+        return self.portrait.private
+
+    def table(self, rows: int | None = None, *, coins: Coins | None = None) -> pa.Table:
+        """New rows as Arrow, in the types of the original columns; as many as the data set has, by noisy count."""
+        if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 0):
+            raise QuestionError(
+                wanted="The number of rows is a whole number of at least 0.",
+                given=f"{rows!r} was given.",
+                do="Leave it out for as many as the data set has.",
+            )
+        tossed = coins if coins is not None else system_coins()
+        return self.portrait.draw(self.portrait.size if rows is None else rows, coins=tossed)
+
+    def to_pandas(self, rows: int | None = None) -> pd.DataFrame:
+        """New rows as a pandas frame (needs pandas)."""
+        return cast("pd.DataFrame", self.table(rows).to_pandas())
+
+    def to_polars(self, rows: int | None = None) -> pl.DataFrame:
+        """New rows as a polars frame (needs polars)."""
+        import polars as pl  # noqa: PLC0415 - an extra
+
+        return cast("pl.DataFrame", pl.from_arrow(self.table(rows)))
+
+    def compare(self, holdout: ArrowStream, *, rows: pa.Table | None = None, target: str | None = None) -> Quality:
+        """How far synthetic rows are from a *public* hold-out table with the same columns; free, and not private.
+
+        With a `target`, a classifier is trained on synthetic rows and tried on the hold-out, beside one trained on half
+        of the hold-out (needs scikit-learn).
+        """
+        return quality.against(self.portrait, self._codes(rows), self._codes(pa.table(holdout)), target=target)
+
+    def measure(self, price: Promise, *, rows: pa.Table | None = None, coins: Coins | None = None) -> Quality:
+        """How far these rows are from the data themselves: an answer like any other, charged and noisy."""
+        tossed = coins if coins is not None else system_coins()
+        asked, table = self._synthesis, self._synthesis.table
+        made = quality.plan(self.portrait, checked(price))
+        check_unchanged(table, asked._backend)
+        drawn = self._codes(rows)
+        question = f"QUALITY OF SYNTHETIC {', '.join(axis.name for axis in self.portrait.axes)} FROM {table.name}"
+        asked.ledger.charge(account_name(table), price=made.price, question=question)
+        codes = asked._backend.codes(asked.sheet, salt=tossed.bits(63))
+        return quality.privately(made, self.portrait, drawn, codes, coins=tossed)
+
+    def to_dict(self) -> dict[str, object]:
+        """What was done and what it cost, for machines."""
+        return report.to_dict(self.portrait, self.receipt)
+
+    def page(self, path: str | Path, *, rows: pa.Table | None = None, found: Quality | None = None) -> Path:
+        """Write a page: the noisy tables beside the synthetic rows, and how good these are if that was measured."""
+        target = Path(path)
+        target.write_text(synthetic_chart.page(self.portrait, self._codes(rows), self.receipt, found=found), "utf-8")
+        return target
+
+    def plot(self, path: str | Path, *, rows: pa.Table | None = None) -> Path:
+        """Write the pictures, side by side, as SVG."""
+        target = Path(path)
+        target.write_text(plots.standalone(synthetic_chart.chart(self.portrait, self._codes(rows))), "utf-8")
+        return target
+
+    def _codes(self, rows: pa.Table | None) -> Codes:
+        """The cells of public rows, cut as the data were; new ones if none are given."""
+        table = self.table() if rows is None else rows
+        public = Sheet(self.portrait.axes, Row(), self.portrait.plan.sheet.relation, 1)
+        try:
+            return ArrowRows(table).codes(public, salt=0)
+        except BackendFailure:
+            raise QuestionError(
+                wanted=f"A table with the columns {', '.join(axis.name for axis in self.portrait.axes)} was wanted.",
+                given="Some are missing, or of other types.",
+                do="Give rows that were drawn here, or a public table like the data set; nothing was spent.",
+            ) from None
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return terminal.as_text(report.answer(self.portrait, self.receipt))

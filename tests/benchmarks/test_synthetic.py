@@ -1,0 +1,38 @@
+"""The benchmark measures what it says: errors of known tables, and targets on the right side."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from benchmarks.synthetic import Census, Found, ask, bootstrap, independent, mean_error, ours, targets
+
+GENERATOR = np.random.default_rng(2)
+AGE = GENERATOR.integers(0, 6, 4000)
+CENSUS = Census(("age", "ward", "ok"), (6, 3, 2), np.column_stack([AGE, AGE // 2, GENERATOR.integers(0, 2, 4000)]))
+
+
+def test_errors() -> None:
+    assert mean_error(CENSUS, CENSUS.rows) == 0.0
+    apart = np.column_stack([AGE, (AGE // 2 + 1) % 3, CENSUS.rows[:, 2]])
+    assert mean_error(CENSUS.only(["age", "ward"]), apart[:, :2]) == pytest.approx(2.0)
+
+
+def test_methods_in_their_order() -> None:
+    near, far = ours(CENSUS), independent(CENSUS)
+    assert near.error < 0.5 * far.error
+    assert 0 < bootstrap(CENSUS).error < far.error
+    assert near.draw > 0
+
+
+def test_targets() -> None:
+    judged = targets(Found(0.07, 100.0, 4.0), Found(0.03, 1.0))
+    assert [target.verdict for target in judged] == ["pass", "pass", "FAIL", "pass"]
+    assert targets(Found(), Found())[0].verdict == "not measured"
+
+
+def test_what_is_not_installed_is_said() -> None:
+    found = ask("smartnoise-synth MST", CENSUS)
+    assert math.isnan(found.error) == bool(found.trouble)

@@ -1,0 +1,143 @@
+"""`sitr histogram` pays before it looks, says who is protected, and writes what was paid for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from sitr.ledger.sql import SqlLedger
+
+Sitr = Callable[..., Any]
+ROW = ("--unit-row",)
+DAYS = ("--column", "days", "--bins", "10", "--bounds", "0", "30", "--promise", "pure(1)")
+
+
+def test_of_a_described_data_set(sitr: Sitr, description: Path) -> None:
+    run = sitr("histogram", description, "--column", "cost", "--bins", "20", "--promise", "zcdp(0.05)")
+    assert run.code == 0
+    assert "[0, 250)" in run.out
+    assert "█" in run.out
+    assert "left       ρ = 0.45 of ρ = 0.5" in run.out
+    (entry,) = SqlLedger("sitr.db").entries()
+    assert entry.question.startswith("HISTOGRAM OF cost in 20 cells from 0 to 5000 BY FLAT")
+
+
+def test_all_files(sitr: Sitr, description: Path) -> None:
+    files = ("-o", "a.csv", "--html", "a.html", "--svg", "a.svg")
+    run = sitr("histogram", description, "--column", "ward", "--price", "zcdp(0.05)", *files, "--then", "lattice")
+    assert run.code == 0
+    assert "Written: a.csv, a.html, a.svg" in run.out
+    table = pyarrow.csv.read_csv("a.csv")
+    assert table.column_names == ["ward", "count", "count_low", "count_high"]
+    assert ET.parse("a.svg").getroot().tag.endswith("svg")
+    assert "Private histogram" in Path("a.html").read_text()
+    for name in ("b.parquet", "b.json"):
+        assert sitr("histogram", description, "--column", "ward", "--price", "zcdp(0.01)", "-o", name).code == 0
+    assert pyarrow.parquet.read_table("b.parquet").num_rows == table.num_rows
+    assert json.loads(Path("b.json").read_text())["kind"] == "histogram"
+
+
+def test_json(sitr: Sitr, description: Path) -> None:
+    words = ("--column", "ward", "--column", "cost", "--bins", "cost=4", "--promise", "zcdp(0.05)", "--json")
+    told = sitr("histogram", description, *words).told()
+    assert told["columns"] == ["ward", "cost"]
+    assert len(told["cells"]) == told["shape"][0] * told["shape"][1]
+    expected = sitr("histogram", description, *words, "--preview").told()
+    assert expected["kind"] == "histogram preview"
+    assert expected["budget"]["remaining"] == "zcdp(rho=0.45)"
+
+
+def test_a_preview_spends_nothing_and_leaves_nothing(sitr: Sitr, folder: Path) -> None:
+    before = set(folder.iterdir())
+    run = sitr("histogram", "visits.parquet", *DAYS, *ROW, "--preview")
+    assert run.code == 0
+    assert "95% probability" in run.out
+    assert set(folder.iterdir()) == before
+
+
+def test_of_a_file_by_itself_it_is_a_one_off(sitr: Sitr, folder: Path) -> None:
+    run = sitr("histogram", "visits.parquet", *DAYS, *ROW)
+    assert run.code == 0
+    assert "left       ε = 0 of ε = 1" in run.out
+    assert (folder / "visits.sitr.db").exists()
+    again = sitr("histogram", "visits.parquet", *DAYS, *ROW, "--json")
+    assert again.code == 1
+    assert again.error()["error"] == "BudgetExceeded"
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_person_is_named_with_caps(sitr: Sitr) -> None:
+    caps = ("--unit", "patient_id", "--max-groups", "2", "--max-rows-per-group", "1", "--relation", "replace-one")
+    told = sitr("histogram", "visits.parquet", *DAYS, *caps, "--json").told()
+    assert told["noise"]["sensitivity"]["l1"] == 4
+    assert told["neighbors"] == "person (patient_id), replace-one"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("--unit", "patient_id", "--unit-row"),
+        ("--unit", "patient_id"),
+        (*ROW, "--method", "guess"),
+        (*ROW, "--then", "guess"),
+        (*ROW, "--then", "lattice", "--ties", "guess"),
+        (*ROW, "--outside", "guess"),
+        (*ROW, "--missing", "clamp"),
+        (*ROW, "--every", "month"),
+        (*ROW, "--bins", "many"),
+        (*ROW, "--edges", "days=1,2"),
+        (*ROW, "--edges", "days"),
+        (*ROW, "-o", "a.txt"),
+        (*ROW, "--where", "nothing > 3"),
+    ],
+    ids=" ".join,
+)
+def test_bad_words_cost_nothing(sitr: Sitr, folder: Path, words: tuple[str, ...]) -> None:
+    run = sitr("histogram", "visits.parquet", *DAYS, *words, "--json")
+    assert run.code == 2, run.out
+    assert run.error()["do"]
+    ledger = folder / "visits.sitr.db"
+    assert not ledger.exists() or SqlLedger(ledger).entries() == []
+
+
+def test_a_description_beside_the_file_is_the_only_door(sitr: Sitr, description: Path) -> None:
+    assert sitr("histogram", "visits.parquet", *DAYS, *ROW, "--json").error()["error"] == "BadUsage"
+    said = sitr("histogram", description, "--column", "ward", "--promise", "zcdp(0.01)", *ROW, "--json")
+    assert said.error()["error"] == "BadUsage"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--column", "days", "--bins", "30", "--bounds", "0", "30", "--method", "tree"),
+        ("--column", "days", "--bins", "32", "--bounds", "0", "32", "--method", "buckets", "--then", "falling"),
+        ("--column", "days", "--bins", "4,8,16", "--bounds", "0", "32", "--where", "days > 1"),
+        ("--column", "days", "--edges", "days=0,1,7,30", "--then", "simplex", "--total", "2000"),
+        ("--column", "admitted", "--every", "month", "--bounds", "2023-01-01", "2024-12-31", "--outside", "cell"),
+        ("--column", "ward", "--keys", "ward=Surgery,Oncology,NULL", "--outside", "cell", "--then", "nonnegative"),
+        ("--column", "days", "--bins", "5", "--bounds", "-5", "30", "--then", "lattice", "--ties", "by index"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.usefixtures("folder")
+def test_every_way_to_count(sitr: Sitr, words: tuple[str, ...]) -> None:
+    run = sitr("histogram", "visits.parquet", *words, *ROW, "--promise", "zcdp(0.1)", "--json")
+    assert run.code == 0, run.err
+    assert run.told()["budget"]["charge"] == "zcdp(rho=0.1)"
+
+
+@pytest.mark.usefixtures("folder")
+def test_unlisted_categories_want_a_delta(sitr: Sitr) -> None:
+    words = ("histogram", "visits.parquet", "--column", "insurance", *ROW, "--json")
+    assert sitr(*words, "--promise", "pure(1)").error()["error"] == "QuestionError"
+    told = sitr(*words, "--promise", "approximate(1, 1e-6)", "--ledger", "other.db").told()
+    assert told["method"] == "unlisted"
+    assert {cell["label"][0] for cell in told["cells"]} <= {"public", "private", "self-paid", "(no value)"}

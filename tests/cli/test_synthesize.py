@@ -1,0 +1,143 @@
+"""`sitr synthesize` pays before it looks, refuses before it pays, and writes what was paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from sitr.ledger.sql import SqlLedger
+
+Sitr = Callable[..., Any]
+
+PRICE = ("--promise", "zcdp(0.05)")
+FEW = ("--columns", "ward,insurance", "--domain", "domain.yaml")
+DOMAIN = """\
+insurance: {keys: [public, private, self-paid]}
+age_band: {keys: ["0-17", "18-39", "40-64", "65-79", "80+"]}
+"""
+
+
+@pytest.fixture(autouse=True)
+def domain(folder: Path) -> None:
+    (folder / "domain.yaml").write_text(DOMAIN)
+
+
+def entries(ledger: str = "sitr.db") -> int:
+    return len(SqlLedger(ledger, create=False).entries()) if Path(ledger).exists() else 0
+
+
+def test_rows_of_a_described_data_set(sitr: Sitr, description: Path) -> None:
+    words = ("--rows", 500, "-o", "rows.parquet", "--page", "page.html", "--plot", "plot.svg")
+    done = sitr("synthesize", description, *PRICE, *FEW, *words)
+    assert (done.code, done.err) == (0, "")
+    assert "500 rows drawn. Written: rows.parquet, page.html, plot.svg" in done.out
+    assert "ρ = 0.45 of ρ = 0.5" in done.out
+    rows = pyarrow.parquet.read_table("rows.parquet")
+    original = pyarrow.parquet.read_schema("visits.parquet")
+    assert [(f.name, f.type) for f in rows.schema] == [(n, original.field(n).type) for n in ("ward", "insurance")]
+    assert rows.num_rows == 500
+    assert Path("page.html").read_text().startswith("<!DOCTYPE html>")
+    assert Path("plot.svg").read_text().startswith("<svg")
+    assert entries() == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "read"), [("rows.csv", pyarrow.csv.read_csv), ("rows.arrow", pyarrow.feather.read_table)]
+)
+def test_other_files(sitr: Sitr, description: Path, name: str, read: Callable[[str], pa.Table]) -> None:
+    assert sitr("synthesize", description, *PRICE, *FEW, "--rows", 20, "-o", name).code == 0
+    assert read(name).column_names == ["ward", "insurance"]
+    assert read(name).num_rows == 20
+
+
+def test_json(sitr: Sitr, description: Path) -> None:
+    words = ("--quality", "zcdp(0.01)", "--rows", 100, "-o", "rows.csv", "--json")
+    told = sitr("synthesize", description, *PRICE, *FEW, *words).told()
+    assert (told["kind"], told["drawn"], told["written"]) == ("synthetic", 100, ["rows.csv"])
+    assert told["quality"]["paid"] == "zcdp(rho=0.01)"
+    assert len(told["quality"]["pairs"]) == 1
+    assert entries() == 2
+
+
+def test_a_bar_is_for_people_before_a_terminal(sitr: Sitr, description: Path) -> None:
+    terminal = {"FORCE_COLOR": "1", "TERM": "xterm"}
+    words = ("synthesize", description, *PRICE, *FEW, "--rows", 5)
+    seen = sitr(*words, "-o", "one.csv", environment=terminal)
+    assert (seen.code, "Reading, adding noise and fitting" in seen.err) == (0, True)
+    assert "Reading" not in seen.out
+    machine = sitr(*words, "-o", "two.csv", "--json", environment=terminal)
+    assert (machine.code, machine.err) == (0, "")
+
+
+def test_a_preview_spends_nothing(sitr: Sitr, description: Path) -> None:
+    shown = sitr("synthesize", description, *PRICE, *FEW, "--preview")
+    assert (shown.code, entries()) == (0, 0)
+    assert "ward × insurance" in shown.out
+    told = sitr("synthesize", description, *PRICE, *FEW, "--preview", "--json").told()
+    assert told["kind"] == "preview of synthetic rows"
+
+
+def test_a_public_table_to_hold_against(sitr: Sitr, description: Path) -> None:
+    words = ("--rows", 100, "-o", "rows.csv", "--holdout", "visits.parquet")
+    done = sitr("synthesize", description, *PRICE, *FEW, *words)
+    assert done.code == 0
+    assert "a public table" in done.out
+
+
+def test_rules(sitr: Sitr, description: Path) -> None:
+    rule = ("--never", "ward = 'Maternity' AND insurance <> 'public'")
+    assert sitr("synthesize", description, *PRICE, *FEW, *rule, "--rows", 2000, "-o", "rows.csv").code == 0
+    rows = pyarrow.csv.read_csv("rows.csv").to_pylist()
+    assert {row["insurance"] for row in rows if row["ward"] == "Maternity"} <= {"public"}
+    assert {row["insurance"] for row in rows} == {"public", "private", "self-paid"}
+
+
+def test_a_file_by_itself_is_paid_for_once(sitr: Sitr) -> None:
+    words = ("synthesize", "visits.parquet", *PRICE, "--columns", "insurance,age_band", "--domain", "domain.yaml")
+    unit = ("--unit", "patient_id", "--rows-per-person", 2)
+    assert sitr(*words, *unit, "--preview").code == 0
+    assert not Path("visits.sitr.db").exists()
+    assert sitr(*words, *unit, "--rows", 10, "-o", "one.csv").code == 0
+    assert entries("visits.sitr.db") == 1
+    again = sitr(*words, *unit, "--rows", 10, "-o", "two.csv", "--json")
+    assert (again.code, again.error()["error"]) == (1, "BudgetExceeded")
+    assert not Path("two.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("-o", "rows.txt"), "BadUsage"),
+        ((), "BadUsage"),
+        (("-o", "visits.parquet"), "FileError"),
+        (("-o", "rows.csv", "--unit-row"), "BadUsage"),
+        (("-o", "rows.csv", "--columns", "nobody"), "UnknownName"),
+        (("-o", "rows.csv", "--columns", "insurance"), "DescriptionError"),
+        (("-o", "rows.csv", "--columns", "ward", "--quality", "zcdp(0.46)"), "BudgetExceeded"),
+        (("-o", "rows.csv", "--columns", "ward", "--never", "ward ="), "QuestionError"),
+        (("-o", "rows.csv", "--columns", "ward", "--domain", "wrong.yaml"), "BadUsage"),
+    ],
+)
+def test_refusals_cost_nothing(sitr: Sitr, description: Path, words: tuple[str, ...], error: str) -> None:
+    Path("wrong.yaml").write_text("ward: {bins: 3, odd: 4}")
+    assert sitr("synthesize", description, *PRICE, *words, "--json").error()["error"] == error
+    assert entries() == 0
+
+
+@pytest.mark.usefixtures("description")
+def test_a_described_file_is_not_taken_by_itself(sitr: Sitr) -> None:
+    refused = sitr("synthesize", "visits.parquet", *PRICE, "--unit-row", "-o", "rows.csv", "--json").error()
+    assert "visits.sitr.yaml" in refused["do"]
+
+
+def test_of_a_file_by_itself_the_unit_is_said(sitr: Sitr) -> None:
+    for words in ((), ("--unit", "patient_id"), ("--unit", "patient_id", "--unit-row", "--rows-per-person", 2)):
+        refused = sitr("synthesize", "visits.parquet", *PRICE, *words, "-o", "rows.csv", "--json").error()
+        assert "who is protected" in refused["wanted"]

@@ -1,0 +1,129 @@
+"""What is told about a histogram: true sentences, valid pages, and nothing that can act."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime
+from fractions import Fraction
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from sitr.accounting.filter import Filter
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.arrows import Additive
+from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Row
+from sitr.noise.coins import TestCoins, system_coins
+from sitr.query.schema import Column, Kind, Table
+from sitr.releases.cells import Categories, Dates, Edges, Even, Grid, Step
+from sitr.releases.counts import Histogram, release
+from sitr.releases.histogram import Bins, Buckets, Flat, Method, Tally, Tree, Unlisted, fit
+from sitr.report import histogram as report
+from sitr.report.text import as_text
+
+X, WARD, DAY = Column("x", Kind.REAL), Column("ward", Kind.TEXT), Column("day", Kind.DATE)
+HOSTILE = ("<script>alert(1)</script>", "two\nlines\x1b[31m", "[red]markup[/red]", "\u202eturned", "جناح")
+LINE = Grid((Even(X, Fraction(0), Fraction(8), 8),))
+TILES = Grid((Categories(WARD, HOSTILE), Edges(X, (Fraction(0), Fraction(1), Fraction(2)))))
+DAYS = Grid((Dates(DAY, date(2024, 1, 1), date(2024, 3, 31), Step.MONTH),))
+
+
+def made(
+    cells: Grid | Column, price: Additive, method: Method, counts: dict[Any, Any], *, private: bool = True
+) -> Histogram:
+    table = Table("visits", (X, WARD, DAY), Row(), Relation.ADD_REMOVE, 1, 1)
+    plan = fit(Tally.of(table, cells), price, method=method)
+    return release(plan, counts, coins=system_coins() if private else TestCoins(1))
+
+
+def record(histogram: Histogram) -> report.Record:
+    price = histogram.plan.price
+    budget = Filter(type(price).compose([price, price]), ((price, 1),))  # type: ignore[list-item]
+    at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    return report.Record(histogram, "visits", "row, add-remove", 7, at, "me", "0.1.0", budget)
+
+
+CASES = {
+    "flat": (LINE, PureDP(1.0), Flat(), {1: 30}),
+    "gaussian": (LINE, ZeroConcentratedDP(0.1), Flat(), {1: 30}),
+    "tree": (LINE, PureDP(1.0), Tree(2), {1: 30}),
+    "buckets": (LINE, PureDP(1.0), Buckets(), {1: 30}),
+    "bins": (LINE, ApproximateDP(1.0, 1e-6), Bins((2, 8)), {1: 30}),
+    "tiles": (TILES, PureDP(1.0), Flat(), {1: 30}),
+    "days": (DAYS, PureDP(1.0), Flat(), {1: 30}),
+    "unlisted": (WARD, ApproximateDP(1.0, 1e-6), Unlisted(), {(key,): (99, 99) for key in HOSTILE}),
+    "nothing": (WARD, ApproximateDP(1.0, 1e-6), Unlisted(), {}),
+}
+each_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+
+
+@each_case
+def test_every_histogram_is_told_in_text_json_table_and_page(case: Any) -> None:
+    found = record(made(*case))
+    told = json.loads(json.dumps(report.to_dict(found), allow_nan=False))
+    size = len(found.histogram.counts)
+    assert len(told["cells"]) == size == report.as_table(found.histogram).num_rows
+    assert told["private"]
+    assert (told["price"], told["entry"]) == (told["budget"]["charge"], 7)
+    text = as_text(report.answer(found))
+    assert "\x1b" not in text
+    assert "charged" in text
+    assert ("95% interval" in text) == (size > 0)
+    page = report.page(found)
+    assert "<script>" not in page
+    assert "http" not in page.replace("http-equiv", "")
+    HTMLParser().feed(page)
+    assert "Private histogram" in page
+
+
+@each_case
+def test_every_plan_is_told_before_it_is_paid(case: Any) -> None:
+    cells, price, method, _ = case
+    table = Table("visits", (X, WARD, DAY), Row(), Relation.REPLACE_ONE, 1, 1)
+    plan = fit(Tally.of(table, cells), price, method=method)
+    text = as_text(report.preview(plan, Filter(price)))
+    assert "replacing one row" in text
+    assert "left then" in text
+    assert json.dumps(report.preview_dict(plan, Filter(price)), allow_nan=False)
+    spent = Filter(price, ((price, 1),))
+    assert report.preview_dict(plan, spent)["budget"]["after"] is None
+    assert "cannot pay" in as_text(report.preview(plan, spent))
+
+
+def test_sentences_say_what_is_true() -> None:
+    flat = made(LINE, PureDP(0.5), Flat(), {})
+    assert report.measured(flat.plan) == "Each of 9 public cells gets noise of its own, empty ones too."
+    assert report.noise(flat.plan).startswith("Discrete Laplace, scale 2: adding or removing one row")
+    assert f"± {flat.plan.noise.error()}" in report.expected(flat.plan)
+    assert "may be anything" in report.intervals(made(LINE, PureDP(1.0), Buckets(), {}))
+    assert "outside of its own" in report.intervals(flat.lattice())
+    shown = made(WARD, ApproximateDP(1.0, 1e-6), Unlisted(), {("a",): (99, 99)})
+    assert "near the threshold" in report.intervals(shown)
+    assert "1 in 1," in report.exposure(shown.plan)
+    assert "exposed outright" in report.exposure(flat.plan)
+    assert "25% of the price" in report.measured(made(LINE, PureDP(1.0), Buckets(), {}).plan)
+
+
+def test_test_coins_are_told() -> None:
+    found = record(made(LINE, PureDP(1.0), Flat(), {1: 3}, private=False))
+    assert "NOT PRIVATE" in as_text(report.answer(found))
+    assert "NOT PRIVATE" in report.page(found)
+    assert report.to_dict(found)["private"] is False
+
+
+def test_long_histograms_are_cut_and_it_is_said() -> None:
+    wide = Grid((Even(X, Fraction(0), Fraction(1), 5_000),))
+    found = record(made(wide, PureDP(1.0), Flat(), {}))
+    assert "more" in as_text(report.answer(found, most=10))
+    assert len(as_text(report.answer(found, most=None)).splitlines()) > 5_000
+    assert report.page(found).count("<tr>") <= 1_001
+
+
+def test_bars_are_as_long_as_the_counts() -> None:
+    found = made(LINE, PureDP(1e6), Flat(), {0: 100, 1: 50, 2: 25})
+    lines = as_text(report.answer(record(found))).splitlines()[1:4]
+    assert [line.count("█") for line in lines] == [30, 15, 7]

@@ -1,0 +1,93 @@
+"""Words about synthetic rows: nothing that flatters, and nothing that was not released."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sitr.accounting.filter import Filter
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person
+from sitr.noise.coins import TestCoins
+from sitr.query.schema import Kind
+from sitr.releases.synthetic.axes import ARROW, Axis, Steps
+from sitr.releases.synthetic.plan import Method, plan
+from sitr.releases.synthetic.portrait import Portrait, portrait
+from sitr.releases.synthetic.quality import Figure, Quality
+from sitr.releases.synthetic.sheet import Sheet
+from sitr.releases.synthetic.tables import measure
+from sitr.report import synthetic, synthetic_chart
+from sitr.report.text import as_text
+
+AXES = (
+    Axis("age", Kind.INTEGER, steps=Steps(0, 99, Fraction(1), 50), nulls=True),
+    Axis("<b>ward", Kind.TEXT, keys=("a&b", "c")),
+)
+SHEET = Sheet(AXES, Person("id"), Relation.ADD_REMOVE, 3)
+PRICE = ZeroConcentratedDP(0.1)
+CODES = np.column_stack([np.arange(600) % 51, np.arange(600) % 2])
+RECEIPT = synthetic.Receipt(
+    "people", 7, datetime(2026, 1, 2, tzinfo=UTC), "me", "1", Filter(ZeroConcentratedDP(0.5)).consent(PRICE)
+)
+FOUND = Quality(
+    (Figure(("age",), 0.02, 0.001),), (Figure(("age", "<b>ward"), 0.123456, 0.001),), (), (), PRICE, (0.8, 0.9)
+)
+
+
+@pytest.fixture
+def made() -> Portrait:
+    planned = plan(SHEET, PRICE)
+    schema = pa.schema([(axis.name, ARROW[axis.kind]) for axis in AXES])
+    return portrait(planned, measure(planned, CODES, coins=TestCoins(1)), schema=schema, never=(), private=False)
+
+
+def test_a_preview_tells_every_error() -> None:
+    budget = Filter(ZeroConcentratedDP(0.5))
+    text = as_text(synthetic.preview(plan(SHEET, PRICE, method=Method.MARGINALS), budget))
+    assert "1 pairs of columns" in text
+    assert "at most 3 rows of one person count" in text
+    assert "left then  ρ = 0.4" in text
+    poor = as_text(synthetic.preview(plan(SHEET, PRICE), Filter(ZeroConcentratedDP(0.05))))
+    assert "the budget cannot pay this" in poor
+    told = synthetic.preview_dict(plan(SHEET, PRICE), Filter(ZeroConcentratedDP(0.05)))
+    assert (told["budget"]["after"], told["pairs"]) == (None, None)
+    json.dumps(told, allow_nan=False)
+
+
+def test_rows_that_protect_nobody_say_so(made: Portrait) -> None:
+    text = as_text(synthetic.answer(made, RECEIPT))
+    assert "test" in text.splitlines()[0].lower()
+    assert "ρ = 0.4 of ρ = 0.5" in text
+
+
+def test_for_machines(made: Portrait) -> None:
+    told = json.loads(json.dumps(synthetic.to_dict(made, RECEIPT), allow_nan=False))
+    assert (told["entry"], told["private"], told["method"], told["rows_per_unit"]) == (7, False, "joint", 3)
+    assert [table["shape"] for table in told["tables"]] == [[51, 2]]
+    found = synthetic.quality_dict(FOUND)
+    assert found["pairs"] == [{"columns": ["age", "<b>ward"], "found": 0.123456, "error_95": 0.001}]
+    assert found["scores"] == {"synthetic": 0.8, "real": 0.9}
+
+
+def test_quality_in_words() -> None:
+    text = as_text(synthetic.quality(FOUND))
+    assert "0.1235 ± 0.0010" in text
+    assert "ρ = 0.1" in text
+    assert "0.800 when trained on synthetic rows, 0.900" in text
+
+
+def test_pictures_escape_what_they_quote(made: Portrait) -> None:
+    chart = synthetic_chart.chart(made, CODES)
+    assert "<b>" not in chart
+    assert "&lt;b&gt;ward" in chart
+    assert "a&amp;b" in chart
+    page = synthetic_chart.page(made, CODES, RECEIPT, found=FOUND)
+    assert "<b>" not in page
+    assert "script" not in page
+    assert synthetic_chart.chart(made, CODES[:0])  # no rows, no picture of them, and no error

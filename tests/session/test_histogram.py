@@ -1,0 +1,212 @@
+"""Histograms through a budget: price, charge, data, noise, in this order; and free work on the answer afterwards."""
+
+from __future__ import annotations
+
+from datetime import date
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sitr
+from sitr import ApproximateDP, PureDP, Relation, Row, ZeroConcentratedDP
+from sitr.errors import BackendFailure, BudgetExceeded, IncompatiblePromises, QuestionError, UnknownName
+from sitr.noise.coins import TestCoins
+from sitr.releases.cells import Rule, Step
+from sitr.releases.histogram import Bins, Buckets, Flat, Tree, Unlisted
+from sitr.releases.isotonic import Form
+from sitr.releases.projection import Ties
+from sitr.session.budget import Budget
+from sitr.session.dataset import Dataset
+
+
+@pytest.fixture
+def budget(visits: Dataset, tmp_path: Path) -> Budget:
+    return visits.budget(ApproximateDP(1e7, 0.5), ledger=tmp_path / "sitr.db")
+
+
+QUIET = PureDP(1e6)
+
+
+def test_a_preview_reads_no_data_and_spends_nothing(budget: Budget, visits_path: Path) -> None:
+    question = budget.histogram("cost", bins=10)
+    visits_path.unlink()
+    preview = question.preview(PureDP(1.0))
+    assert preview.price == PureDP(1.0)
+    assert preview.error() == preview.plan.noise.error() > 0
+    assert preview.range_error(2, 5) > preview.error()
+    assert "10 cells from 0 to 5000" in str(preview)
+    assert preview.to_dict()["budget"]
+    assert budget.remaining() == budget.promise
+    with pytest.raises(Exception, match=r"cannot be read|There is none"):
+        question.release(PureDP(1.0))
+
+
+def test_a_release_is_charged_before_the_data_are_touched(budget: Budget, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise BackendFailure(wanted="a.", given="b.", do="c.")
+
+    monkeypatch.setattr(type(budget._backend), "counts", broken)
+    with pytest.raises(BackendFailure):
+        budget.histogram("cost", bins=10).release(PureDP(1.0))
+    (entry,) = budget.entries()
+    assert entry.price == ApproximateDP(1.0, 0.0)
+    assert entry.question == "HISTOGRAM OF cost in 10 cells from 0 to 5000 BY FLAT: SELECT COUNT(*) AS n FROM visits"
+
+
+@pytest.mark.parametrize("method", [Flat(), Tree(2), Buckets(), Bins((2, 4, 8))], ids=str)
+@pytest.mark.parametrize("price", [PureDP(0.3), ApproximateDP(0.3, 1e-7)], ids=str)
+def test_the_ledger_is_charged_what_the_parts_promise(budget: Budget, method: Any, price: Any) -> None:
+    answer = budget.histogram("cost", bins=8 if not isinstance(method, Bins) else (2, 4, 8), method=method).release(
+        price
+    )
+    (entry,) = budget.entries()
+    kept = answer.histogram.plan.promise()
+    assert kept.epsilon == pytest.approx(entry.price.epsilon, rel=1e-9)  # type: ignore[union-attr]
+    assert sitr.PureDP(kept.epsilon).covers(sitr.PureDP(entry.price.epsilon))  # type: ignore[union-attr]
+
+
+def test_a_budget_that_is_used_up_refuses(visits: Dataset, tmp_path: Path) -> None:
+    budget = visits.budget(ZeroConcentratedDP(0.1), ledger=tmp_path / "sitr.db")
+    budget.histogram("cost", bins=4).release(ZeroConcentratedDP(0.1))
+    with pytest.raises(BudgetExceeded):
+        budget.histogram("cost", bins=4).release(ZeroConcentratedDP(0.01))
+    with pytest.raises(IncompatiblePromises):
+        budget.histogram("cost", bins=4).release("zcdp(0.1)")  # type: ignore[arg-type]
+
+
+def small(tmp_path: Path, relation: Relation = Relation.ADD_REMOVE) -> Budget:
+    rows = pa.table({"x": [0.5, 1.5, 1.7, None, 9.0], "w": ["a", "b", "b", "c", None], "d": [date(2024, 1, 5)] * 5})
+    data = sitr.protect(rows, name="t", unit=Row(), keys={"w": ["a", "b"]}, relation=relation)
+    return data.budget(PureDP(1e8), ledger=tmp_path / "small.db")
+
+
+def test_with_hardly_any_noise_the_cells_hold_what_the_table_has(tmp_path: Path) -> None:
+    budget = small(tmp_path)
+    line = budget.histogram("x", bins=2, bounds=(0, 2)).release(QUIET)
+    assert line.counts.tolist() == [1, 3, 1]
+    assert line.table.column_names == ["x", "x_from", "x_to", "count", "count_low", "count_high"]
+    assert line.table["x"].to_pylist() == ["[0, 1)", "[1, 2]", "(no value)"]
+    both = budget.histogram("w", "x", edges={"x": (0, 1, 2)}, outside={"x": Rule.DROP}, missing=Rule.CELL).release(
+        QUIET
+    )
+    assert both.counts.reshape(3, 3).tolist() == [[1, 0, 0], [0, 2, 0], [0, 0, 0]]
+    other = budget.histogram("w", outside=Rule.CELL).release(QUIET)
+    assert dict(zip(other.table["w"].to_pylist(), other.counts, strict=True)) == {
+        "a": 1,
+        "b": 2,
+        "(other)": 1,
+        "(no value)": 1,
+    }
+    days = budget.histogram("d", every=Step.MONTH, bounds=(date(2024, 1, 1), date(2024, 2, 3))).release(QUIET)
+    assert days.counts.tolist() == [5, 0, 0]
+    few = budget.where(sitr.column("x") > 1).histogram("x", bins=2, bounds=(0, 2)).release(QUIET)
+    assert few.counts.tolist() == [0, 3, 0]
+
+
+def test_the_public_total_of_rows_that_are_replaced_is_exact(tmp_path: Path) -> None:
+    budget = small(tmp_path, Relation.REPLACE_ONE)
+    answer = budget.histogram("x", bins=50, bounds=(0, 2)).release(PureDP(0.5)).lattice()
+    assert answer.counts.sum() == 5
+    assert answer.histogram.total == 5
+
+
+def test_bounds_and_keys_come_from_the_description(budget: Budget) -> None:
+    assert budget.histogram("cost", bins=4).tally.grid.size == 5  # type: ignore[union-attr]
+    assert budget.histogram("ward").tally.grid.size == 4  # type: ignore[union-attr]
+    assert budget.histogram("ward", "cost", bins={"cost": 4}).tally.grid.size == 20  # type: ignore[union-attr]
+
+
+def test_a_domain_that_only_the_rows_know_is_refused_or_paid_for(budget: Budget) -> None:
+    with pytest.raises(QuestionError, match="public"):
+        budget.histogram("days", bins=4)
+    question = budget.histogram("days")  # of which no key is listed
+    assert question.method == Unlisted()
+    with pytest.raises(QuestionError, match="threshold"):
+        question.preview(PureDP(1.0))
+    assert question.release(ApproximateDP(5.0, 1e-3)).counts.size <= 7
+    (entry,) = budget.entries()
+    assert entry.price == ApproximateDP(5.0, 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ((), {}),
+        (("cost", "cost"), {"bins": {"cost": 3}}),
+        (("ward", "cost"), {"bins": 4}),
+        (("cost",), {"bins": (4,)}),
+        (("cost",), {"bins": (4, 8), "method": Tree()}),
+        (("cost",), {"bins": (3, 8)}),
+        (("ward", "days"), {}),
+        (("days",), {"method": Flat()}),
+        (("ward",), {"method": Tree()}),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anything_is_spent(budget: Budget, columns: Any, said: Any) -> None:
+    with pytest.raises(QuestionError):
+        budget.histogram(*columns, **said).preview(PureDP(1.0))
+    assert budget.entries() == []
+
+
+def test_names_are_checked(budget: Budget) -> None:
+    for call in (
+        lambda: budget.histogram("nothing", bins=3),
+        lambda: budget.histogram("cost", bins={"nothing": 3}),
+    ):
+        with pytest.raises(UnknownName):
+            call()
+    with pytest.raises(QuestionError, match="groups"):
+        budget.group_by("ward").histogram("cost", bins=3)
+
+
+def test_what_is_done_afterwards_costs_nothing(budget: Budget) -> None:
+    answer = budget.histogram("cost", bins=12).release(PureDP(1.0), coins=TestCoins(1))
+    left = budget.remaining()
+    for after in (
+        answer.lattice(ties=Ties.BY_INDEX),
+        answer.simplex(total=900),
+        answer.nonnegative(),
+        answer.isotonic(Form.FALLING),
+    ):
+        assert after.histogram.processed
+        assert after.promise == answer.promise
+        assert (after.counts[:12] >= 0).all() or "form" in after.histogram.processed[0]
+    told = answer.over(2, 5)
+    assert told.low <= answer.counts[2:6].sum() <= told.high
+    with pytest.raises(QuestionError, match="range of cells"):
+        answer.over(5, 13)
+    assert budget.remaining() == left
+
+
+def test_the_papers(budget: Budget, tmp_path: Path) -> None:
+    answer = budget.histogram("cost", bins=12).release(PureDP(1.0))
+    assert answer.private
+    assert "95% interval" in str(answer)
+    picture = answer.plot(tmp_path / "a.svg").read_text()
+    assert ET.fromstring(picture).tag.endswith("svg")
+    page = answer.page(tmp_path / "a.html").read_text()
+    assert "Private histogram" in page
+    assert answer.to_dict()["kind"] == "histogram"
+    assert len(answer.to_pandas()) == 13
+    assert answer._repr_html_().startswith("<svg")
+    wide = answer.intervals(confidence=0.999)
+    assert (np.array(wide["count_high"]) >= np.array(answer.table["count_high"])).all()
+
+
+def test_test_coins_are_not_private(budget: Budget) -> None:
+    answer = budget.histogram("cost", bins=3).release(PureDP(1.0), coins=TestCoins(5))
+    assert not answer.private
+    assert "NOT PRIVATE" in str(answer)
+    again = budget.histogram("cost", bins=3).release(PureDP(1.0), coins=TestCoins(5))
+    assert answer.counts.tolist() == again.counts.tolist()
+
+
+def test_shares_of_a_choice_can_be_chosen(budget: Budget) -> None:
+    answer = budget.histogram("cost", bins=(2, 4), method=Bins((2, 4), Fraction(1, 2))).release(PureDP(2.0))
+    assert answer.histogram.plan.choice is not None
+    assert answer.histogram.plan.choice.promise() == PureDP(1.0)
