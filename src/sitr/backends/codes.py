@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
-from sitr.backends.engine import connection, unread
+from sitr.backends.engine import reading
 from sitr.backends.statement import first, granules, identifier, key_expression, literal
 from sitr.neighbors.unit import Person
 from sitr.query.schema import Column, Kind, Quantised
@@ -18,11 +17,8 @@ from sitr.releases.synthetic.sheet import Sheet
 
 def exact_codes(sheet: Sheet, *, source: str, salt: int, views: Mapping[str, pa.Table]) -> Codes:
     """A row of cell numbers for every row that counts; if reading fails, an error whose text is always the same."""
-    try:
-        with connection(views) as engine:
-            columns = engine.execute(codes_statement(sheet, source=source, salt=salt)).fetchnumpy()
-    except (duckdb.Error, OSError, pa.ArrowException):
-        raise unread() from None
+    with reading(views) as engine:
+        columns = engine.execute(codes_statement(sheet, source=source, salt=salt)).fetchnumpy()
     codes: Codes = np.column_stack([np.asarray(columns[f"c{place}"], np.int64) for place in range(len(sheet.axes))])
     return codes
 

@@ -36,14 +36,14 @@ def exact_cells(
     """The exact integers of each cell; if reading fails, an error whose text is always the same."""
     width = len(query.keys)
     sql = statement(query, source=source, types=types, salt=salt)
-    with _reading(views) as engine:
+    with reading(views) as engine:
         rows = engine.execute(sql).fetchall()
     return {tuple(row[:width]): tuple(row[width:]) for row in rows}
 
 
 def exact_size(*, source: str, views: Mapping[str, pa.Table]) -> int:
     """The number of rows, which is asked for before anything is charged."""
-    with _reading(views, after="nothing was spent") as engine:
+    with reading(views, after="nothing was spent") as engine:
         return int(engine.execute(f"SELECT count(*) FROM {source}").fetchall()[0][0])
 
 
@@ -51,13 +51,13 @@ def exact_numbers(column: str, *, source: str, missing: float, views: Mapping[st
     """The numbers of a column, in the order of the rows, which DuckDB keeps; what is none is `missing`."""
     number = f"TRY_CAST({identifier(column)} AS DOUBLE)"
     told = f"CASE WHEN {number} IS NULL OR isnan({number}) THEN {literal(missing)} ELSE {number} END"
-    with _reading(views) as engine:
+    with reading(views) as engine:
         found = engine.execute(f"SELECT {told} AS number FROM {source}").fetchnumpy()["number"]
     return np.asarray(found, np.float64)
 
 
 @contextmanager
-def _reading(
+def reading(
     views: Mapping[str, pa.Table], *, after: str = "the charge stands, because the data were touched"
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Data are read in here; if that fails, the error is always the same."""
@@ -70,15 +70,6 @@ def _reading(
             given="The database reported an error, which is withheld because it could quote the data.",
             do=f"Check the data set itself; {after}.",
         ) from None
-
-
-def unread() -> BackendFailure:
-    """What is said of every failure after a charge."""
-    return BackendFailure(
-        wanted="The data were to be read.",
-        given="The database reported an error, which is withheld because it could quote the data.",
-        do="Check the data set itself; the charge stands, because the data were touched.",
-    )
 
 
 def described(engine: duckdb.DuckDBPyConnection, select: str) -> dict[str, str]:

@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from fractions import Fraction
 
-import duckdb
 import pyarrow as pa
 
-from sitr.backends.engine import connection, exact_cells, unread
+from sitr.backends.engine import exact_cells, reading
 from sitr.backends.statement import identifier, literal
 from sitr.neighbors.unit import Person
 from sitr.query.schema import Key, Kind
@@ -46,11 +45,8 @@ def exact_counts(
 
 
 def _grouped(sql: str, views: Mapping[str, pa.Table]) -> dict[int, int]:
-    try:
-        with connection(views) as engine:
-            return {int(cell): int(count) for cell, count in engine.execute(sql).fetchall()}
-    except (duckdb.Error, OSError, pa.ArrowException):
-        raise unread() from None
+    with reading(views) as engine:
+        return {int(cell): int(count) for cell, count in engine.execute(sql).fetchall()}
 
 
 def number(grid: Grid, types: Mapping[str, str]) -> str:
