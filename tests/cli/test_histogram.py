@@ -104,8 +104,7 @@ def test_bad_words_cost_nothing(sitr: Sitr, folder: Path, words: tuple[str, ...]
     run = sitr("histogram", "visits.parquet", *DAYS, *words, "--json")
     assert run.code == 2, run.out
     assert run.error()["do"]
-    ledger = folder / "visits.sitr.db"
-    assert not ledger.exists() or SqlLedger(ledger).entries() == []
+    assert not (folder / "visits.sitr.db").exists()
 
 
 def test_a_description_beside_the_file_is_the_only_door(sitr: Sitr, description: Path) -> None:

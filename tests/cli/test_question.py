@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+import sitr as library
+from sitr.cli.question import condition
+from sitr.errors import QuestionError
 from sitr.ledger.sql import SqlLedger
 
 Sitr = Callable[..., Any]
@@ -88,3 +91,9 @@ def test_a_description_works_from_anywhere(
     assert sitr("ask", home / "visits.sitr.yaml", COUNT, "--price", "zcdp(0.1)").code == 0
     assert len(SqlLedger(home / "sitr.db", create=False).entries()) == 1
     assert not list(Path().iterdir())
+
+
+def test_a_condition_is_what_stands_after_where() -> None:
+    assert condition("days > 3", table='odd "name"') == (library.column("days") > 3)
+    with pytest.raises(QuestionError):
+        condition("days > 3; DROP TABLE visits", table="visits")

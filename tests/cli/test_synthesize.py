@@ -141,3 +141,18 @@ def test_of_a_file_by_itself_the_unit_is_said(sitr: Sitr) -> None:
     for words in ((), ("--unit", "patient_id"), ("--unit", "patient_id", "--unit-row", "--rows-per-person", 2)):
         refused = sitr("synthesize", "visits.parquet", *PRICE, *words, "-o", "rows.csv", "--json").error()
         assert "who is protected" in refused["wanted"]
+
+
+@pytest.mark.parametrize("option", ["--promise", "--quality"])
+def test_a_gamma_buys_no_rows(sitr: Sitr, option: str) -> None:
+    words = ("synthesize", "visits.parquet", "--unit-row", "-o", "rows.csv", "--json")
+    prices = {"--promise": "pure(1)", "--quality": "pure(1)"} | {option: "random(pure(1), 0.05)"}
+    refused = sitr(*words, *(word for price in prices.items() for word in price)).error()
+    assert refused["error"] == "QuestionError"
+    assert "protects everybody" in refused["do"]
+    assert not Path("visits.sitr.db").exists()
+
+
+def test_prices_that_do_not_add_up_want_a_budget(sitr: Sitr) -> None:
+    words = ("synthesize", "visits.parquet", *PRICE, "--unit-row", "--quality", "pure(0.1)", "-o", "rows.csv", "--json")
+    assert sitr(*words).error()["error"] == "IncompatiblePromises"

@@ -44,7 +44,7 @@ def record(histogram: Histogram) -> report.Record:
     price = histogram.plan.price
     budget = Filter(type(price).compose([price, price]), ((price, 1),))  # type: ignore[list-item]
     at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    return report.Record(histogram, "visits", "row, add-remove", 7, at, "me", "0.1.0", budget)
+    return report.Record(histogram, price, "visits", "row, add-remove", 7, at, "me", "0.1.0", budget)
 
 
 CASES = {

@@ -6,23 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sitr.cli.one_off import Source, Who
 from sitr.cli.options import Budget, Json, Ledger, new_file, number, promise
 from sitr.cli.progress import working
-from sitr.cli.question import dataset_budget
+from sitr.cli.question import condition
 from sitr.cli.terminal import BadUsage, console, json_text, say_json
 from sitr.neighbors.relation import Relation
-from sitr.neighbors.unit import Row
 
 if TYPE_CHECKING:
-    from sitr.flavors.arrows import Additive
     from sitr.query.schema import Column, Table
     from sitr.session.budget import Budget as Opened
-    from sitr.session.histogram import HistogramAnswer, HistogramQuestion
+    from sitr.session.histogram import HistogramAnswer, HistogramPreview, HistogramQuestion
 
 Items = list[str] | None
 Pair = tuple[str, str] | None
@@ -77,20 +75,13 @@ def histogram(
     paid = promise(price)
     writers = _writers(output, page, plot)
     steps = [_afterwards(name, total=total, ties=ties) for name in after or ()]
-    who = Who(unit, unit_row, max_groups, max_rows_per_group, relation)
+    who = Who(unit, unit_row, max_groups, max_rows_per_group, "--max-groups 1 --max-rows-per-group 1", relation)
     said = Said(column, bins, bounds, edges, keys, every, outside, missing, method, where)
-    described = source.suffix in (".yaml", ".yml")
-    with TemporaryDirectory() as folder:  # a preview of a file without description leaves no ledger behind
-        if described:
-            who.unsaid(source)
-            opened = dataset_budget(source, budget=budget, ledger=ledger)
-        else:
-            keeper = Path(folder) / "preview.db" if preview else ledger
-            opened = who.one_off(source, promised=paid if budget is None else promise(budget), ledger=keeper)
-        asked = said.question(opened)
-        if preview:
-            _show_preview(asked, paid, as_json=as_json)
-            return
+    counted = Source(source, who, "histogram", (paid,), budget, ledger)
+    if preview:
+        _show_preview(counted.preview(lambda opened: said.question(opened).preview(paid)), as_json=as_json)
+        return
+    asked = said.question(counted.opened(lambda opened: said.question(opened).preview(paid)))
     with working("Counting and adding noise", quiet=as_json):
         answer = asked.release(paid)
     for step in steps:
@@ -124,7 +115,7 @@ class Said:
         from sitr.releases.cells import Rule, Step
 
         table = opened.table
-        asked: Any = opened if self.where is None else opened.where(_condition(self.where, table))
+        asked: Any = opened if self.where is None else opened.where(condition(self.where, table=table.name))
         how = None if self.method == "flat" else _method(self.method)
         every = _one_of(Step, self.every, "--every")
         return asked.histogram(  # type: ignore[no-any-return]
@@ -169,54 +160,6 @@ class Said:
                 do="Write for example --bounds 0 120.",
             ) from None
         return low, high
-
-
-@dataclass(frozen=True, slots=True)
-class Who:
-    """Who is protected in a file without description."""
-
-    unit: str | None
-    row: bool
-    max_groups: int | None
-    max_rows_per_group: int | None
-    relation: Relation | None
-
-    def unsaid(self, described: Path) -> None:
-        """Refuse what the description says already."""
-        if self.unit is not None or self.row or self.relation is not None:
-            raise BadUsage(
-                wanted=f"{described} says who is protected.",
-                given="--unit, --unit-row or --relation was given too.",
-                do="Leave it out; nothing was spent.",
-            )
-
-    def one_off(self, source: Path, *, promised: Additive, ledger: Path | None) -> Opened:
-        """The budget of a file by itself, opened for what is paid here: a second time, nothing is left of it."""
-        from sitr.session.dataset import protect
-
-        beside = source.with_name(source.name.split(".")[0] + ".sitr.yaml")
-        if beside.exists():
-            raise BadUsage(
-                wanted=f"{source} is described by {beside}, which names its one budget.",
-                given="The file itself was given, as if nothing were spent on it yet.",
-                do=f"Write sitr histogram {beside}; nothing was spent.",
-            )
-        if (self.unit is not None) == self.row:
-            raise BadUsage(
-                wanted="Of a file without description it must be said who is protected: by the column of persons, or "
-                "as each row.",
-                given="Both ways were given." if self.row else "Neither --unit nor --unit-row was given.",
-                do="Write for example --unit patient_id --max-groups 1 --max-rows-per-group 1; --unit-row is right "
-                "only where nobody can have two rows.",
-            )
-        data = protect(
-            source,
-            unit=self.unit if self.unit is not None else Row(),
-            max_groups=self.max_groups,
-            max_rows_per_group=self.max_rows_per_group,
-            relation=self.relation or Relation.ADD_REMOVE,
-        )
-        return data.budget(promised, ledger=ledger if ledger is not None else beside.with_suffix(".db"))
 
 
 def _method(name: str) -> Any:
@@ -277,16 +220,6 @@ def _keys(column: Column | None, text: str) -> list[Any]:
     return [key_of(part.strip(), column.kind if column else None) for part in text.split(",") if part.strip()]
 
 
-def _condition(text: str, table: Table) -> Any:
-    from sitr.query.frame import Condition
-    from sitr.query.sql import parse
-
-    name = table.name.replace('"', '""')
-    where = parse(f'SELECT COUNT(*) AS n FROM "{name}" WHERE {text}').where
-    assert where is not None
-    return Condition(where)
-
-
 def _show(answer: HistogramAnswer, *, whole: bool) -> None:
     """On the terminal; the `whole` of it where no file holds what was paid for."""
     from sitr.report import histogram, text
@@ -294,10 +227,9 @@ def _show(answer: HistogramAnswer, *, whole: bool) -> None:
     text.show(histogram.answer(answer.record, most=None if whole else text.MOST_ROWS), out=console())
 
 
-def _show_preview(asked: HistogramQuestion, paid: Additive, *, as_json: bool) -> None:
+def _show_preview(found: HistogramPreview, *, as_json: bool) -> None:
     from sitr.report import histogram, text
 
-    found = asked.preview(paid)
     if as_json:
         say_json(found.to_dict())
     else:

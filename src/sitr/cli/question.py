@@ -11,6 +11,7 @@ from sitr.errors import DescriptionError
 
 if TYPE_CHECKING:
     from sitr.flavors.arrows import Kept
+    from sitr.query.frame import Condition
     from sitr.session.budget import Budget
     from sitr.session.dataset import Dataset
     from sitr.session.question import Question
@@ -35,6 +36,17 @@ def dataset_budget(description: Path, *, budget: str | None, ledger: Path | None
 
     promised = promise(budget) if budget is not None else None
     return _budget(open_description(description), promised, ledger, named_in=description)
+
+
+def condition(text: str, *, table: str) -> Condition:
+    """What is written after a WHERE."""
+    from sitr.query.frame import Condition
+    from sitr.query.sql import parse
+
+    name = table.replace('"', '""')
+    where = parse(f'SELECT COUNT(*) AS n FROM "{name}" WHERE {text}').where
+    assert where is not None
+    return Condition(where)
 
 
 def _budget(dataset: Dataset, promised: Kept | None, ledger: Path | None, *, named_in: Path) -> Budget:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sitr.cli.domain import read_domain
+from sitr.cli.one_off import Source, Who
 from sitr.cli.options import Budget, Json, Ledger, new_file, promise
 from sitr.cli.progress import advancing, working
-from sitr.cli.question import dataset_budget
+from sitr.cli.question import condition
 from sitr.cli.terminal import BadUsage, console, say_json
-from sitr.neighbors.unit import Row
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sitr.flavors.arrows import Additive
-    from sitr.query.frame import Condition
     from sitr.releases.synthetic.quality import Quality
     from sitr.session.budget import Budget as Opened
-    from sitr.session.synthetic import Synthesis, Synthetic
+    from sitr.session.synthetic import Synthesis, SynthesisPreview, Synthetic
 
 TABLES = (".parquet", ".csv", ".arrow")
 BINS = 64
@@ -70,30 +66,31 @@ def synthesize(
 
     Example: sitr synthesize visits.sitr.yaml --promise 'zcdp(0.1)' --rows 100000 -o synthetic.parquet
     """
-    paid, looked = promise(price), promise(quality) if quality is not None else None
+    from sitr.releases.synthetic.plan import affordable
+
+    paid, looked = affordable(promise(price)), affordable(promise(quality)) if quality is not None else None
     _check(output, page, plot, preview=preview)
-    public, described = read_domain(domain), source.suffix in (".yaml", ".yml")
-    who = Who(unit, unit_row, rows_per_person)
-    with TemporaryDirectory() as folder:  # a preview of a file without description leaves no ledger behind
-        keeper = Path(folder) / "preview.db" if preview and not described else ledger
-        total = paid if looked is None else type(paid).compose([paid, looked])  # type: ignore[list-item]
-        opened = (
-            dataset_budget(source, budget=budget, ledger=ledger)
-            if described and who.unsaid(source)
-            else _one_off(source, who, total=promise(budget) if budget is not None else total, ledger=keeper)
-        )
-        asked = opened.synthesize(
+    public = read_domain(domain)
+    groups = 1 if unit is not None else None
+    who = Who(unit, unit_row, groups, rows_per_person, "--rows-per-person 3")
+    where = Source(source, who, "synthesize", (paid,) if looked is None else (paid, looked), budget, ledger)
+
+    def question(opened: Opened) -> Synthesis:
+        return opened.synthesize(
             columns=columns.split(",") if columns is not None else None,
             bins={column.name: bins for column in opened.table.columns} | public.bins,
             bounds=public.bounds(opened.table),
             keys=public.keys,
             required=public.required,
-            never=[_rule(text, opened.table.name) for text in never or ()],
-            rows_per_person=rows_per_person if described else None,
+            never=[condition(text, table=opened.table.name) for text in never or ()],
+            rows_per_person=rows_per_person,
         )
-        if preview:
-            _show_preview(asked, paid, as_json=as_json)
-            return
+
+    if preview:
+        _show_preview(where.preview(lambda opened: question(opened).preview(paid)), as_json=as_json)
+        return
+    opened = where.opened(lambda opened: question(opened).preview(paid))
+    asked = question(opened)
     if looked is not None:
         opened.standing().consent(paid).consent(looked)  # both or none
     with advancing("Reading, adding noise and fitting", quiet=as_json) as progress:
@@ -128,10 +125,9 @@ def _tell(made: Synthetic, rows: int, written: list[Path], found: Quality | None
     out.print(f"{rows:,} rows drawn. Written: {', '.join(map(str, written))}", soft_wrap=True)
 
 
-def _show_preview(asked: Synthesis, paid: Additive, *, as_json: bool) -> None:
+def _show_preview(found: SynthesisPreview, *, as_json: bool) -> None:
     from sitr.report import synthetic, text
 
-    found = asked.preview(paid)
     if as_json:
         say_json(found.to_dict())
     else:
@@ -153,63 +149,6 @@ def _check(output: Path | None, page: Path | None, plot: Path | None, *, preview
     ):
         if path is not None:
             new_file(path, option, endings)
-
-
-@dataclass(frozen=True, slots=True)
-class Who:
-    """Who is protected in a file without description."""
-
-    unit: str | None
-    row: bool
-    rows_per_person: int | None
-
-    def unsaid(self, described: Path) -> bool:
-        """True, or an error: a description says it already."""
-        if self.unit is None and not self.row:
-            return True
-        raise BadUsage(
-            wanted=f"{described} says who is protected.",
-            given=f"{'--unit-row' if self.row else '--unit'} was given too.",
-            do="Leave it out; nothing was spent.",
-        )
-
-    def said(self) -> str | Row:
-        """The unit, or an error."""
-        if (self.unit is not None) != self.row and (self.row or self.rows_per_person is not None):
-            return self.unit if self.unit is not None else Row()
-        raise BadUsage(
-            wanted="Of a file without description it must be said who is protected: --unit COLUMN with "
-            "--rows-per-person, or --unit-row.",
-            given="Both ways were given." if self.unit is not None and self.row else "Something of it is missing.",
-            do="Write for example --unit patient_id --rows-per-person 3, or --unit-row where nobody can have two rows.",
-        )
-
-
-def _one_off(source: Path, who: Who, *, total: Additive, ledger: Path | None) -> Opened:
-    """The budget of a file by itself, opened for what is paid here: a second time, nothing is left of it."""
-    from sitr.session.dataset import protect
-
-    beside = source.with_name(source.name.split(".")[0] + ".sitr.yaml")
-    if beside.exists():
-        raise BadUsage(
-            wanted=f"{source} is described by {beside}, which names its one budget.",
-            given="The file itself was given, as if nothing were spent on it yet.",
-            do=f"Write sitr synthesize {beside}; nothing was spent.",
-        )
-    unit = who.said()
-    caps = (None, None) if isinstance(unit, Row) else (1, who.rows_per_person)
-    data = protect(source, unit=unit, max_groups=caps[0], max_rows_per_group=caps[1])
-    return data.budget(total, ledger=ledger if ledger is not None else beside.with_suffix(".db"))
-
-
-def _rule(text: str, table: str) -> Condition:
-    from sitr.query.frame import Condition
-    from sitr.query.sql import parse
-
-    name = table.replace('"', '""')
-    where = parse(f'SELECT COUNT(*) AS n FROM "{name}" WHERE {text}').where
-    assert where is not None
-    return Condition(where)
 
 
 def _read(path: Path) -> pa.Table:

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from sitr.accounting.filter import Filter
 from sitr.errors import BudgetExceeded
-from sitr.flavors.arrows import Additive
+from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import write
 from sitr.mechanisms.laplace import Laplace
 from sitr.neighbors.relation import Relation
@@ -37,9 +37,11 @@ _BAR = 30
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A histogram, whose it is, where it stands in the ledger, and the budget after its charge."""
+    """A histogram, its charge in the flavor of the budget, whose it is, where it stands in the ledger, and the budget
+    after it."""
 
     histogram: Histogram
+    charge: Kept
     dataset: str
     neighbors: str
     entry: int
@@ -47,10 +49,6 @@ class Record:
     by: str
     version: str
     budget: Filter
-
-    def charge(self) -> Additive:
-        """What the price was in the flavor of the budget."""
-        return self.budget.charge(self.histogram.plan.price)
 
 
 def labels(grid: Grid, *, most: int | None = None) -> list[tuple[str, ...]]:
@@ -97,7 +95,7 @@ def to_dict(record: Record) -> dict[str, Any]:
         "cells": [{"label": list(label), "count": n, "low": a, "high": _finite(b)} for label, n, a, b in rows],
         "budget": {
             "promise": write(budget.promise),
-            "charge": write(record.charge()),
+            "charge": write(record.charge),
             "remaining": write(budget.remaining()),
         },
     }
@@ -149,7 +147,7 @@ def answer(record: Record, *, most: int | None = MOST_ROWS) -> RenderableType:
                 else ()
             ),
             ("intervals", intervals(histogram)),
-            ("charged", notation(record.charge())),
+            ("charged", notation(record.charge)),
             ("left", f"{notation(record.budget.remaining(), left=True)} of {notation(record.budget.promise)}"),
             ("entry", f"{record.entry}, {visible(record.dataset)}, {record.at:%Y-%m-%d %H:%M:%S} UTC"),
         ),
@@ -196,7 +194,7 @@ def page(record: Record) -> str:
             ("What the intervals say", intervals(histogram)),
             ("Who is protected", f"{ENGLISH.protected(plan.tally.query)} {ENGLISH.contribution(plan.tally.query)}"),
         ],
-        charge=notation(record.charge()),
+        charge=notation(record.charge),
         left=notation(record.budget.remaining(), left=True),
     )
 

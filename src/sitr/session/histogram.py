@@ -68,6 +68,7 @@ class HistogramQuestion:
         return HistogramAnswer(
             report.Record(
                 histogram=release(plan, counts, coins=tossed),
+                charge=entry.price,
                 dataset=self.table.name,
                 neighbors=self.table.neighbors(),
                 entry=entry.number,

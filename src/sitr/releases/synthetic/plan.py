@@ -13,6 +13,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
@@ -136,20 +137,7 @@ class SynthesisPlan:
 
 def plan(sheet: Sheet, price: Promise, *, method: Method | None = None) -> SynthesisPlan:
     """The plan for a price; without a `method` it is chosen by the number of cells, which is public."""
-    match price:
-        case PureDP() if price.epsilon >= LEAST:
-            checked: Additive = price
-        case ApproximateDP() if price.epsilon >= LEAST and (price.delta == 0 or LEAST <= price.delta < 1):
-            checked = price
-        case ZeroConcentratedDP() if price.rho >= LEAST and price.xi == 0:
-            checked = price
-        case _:
-            raise QuestionError(
-                wanted="A price that buys synthetic rows was wanted: pure(ε), zcdp(ρ) or approximate(ε, δ), δ < 1; "
-                f"ε, ρ and a δ above 0 are at least {LEAST}, and there is no ξ.",
-                given=f"{price!r} was given.",
-                do="Pay a little more: with no privacy loss there is nothing to imitate.",
-            )
+    paid = affordable(price)
     cells = joint_cells(sheet.axes)
     few = cells <= FEW_CELLS or len(sheet.axes) == 1
     chosen = method if method is not None else Method.JOINT if few else Method.MARGINALS
@@ -171,4 +159,26 @@ def plan(sheet: Sheet, price: Promise, *, method: Method | None = None) -> Synth
             given=f"{too_long[0]} has more.",
             do="Choose wider cells, or leave the column out.",
         )
-    return SynthesisPlan(sheet, checked, chosen)
+    return SynthesisPlan(sheet, paid, chosen)
+
+
+def affordable(price: Promise) -> Additive:
+    """The price, if it buys synthetic rows.
+
+    A random one does not: its γ would be paid for noise that protects everybody.
+    """
+    match price:
+        case PureDP() if price.epsilon >= LEAST:
+            return price
+        case ApproximateDP() if price.epsilon >= LEAST and (price.delta == 0 or LEAST <= price.delta < 1):
+            return price
+        case ZeroConcentratedDP() if price.rho >= LEAST and price.xi == 0:
+            return price
+    raise QuestionError(
+        wanted="A price that buys synthetic rows was wanted: pure(ε), zcdp(ρ) or approximate(ε, δ), δ < 1; "
+        f"ε, ρ and a δ above 0 are at least {LEAST}, and there is no ξ.",
+        given=f"{price!r} was given.",
+        do="Pay with the promise inside it: a γ buys nothing here, for the noise protects everybody."
+        if isinstance(price, RandomDP)
+        else "Pay a little more: with no privacy loss there is nothing to imitate.",
+    )
