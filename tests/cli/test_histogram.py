@@ -140,3 +140,45 @@ def test_unlisted_categories_want_a_delta(sitr: Sitr) -> None:
     told = sitr(*words, "--promise", "approximate(1, 1e-6)", "--ledger", "other.db").told()
     assert told["method"] == "unlisted"
     assert {cell["label"][0] for cell in told["cells"]} <= {"public", "private", "self-paid", "(no value)"}
+
+
+RANDOM = ("--column", "days", "--bins", "10", "--bounds", "-30", "30", "--promise", "random(pure(1), 0.05)")
+REPLACED = (*ROW, "--relation", "replace-one")
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_random_price_leaves_empty_cells_without_noise(sitr: Sitr) -> None:
+    previewed = sitr("histogram", "visits.parquet", *RANDOM, *REPLACED, "--preview")
+    assert "random newcomer" in " ".join(previewed.out.split())
+    told = sitr("histogram", "visits.parquet", *RANDOM, *REPLACED, "--json").told()
+    assert told["method"] == "sparse"
+    assert told["budget"]["charge"] == told["promise"]
+    assert told["promise"].startswith("random(pure(epsilon=1.0), gamma=0.004")
+    assert 0 < told["exposed"] < 11
+    assert told["cells"][0] == {"label": ["[-30, -24)"], "count": 0.0, "low": 0.0, "high": 0.0}
+    assert sitr("histogram", "visits.parquet", *RANDOM, *REPLACED, "--json").code == 1  # it was a one-off
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ROW,
+        ("--unit", "patient_id", "--max-groups", "1", "--max-rows-per-group", "1", "--relation", "replace-one"),
+        (*REPLACED, "--budget", "pure(1)"),
+        (*REPLACED, "--method", "flat"),
+        (*REPLACED, "--method", "tree"),
+    ],
+    ids=" ".join,
+)
+def test_a_random_price_is_refused_where_nobody_is_replaced_or_none_is_paid(
+    sitr: Sitr, folder: Path, words: tuple[str, ...]
+) -> None:
+    run = sitr("histogram", "visits.parquet", *RANDOM, *words, "--json")
+    assert run.error()["error"] in ("DescriptionError", "QuestionError", "IncompatiblePromises")
+    assert not (folder / "visits.sitr.db").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_sparse_wants_a_random_price(sitr: Sitr) -> None:
+    run = sitr("histogram", "visits.parquet", *DAYS, *REPLACED, "--method", "sparse", "--json")
+    assert "random(pure" in run.error()["wanted"]

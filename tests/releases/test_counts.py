@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from datetime import date
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.arrows import Additive
+from sitr.flavors.arrows import Additive, Kept
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.laplace import Laplace
 from sitr.neighbors.relation import Relation
@@ -23,7 +26,7 @@ from sitr.noise.coins import TestCoins, system_coins
 from sitr.query.schema import Column, Kind, Table
 from sitr.releases.cells import Categories, Dates, Even, Grid, Rule, Step
 from sitr.releases.counts import Histogram, release
-from sitr.releases.histogram import Bins, Buckets, Flat, Method, Tally, Tree, Unlisted, fit
+from sitr.releases.histogram import Bins, Buckets, Flat, Method, Sparse, Tally, Tree, Unlisted, fit
 from sitr.releases.isotonic import Form
 from sitr.releases.projection import Ties
 
@@ -41,13 +44,14 @@ def made(
     counts: dict[Any, Any],
     cells: Grid | Column,
     *,
-    price: Additive = ONE,
+    price: Kept = ONE,
     method: Method = FLAT,
     relation: Relation = Relation.ADD_REMOVE,
+    rows: int | None = None,
     seed: int = 0,
 ) -> Histogram:
     table = Table("t", (X, WARD, DAY), Row(), relation, 1, 1)
-    return release(fit(Tally.of(table, cells), price, method=method), counts, coins=TestCoins(seed))
+    return release(fit(Tally.of(table, cells), price, method=method, rows=rows), counts, coins=TestCoins(seed))
 
 
 QUIET: list[tuple[Additive, Method]] = [
@@ -282,3 +286,84 @@ def test_whoever_is_alone_is_shown_as_rarely_as_delta_says() -> None:
     exactly = threshold.promise().delta
     assert abs(shown - 20_000 * exactly) < six
     assert 20_000 * exactly * math.e > 20_000 * 0.02 + six  # one lower: e times as many, beyond the price
+
+
+# Noise only where there are people
+
+RANDOM = RandomDP(PureDP(0.5), 0.1)
+FEW = {2: 1, 7: 3, 30: 996, 100: 1}
+"""Of a hundred cells in a line, and the one for rows without a value, which is full too."""
+
+
+def sparsely(counts: dict[int, int] = FEW, *, missing: Rule = Rule.CELL, rows: int = 1001, seed: int = 0) -> Histogram:
+    said = {"price": RANDOM, "method": Sparse(), "relation": Relation.REPLACE_ONE, "rows": rows, "seed": seed}
+    return made(counts, grid(100, missing), **said)  # type: ignore[arg-type]
+
+
+def test_zeros_stay_zeros_and_it_is_known_which() -> None:
+    for seed in range(20):
+        found = sparsely(seed=seed)
+        assert found.empty is not None
+        assert set(np.flatnonzero(~found.empty)) == set(FEW)
+        assert not found.counts[found.empty].any()
+        low, high = found.intervals()
+        assert not high[found.empty].any()
+        assert (low[~found.empty] >= 1).all()
+        assert (high[~found.empty] >= low[~found.empty]).all()
+        for after in (found.lattice(), found.simplex(), found.nonnegative(), found.lattice(ties=Ties.SOFT_THRESHOLD)):
+            assert not after.counts[found.empty].any()
+        assert found.lattice().counts.sum() == found.total == 1001
+
+
+def test_intervals_of_full_cells_hold_them() -> None:
+    places, exactly = list(FEW), np.array(list(FEW.values()))
+    inside = np.zeros(4)
+    for seed in range(1000):
+        low, high = sparsely(seed=seed).intervals(confidence=0.9)
+        inside += (low[places] <= exactly) & (exactly <= high[places])
+    assert (inside >= 850).all()  # of 1,000 at 90%, five standard deviations below
+    assert inside[1] < 1000
+
+
+def test_noise_of_full_cells_has_the_law_that_is_said() -> None:
+    """Cells with one person too: whether there is noise depends on no count but 0."""
+    scale = 4
+    drawn = np.array([sparsely(seed=seed).counts[[2, 7, 30, 100]] - [1, 3, 996, 1] for seed in range(1000)])
+    for column in drawn.T:
+        assert chisquare(*binned(column, scale)).pvalue > CERTAIN
+        assert chisquare(*binned(column, scale / 2)).pvalue < CERTAIN  # noise of another scale is seen
+
+
+def binned(drawn: NDArray[Any], scale: float) -> tuple[list[int], list[float]]:
+    """Observed and expected: discrete Laplace noise is y with probability (1 − q)/(1 + q)·q^|y|, q = e^{−1/scale}."""
+    q, edges = math.exp(-1 / scale), (-5, -2, -1, 0, 1, 2, 3, 6)
+    above = [q**edge / (1 + q) if edge > 0 else 1 - q ** (1 - edge) / (1 + q) for edge in edges]  # P(Y ≥ edge)
+    ends = [1.0, *above, 0.0]
+    counted, _ = np.histogram(drawn, [-np.inf, *edges, np.inf])
+    return counted.tolist(), [len(drawn) * (a - b) for a, b in pairwise(ends)]
+
+
+def test_a_sum_has_the_noise_of_its_full_cells_only() -> None:
+    found = sparsely()
+    alone, both, none = found.over(np.arange(29, 40)), found.over(np.arange(40)), found.over(np.arange(40, 99))
+    assert alone.value - alone.low == found.plan.error()
+    assert both.high - both.low > alone.high - alone.low
+    assert (none.value, none.low, none.high) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("counts", [{}, {3: 5}, FEW], ids=str)
+def test_rows_that_are_counted_nowhere_are_not_shown(counts: dict[int, int]) -> None:
+    dropped = {place: count for place, count in counts.items() if place < 100}
+    found = sparsely(dropped, missing=Rule.DROP)
+    assert len(found.counts) == 100
+    assert found.total is None
+    assert set(np.flatnonzero(~found.empty)) == set(dropped)  # type: ignore[operator]
+    assert found.lattice(total=7).counts.sum() == 7
+
+
+@pytest.mark.parametrize("rows", [0, 1, 200])
+def test_where_gamma_is_too_small_every_cell_has_noise(rows: int) -> None:
+    found = sparsely({5: rows} if rows else {}, rows=rows)
+    assert found.empty is None
+    assert np.count_nonzero(found.counts) > 50
+    assert found.plan.price == PureDP(0.5)

@@ -10,13 +10,15 @@ import pytest
 
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.arrows import Additive
+from sitr.flavors.arrows import Additive, Kept
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import exact
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
@@ -24,7 +26,19 @@ from sitr.noise.coins import TestCoins
 from sitr.query.schema import Column, Kind, Table
 from sitr.releases.cells import Categories, Even, Grid, Rule
 from sitr.releases.counts import release
-from sitr.releases.histogram import Bins, Buckets, Flat, Method, Plan, Tally, Tree, Unlisted, fit, mean_size
+from sitr.releases.histogram import (
+    Bins,
+    Buckets,
+    Flat,
+    Method,
+    Plan,
+    Sparse,
+    Tally,
+    Tree,
+    Unlisted,
+    fit,
+    mean_size,
+)
 
 X, WARD = Column("x", Kind.REAL), Column("ward", Kind.TEXT)
 LINE = Grid((Even(X, Fraction(0), Fraction(1), 24),))
@@ -184,3 +198,67 @@ def test_the_error_of_joined_cells_is_not_known_beforehand() -> None:
     for method in (Buckets(), Bins((3, 24))):
         with pytest.raises(QuestionError, match="range of cells"):
             fit(Tally.of(ROWS, LINE), PureDP(1.0), method=method).range_error(0, 3)
+
+
+# Noise only where there are people
+
+REPLACED = table(Row(), Relation.REPLACE_ONE)
+RANDOM = RandomDP(PureDP(0.1), 0.05)
+
+
+def test_where_gamma_is_large_enough_only_people_get_noise() -> None:
+    plan = fit(Tally.of(REPLACED, LINE), RANDOM, method=Sparse(), rows=500)
+    assert plan.sparse == SparseHistogram.fitting(RANDOM, cells=25, people=500)
+    assert plan.price == plan.promise() == plan.sparse.promise()
+    assert isinstance(plan.price, RandomDP)
+    assert plan.price.gamma < RANDOM.gamma  # what is not needed is not charged
+    assert plan.price.covers(RANDOM)
+    assert plan.noise == Laplace(scale=20, sensitivity=2)
+    assert plan.spelled().startswith("HISTOGRAM OF x in 24 cells from 0 to 1 BY SPARSE")
+
+
+@pytest.mark.parametrize(("gamma", "rows"), [(0.03, 500), (0.05, 100), (0.05, 1), (0.99, 0), (0.0, 10**6)])
+def test_where_it_is_not_all_cells_do_and_no_gamma_is_charged(gamma: float, rows: int) -> None:
+    plan = fit(Tally.of(REPLACED, LINE), RandomDP(PureDP(0.1), gamma), method=Sparse(), rows=rows)
+    assert plan.sparse is None
+    assert plan.price == plan.promise() == PureDP(0.1)
+    assert plan.noise == Laplace(scale=20, sensitivity=2)
+
+
+def test_rows_that_are_counted_nowhere_are_one_more_cell() -> None:
+    plan = fit(Tally.of(REPLACED, BARE), RANDOM, method=Sparse(), rows=500)
+    assert plan.sparse is not None
+    assert (plan.grid.size, plan.sparse.cells) == (24, 25)
+
+
+@pytest.mark.parametrize(
+    "described",
+    [
+        table(Row(), Relation.ADD_REMOVE),
+        table(Person("u"), Relation.REPLACE_ONE),
+        table(Person("u"), Relation.ADD_REMOVE),
+    ],
+    ids=str,
+)
+def test_a_random_newcomer_replaces_a_row(described: Table) -> None:
+    with pytest.raises(QuestionError, match=r"each row is a person.*relation=.* were given"):
+        fit(Tally.of(described, LINE), RANDOM, method=Sparse(), rows=500)
+
+
+def test_sparse_wants_public_cells_and_a_public_size() -> None:
+    with pytest.raises(QuestionError, match="nobody has listed"):
+        fit(Tally.of(REPLACED, WARD), RANDOM, method=Sparse(), rows=500)
+    with pytest.raises(QuestionError):
+        fit(Tally.of(REPLACED, LINE), RANDOM, method=Sparse())
+
+
+@pytest.mark.parametrize("price", [*PRICES, RandomDP(ApproximateDP(0.1, 1e-6), 0.05), RandomDP(PureDP(0.0), 0.05)])
+def test_sparse_wants_a_random_pure_price(price: Kept) -> None:
+    with pytest.raises(QuestionError, match=r"random\(pure"):
+        fit(Tally.of(REPLACED, LINE), price, method=Sparse(), rows=500)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+def test_a_random_price_buys_no_other_method(method: Method) -> None:
+    with pytest.raises(QuestionError, match=r"Sparse\(\)"):
+        fit(Tally.of(REPLACED, LINE), RANDOM, method=method, rows=500)

@@ -13,11 +13,12 @@ import pyarrow as pa
 import pytest
 
 import sitr
-from sitr import ApproximateDP, PureDP, Relation, Row, ZeroConcentratedDP
+from sitr import ApproximateDP, PureDP, RandomDP, Relation, Row, ZeroConcentratedDP
 from sitr.errors import BackendFailure, BudgetExceeded, IncompatiblePromises, QuestionError, UnknownName
+from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.noise.coins import TestCoins
 from sitr.releases.cells import Rule, Step
-from sitr.releases.histogram import Bins, Buckets, Flat, Tree, Unlisted
+from sitr.releases.histogram import Bins, Buckets, Flat, Sparse, Tree, Unlisted
 from sitr.releases.isotonic import Form
 from sitr.releases.projection import Ties
 from sitr.session.budget import Budget
@@ -210,3 +211,103 @@ def test_shares_of_a_choice_can_be_chosen(budget: Budget) -> None:
     answer = budget.histogram("cost", bins=(2, 4), method=Bins((2, 4), Fraction(1, 2))).release(PureDP(2.0))
     assert answer.histogram.plan.choice is not None
     assert answer.histogram.plan.choice.promise() == PureDP(1.0)
+
+
+# Noise only where there are people: a random price through the same door
+
+PRICE = RandomDP(PureDP(1.0), 0.1)
+
+
+def crowd(**said: Any) -> Dataset:
+    """1,000 rows in 10 of 100 cells."""
+    table = pa.table({"x": [place % 10 + 0.5 for place in range(1000)], "u": [place // 2 for place in range(1000)]})
+    return sitr.protect(table, name="crowd", **{"unit": Row(), "relation": Relation.REPLACE_ONE, **said})
+
+
+def asked(budget: Budget, **said: Any) -> Any:
+    return budget.histogram("x", bins=99, bounds=(0, 99), **{"method": Sparse(), **said})
+
+
+def test_a_random_price_is_charged_as_what_it_promises(tmp_path: Path) -> None:
+    budget = crowd().budget(RandomDP(PureDP(3.0), 0.1), ledger=tmp_path / "sitr.db")
+    assert asked(budget).preview(PRICE).price == asked(budget).preview(PRICE).plan.promise()
+    assert budget.entries() == []
+    answer = asked(budget).release(PRICE)
+    (entry,) = budget.entries()
+    promised = SparseHistogram.fitting(PRICE, cells=100, people=1000).promise()
+    assert entry.price == answer.promise == answer.histogram.plan.promise() == promised
+    assert promised.gamma < 0.1  # type: ignore[union-attr]
+    assert entry.question.startswith("HISTOGRAM OF x in 99 cells from 0 to 99 BY SPARSE")
+    assert np.flatnonzero(~answer.histogram.empty).tolist() == list(range(10))
+    assert not answer.counts[10:].any()
+    assert answer.lattice().counts.sum() == 1000
+    with pytest.raises(IncompatiblePromises, match="first charge"):
+        asked(budget).release(PRICE)
+    assert len(budget.entries()) == 1
+    asked(budget, method=Flat()).release(PureDP(1.0))  # what is not random comes after it
+
+
+def test_a_gamma_that_buys_nothing_is_not_charged(tmp_path: Path) -> None:
+    budget = crowd().budget(PureDP(1.0), ledger=tmp_path / "sitr.db")
+    answer = asked(budget).release(RandomDP(PureDP(0.5), 0.01))
+    assert answer.promise == budget.entries()[0].price == PureDP(0.5)
+    assert np.count_nonzero(answer.counts) > 50
+    assert "γ is too small" in str(answer)
+    assert "newcomer" not in str(answer)
+
+
+def test_conditions_hide_the_rows_that_do_not_fulfil_them(tmp_path: Path) -> None:
+    budget = crowd().budget(RandomDP(ApproximateDP(3.0, 1e-6), 0.1), ledger=tmp_path / "sitr.db")
+    answer = asked(budget.where(sitr.column("x") < 3)).release(PRICE)  # type: ignore[arg-type]
+    assert np.flatnonzero(~answer.histogram.empty).tolist() == [0, 1, 2]
+    assert answer.histogram.plan.sparse.cells == 101
+    assert answer.histogram.total is None
+    assert budget.entries()[0].price.inner == ApproximateDP(1.0, 0.0)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("said", "promise", "error"),
+    [
+        ({"relation": Relation.ADD_REMOVE}, PureDP(3.0), QuestionError),
+        ({"unit": "u", "max_groups": 2, "max_rows_per_group": 1}, RandomDP(PureDP(3.0), 0.1), QuestionError),
+        ({}, PureDP(3.0), IncompatiblePromises),
+        ({}, RandomDP(PureDP(3.0), 0.01), BudgetExceeded),
+    ],
+    ids=["add-remove", "person", "no γ", "too little γ"],
+)
+def test_where_no_newcomer_is_promised_anything_it_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: Any, promise: Any, error: type[Exception]
+) -> None:
+    budget = crowd(**said).budget(promise, ledger=tmp_path / "sitr.db")
+    if error is QuestionError:  # where the number of rows is no public number, it is not even looked up
+        monkeypatch.setattr(type(budget._backend), "size", None)
+    with pytest.raises(error):
+        asked(budget).release(PRICE)
+    assert budget.entries() == []
+
+
+def test_the_papers_of_a_random_price(tmp_path: Path) -> None:
+    budget = crowd().budget(RandomDP(PureDP(3.0), 0.1), ledger=tmp_path / "sitr.db")
+    preview = str(asked(budget).preview(PRICE))
+    answer = asked(budget).release(PRICE)
+    exposed = answer.histogram.plan.sparse.exposed()
+    page = answer.page(tmp_path / "a.html").read_text()
+    for text in (preview, str(answer), page):
+        words = " ".join(text.split())
+        assert "protects a random newcomer" in words
+        assert "Whoever is alone in a cell is exposed outright" in words
+        assert f"at most {exposed:.1f}" in words
+        assert "Nobody can be exposed" not in words
+    assert str(answer).count("exactly 0 ") >= 1
+    assert page.count("<td>exactly 0</td>") == 90
+    told = answer.to_dict()
+    assert told["exposed"] == exposed
+    assert told["method"] == "sparse"
+    assert {(cell["low"], cell["high"]) for cell in told["cells"][10:]} == {(0.0, 0.0)}
+    later = asked(budget, method=Flat()).release(PureDP(1.0))
+    for text in (
+        str(later),
+        str(asked(budget, method=Flat()).preview(PureDP(1.0))),
+        later.page(tmp_path / "b.html").read_text(),
+    ):
+        assert "random newcomer" in " ".join(text.split())  # the budget says so, whatever this answer promises

@@ -18,13 +18,15 @@ from sitr.cli.terminal import BadUsage, console, json_text, say_json
 from sitr.neighbors.relation import Relation
 
 if TYPE_CHECKING:
+    from sitr.flavors.arrows import Kept
     from sitr.query.schema import Column, Table
+    from sitr.releases.histogram import Method
     from sitr.session.budget import Budget as Opened
     from sitr.session.histogram import HistogramAnswer, HistogramPreview, HistogramQuestion
 
 Items = list[str] | None
 Pair = tuple[str, str] | None
-METHODS = ("flat", "tree", "buckets")
+METHODS = ("flat", "tree", "buckets", "sparse")
 AFTERWARDS = ("lattice", "simplex", "nonnegative", "rising", "falling", "one-peak")
 
 
@@ -44,7 +46,9 @@ def histogram(
     outside: Annotated[str | None, typer.Option(help="Values outside: clamp, cell (of their own) or drop.")] = None,
     missing: Annotated[str, typer.Option(help="Rows without a value: cell (of their own) or drop.")] = "cell",
     where: Annotated[str | None, typer.Option(help="Count only rows that fulfil this, such as 'days > 3'.")] = None,
-    method: Annotated[str, typer.Option(help=f"How to measure: {', '.join(METHODS)}.")] = "flat",
+    method: Annotated[
+        str | None, typer.Option(help=f"How to measure: {', '.join(METHODS)}; else flat, for a random promise sparse.")
+    ] = None,
     after: Annotated[Items, typer.Option("--then", help=f"What to do then, free: {', '.join(AFTERWARDS)}.")] = None,
     total: Annotated[int | None, typer.Option(help="The public total, for lattice and simplex.")] = None,
     ties: Annotated[str | None, typer.Option(help="Which of the nearest lattice points, such as 'by index'.")] = None,
@@ -76,7 +80,7 @@ def histogram(
     writers = _writers(output, page, plot)
     steps = [_afterwards(name, total=total, ties=ties) for name in after or ()]
     who = Who(unit, unit_row, max_groups, max_rows_per_group, "--max-groups 1 --max-rows-per-group 1", relation)
-    said = Said(column, bins, bounds, edges, keys, every, outside, missing, method, where)
+    said = Said(column, bins, bounds, edges, keys, every, outside, missing, _method(method, paid), where)
     counted = Source(source, who, "histogram", (paid,), budget, ledger)
     if preview:
         _show_preview(counted.preview(lambda opened: said.question(opened).preview(paid)), as_json=as_json)
@@ -107,7 +111,7 @@ class Said:
     every: str | None
     outside: str | None
     missing: str
-    method: str
+    method: Method | None
     where: str | None
 
     def question(self, opened: Opened) -> HistogramQuestion:
@@ -116,7 +120,6 @@ class Said:
 
         table = opened.table
         asked: Any = opened if self.where is None else opened.where(condition(self.where, table=table.name))
-        how = None if self.method == "flat" else _method(self.method)
         every = _one_of(Step, self.every, "--every")
         return asked.histogram(  # type: ignore[no-any-return]
             *self.columns,
@@ -127,7 +130,7 @@ class Said:
             every=every,
             outside=_one_of(Rule, self.outside, "--outside"),
             missing=_one_of(Rule, self.missing, "--missing"),
-            method=how,
+            method=self.method,
         )
 
     def _bins(self) -> int | tuple[int, ...] | dict[str, int] | None:
@@ -162,13 +165,23 @@ class Said:
         return low, high
 
 
-def _method(name: str) -> Any:
-    from sitr.releases.histogram import Buckets, Tree
+def _method(name: str | None, paid: Kept) -> Method | None:
+    """None where the question decides: noise on every cell, or what its bins and categories want."""
+    from sitr.flavors.random import RandomDP
+    from sitr.releases.histogram import Buckets, Sparse, Tree
 
-    methods = {"tree": Tree, "buckets": Buckets}
-    if name not in methods:
-        raise _not_among("--method", name, METHODS)
-    return methods[name]()
+    match name:
+        case None:
+            return Sparse() if isinstance(paid, RandomDP) else None
+        case "flat":
+            return None
+        case "tree":
+            return Tree()
+        case "buckets":
+            return Buckets()
+        case "sparse":
+            return Sparse()
+    raise _not_among("--method", name, METHODS)
 
 
 def _afterwards(name: str, *, total: int | None, ties: str | None) -> Callable[[HistogramAnswer], HistogramAnswer]:

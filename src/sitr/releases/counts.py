@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from sitr.loss.bounds import Number, exact
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.noise.coins import Coins, Keystream
 from sitr.query.schema import Key
 from sitr.releases.aggregate import in_order
@@ -43,7 +44,8 @@ class Histogram:
 
     `levels` are the numbers that got noise: the cells, or the sums of the stretches that begin at `starts`, or all
     levels of a tree. `special` are the counts of the cells beside the line (no value, outside). `counts` is what is
-    estimated from them, perhaps `processed`. Exact totals are known only where they are public.
+    estimated from them, perhaps `processed`. Exact totals are known only where they are public, and which cells are
+    `empty` only where a random promise allows it.
     """
 
     plan: Plan
@@ -54,6 +56,7 @@ class Histogram:
     starts: Starts | None = None
     total: int | None = None
     processed: tuple[str, ...] = ()
+    empty: NDArray[np.bool_] | None = None
 
     @property
     def grid(self) -> Grid:
@@ -70,14 +73,16 @@ class Histogram:
 
         They come from the noise alone, so they hold whatever was done to the counts afterwards; a processed count may
         lie outside of its own. No count is below 0, nor above a public total. Inside a stretch of joined cells only
-        its sum was measured: there a cell holds anything from nothing to all of it.
+        its sum was measured: there a cell holds anything from nothing to all of it. A cell known to be empty holds 0,
+        and one known not to be at least 1.
         """
         exactly = float(self.plan.noise.error(confidence=confidence))
         special = np.asarray(self.special, np.float64)
         lows, highs = self._line_intervals(exactly, confidence)
         low, high = np.concatenate([lows, special - exactly]), np.concatenate([highs, special + exactly])
-        most = math.inf if self.total is None else float(self.total)
-        return np.clip(low, 0.0, most), np.clip(high, 0.0, most)
+        most = np.full(len(low), math.inf if self.total is None else float(self.total))
+        most[self._known_empty()] = 0.0
+        return np.clip(low, self._least(), most), np.clip(high, self._least(), most)
 
     def over(self, places: NDArray[Any], *, confidence: Number = 0.95) -> Estimate:
         """The sum over these cells, given by number, such as `np.arange(3, 8)` for a range.
@@ -86,9 +91,10 @@ class Histogram:
         """
         wanted = np.zeros(len(self.counts))
         wanted[places] = 1.0
+        value = float(self.counts @ wanted)
+        wanted[self._known_empty()] = 0.0  # there is no noise in them
         line = len(self.counts) - len(self.special)
         beside = float(wanted[line:].sum())
-        value = float(self.counts @ wanted)
         if self.starts is not None:
             return self._over_stretches(wanted[:line], wanted[line:], value, confidence)
         weights = [wanted[:line]]
@@ -99,22 +105,24 @@ class Histogram:
         squares = sum(float(w @ w) for w in weights) + beside
         largest = max([float(np.abs(w).max(initial=0.0)) for w in weights] + [1.0 if beside else 0.0])
         far = width(self.plan.noise, squares=squares, largest=largest, confidence=confidence)
-        most = math.inf if self.total is None else float(self.total)
-        return Estimate(value, min(most, max(0.0, middle - far)), min(most, max(0.0, middle + far)))
+        least, most = float(self._least() @ wanted), math.inf if self.total is None else float(self.total)
+        return Estimate(value, min(most, max(least, middle - far)), min(most, max(least, middle + far)))
 
     # What is done to the counts afterwards, free of cost
 
     def lattice(self, *, total: int | None = None, ties: Ties | None = None) -> Histogram:
         """The nearest whole counts of this total, by default the public or the estimated one: see `lattice`."""
         n = self._total(total)
-        rule = ties or default_ties(cells=len(self.counts), total=n, spread=self.plan.mean_noise())
-        found = lattice(self.counts, total=n, ties=rule).astype(np.float64)
+        full = len(self.counts) - int(self._known_empty().sum())
+        rule = ties or default_ties(cells=full, total=n, spread=self.plan.mean_noise())
+        found = self._where_people_are(lambda counts: lattice(counts, total=n, ties=rule).astype(np.float64))
         return self._after(found, f"nearest whole counts of sum {n} ({rule.value})")
 
     def simplex(self, *, total: int | None = None) -> Histogram:
         """The nearest counts, in Euclidean length, that are not negative and have this total."""
         n = self._total(total)
-        return self._after(simplex(self.counts, total=n), f"nearest counts of sum {n} in Euclidean length")
+        found = self._where_people_are(lambda counts: simplex(counts, total=n))
+        return self._after(found, f"nearest counts of sum {n} in Euclidean length")
 
     def nonnegative(self) -> Histogram:
         """Negative counts put to zero."""
@@ -131,6 +139,22 @@ class Histogram:
             )
         found = np.concatenate([isotonic(self.counts[:line], form=form), self.counts[line:]])
         return self._after(found, f"nearest counts with the form: {form.value}")
+
+    def _known_empty(self) -> NDArray[np.bool_]:
+        return np.zeros(len(self.counts), np.bool_) if self.empty is None else self.empty
+
+    def _least(self) -> Reals:
+        """What each cell holds at least."""
+        return np.zeros(len(self.counts)) if self.empty is None else (~self.empty).astype(np.float64)
+
+    def _where_people_are(self, project: Callable[[Reals], Reals]) -> Reals:
+        """Cells known to be empty stay so, unless all of them are."""
+        empty = self._known_empty()
+        if empty.all():
+            return project(self.counts)
+        found = np.zeros(len(self.counts))
+        found[~empty] = project(self.counts[~empty])
+        return found
 
     def _after(self, counts: Reals, what: str) -> Histogram:
         return replace(self, counts=counts, processed=(*self.processed, what))
@@ -197,7 +221,11 @@ def release(plan: Plan, counts: Mapping[Any, Any], *, coins: Coins) -> Histogram
     measured = [line] if tree is None else tree.sums(line)
     if starts is not None:
         measured = [np.add.reduceat(line, starts)]
-    noisy = plan.noise.release(np.concatenate([*measured, special]), coins=coins)
+    secret = np.concatenate([*measured, special])
+    if plan.sparse is None:
+        noisy, empty = plan.noise.release(secret, coins=coins), None
+    else:  # which cells are empty is told beside the counts: that is what the γ is for
+        noisy, empty = _sparsely(plan.sparse, secret, coins=coins), secret == 0
     ends = np.cumsum([len(level) for level in measured])
     levels = tuple(np.asarray(part) for part in np.split(noisy, ends)[:-1])
     beside = noisy[ends[-1] :]
@@ -207,7 +235,13 @@ def release(plan: Plan, counts: Mapping[Any, Any], *, coins: Coins) -> Histogram
     elif tree is not None:
         estimated = tree.consistent(list(levels))[0]
     cells = np.concatenate([estimated, np.asarray(beside, np.float64)])
-    return Histogram(plan, levels, beside, cells, private, starts, total)
+    return Histogram(plan, levels, beside, cells, private, starts, total, empty=empty)
+
+
+def _sparsely(sparse: SparseHistogram, counts: NDArray[np.int64], *, coins: Coins) -> NDArray[Any]:
+    """Noise where there are people. Rows that are counted nowhere are in one more cell, which is not shown."""
+    rest = [] if sparse.cells == len(counts) else [sparse.people - int(counts.sum())]
+    return sparse.release(np.append(counts, np.array(rest, np.int64)), coins=coins)[: len(counts)]
 
 
 def _rebinned(plan: Plan, line: NDArray[np.int64], *, coins: Coins) -> tuple[Plan, NDArray[np.int64]]:

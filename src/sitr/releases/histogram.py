@@ -12,14 +12,16 @@ import numpy as np
 
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.arrows import Additive
+from sitr.flavors.arrows import Additive, Kept
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import Number, downward, exact, square_root_upward, upward
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
@@ -70,7 +72,13 @@ class Unlisted:
     """Categories that nobody has listed: those are shown that enough people have, noise included."""
 
 
-Method = Flat | Tree | Buckets | Bins | Unlisted
+@dataclass(frozen=True, slots=True)
+class Sparse:
+    """Noise only where there are people, for a random price and people who are replaced; on every cell if the price's γ
+    is too small for that. See `SparseHistogram`."""
+
+
+Method = Flat | Tree | Buckets | Bins | Unlisted | Sparse
 Noise = Laplace | Gaussian
 Paid = TypeVar("Paid", PureDP, ZeroConcentratedDP)
 
@@ -112,10 +120,14 @@ class Tally:
         return bounded(low=0, high=most, groups=1, cells=None, relation=self.query.relation)
 
     @property
+    def size_is_public(self) -> bool:
+        """Neighbours have the same number of rows."""
+        return not isinstance(self.query.unit, Person) and self.query.relation is Relation.REPLACE_ONE
+
+    @property
     def total_is_public(self) -> bool:
         """The sum of all cells is the number of rows, and neighbours have the same."""
-        whole = self.grid is not None and self.grid.complete and self.query.where is None
-        return whole and not isinstance(self.query.unit, Person) and self.query.relation is Relation.REPLACE_ONE
+        return self.grid is not None and self.grid.complete and self.query.where is None and self.size_is_public
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +135,18 @@ class Plan:
     """A histogram with all its noise: everything that will happen to the data, and what it promises.
 
     `noise` is for every number that is measured, fitted to `distance`, which is that of all of them together. `choice`
-    is what chooses bins or buckets beforehand. `price` is what will be charged: without a δ that is not needed.
+    is what chooses bins or buckets beforehand, and `sparse` leaves empty cells without noise. `price` is what will be
+    charged: without a δ or a γ that is not needed.
     """
 
     tally: Tally
     method: Method
-    price: Additive
+    price: Kept
     noise: Noise
     distance: Distance
     choice: Exponential | Noise | None = None
     threshold: Threshold | None = None
+    sparse: SparseHistogram | None = None
 
     @property
     def grid(self) -> Grid:
@@ -145,8 +159,10 @@ class Plan:
         line = self.grid.line if isinstance(self.method, Tree) else None
         return None if line is None else _hierarchy(self.method, line, pure=isinstance(self.noise, Laplace))
 
-    def promise(self) -> Additive:
+    def promise(self) -> Kept:
         """What choice and measurement together promise: at most the price."""
+        if self.sparse is not None:
+            return self.sparse.promise()
         if self.threshold is not None:
             return self.threshold.promise()
         measured = self.noise.promise()
@@ -161,7 +177,8 @@ class Plan:
         return _total(measured, self._chosen(PureDP))
 
     def infinite_mass(self) -> float:
-        """P(L = +∞): the chance that somebody's presence is exposed outright, apart from the finite tail."""
+        """P(L = +∞): the chance that somebody's presence is exposed outright, apart from the finite tail; and apart
+        from the fraction γ of a random promise, which `SparseHistogram.exposed` counts."""
         return self.threshold.promise().delta if self.threshold is not None else 0.0
 
     def error(self, *, confidence: Number = 0.95) -> int:
@@ -210,8 +227,10 @@ class Plan:
         return part.epsilon if isinstance(part, PureDP) else 0.0
 
 
-def fit(tally: Tally, price: Promise, *, method: Method) -> Plan:
-    """The plan with the least error that the price can pay."""
+def fit(tally: Tally, price: Promise, *, method: Method, rows: int | None = None) -> Plan:
+    """The plan with the least error that the price can pay. `Sparse` wants the number of `rows`, where it is public."""
+    if isinstance(method, Sparse):
+        return _fit_sparse(tally, price, rows)
     _check(tally, method)
     match price:
         case PureDP() if price.epsilon >= LEAST and tally.grid is not None:
@@ -230,7 +249,11 @@ def fit(tally: Tally, price: Promise, *, method: Method) -> Plan:
         else "A price that buys a histogram was wanted: pure(ε), zcdp(ρ), or approximate(ε, δ) with δ < 1; "
         f"ε, ρ and a δ above 0 are at least {LEAST}.",
         given=f"{price!r} was given.",
-        do="List them with keys, from public knowledge, or pay with a δ." if tally.grid is None else "Pay with one.",
+        do="List them with keys, from public knowledge, or pay with a δ."
+        if tally.grid is None
+        else "Measure with Sparse(), or pay with the promise inside it."
+        if isinstance(price, RandomDP)
+        else "Pay with one.",
     )
 
 
@@ -266,6 +289,36 @@ def _fit_unlisted(tally: Tally, price: ApproximateDP) -> Plan:
     distance = tally.distance()
     threshold = Threshold.fitting(price, sensitivity=distance.l1, groups=tally.query.max_groups)
     return Plan(tally, Unlisted(), price, threshold.noise, distance, threshold=threshold)
+
+
+def _fit_sparse(tally: Tally, price: Promise, rows: int | None) -> Plan:
+    """Which cells get noise depends on public numbers alone, and so does what is charged: no γ where all of them do."""
+    if tally.grid is None or not tally.size_is_public or rows is None:
+        raise QuestionError(
+            wanted="Sparse() wants public cells and a data set in which each row is a person and neighbours replace "
+            "one row.",
+            given="Categories that nobody has listed were given."
+            if tally.grid is None
+            else f"unit={tally.query.unit!r} and relation={tally.query.relation} were given.",
+            do="Measure with Flat(); or protect the data set with unit=sitr.Row() and "
+            "relation=sitr.Relation.REPLACE_ONE, if that is what is meant.",
+        )
+    if not isinstance(price, RandomDP) or not isinstance(price.inner, PureDP) or price.inner.epsilon < LEAST:
+        raise QuestionError(
+            wanted=f"A price that buys noise where people are was wanted: random(pure(ε), γ), with ε at least {LEAST}.",
+            given=f"{price!r} was given.",
+            do="Pay with one, from a budget with a γ; or measure with Flat(), which protects everybody.",
+        )
+    # Rows that are counted nowhere are people in one more cell, which is not shown.
+    cells = tally.grid.size + (0 if tally.total_is_public else 1)
+    found = (
+        SparseHistogram.fitting(price, cells=cells, people=rows)
+        if rows > 0
+        else Laplace.fitting(price.inner, sensitivity=2)
+    )
+    if isinstance(found, Laplace):
+        return Plan(tally, Sparse(), found.promise(), found, tally.distance())
+    return Plan(tally, Sparse(), found.promise(), found.noise, tally.distance(), sparse=found)
 
 
 def _measured(tally: Tally, method: Method, *, pure: bool) -> Distance:

@@ -20,11 +20,12 @@ from sitr.accounting.filter import Filter
 from sitr.errors import BudgetExceeded
 from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import write
+from sitr.flavors.random import RandomDP
 from sitr.mechanisms.laplace import Laplace
 from sitr.neighbors.relation import Relation
 from sitr.releases.cells import Categories, Grid
 from sitr.releases.counts import Histogram
-from sitr.releases.histogram import Bins, Buckets, Flat, Plan, Tree, Unlisted
+from sitr.releases.histogram import Bins, Buckets, Flat, Plan, Sparse, Tree, Unlisted
 from sitr.report import histogram_chart, html
 from sitr.report.english import ENGLISH
 from sitr.report.figures import CONFIDENCE, about, at_most, chance, counted, number, visible
@@ -75,7 +76,8 @@ def as_table(histogram: Histogram, *, confidence: float = 0.95) -> pa.Table:
 
 
 def to_dict(record: Record) -> dict[str, Any]:
-    """Everything the page shows, ready for JSON: `cells` have a `label` by column, `count`, `low` and `high`."""
+    """Everything the page shows, ready for JSON: `cells` have a `label` by column, `count`, `low` and `high`, both 0
+    where a cell is known to be empty."""
     histogram, budget = record.histogram, record.budget
     low, high = histogram.intervals(confidence=CONFIDENCE)
     rows = zip(labels(histogram.grid), histogram.counts.tolist(), low.tolist(), high.tolist(), strict=True)
@@ -138,6 +140,7 @@ def answer(record: Record, *, most: int | None = MOST_ROWS) -> RenderableType:
         facts(
             ("promise", f"{notation(plan.promise())}, {ENGLISH.flavor(plan.promise())}"),
             ("meaning", ENGLISH.meaning(plan.promise(), plan.tally.query)),
+            *_random(plan, record.budget),
             ("outright", exposure(plan)),
             ("measured", measured(plan)),
             ("noise", noise(plan)),
@@ -162,6 +165,7 @@ def preview(plan: Plan, budget: Filter) -> RenderableType:
         facts(
             ("price", notation(plan.price)),
             ("promise", f"{notation(plan.promise())}, {ENGLISH.flavor(plan.promise())}"),
+            *([("random", ENGLISH.newcomer(plan.promise()))] if plan.sparse is not None else _random(plan, budget)),
             ("caps", ENGLISH.contribution(plan.tally.query)),
             ("outright", exposure(plan)),
             ("measured", measured(plan)),
@@ -185,6 +189,7 @@ def page(record: Record) -> str:
         names=[axis.column.name for axis in histogram.grid.axes],
         chart=Markup(histogram_chart.chart(histogram)),
         told=[
+            *[("The budget has a γ", sentence) for _, sentence in _random(plan, record.budget)],
             ("How the cells were measured", measured(plan)),
             ("The noise", f"{noise(plan)} {exposure(plan)}"),
             (
@@ -202,11 +207,22 @@ def page(record: Record) -> str:
 # Sentences
 
 
+def _random(plan: Plan, budget: Filter) -> list[tuple[str, str]]:
+    """What a budget with a γ keeps, if the meaning of the promise does not say it already."""
+    told = isinstance(plan.promise(), RandomDP) or not isinstance(budget.promise, RandomDP)
+    return [] if told else [("random", ENGLISH.newcomer(budget.promise))]
+
+
 def measured(plan: Plan) -> str:
     """How the cells were measured."""
     match plan.method:
         case Flat():
             return f"Each of {counted(plan.grid.size, 'public cell')} gets noise of its own, empty ones too."
+        case Sparse():
+            cells = counted(plan.grid.size, "public cell")
+            if plan.sparse is None:
+                return f"Each of {cells} gets noise of its own, empty ones too: γ is too small for anything else."
+            return f"Only cells with people get noise. Of {cells}, those without are told, and are exactly 0."
         case Tree():
             tree = plan.hierarchy
             assert tree is not None
@@ -246,7 +262,12 @@ def expected(plan: Plan) -> str:
 
 
 def exposure(plan: Plan) -> str:
-    """P(L = +∞)."""
+    """P(L = +∞); of a random promise, how many people it may be in the fraction γ."""
+    if plan.sparse is not None:
+        return (
+            "Whoever is alone in a cell is exposed outright: everybody sees that somebody is there. That is at most "
+            f"{at_most(plan.sparse.exposed())} people on average, in the worst population."
+        )
     mass = plan.infinite_mass()
     if mass == 0.0:
         return "Nobody can be exposed outright: no possible answer rules a person in or out for certain."
@@ -261,6 +282,8 @@ def intervals(histogram: Histogram) -> str:
     once = "With 95% probability, for each cell by itself, the exact count (caps applied) lies in its interval."
     if histogram.starts is not None:
         once += " In a joined cell it may be anything up to the whole sum."
+    if histogram.empty is not None:
+        once += " A cell that is exactly 0 has none: nobody is there."
     if histogram.plan.threshold is not None:
         once += " That is before it is known whether a category is shown: those near the threshold look larger."
     if histogram.processed:
@@ -280,8 +303,8 @@ def _percent(share: Fraction) -> str:
 # Rows
 
 
-def _rows(histogram: Histogram, most: int) -> list[tuple[tuple[str, ...], str, str, str, float]]:
-    """Label, count, ends of the interval, and the length of the bar as a share of the longest."""
+def _rows(histogram: Histogram, most: int) -> list[tuple[tuple[str, ...], str, str, float]]:
+    """Label, count, interval, and the length of the bar as a share of the longest."""
     low, high = histogram.intervals(confidence=CONFIDENCE)
     longest = max(1.0, float(histogram.counts.max(initial=1.0)))
     found = []
@@ -290,7 +313,9 @@ def _rows(histogram: Histogram, most: int) -> list[tuple[tuple[str, ...], str, s
         top = "∞" if math.isinf(high[place]) else number(math.ceil(high[place]))
         share = max(0.0, count) / longest
         shown = tuple(visible(part) for part in label)
-        found.append((shown, number(count, decimals=decimals), number(math.floor(low[place])), top, share))
+        known = histogram.empty is not None and bool(histogram.empty[place])
+        interval = "exactly 0" if known else f"{number(math.floor(low[place]))} to {top}"
+        found.append((shown, number(count, decimals=decimals), interval, share))
     return found
 
 
@@ -301,8 +326,8 @@ def _bars(histogram: Histogram, shown: int) -> Table:
     table.add_column("count", justify="right")
     table.add_column("95% interval", justify="right")
     table.add_column("", no_wrap=True)
-    for label, count, low, high, share in _rows(histogram, shown):
-        table.add_row(*map(Text, label), count, f"{low} to {high}", Text(_bar(share), style="blue"))
+    for label, count, interval, share in _rows(histogram, shown):
+        table.add_row(*map(Text, label), count, interval, Text(_bar(share), style="blue"))
     return table
 
 
@@ -332,6 +357,7 @@ def _plan(plan: Plan) -> dict[str, Any]:
             "confidence": float(CONFIDENCE),
         },
         "infinite_mass": plan.infinite_mass(),
+        "exposed": None if plan.sparse is None else plan.sparse.exposed(),
         "words": {
             "measured": measured(plan),
             "noise": noise(plan),

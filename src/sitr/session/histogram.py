@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sitr.accounting.filter import Filter
 from sitr.backends.backend import Backend
 from sitr.errors import QuestionError, UnknownName
-from sitr.flavors.arrows import Additive
+from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.ledger.ledger import Ledger
 from sitr.loss.bounds import Number
@@ -24,7 +24,7 @@ from sitr.query.schema import Column, Table
 from sitr.releases.cells import Grid
 from sitr.releases.counts import Estimate, Histogram, release
 from sitr.releases.domain import Wanted, axis
-from sitr.releases.histogram import Bins, Flat, Method, Plan, Tally, Unlisted, fit
+from sitr.releases.histogram import Bins, Flat, Method, Plan, Sparse, Tally, Unlisted, fit
 from sitr.releases.isotonic import Form
 from sitr.releases.projection import Ties
 from sitr.report import histogram as report
@@ -47,17 +47,20 @@ class HistogramQuestion:
     ledger: Ledger = field(repr=False, compare=False)
 
     def preview(self, price: Promise) -> HistogramPreview:
-        """What the histogram would cost and how far off it would be. Reads no data and spends nothing."""
+        """What the histogram would cost and how far off it would be. Reads no data and spends nothing.
+
+        A public number of rows is no secret, and read for `Sparse`.
+        """
         budget = self.ledger.standing(account_name(self.table))
-        plan = fit(self.tally, checked(price), method=self.method)
+        plan = self._fitted(price)
         budget.charge(plan.price)
         return HistogramPreview(plan, budget)
 
     def release(self, price: Promise, *, coins: Coins | None = None) -> HistogramAnswer:
         """Charge the price, durably; then read the data; then add the noise. In this order, always."""
         tossed = coins if coins is not None else system_coins()
-        plan = fit(self.tally, checked(price), method=self.method)
         check_unchanged(self.table, self._backend)
+        plan = self._fitted(price)
         entry, budget = self.ledger.charge(account_name(self.table), price=plan.price, question=plan.spelled())
         salt = tossed.bits(63)
         counts: Mapping[Any, Any]
@@ -78,6 +81,11 @@ class HistogramQuestion:
                 budget=budget,
             )
         )
+
+    def _fitted(self, price: Promise) -> Plan:
+        public = isinstance(self.method, Sparse) and self.tally.size_is_public
+        rows = self._backend.size() if public else None
+        return fit(self.tally, checked(price), method=self.method, rows=rows)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -133,7 +141,7 @@ class HistogramAnswer:
         return report.as_table(self.histogram)
 
     @property
-    def promise(self) -> Additive:
+    def promise(self) -> Kept:
         """What was spent."""
         return self.histogram.plan.price
 

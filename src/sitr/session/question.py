@@ -97,8 +97,8 @@ def checked(promise: object) -> Kept:
     """A promise of one of the flavors that budgets are kept in, and of no class that only looks like one."""
     if not kept(promise):
         raise IncompatiblePromises(
-            wanted="A budget and a price are promises: PureDP, ApproximateDP or ZeroConcentratedDP, or for a budget "
-            "RandomDP around one of them.",
+            wanted="A budget and a price are promises: PureDP, ApproximateDP or ZeroConcentratedDP, or RandomDP "
+            "around one of them.",
             given=f"{promise!r} was given.",
             do="Write for example sitr.ZeroConcentratedDP(rho=0.05).",
         )
