@@ -71,6 +71,7 @@ WORDS = ["a", "b's", "", "z", None, "A", 'q"']
 ROWS = {
     "x": pa.table({"v": pa.array(REALS, pa.float64())}),
     "i": pa.table({"v": pa.array(WHOLE, pa.int64())}),
+    "n": pa.table({"v": pa.array([-(2**31), -2_000_000_000, 0, 2_000_000_000, 2**31 - 1, None], pa.int32())}),
     "u": pa.table({"v": pa.array([0, 5, 120, 2**64 - 1, None], pa.uint64())}),
     "d": pa.table({"v": pa.array(DAYS, pa.date32())}),
     "m": pa.table({"v": pa.array(MOMENTS, pa.timestamp("us"))}),
@@ -82,6 +83,7 @@ CASES = [
     *(("x", Wanted(bins=bins, bounds=(0, 1))) for bins in (1, 3, 10, 100)),
     ("x", Wanted(edges=(0, 0.29, 0.3, 0.57, 1))),
     *((name, Wanted(bins=bins, bounds=(0, 120))) for name in "iu" for bins in (7, 20, 500)),
+    *(("n", Wanted(bins=bins, bounds=(-2_000_000_000, 2_000_000_000))) for bins in (5, 7, 1000)),
     ("i", Wanted(bins=7, bounds=(0.5, 119.5))),
     ("i", Wanted(edges=(-10, 0, 6, 121))),
     *((name, Wanted(every=step, bounds=(FROM, TO))) for name in "dm" for step in Step),
@@ -137,6 +139,15 @@ def test_products_conditions_and_files(tmp_path: Path) -> None:
     pyarrow.csv.write_csv(rows, tmp_path / "t.csv")
     for name in ("t.parquet", "t.csv"):
         assert open_source(tmp_path / name, types={}).counts(tally, salt=3) == expected
+
+
+def test_products_of_many_categories_are_counted() -> None:
+    keys = tuple(f"k{place}" for place in range(100))
+    rows = pa.table({"v": list(keys), "w": list(keys[::-1])})
+    described = table_of(rows)
+    grid = Grid(tuple(Categories(each, keys, Rule.CELL) for each in described.columns))
+    found = ArrowRows(rows).counts(Tally.of(described, grid), salt=1)
+    assert found == {place * 102 + 99 - place: 1 for place in range(100)}
 
 
 def people(seed: int) -> list[tuple[int | None, float]]:

@@ -54,7 +54,8 @@ def number(grid: Grid, types: Mapping[str, str]) -> str:
     found = ""
     for axis in grid.axes:
         own = _number(axis, types[axis.column.name])
-        found = f"({found}) * {size(axis)} + ({own})" if found else f"({own})"
+        # The number of a category has as few bits as it needs: without a cast a product could be too large for them.
+        found = f"({found})::BIGINT * {size(axis)} + ({own})" if found else f"({own})"
     return found
 
 
@@ -165,8 +166,9 @@ def _of_integer(axis: Even, kind: str) -> str:
         *last,
         f"WHEN {value} IS NOT NULL THEN {at(above(axis))}",
     ]
-    stand = f"(CASE {' '.join(cases)} ELSE {at(nowhere(axis))} END - {low})"
-    return f"{stand}::BIGINT * {times} // {by}" if times > 1 else f"{stand} // {by}"
+    # Cast before the difference, which 32 bits need not hold: no row may make an error.
+    stand = f"(CASE {' '.join(cases)} ELSE {at(nowhere(axis))} END::BIGINT - {low})"
+    return f"{stand} * {times} // {by}" if times > 1 else f"{stand} // {by}"
 
 
 def _one_by_one(axis: Even, value: str, low: int, high: int) -> str:
