@@ -17,7 +17,7 @@ import pyarrow.parquet
 import pytest
 
 from sitr.backends.duckdb import ArrowRows, open_source
-from sitr.backends.tally import exactly_divided
+from sitr.backends.tally import exactly_divided, number
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.neighbors.relation import Relation
@@ -123,6 +123,18 @@ def test_quotients_of_doubles_are_used_only_where_they_are_right() -> None:
     assert all(0 <= place < size(wide) for place in counted)
 
 
+def test_so_many_cells_that_no_statement_could_name_their_edges_are_counted() -> None:
+    many = Even(Column("v", Kind.REAL), Fraction("-634.605"), Fraction("362.575"), 65_536, Rule.CELL)
+    ends = [float(many.low), float(many.high)]
+    values = [*ends, math.nextafter(ends[1], 0.0), -700.0, 400.0, math.nan, *map(float, map(many.edge, range(9, 12)))]
+    rows = pa.table({"v": values})
+    tally = Tally.of(table_of(rows), Grid((many,)))
+    assert len(number(Grid((many,)), {"v": "DOUBLE"})) < 1000
+    found = ArrowRows(rows).counts(tally, salt=1)
+    assert {0: 1, 65_535: 2, 65_536: 1, 65_537: 1, 65_538: 1}.items() <= found.items()
+    assert sum(count for place, count in found.items() if 8 <= place <= 11) == 3
+
+
 def test_products_conditions_and_files(tmp_path: Path) -> None:
     rows = pa.table({"cell": [1, 2, 3, 4, 5, 6], "Cell_": ["a", "b", "a", None, "c", "a"]})
     described = table_of(rows)
@@ -160,8 +172,8 @@ def counted(tally: Tally, rows: list[tuple[int | None, float]]) -> np.ndarray:
     table = pa.table({"u": pa.array([who for who, _ in rows], pa.int64()), "v": [value for _, value in rows]})
     assert tally.grid is not None
     found = np.zeros(tally.grid.size, np.int64)
-    for place, number in ArrowRows(table).counts(tally, salt=11).items():
-        found[place] = number
+    for place, many in ArrowRows(table).counts(tally, salt=11).items():
+        found[place] = many
     return found
 
 

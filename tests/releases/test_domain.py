@@ -51,6 +51,7 @@ def test_categories_that_nobody_has_listed_are_known_as_such(column: Column) -> 
         (AGE, Wanted(bins=2.5, bounds=(0, 120))),  # type: ignore[arg-type]
         (AGE, Wanted(bounds=(0, 120))),
         (AGE, Wanted(bins=2, bounds=(120, 0))),
+        (AGE, Wanted(bins=2, bounds=(0, Fraction(1, 10**400)))),  # one double, between which there is nothing
         (AGE, Wanted(bins=2, bounds=(0, float("nan")))),
         (AGE, Wanted(bins=2, bounds=(0, float("inf")))),
         (AGE, Wanted(bins=2, bounds=(0, 2**60))),

@@ -74,12 +74,18 @@ def _number(axis: Axis, kind: str) -> str:
 def _of_number(axis: Even | Edges) -> str:
     """Infinite values are outside; NaN, which compares as larger than they are, has no value."""
     value = f"TRY_CAST({identifier(axis.column.name)} AS DOUBLE)"
-    if isinstance(axis, Even) and (stands := _stand_ins(axis)) is not None:
-        wide = float(axis.high - axis.low)
-        chosen = f"({_sorted(value, axis, inside=value, stands=stands)} - {_double(axis.low)})"
-        return f"floor({chosen} * {float(axis.bins)!r}::DOUBLE / {wide!r}::DOUBLE)::BIGINT"
+    if isinstance(axis, Even):
+        if (stands := _stand_ins(axis)) is not None:
+            return _divided(_sorted(value, axis, inside=value, stands=stands), axis)
+        if axis.bins > MOST_COMPARED:
+            return _sorted(value, axis, inside=f"least({_divided(value, axis)}, {axis.bins - 1})", stands={})
     edges = axis.edges if isinstance(axis, Edges) else tuple(map(axis.edge, range(axis.bins + 1)))
     return _sorted(value, axis, inside=_halves(value, tuple(map(float, edges)), 0, axis.ordinary), stands={})
+
+
+def _divided(value: str, axis: Even) -> str:
+    times, by = float(axis.bins), float(axis.high - axis.low)
+    return f"floor(({value} - {_double(axis.low)}) * {times!r}::DOUBLE / {by!r}::DOUBLE)::BIGINT"
 
 
 def _sorted(value: str, axis: Even | Edges, *, inside: str, stands: Mapping[int, str]) -> str:

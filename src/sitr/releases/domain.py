@@ -134,7 +134,7 @@ def _bounds(column: Column, wanted: Wanted) -> tuple[Fraction, Fraction]:
                 do="Use what is publicly known, such as (0, 120); the extremes of the rows belong to somebody.",
             )
         low, high = found
-    if low >= high:
+    if float(low) >= float(high):  # as the rows will be compared with them
         raise QuestionError(
             wanted=f"The bounds of {column.name!r} are two numbers, low < high.",
             given=f"{float(low):g} and {float(high):g} were given.",

@@ -135,6 +135,7 @@ def test_what_is_said_is_checked(said: dict[str, object], error: type[Exception]
             [Decimal("-0.02"), Decimal("0.02"), None],
         ),
         (Axis("n", Kind.TEXT, keys=("x", "y", "z", "u", "v"), nulls=True), pa.large_string(), ["x", "v", None]),
+        (Axis("n", Kind.TEXT, keys=("x", "y", "z", "u", "v"), nulls=True), pa.string_view(), None),  # Arrow takes none
         (
             Axis("n", Kind.TEXT, keys=("x", "y", "z", "u", "v"), nulls=True),
             pa.dictionary(pa.int8(), pa.string()),

@@ -116,10 +116,11 @@ class Axis:
         return np.append(middles, np.nan)[np.minimum(codes, self.steps.bins)]
 
     def check(self, kind: pa.DataType) -> None:
-        """Refuse a type that cannot hold every value of the cells: known before anything is spent."""
+        """Refuse a type that cannot hold every value of the cells, or that rows cannot be drawn in: known before
+        anything is spent."""
         try:
             if self.steps is None:
-                _cast(pa.array(list(self.keys), ARROW[self.kind]), kind)
+                _cast(pa.array(list(self.keys), ARROW[self.kind]), kind).take(pa.array([], pa.int64()))
             else:
                 self._arrow(np.array([self.steps.lower, self.steps.upper]), np.zeros(2, dtype=np.bool_), kind)
         except (pa.ArrowException, ValueError, OverflowError):
