@@ -122,6 +122,8 @@ def test_a_file_by_itself_is_paid_for_once(sitr: Sitr) -> None:
         (("-o", "rows.csv", "--columns", "insurance"), "DescriptionError"),
         (("-o", "rows.csv", "--columns", "ward", "--quality", "zcdp(0.46)"), "BudgetExceeded"),
         (("-o", "rows.csv", "--columns", "ward", "--never", "ward ="), "QuestionError"),
+        (("-o", "rows.csv", "--columns", "ward", "--rows", "-5"), "BadUsage"),
+        (("-o", "rows.csv", "--columns", "ward", "--holdout", "nowhere.csv"), "FileError"),
         (("-o", "rows.csv", "--columns", "ward", "--domain", "wrong.yaml"), "BadUsage"),
     ],
 )
@@ -129,6 +131,12 @@ def test_refusals_cost_nothing(sitr: Sitr, description: Path, words: tuple[str, 
     Path("wrong.yaml").write_text("ward: {bins: 3, odd: 4}")
     assert sitr("synthesize", description, *PRICE, *words, "--json").error()["error"] == error
     assert entries() == 0
+
+
+def test_a_file_by_itself_is_opened_for_one_flavor(sitr: Sitr) -> None:
+    words = ("--unit-row", *FEW, "--columns", "insurance", "--quality", "pure(1)", "-o", "rows.csv", "--json")
+    assert "in one flavor" in sitr("synthesize", "visits.parquet", *PRICE, *words).error()["wanted"]
+    assert entries("visits.sitr.db") == 0
 
 
 @pytest.mark.usefixtures("description")

@@ -88,13 +88,15 @@ def histogram(
     asked = said.question(counted.opened(lambda opened: said.question(opened).preview(paid)))
     with working("Counting and adding noise", quiet=as_json):
         answer = asked.release(paid)
-    for step in steps:
-        answer = step(answer)
     try:
-        say_json(answer.to_dict()) if as_json else _show(answer, whole=output is None)
-    finally:  # what was paid for reaches the files even if the terminal is gone
-        for path, write in writers.items():
-            write(answer, path)
+        for step in steps:
+            answer = step(answer)
+    finally:  # what was paid for is shown even if it cannot be processed so
+        try:
+            say_json(answer.to_dict()) if as_json else _show(answer, whole=output is None)
+        finally:  # and reaches the files even if the terminal is gone
+            for path, write in writers.items():
+                write(answer, path)
     if writers and not as_json:
         console().print(f"Written: {', '.join(map(str, writers))}", soft_wrap=True)
 

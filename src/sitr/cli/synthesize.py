@@ -69,7 +69,8 @@ def synthesize(
     from sitr.releases.synthetic.plan import affordable
 
     paid, looked = affordable(promise(price)), affordable(promise(quality)) if quality is not None else None
-    _check(output, page, plot, preview=preview)
+    _check(output, page, plot, rows=rows, preview=preview)
+    public_rows = _read(holdout) if holdout is not None else None
     public = read_domain(domain)
     groups = 1 if unit is not None else None
     who = Who(unit, unit_row, groups, rows_per_person, "--rows-per-person 3")
@@ -102,8 +103,8 @@ def synthesize(
     found = None
     if looked is not None:
         found = made.measure(looked, rows=drawn)
-    elif holdout is not None:
-        found = made.compare(_read(holdout), rows=drawn, target=target)
+    elif public_rows is not None:
+        found = made.compare(public_rows, rows=drawn, target=target)
     if page is not None:
         made.page(page, rows=drawn, found=found)
     if plot is not None:
@@ -134,8 +135,27 @@ def _show_preview(found: SynthesisPreview, *, as_json: bool) -> None:
         text.show(synthetic.preview(found.plan, found.budget), out=console())
 
 
-def _check(output: Path | None, page: Path | None, plot: Path | None, *, preview: bool) -> None:
+def _both(paid: Additive, looked: Additive | None) -> Additive:
+    """What a file without description is opened for, if its rows are perhaps measured too."""
+    if looked is None:
+        return paid
+    if type(paid) is not type(looked):
+        raise BadUsage(
+            wanted="--promise and --quality are paid together, in one flavor.",
+            given=f"{paid!r} and {looked!r} were given.",
+            do="Write both as zcdp(…), both as pure(…) or both as approximate(…); nothing was spent.",
+        )
+    return type(paid).compose([paid, looked])  # type: ignore[list-item]
+
+
+def _check(output: Path | None, page: Path | None, plot: Path | None, *, rows: int | None, preview: bool) -> None:
     """All that can be known is checked now, before the charge."""
+    if rows is not None and rows < 0:
+        raise BadUsage(
+            wanted="The number of rows is at least 0.",
+            given=f"--rows {rows} was given.",
+            do="Leave it out for as many as the data set has; nothing was spent.",
+        )
     if output is None and not preview:
         raise BadUsage(
             wanted="The rows want a file to be written to.",
