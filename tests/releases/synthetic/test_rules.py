@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 
 import duckdb
@@ -24,9 +24,13 @@ ROWS = pa.table(
         "cost": pa.array([Decimal("1.50"), None, Decimal("2.25"), Decimal("0.00")], pa.decimal128(8, 2)),
         "day": pa.array([date(2024, 1, 1), date(2024, 6, 1), None, date(2025, 1, 1)]),
         "ok": pa.array([True, False, None, True]),
+        "path": pa.array(["a\\b", "a%", None, "ab"]),
+        "at": pa.array(
+            [datetime.fromisoformat(f"20{year}-01-01T00:00:00") for year in range(20, 24)], pa.timestamp("ns")
+        ),
     }
 )
-KINDS = (Kind.INTEGER, Kind.TEXT, Kind.REAL, Kind.DATE, Kind.BOOLEAN)
+KINDS = (Kind.INTEGER, Kind.TEXT, Kind.REAL, Kind.DATE, Kind.BOOLEAN, Kind.TEXT, Kind.TIMESTAMP)
 TABLE = Table("t", tuple(map(Column, ROWS.column_names, KINDS)), Row(), Relation.ADD_REMOVE, 1, 1)
 AXES = tuple(Axis(name, kind, keys=(0,)) for name, kind in zip(ROWS.column_names, KINDS, strict=True))
 
@@ -45,6 +49,12 @@ AXES = tuple(Axis(name, kind, keys=(0,)) for name, kind in zip(ROWS.column_names
         (column("age").is_in([9, 15]), "age IN (9, 15)"),
         (column("cost") <= 2.25, "cost <= 2.25"),
         (column("day") > date(2024, 3, 1), "day > DATE '2024-03-01'"),
+        (column("path").like("a\\%"), "path LIKE 'a\\%'"),
+        (
+            (column("at") > datetime.fromisoformat("2021-06-01T00:00:00"))
+            | (column("at") < datetime.fromisoformat("0001-01-01T00:00:00")),
+            "\"at\"::TIMESTAMP > TIMESTAMP '2021-06-01' OR \"at\"::TIMESTAMP < TIMESTAMP '0001-01-01'",
+        ),
     ],
 )
 def test_they_mean_what_sql_means(rule: Condition, sql: str) -> None:

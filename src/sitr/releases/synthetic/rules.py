@@ -90,7 +90,8 @@ def _holds(rule: Predicate, table: pa.Table) -> pa.ChunkedArray:
         case IsNull(column):
             return pc.is_null(table[column])
         case Like(column, pattern):
-            return pc.match_like(_plain(table[column]).cast(pa.string()), pattern)
+            literally = pattern.replace("\\", "\\\\")  # in questions a backslash is a character like any other
+            return pc.match_like(_plain(table[column]).cast(pa.string()), literally)
         case OneOf(column, values):
             equal = (_holds(Compare(column, Comparison.EQUAL, value), table) for value in values)
             return reduce(pc.or_kleene, equal)
@@ -102,7 +103,10 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """In a type that compares with literals."""
     if pa.types.is_dictionary(column.type):
         return _plain(column.cast(column.type.value_type))
-    return column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column
+    if pa.types.is_timestamp(column.type):
+        return column.cast(pa.timestamp("us"))  # as literals are: nanoseconds do not reach every year
+    inexact = pa.types.is_decimal(column.type) or pa.types.is_floating(column.type)
+    return column.cast(pa.float64()) if inexact else column
 
 
 def _scalar(value: Value) -> pa.Scalar:
