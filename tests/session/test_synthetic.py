@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
@@ -124,6 +125,17 @@ def test_quality_against_a_public_table(whole: Synthetic) -> None:
         whole.compare(people()[:0])
     with pytest.raises(QuestionError, match="Some are missing"):
         whole.compare(people().drop_columns(["age"]))
+
+
+def test_a_model_is_trained_on_synthetic_rows(whole: Synthetic) -> None:
+    pytest.importorskip("sklearn", reason="needs scikit-learn")
+    name = whole.portrait.axes[0].name
+    found = whole.compare(people(), rows=people(), target=name)
+    assert found.scores is not None
+    assert all(0 <= score <= 1 for score in found.scores)
+    assert replace(found, scores=None) == whole.compare(people(), rows=people())
+    with pytest.raises(QuestionError, match="'nobody'"):
+        whole.compare(people(), target="nobody")
 
 
 def test_quality_for_a_price(whole: Synthetic) -> None:

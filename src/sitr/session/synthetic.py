@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -155,7 +155,14 @@ class Synthetic:
         With a `target`, a classifier is trained on synthetic rows and tried on the hold-out, beside one trained on half
         of the hold-out (needs scikit-learn).
         """
-        return quality.against(self.portrait, self._codes(rows), self._codes(pa.table(holdout)), target=target)
+        synthetic, real = self._codes(rows), self._codes(pa.table(holdout))
+        found = quality.against(self.portrait, synthetic, real)
+        if target is None:
+            return found
+        from sitr.learn.trial import scores  # noqa: PLC0415 - an extra
+
+        names = [axis.name for axis in self.portrait.axes]
+        return replace(found, scores=scores(names, synthetic, real, target=target))
 
     def measure(self, price: Promise, *, rows: pa.Table | None = None, coins: Coins | None = None) -> Quality:
         """How far these rows are from the data themselves: an answer like any other, charged and noisy."""

@@ -123,18 +123,3 @@ def test_no_rows(sheet: Sheet, town: Codes) -> None:
         against(fitted, town[:0], town)
     empty = privately(quality_plan(fitted, ZeroConcentratedDP(0.1)), fitted, town[:0], town[:0], coins=TestCoins(8))
     assert all(np.isfinite(figure.found) for figure in (*empty.single, *empty.pairs, *empty.correlations))
-
-
-def test_trained_on_synthetic_and_tried_on_real_rows(sheet: Sheet, town: Codes) -> None:
-    pytest.importorskip("sklearn", reason="needs scikit-learn")
-    fitted = made(sheet, town)
-    good, bad = (against(fitted, rows, town[10_000:], target="ward").scores for rows in (town[:10_000], drawn(town)))
-    assert good is not None
-    assert bad is not None
-    assert bad[0] < good[0] - 0.2
-    assert good[0] == pytest.approx(good[1], abs=0.05)
-
-
-def test_a_target_that_is_not_there(sheet: Sheet, town: Codes) -> None:
-    with pytest.raises(QuestionError, match="'nobody'"):
-        against(made(sheet, town), town, town, target="nobody")

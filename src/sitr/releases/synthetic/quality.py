@@ -62,7 +62,7 @@ class Quality:
         return _mean(self.pairs)
 
 
-def against(portrait: Portrait, synthetic: Codes, holdout: Codes, *, target: str | None = None) -> Quality:
+def against(portrait: Portrait, synthetic: Codes, holdout: Codes) -> Quality:
     """Synthetic rows beside those of a public table, both as numbers of cells."""
     if not len(synthetic) or not len(holdout):
         raise QuestionError(
@@ -83,8 +83,7 @@ def against(portrait: Portrait, synthetic: Codes, holdout: Codes, *, target: str
         Figure((names[i], names[j]), _correlation(axes, synthetic, i, j) - _correlation(axes, holdout, i, j))
         for i, j in combinations(ordered, 2)
     ]
-    scores = _scores(names, synthetic, holdout, target) if target is not None else None
-    return Quality(tuple(single), tuple(pairs), tuple(ranges), tuple(correlations), scores=scores)
+    return Quality(tuple(single), tuple(pairs), tuple(ranges), tuple(correlations))
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,27 +238,6 @@ def _correlation(axes: tuple[Axis, ...], codes: Codes, i: int, j: int) -> float:
     if len(x) < 2 or x.std() == 0 or y.std() == 0:
         return 0.0
     return float(np.corrcoef(x, y)[0, 1])
-
-
-def _scores(names: list[str], synthetic: Codes, holdout: Codes, target: str) -> tuple[float, float]:
-    """Half of the hold-out is for trying, the other half for training the model that ours is held against."""
-    if target not in names or len(names) < 2:
-        raise QuestionError(
-            wanted=f"The target is one of the imitated columns {', '.join(names)}, beside at least one other.",
-            given=f"{target!r} was given.",
-            do="Choose one of them.",
-        )
-    from sklearn.ensemble import RandomForestClassifier  # noqa: PLC0415 - an extra
-
-    place = names.index(target)
-    trained, tried = holdout[::2], holdout[1::2]
-
-    def score(rows: Codes) -> float:
-        forest = RandomForestClassifier(n_estimators=50, min_samples_leaf=5, random_state=0)
-        forest.fit(np.delete(rows, place, axis=1), rows[:, place])
-        return float(forest.score(np.delete(tried, place, axis=1), tried[:, place]))
-
-    return score(synthetic), score(trained)
 
 
 def _mean(figures: tuple[Figure, ...]) -> float:
