@@ -135,19 +135,6 @@ def _show_preview(found: SynthesisPreview, *, as_json: bool) -> None:
         text.show(synthetic.preview(found.plan, found.budget), out=console())
 
 
-def _both(paid: Additive, looked: Additive | None) -> Additive:
-    """What a file without description is opened for, if its rows are perhaps measured too."""
-    if looked is None:
-        return paid
-    if type(paid) is not type(looked):
-        raise BadUsage(
-            wanted="--promise and --quality are paid together, in one flavor.",
-            given=f"{paid!r} and {looked!r} were given.",
-            do="Write both as zcdp(…), both as pure(…) or both as approximate(…); nothing was spent.",
-        )
-    return type(paid).compose([paid, looked])  # type: ignore[list-item]
-
-
 def _check(output: Path | None, page: Path | None, plot: Path | None, *, rows: int | None, preview: bool) -> None:
     """All that can be known is checked now, before the charge."""
     if rows is not None and rows < 0:
