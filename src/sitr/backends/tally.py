@@ -172,9 +172,10 @@ def _of_integer(axis: Even, kind: str) -> str:
         *last,
         f"WHEN {value} IS NOT NULL THEN {at(above(axis))}",
     ]
-    # Cast before the difference, which 32 bits need not hold: no row may make an error.
-    stand = f"(CASE {' '.join(cases)} ELSE {at(nowhere(axis))} END::BIGINT - {low})"
-    return f"{stand} * {times} // {by}" if times > 1 else f"{stand} // {by}"
+    # Cast before the difference where 32 bits need not hold it: no row may make an error.
+    cast = "" if kind in SMALL and max(stands.values()) - low < 2**31 else "::BIGINT"
+    stand = f"(CASE {' '.join(cases)} ELSE {at(nowhere(axis))} END{cast} - {low})"
+    return f"{stand}::BIGINT * {times} // {by}" if times > 1 else f"{stand} // {by}"
 
 
 def _one_by_one(axis: Even, value: str, low: int, high: int) -> str:
