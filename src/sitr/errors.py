@@ -89,5 +89,9 @@ class BackendFailure(SitrError):
     """The data could not be read after the charge."""
 
 
+class FewerThanAsked(UserWarning):
+    """Fewer rows than were asked for: a warning, for they can be used, and what was paid for them is not lost."""
+
+
 class WiderThanAsked(UserWarning):
     """An interval that is proved, and wider than was asked for: a warning, for it can be used as it is."""

@@ -272,6 +272,8 @@ def test_unlisted_categories_are_shown_above_the_threshold_in_their_order() -> N
     found = made(counts, WARD, price=ApproximateDP(1.0, 1e-6), method=Unlisted())
     assert [cell.label for cell in found.grid.axes[0].cells()] == ["a", "b", "(no value)"]
     assert found.counts == pytest.approx([300, 400, 500], abs=40)
+    without = made(counts, WARD, price=ApproximateDP(1.0, 1e-6), method=Unlisted(Rule.DROP))
+    assert [cell.label for cell in without.grid.axes[0].cells()] == ["a", "b"]
     nothing = made({("rare",): (1, 1)}, WARD, price=ApproximateDP(1.0, 1e-6), method=Unlisted())
     assert nothing.counts.size == 0
 

@@ -127,6 +127,7 @@ def test_a_domain_that_only_the_rows_know_is_refused_or_paid_for(budget: Budget)
         budget.histogram("days", bins=4)
     question = budget.histogram("days")  # of which no key is listed
     assert question.method == Unlisted()
+    assert budget.histogram("days", missing=Rule.DROP).method == Unlisted(Rule.DROP)
     with pytest.raises(QuestionError, match="threshold"):
         question.preview(PureDP(1.0))
     assert question.release(ApproximateDP(5.0, 1e-3)).counts.size <= 7

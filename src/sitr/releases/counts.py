@@ -21,7 +21,7 @@ from sitr.query.schema import Key
 from sitr.releases.aggregate import in_order
 from sitr.releases.buckets import Starts, bin_scores, cut, deviations, spread
 from sitr.releases.cells import Categories, Even, Grid, Rule
-from sitr.releases.histogram import Bins, Plan
+from sitr.releases.histogram import Bins, Plan, Unlisted
 from sitr.releases.isotonic import Form, isotonic
 from sitr.releases.projection import MOST_TOTAL, Ties, default_ties, lattice, nonnegative, simplex
 from sitr.releases.width import width
@@ -275,7 +275,8 @@ def _unlisted(
     shown = [(key[0], count) for key, count in zip(candidates, noisy, strict=True) if count is not None]
     (column,) = plan.tally.query.keys
     listed = [(key, count) for key, count in shown if key is not None]
-    missing = [count for key, count in shown if key is None]
+    dropped = isinstance(plan.method, Unlisted) and plan.method.missing is Rule.DROP
+    missing = [count for key, count in shown if key is None and not dropped]
     axis = Categories(column, tuple(key for key, _ in listed), Rule.DROP, Rule.CELL if missing else Rule.DROP)
     known = replace(plan, tally=replace(plan.tally, grid=Grid((axis,))))
     cells = np.array([count for _, count in listed] + missing, np.int64)

@@ -32,7 +32,7 @@ from sitr.query.rewrite import BoundedQuery, bound
 from sitr.query.schema import Column, Kind, Table
 from sitr.query.stability import people
 from sitr.releases.buckets import deviation_distance, heights
-from sitr.releases.cells import Even, Grid, spelled
+from sitr.releases.cells import Even, Grid, Rule, spelled
 from sitr.releases.hierarchy import Hierarchy, best_branching
 from sitr.releases.width import width
 from sitr.sensitivity.bounded import bounded
@@ -69,7 +69,12 @@ class Bins:
 
 @dataclass(frozen=True, slots=True)
 class Unlisted:
-    """Categories that nobody has listed: those are shown that enough people have, noise included."""
+    """Categories that nobody has listed: those are shown that enough people have, noise included.
+
+    No category at all is one of them, unless it is dropped: from the noisy answer, which costs nothing.
+    """
+
+    missing: Rule = Rule.CELL
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +245,8 @@ def fit(tally: Tally, price: Promise, *, method: Method, rows: int | None = None
         case ApproximateDP() if price.epsilon >= LEAST and (price.delta == 0 or LEAST <= price.delta < 1):
             if tally.grid is not None:
                 return _fit_approximate(tally, price, method)
-            if price.delta > 0:
-                return _fit_unlisted(tally, price)
+            if price.delta > 0 and isinstance(method, Unlisted):
+                return _fit_unlisted(tally, price, method)
     unlisted = "Categories that are not public are shown above a threshold only, which wants approximate(ε, δ), δ > 0."
     raise QuestionError(
         wanted=unlisted
@@ -284,11 +289,11 @@ def _fit_approximate(tally: Tally, price: ApproximateDP, method: Method) -> Plan
     return min(candidates, key=lambda plan: plan.error())
 
 
-def _fit_unlisted(tally: Tally, price: ApproximateDP) -> Plan:
+def _fit_unlisted(tally: Tally, price: ApproximateDP, method: Unlisted) -> Plan:
     """One draw decides whether a category is shown and is its count."""
     distance = tally.distance()
     threshold = Threshold.fitting(price, sensitivity=distance.l1, groups=tally.query.max_groups)
-    return Plan(tally, Unlisted(), price, threshold.noise, distance, threshold=threshold)
+    return Plan(tally, method, price, threshold.noise, distance, threshold=threshold)
 
 
 def _fit_sparse(tally: Tally, price: Promise, rows: int | None) -> Plan:

@@ -21,7 +21,7 @@ from sitr.loss.bounds import Number
 from sitr.noise.coins import Coins, system_coins
 from sitr.query.nodes import Predicate
 from sitr.query.schema import Column, Table
-from sitr.releases.cells import Grid
+from sitr.releases.cells import Grid, Rule
 from sitr.releases.counts import Estimate, Histogram, release
 from sitr.releases.domain import Wanted, axis
 from sitr.releases.histogram import Bins, Flat, Method, Plan, Sparse, Tally, Unlisted, fit
@@ -247,7 +247,8 @@ def question(
             given="Other columns or another method were given too.",
             do=f"List them with keys={{{unlisted.name!r}: […]}}, or ask for this column alone.",
         )
-    return HistogramQuestion(Tally.of(table, unlisted, where=where), Unlisted(), table, backend, ledger)
+    rule = method or Unlisted(cast("Rule", _said(unlisted, "missing", said.get("missing", Rule.CELL), found)))
+    return HistogramQuestion(Tally.of(table, unlisted, where=where), rule, table, backend, ledger)
 
 
 def _chosen(candidates: tuple[object, ...], method: Method | None) -> Method:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from sitr.errors import QuestionError
+from sitr.errors import FewerThanAsked
 from sitr.noise.coins import Coins
 from sitr.query.nodes import Predicate
 from sitr.releases.synthetic.axes import Axis, Codes
@@ -59,7 +60,10 @@ class Portrait:
         return table if list(columns) == sorted(columns) else table.T
 
     def draw(self, rows: int, *, coins: Coins) -> pa.Table:
-        """So many rows, in the types of the original columns; none of them breaks a rule."""
+        """So many rows, in the types of the original columns; none of them breaks a rule.
+
+        Fewer, with a warning, where the rules forbid nearly all that the model holds.
+        """
         pieces, missing = [self._rows(0, coins)], rows
         for _ in range(ROUNDS):
             drawn = self._rows(missing, coins)
@@ -68,12 +72,15 @@ class Portrait:
             pieces.append(drawn)
             missing -= drawn.num_rows
             if missing == 0:
-                return pa.concat_tables(pieces).combine_chunks()
-        raise QuestionError(
-            wanted="Rows that break none of the rules were wanted.",
-            given=f"Of {ROUNDS * missing:,} that were drawn, almost all break one.",
-            do="Loosen the rules: they forbid nearly all that the data hold.",
-        )
+                break
+        else:
+            warnings.warn(
+                f"{rows:,} rows were wanted. {rows - missing:,} were found that break none of the rules. "
+                "Loosen the rules: they forbid nearly all that the data hold.",
+                FewerThanAsked,
+                stacklevel=2,
+            )
+        return pa.concat_tables(pieces).combine_chunks()
 
     def _rows(self, rows: int, coins: Coins) -> pa.Table:
         columns = self._codes(rows, coins).T

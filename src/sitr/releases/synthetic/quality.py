@@ -40,9 +40,10 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """`single` and `pairs`: Σ |p − q| over the cells of a marginal, from 0 to 2. `ranges`: the largest error of the
-    share of any range of an ordered column. `correlations`: synthetic less true. `paid` is None if a public table was
-    used. `scores`: the accuracy on the hold-out after training on synthetic rows, and after training on real ones."""
+    """`single` and `pairs`: Σ |p − q| over the cells of a marginal, from 0 to 2 but for noise. `ranges`: the largest
+    error of the share of any range of an ordered column. `correlations`: synthetic less true. `paid` is None if a
+    public table was used. `scores`: the accuracy on the hold-out after training on synthetic rows, and after training
+    on real ones."""
 
     single: tuple[Figure, ...]
     pairs: tuple[Figure, ...]
