@@ -21,12 +21,16 @@ from rich.table import Table
 
 from benchmarks.accounting import targets_table
 from benchmarks.targets import Target
+from sitr.flavors.approximate import ApproximateDP
+from sitr.mechanisms.random_noise import RandomNoise
 from sitr.sensitivity import (
+    Pairs,
     interquartile_range,
     mean,
     median,
     propose_test_release,
     quantile,
+    random,
     smooth,
     trimmed_mean,
     variance,
@@ -91,12 +95,24 @@ def measured(name: str, shape: str, *, count: int, repeat: int) -> Row:
     return Row(name, shape, times[slowest], slowest, distance, cpu(lambda: plain(values), repeat=repeat))
 
 
-def targets(rows: list[Row]) -> Iterator[Target]:
+def newcomers(*, count: int, repeat: int) -> dict[str, float]:
+    """CPU seconds for a mean with noise for a random newcomer, by which pairs of people are compared."""
+    values = SHAPES["bell"](np.random.default_rng(1), count)
+    found = {}
+    for pairs in (Pairs.DISJOINT, Pairs.EVERY, Pairs.DRAWN):
+        rule = random(mean, size=count, gamma=0.05, pairs=pairs, bounds=BOUNDS)
+        mechanism = RandomNoise.fitting(ApproximateDP(1.0, 1e-6), sensitivity=rule)
+        found[pairs.value] = cpu(lambda mechanism=mechanism: mechanism.release(values), repeat=repeat)  # type: ignore[misc]
+    return found
+
+
+def targets(rows: list[Row], random_seconds: dict[str, float]) -> Iterator[Target]:
     """All of them, each at its worst case."""
     middle = [row.smooth for row in rows if row.statistic == MEDIAN]
     yield Target("CPU seconds for the smooth sensitivity of the median, most", max(middle), 1)
     yield Target("CPU seconds for that of any statistic, most", max(row.smooth for row in rows), 1)
     yield Target("CPU seconds for any distance to a proposal's failure, most", max(row.distance for row in rows), 1)
+    yield Target("CPU seconds for a mean with noise for a newcomer, most", max(random_seconds.values()), 2)
 
 
 def rows_table(rows: list[Row]) -> Table:
@@ -109,9 +125,14 @@ def rows_table(rows: list[Row]) -> Table:
     return table
 
 
-def report(rows: list[Row], judged: list[Target]) -> dict[str, object]:
+def report(rows: list[Row], random_seconds: dict[str, float], judged: list[Target]) -> dict[str, object]:
     """Everything in plain values."""
-    return {"numpy": np.__version__, "rows": [asdict(row) for row in rows], "targets": [asdict(one) for one in judged]}
+    return {
+        "numpy": np.__version__,
+        "rows": [asdict(row) for row in rows],
+        "newcomers": random_seconds,
+        "targets": [asdict(one) for one in judged],
+    }
 
 
 def main() -> None:
@@ -121,11 +142,14 @@ def main() -> None:
     for name in STATISTICS:
         rows += [measured(name, shape, count=options.count, repeat=options.repeat) for shape in SHAPES]
         progress.print(f"{name}: done")
-    judged = list(targets(rows))
+    random_seconds = newcomers(count=options.count, repeat=options.repeat)
+    judged = list(targets(rows, random_seconds))
     console.print(rows_table(rows))
+    for pairs, seconds in random_seconds.items():
+        console.print(f"mean, noise for a newcomer, {pairs} pairs: {seconds:.3f}")
     console.print(targets_table(judged))
     if options.json:
-        options.json.write_text(json.dumps(report(rows, judged), indent=1) + "\n")
+        options.json.write_text(json.dumps(report(rows, random_seconds, judged), indent=1) + "\n")
 
 
 def _options() -> argparse.Namespace:

@@ -19,11 +19,13 @@ from benchmarks.sensitivity import (
     Row,
     cpu,
     measured,
+    newcomers,
     report,
     rows_table,
     targets,
 )
 
+NEWCOMERS = {"disjoint": 0.1, "every": 1.0, "drawn": 0.2}
 ROWS = [Row(name, shape, 0.5, 1e-6, 0.1, 0.01) for name in STATISTICS for shape in SHAPES]
 
 
@@ -55,17 +57,24 @@ def test_the_least_time_counts() -> None:
 
 
 def test_targets_pass_and_fail() -> None:
-    assert [one.verdict for one in targets(ROWS)] == ["pass"] * 3
+    assert [one.verdict for one in targets(ROWS, NEWCOMERS)] == ["pass"] * 4
     slow = [replace(row, smooth=1.5, distance=1.5) if row.statistic == MEDIAN else row for row in ROWS]
-    assert [one.verdict for one in targets(slow)] == ["FAIL"] * 3
+    assert [one.verdict for one in targets(slow, NEWCOMERS | {"every": 2.1})] == ["FAIL"] * 4
     other = [row if row.statistic == MEDIAN else replace(row, smooth=1.5) for row in ROWS]
-    assert [one.verdict for one in targets(other)] == ["pass", "FAIL", "pass"]
+    assert [one.verdict for one in targets(other, NEWCOMERS)] == ["pass", "FAIL", "pass", "pass"]
+
+
+def test_every_kind_of_pairs_is_measured() -> None:
+    found = newcomers(count=1000, repeat=1)
+    assert list(found) == list(NEWCOMERS)
+    assert min(found.values()) > 0
 
 
 def test_the_table_and_the_report_hold_every_row() -> None:
     out = StringIO()
     Console(file=out, width=150).print(rows_table(ROWS))
     assert out.getvalue().count("0.500") == len(ROWS)
-    kept = json.loads(json.dumps(report(ROWS, list(targets(ROWS))), allow_nan=False))
+    kept = json.loads(json.dumps(report(ROWS, NEWCOMERS, list(targets(ROWS, NEWCOMERS))), allow_nan=False))
     assert len(kept["rows"]) == len(ROWS)
-    assert len(kept["targets"]) == 3
+    assert len(kept["targets"]) == 4
+    assert kept["newcomers"] == NEWCOMERS

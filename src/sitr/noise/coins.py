@@ -10,6 +10,7 @@ import hashlib
 import os
 import threading
 import weakref
+from abc import ABC, abstractmethod
 from typing import ClassVar, NoReturn, Protocol, final
 
 import numpy as np
@@ -43,7 +44,7 @@ class Coins(Protocol):
         """A uniform integer from 0 up to, but not including, the bound."""
 
 
-class _Stream:
+class _Stream(ABC):
     """AES-256 in counter mode under a key that is used for a bounded amount of output.
 
     A key is never used with two counters, so the counter may begin at zero. A word leaves the buffer as it is drawn.
@@ -58,8 +59,9 @@ class _Stream:
         self._forget()
         _streams.add(self)
 
+    @abstractmethod
     def _key(self) -> bytes:
-        raise NotImplementedError
+        """A key that was never used."""
 
     def _forget(self) -> None:
         """Drop the key and everything made with it."""
@@ -82,8 +84,9 @@ class _Stream:
         finally:
             self._free.release()
 
+    @abstractmethod
     def _meanwhile(self, count: int) -> NDArray[np.uint64]:
-        raise NotImplementedError
+        """Words for whoever asks while others are being taken."""
 
     def _taken(self, count: int) -> NDArray[np.uint64]:
         if count > _FEW:
