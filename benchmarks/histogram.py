@@ -31,8 +31,9 @@ from sitr.neighbors.unit import Row
 from sitr.query.schema import Column, Kind
 from sitr.query.schema import Table as Described
 from sitr.releases.cells import Even, Grid, Rule
-from sitr.releases.histogram import Tally, mean_size
+from sitr.releases.histogram import mean_size
 from sitr.releases.projection import Ties, default_ties, lattice
+from sitr.releases.tally import Tally
 
 ROWS = 10**8
 CELLS = 10**6

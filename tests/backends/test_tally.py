@@ -27,7 +27,8 @@ from sitr.query.schema import Column, Kind, Table, describe
 from sitr.releases.buckets import deviation_distance, deviations
 from sitr.releases.cells import Axis, Categories, Dates, Edges, Even, Grid, Rule, Step, above, below, nowhere, size
 from sitr.releases.domain import Wanted, axis
-from sitr.releases.histogram import Tally, Tree, fit
+from sitr.releases.histogram import Tree, fit
+from sitr.releases.tally import Tally
 
 
 def table_of(rows: pa.Table, *, unit: Unit | None = None, relation: Relation = Relation.ADD_REMOVE) -> Table:

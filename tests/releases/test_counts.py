@@ -26,9 +26,10 @@ from sitr.noise.coins import TestCoins, system_coins
 from sitr.query.schema import Column, Kind, Table
 from sitr.releases.cells import Categories, Dates, Even, Grid, Rule, Step
 from sitr.releases.counts import Histogram, release
-from sitr.releases.histogram import Bins, Buckets, Flat, Method, Sparse, Tally, Tree, Unlisted, fit
+from sitr.releases.histogram import Bins, Buckets, Flat, Method, Sparse, Tree, Unlisted, fit
 from sitr.releases.isotonic import Form
 from sitr.releases.projection import Ties
+from sitr.releases.tally import Tally
 
 X, WARD, DAY = Column("x", Kind.REAL), Column("ward", Kind.TEXT), Column("day", Kind.DATE)
 ONE, FLAT = PureDP(1.0), Flat()

@@ -33,12 +33,12 @@ from sitr.releases.histogram import (
     Method,
     Plan,
     Sparse,
-    Tally,
     Tree,
     Unlisted,
     fit,
     mean_size,
 )
+from sitr.releases.tally import Tally
 
 X, WARD = Column("x", Kind.REAL), Column("ward", Kind.TEXT)
 LINE = Grid((Even(X, Fraction(0), Fraction(1), 24),))

@@ -21,7 +21,8 @@ from sitr.noise.coins import TestCoins, system_coins
 from sitr.query.schema import Column, Kind, Table
 from sitr.releases.cells import Categories, Dates, Edges, Even, Grid, Step
 from sitr.releases.counts import Histogram, release
-from sitr.releases.histogram import Bins, Buckets, Flat, Method, Tally, Tree, Unlisted, fit
+from sitr.releases.histogram import Bins, Buckets, Flat, Method, Tree, Unlisted, fit
+from sitr.releases.tally import Tally
 from sitr.report import histogram as report
 from sitr.report.text import as_text
 

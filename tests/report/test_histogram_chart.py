@@ -17,7 +17,8 @@ from sitr.noise.coins import TestCoins
 from sitr.query.schema import Column, Kind, Table
 from sitr.releases.cells import Categories, Even, Grid
 from sitr.releases.counts import Histogram, release
-from sitr.releases.histogram import Buckets, Flat, Method, Tally, Unlisted, fit
+from sitr.releases.histogram import Buckets, Flat, Method, Unlisted, fit
+from sitr.releases.tally import Tally
 from sitr.report.histogram_chart import MOST_BARS, MOST_ROWS, chart
 from sitr.report.plots import BLUE, standalone
 

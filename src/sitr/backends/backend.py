@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from sitr.query.rewrite import BoundedQuery, Cells
 from sitr.query.schema import Kind
-from sitr.releases.histogram import Tally
 from sitr.releases.synthetic.axes import Codes
 from sitr.releases.synthetic.sheet import Sheet
+from sitr.releases.tally import Tally
 
 
 class Backend(Protocol):

@@ -32,9 +32,9 @@ from sitr.backends.tally import exact_counts
 from sitr.errors import DescriptionError, SourceError
 from sitr.query.rewrite import BoundedQuery, Cells
 from sitr.query.schema import Kind
-from sitr.releases.histogram import Tally
 from sitr.releases.synthetic.axes import ARROW, Codes
 from sitr.releases.synthetic.sheet import Sheet
+from sitr.releases.tally import Tally
 
 _TYPES: Mapping[Kind, str] = {
     Kind.INTEGER: "BIGINT",

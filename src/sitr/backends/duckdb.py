@@ -31,9 +31,9 @@ from sitr.backends.tally import exact_counts
 from sitr.errors import SourceError
 from sitr.query.rewrite import BoundedQuery, Cells
 from sitr.query.schema import Kind
-from sitr.releases.histogram import Tally
 from sitr.releases.synthetic.axes import Codes
 from sitr.releases.synthetic.sheet import Sheet
+from sitr.releases.tally import Tally
 
 PARQUET = (".parquet", ".pq")
 CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst")

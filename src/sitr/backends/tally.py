@@ -18,7 +18,7 @@ from sitr.backends.statement import identifier, literal
 from sitr.neighbors.unit import Person
 from sitr.query.schema import Key, Kind
 from sitr.releases.cells import Axis, Categories, Dates, Edges, Even, Grid, Rule, Step, above, below, nowhere, size
-from sitr.releases.histogram import Tally
+from sitr.releases.tally import Tally
 
 SMALL = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 """Types whose values need no cast to be compared with 64-bit integers."""

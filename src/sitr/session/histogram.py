@@ -24,9 +24,10 @@ from sitr.query.schema import Column, Table
 from sitr.releases.cells import Grid, Rule
 from sitr.releases.counts import Estimate, Histogram, release
 from sitr.releases.domain import Wanted, axis
-from sitr.releases.histogram import Bins, Flat, Method, Plan, Sparse, Tally, Unlisted, fit
+from sitr.releases.histogram import Bins, Flat, Method, Plan, Sparse, Unlisted, fit
 from sitr.releases.isotonic import Form
 from sitr.releases.projection import Ties
+from sitr.releases.tally import Tally
 from sitr.report import histogram as report
 from sitr.report import histogram_chart, plots
 from sitr.report import text as terminal
