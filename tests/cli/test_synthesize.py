@@ -12,6 +12,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+from sitr.cli.hospital import WARDS, hospital
 from sitr.ledger.sql import SqlLedger
 
 Sitr = Callable[..., Any]
@@ -84,11 +85,42 @@ def test_a_preview_spends_nothing(sitr: Sitr, description: Path) -> None:
     assert told["kind"] == "preview of synthetic rows"
 
 
-def test_a_public_table_to_hold_against(sitr: Sitr, description: Path) -> None:
-    words = ("--rows", 100, "-o", "rows.csv", "--holdout", "visits.parquet")
-    done = sitr("synthesize", description, *PRICE, *FEW, *words)
+@pytest.fixture
+def declared(sitr: Sitr) -> str:
+    """A description that declares a public table: the visits of another hospital."""
+    pyarrow.parquet.write_table(hospital(500), "published.parquet")
+    words = ("--unit-row", "--keys", f"ward={','.join(WARDS)}", "--public", "published=published.parquet")
+    done = sitr("protect", "visits.parquet", *words, "--budget", "zcdp(0.5)", "--ledger", "sitr.db")
     assert done.code == 0
-    assert "a public table" in done.out
+    return "visits.sitr.yaml"
+
+
+def test_a_declared_public_table(sitr: Sitr, declared: str) -> None:
+    words = ("--rows", 100, "-o", "rows.csv", "--page", "page.html", "--holdout", "published")
+    done = sitr("synthesize", declared, *PRICE, *FEW, *words)
+    assert done.code == 0
+    assert "with the public table published" in done.out
+    assert "with the public table published" in Path("page.html").read_text()
+
+
+@pytest.mark.parametrize("holdout", ["visits.parquet", "published.parquet", "visits", "nobody"])
+def test_an_undeclared_table_is_refused_before_the_charge(sitr: Sitr, declared: str, holdout: str) -> None:
+    """The protected file above all: its exact distances would be free."""
+    words = ("--rows", 100, "-o", "rows.csv", "--holdout", holdout, "--json")
+    refused = sitr("synthesize", declared, *PRICE, *FEW, *words)
+    assert (refused.code, refused.error()["error"]) == (2, "UnknownName")
+    assert "--public census=FILE" in refused.error()["do"]
+    assert entries() == 0
+    assert not Path("rows.csv").exists()
+
+
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
+def test_a_table_that_became_the_protected_one_is_refused(sitr: Sitr, declared: str, link: Any) -> None:
+    Path("published.parquet").unlink()
+    link(Path("published.parquet"), Path("visits.parquet").resolve())
+    refused = sitr("synthesize", declared, *PRICE, *FEW, "-o", "rows.csv", "--holdout", "published", "--json")
+    assert refused.error()["error"] == "DescriptionError"
+    assert entries() == 0
 
 
 def test_rules(sitr: Sitr, description: Path) -> None:
@@ -123,7 +155,7 @@ def test_a_file_by_itself_is_paid_for_once(sitr: Sitr) -> None:
         (("-o", "rows.csv", "--columns", "ward", "--quality", "zcdp(0.46)"), "BudgetExceeded"),
         (("-o", "rows.csv", "--columns", "ward", "--never", "ward ="), "QuestionError"),
         (("-o", "rows.csv", "--columns", "ward", "--rows", "-5"), "BadUsage"),
-        (("-o", "rows.csv", "--columns", "ward", "--holdout", "nowhere.csv"), "FileError"),
+        (("-o", "rows.csv", "--columns", "ward", "--holdout", "nowhere.csv"), "UnknownName"),
         (("-o", "rows.csv", "--columns", "ward", "--domain", "wrong.yaml"), "BadUsage"),
     ],
 )

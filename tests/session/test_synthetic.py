@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import sitr
 from sitr.backends.duckdb import ArrowRows
-from sitr.errors import BudgetExceeded, DescriptionError, FewerThanAsked, QuestionError
+from sitr.errors import BudgetExceeded, DescriptionError, FewerThanAsked, QuestionError, UnknownName
 from sitr.mechanisms.composed import Composed
 from sitr.noise.coins import TestCoins
 from sitr.releases.synthetic.plan import Method
@@ -65,7 +66,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Synthetic:
     """All columns, by a fitted mixture: made once, because that takes seconds."""
     pytest.importorskip("mbi", reason="needs the extra synth")
     rule = (sitr.column("age") < 15) & (sitr.column("married") == True)  # noqa: E712
-    budget = opened(people(), tmp_path_factory.mktemp("whole"))
+    budget = opened(people(), tmp_path_factory.mktemp("whole"), public={"census": people()})
     return budget.synthesize(bounds=DAYS, bins=12, required=["age"], never=[rule]).release(PRICE)
 
 
@@ -113,36 +114,43 @@ def test_the_ledger_was_charged_what_the_noise_costs(whole: Synthetic) -> None:
 
 
 def test_quality_against_a_public_table(whole: Synthetic) -> None:
-    good = whole.compare(people())
+    good = whole.compare("census")
     assert good.paid is None
     assert (len(good.single), len(good.pairs), len(good.ranges), len(good.correlations)) == (6, 15, 4, 6)
     assert good.mean_single < 0.2
     shuffled = people().set_column(0, "age", people()["age"].take(np.random.default_rng(1).permutation(4000)))
-    assert good.mean_pairs < whole.compare(people(), rows=shuffled).mean_pairs
-    same = whole.compare(people(), rows=people())
+    assert good.mean_pairs < whole.compare("census", rows=shuffled).mean_pairs
+    same = whole.compare("census", rows=people())
     assert [figure.found for figure in (*same.single, *same.pairs, *same.ranges, *same.correlations)] == [0.0] * 31
     with pytest.raises(QuestionError, match="no row"):
-        whole.compare(people()[:0])
+        whole.compare("census", rows=people()[:0])
     with pytest.raises(QuestionError, match="Some are missing"):
-        whole.compare(people().drop_columns(["age"]))
+        whole.compare("census", rows=people().drop_columns(["age"]))
+
+
+def test_a_public_table_is_taken_by_its_declared_name_only(whole: Synthetic, tmp_path: Path) -> None:
+    pq.write_table(people(), tmp_path / "people.parquet")
+    for undeclared in (people(), tmp_path / "people.parquet", str(tmp_path / "people.parquet"), "people", "Census"):
+        with pytest.raises(UnknownName, match="--public census=FILE"):
+            whole.compare(undeclared)  # type: ignore[arg-type]
 
 
 def test_a_model_is_trained_on_synthetic_rows(whole: Synthetic) -> None:
     pytest.importorskip("sklearn", reason="needs scikit-learn")
     name = whole.portrait.axes[0].name
-    found = whole.compare(people(), rows=people(), target=name)
+    found = whole.compare("census", rows=people(), target=name)
     assert found.scores is not None
     assert all(0 <= score <= 1 for score in found.scores)
-    assert replace(found, scores=None) == whole.compare(people(), rows=people())
+    assert replace(found, scores=None) == whole.compare("census", rows=people())
     with pytest.raises(QuestionError, match="'nobody'"):
-        whole.compare(people(), target="nobody")
+        whole.compare("census", target="nobody")
 
 
 def test_quality_for_a_price(whole: Synthetic) -> None:
     rows = whole.table()
     before = len(whole._synthesis.ledger.entries("people"))
     paid = whole.measure(sitr.ZeroConcentratedDP(0.3), rows=rows)
-    free = whole.compare(people(), rows=rows)
+    free = whole.compare("census", rows=rows)
     assert paid.paid == sitr.ZeroConcentratedDP(0.3)
     entries = whole._synthesis.ledger.entries("people")
     assert (len(entries), entries[-1].price) == (before + 1, sitr.ZeroConcentratedDP(0.3))
@@ -157,7 +165,7 @@ def test_quality_for_a_price(whole: Synthetic) -> None:
 
 
 def test_papers(whole: Synthetic, tmp_path: Path) -> None:
-    page = whole.page(tmp_path / "page.html", found=whole.compare(people())).read_text()
+    page = whole.page(tmp_path / "page.html", found=whole.compare("census")).read_text()
     assert page.startswith("<!DOCTYPE html>")
     assert "http" not in page.replace("http-equiv", "")
     assert all(word in page for word in ("married", "ward", "share of any range", "<svg"))
@@ -255,5 +263,6 @@ def test_persons_are_protected_with_all_their_rows(tmp_path: Path) -> None:
 def test_the_error_of_a_fitted_table(tmp_path: Path) -> None:
     """Far nearer than independent columns would be, which are 0.79 away on average."""
     pytest.importorskip("mbi", reason="needs the extra synth")
-    made = opened(people(40_000), tmp_path).synthesize(bounds=DAYS, bins=12).release(PRICE)
-    assert made.compare(people(40_000)).mean_pairs < 0.3
+    budget = opened(people(40_000), tmp_path, public={"census": people(40_000)})
+    made = budget.synthesize(bounds=DAYS, bins=12).release(PRICE)
+    assert made.compare("census").mean_pairs < 0.3

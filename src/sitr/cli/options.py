@@ -46,8 +46,8 @@ def named(option: str, items: Iterable[str] | None, read: Callable[[str, str], V
         column, equals, text = item.partition("=")
         if not column or not equals or column in found:
             raise BadUsage(
-                wanted=f"{option} wants COLUMN=VALUE, once for each column.",
-                given=f"{item!r} was given" + (" after another for the same column." if column in found else "."),
+                wanted=f"{option} wants NAME=VALUE, once for each name.",
+                given=f"{item!r} was given" + (" after another for the same name." if column in found else "."),
                 do=f"Write for example {option} {EXAMPLES[option]}.",
             )
         try:
@@ -68,6 +68,7 @@ EXAMPLES = {
     "--keys": "ward=Cardiology,Surgery",
     "--keys-file": "ward=wards.txt",
     "--type": "cost=real",
+    "--public": "census=census-2011.parquet",
 }
 
 

@@ -46,6 +46,9 @@ def protect(
     kind: Annotated[Items, typer.Option("--type", help="COLUMN=TYPE of a CSV file's column. Repeatable.")] = None,
     relation: Annotated[Relation, typer.Option(help="How neighbouring data sets differ.")] = Relation.ADD_REMOVE,
     name: Annotated[str | None, typer.Option(help="What questions call the table; else the file's name.")] = None,
+    public_tables: Annotated[
+        Items, typer.Option("--public", help="NAME=FILE declares a table that anybody may see. Repeatable.")
+    ] = None,
     budget: Budget = None,
     ledger: Ledger = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write; else beside SOURCE.")] = None,
@@ -76,9 +79,10 @@ def protect(
         "bounds": named("--bounds", bounds, lambda _, text: interval(text)),
         "granularity": named("--granularity", granularity, lambda _, text: number(text)),
     }
+    tables = named("--public", public_tables, lambda _, text: Path(text))
     protected, types = _unit(unit, row=unit_row), named("--type", kind, lambda _, text: text)
     with working(f"Reading {source} once", quiet=as_json):
-        dataset = session.protect(source, unit=protected, types=types, name=name, **public)
+        dataset = session.protect(source, unit=protected, types=types, name=name, public=tables, **public)
     table, kinds = dataset.table, {column.name: column.kind for column in dataset.table.columns}
     public["keys"] = _keys(kinds, keys, keys_file)  # typed by their columns, which are known only now
     dataset = replace(dataset, table=describe(table.name, kinds=kinds, unit=table.unit, **public))

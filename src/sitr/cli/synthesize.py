@@ -50,7 +50,9 @@ def synthesize(
     unit_row: Annotated[bool, typer.Option("--unit-row", help="The same: protect each row by itself.")] = False,
     rows_per_person: Annotated[int | None, typer.Option(help="How many rows of one person count.")] = None,
     quality: Annotated[str | None, typer.Option(help="Pay this too, to measure how good the rows are.")] = None,
-    holdout: Annotated[Path | None, typer.Option(help="A public file like SOURCE to hold the rows against.")] = None,
+    holdout: Annotated[
+        str | None, typer.Option(help="Compare the rows with this public table, declared by `sitr protect --public`.")
+    ] = None,
     target: Annotated[str | None, typer.Option(help="With --holdout: the column that a model learns to tell.")] = None,
     page: Annotated[Path | None, typer.Option("--page", "--html", help="Write a page to an .html file.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", "--svg", help="Write the pictures to an .svg file.")] = None,
@@ -70,7 +72,6 @@ def synthesize(
 
     paid, looked = affordable(promise(price)), affordable(promise(quality)) if quality is not None else None
     _check(output, page, plot, rows=rows, preview=preview)
-    public_rows = _read(holdout) if holdout is not None else None
     public = read_domain(domain)
     groups = 1 if unit is not None else None
     who = Who(unit, unit_row, groups, rows_per_person, "--rows-per-person 3")
@@ -94,6 +95,8 @@ def synthesize(
     asked = question(opened)
     if looked is not None:
         opened.standing().consent(paid).consent(looked)  # both or none
+    if holdout is not None:
+        asked.holdout(holdout)  # a table that is not declared, or does not fit, is refused before the charge
     with advancing("Reading, adding noise and fitting", quiet=as_json) as progress:
         made = asked.release(paid, progress=progress)
     with working("Drawing rows", quiet=as_json):
@@ -103,8 +106,8 @@ def synthesize(
     found = None
     if looked is not None:
         found = made.measure(looked, rows=drawn)
-    elif public_rows is not None:
-        found = made.compare(public_rows, rows=drawn, target=target)
+    elif holdout is not None:
+        found = made.compare(holdout, rows=drawn, target=target)
     if page is not None:
         made.page(page, rows=drawn, found=found)
     if plot is not None:
@@ -156,17 +159,6 @@ def _check(output: Path | None, page: Path | None, plot: Path | None, *, rows: i
     ):
         if path is not None:
             new_file(path, option, endings)
-
-
-def _read(path: Path) -> pa.Table:
-    """A public table."""
-    if path.suffix in (".parquet", ".pq"):
-        from pyarrow.parquet import read_table
-
-        return read_table(path)
-    from pyarrow.csv import read_csv
-
-    return read_csv(path)
 
 
 def _write(rows: pa.Table, path: Path) -> None:

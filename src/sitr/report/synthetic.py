@@ -89,7 +89,12 @@ def quality(found: Quality) -> RenderableType:
             mean = sum(abs(figure.found) for figure in figures) / len(figures)
             names = " and ".join(map(visible, worst.columns))
             table.add_row(name, f"{mean:.4f}", Text(_figure(worst)), Text(names))
-    told = [("told from", "a public table" if found.paid is None else f"the data, for {notation(found.paid)}")]  # type: ignore[arg-type]
+    with_what = (
+        f"the public table {visible(found.holdout or '')}"
+        if found.paid is None
+        else f"the data, for {notation(found.paid)}"  # type: ignore[arg-type]
+    )
+    told = [("compared", f"with {with_what}")]
     if found.scores is not None:
         ours, theirs = found.scores
         told.append(("accuracy", f"{ours:.3f} when trained on synthetic rows, {theirs:.3f} when trained on real ones"))
@@ -142,6 +147,7 @@ def quality_dict(found: Quality) -> dict[str, Any]:
 
     return {
         "paid": None if found.paid is None else write(found.paid),
+        "public_table": found.holdout,
         "mean_single": found.mean_single,
         "mean_pairs": found.mean_pairs,
         "single": told(found.single),

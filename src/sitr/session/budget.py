@@ -29,6 +29,7 @@ from sitr.releases.synthetic.rules import rules
 from sitr.releases.synthetic.sheet import sheet
 from sitr.session.histogram import HistogramQuestion
 from sitr.session.histogram import question as histogram
+from sitr.session.public import Source
 from sitr.session.question import Question, account_name
 from sitr.session.released import Released, Releasing, released
 from sitr.session.synthetic import Synthesis
@@ -45,6 +46,7 @@ class Budget:
     table: Table
     _backend: Backend = field(repr=False, compare=False)
     ledger: Ledger = field(repr=False, compare=False)
+    public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
 
     def sql(self, text: str) -> Question:
         """A question as SQL; see `sitr.query.sql.ALLOWED`."""
@@ -104,6 +106,7 @@ class Budget:
             rules(never, self.table, cut),
             self._backend,
             self.ledger,
+            self.public,
         )
 
     def histogram(

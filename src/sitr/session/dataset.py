@@ -20,6 +20,8 @@ from sitr.neighbors.unit import Person, Row, Unit
 from sitr.query.schema import Key, Kind, Table, describe
 from sitr.session.budget import Budget
 from sitr.session.description import Description, load, save
+from sitr.session.public import Source, check_apart
+from sitr.session.public import declared as declared_public
 from sitr.session.question import account_name, check_unchanged, checked
 
 
@@ -31,6 +33,8 @@ class Dataset:
     _backend: Backend = field(repr=False, compare=False)
     source: Path | None = None
     described: Description | None = None
+    public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
+    """Tables that anybody may see, by name."""
 
     def budget(self, promise: Kept | None = None, *, ledger: str | Path | Ledger | None = None) -> Budget:
         """The budget of this data set in a ledger: opened now, or as it stands if it was opened before.
@@ -48,7 +52,7 @@ class Dataset:
                 do='Write budget(sitr.ZeroConcentratedDP(0.5), ledger="sitr.db").',
             )
         keeper = _opened(self.table, checked(promise), ledger)
-        return Budget(self.table, self._backend, keeper)
+        return Budget(self.table, self._backend, keeper, self.public)
 
     def save(self, path: str | Path, *, promise: Kept | None = None, ledger: str | Path | None = None) -> Path:
         """Write the description as YAML; with a promise and a ledger, open the budget that it will name."""
@@ -58,11 +62,18 @@ class Dataset:
                 given=f"{self.table.name} lives in memory.",
                 do="Write it to Parquet and protect that file.",
             )
+        files = {name: file for name, file in self.public.items() if isinstance(file, Path)}
+        if in_memory := sorted(self.public.keys() - files.keys()):
+            raise DescriptionError(
+                wanted="A description on disk names files for its public tables.",
+                given=f"The public table {in_memory[0]} lives in memory.",
+                do="Write it to Parquet and declare that file.",
+            )
         dialect = self._backend.dialect if isinstance(self._backend, CsvFile) else None
         place = Path(ledger) if ledger is not None else None
         if promise is not None and place is not None:  # first, so that a description never names a budget that is not
             _opened(self.table, checked(promise), place)
-        save(Description(self.table, self.source, dialect, promise, place), Path(path))
+        save(Description(self.table, self.source, dialect, promise, place, files), Path(path))
         return Path(path)
 
 
@@ -91,6 +102,7 @@ def protect(
     types: Mapping[str, str] | None = None,
     relation: Relation = Relation.ADD_REMOVE,
     name: str | None = None,
+    public: Mapping[str, str | Path | ArrowStream] | None = None,
 ) -> Dataset:
     """Put a data set behind the veil.
 
@@ -98,6 +110,9 @@ def protect(
     question, with at most `max_rows_per_group` rows in each. `bounds` and `granularity` make columns summable; `keys`
     are the public values of grouping columns; keys that are not public are shown above a threshold only. `types` fixes
     the types of CSV columns ("integer", "real", "text", "boolean", "date", "timestamp"). All of this counts as public.
+
+    `public` declares tables that anybody may see, by name, such as last year's published rows: synthetic rows can be
+    compared with them for free. Their rows are shown as they are, so that the protected table cannot be one of them.
 
     This is the moment of admission: the whole source is read once, to make sure that no row of it can fail later.
     """
@@ -127,8 +142,9 @@ def protect(
         granularity=granularity or {},
         keys=keys or {},
     )
+    tables = declared_public(public or {}, backend=backend, protected=source)
     backend.verify()
-    return Dataset(table, backend, path)
+    return Dataset(table, backend, path, public=tables)
 
 
 def open(description: str | Path) -> Dataset:
@@ -137,7 +153,8 @@ def open(description: str | Path) -> Dataset:
     kinds = {column.name: column.kind for column in found.table.columns}
     backend = open_source(found.source, types=kinds, dialect=found.dialect)
     check_unchanged(found.table, backend)
-    return Dataset(found.table, backend, found.source, found)
+    check_apart(found.public, backend)
+    return Dataset(found.table, backend, found.source, found, found.public)
 
 
 def _kind(column: str, kind: str) -> Kind:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, field, fields
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,10 @@ from sitr.neighbors.unit import Person, Row
 from sitr.query.schema import Column, Kind, Table, describe
 
 VERSION = 1
-_FIELDS = ("sitr", "name", "source", "csv", "unit", "relation", "max_groups", "max_rows_per_group", "columns", "budget")
+_FIELDS = (
+    *("sitr", "name", "source", "csv", "unit", "relation", "max_groups", "max_rows_per_group", "columns"),
+    *("public", "budget"),
+)
 _COLUMN_FIELDS = ("type", "bounds", "granularity", "keys")
 _HEADER = """\
 # What is public about a data set: who is protected, what one person may contribute, bounds and keys.
@@ -37,6 +40,10 @@ class Description:
     dialect: Dialect | None = None
     promise: Kept | None = None
     ledger: Path | None = None
+    public: Mapping[str, Path] = field(default_factory=dict)
+    """Tables that anybody may see, by name."""
+    path: Path | None = None
+    """Where this description was read."""
 
 
 def save(description: Description, path: Path) -> None:
@@ -59,6 +66,8 @@ def save(description: Description, path: Path) -> None:
         **({"max_groups": table.max_groups, "max_rows_per_group": table.max_rows_per_group} if person else {}),
         "columns": {column.name: _column(column) for column in table.columns},
     }
+    if description.public:
+        content["public"] = {name: {"source": _relative(file, path)} for name, file in description.public.items()}
     if description.promise is not None and description.ledger is not None:
         content["budget"] = {"promise": write(description.promise), "ledger": _relative(description.ledger, path)}
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
@@ -113,11 +122,21 @@ def _read(top: Mapping[str, Any], path: Path) -> Description:
         _dialect(top["csv"], path) if "csv" in top else None,
         parse(str(budget["promise"])) if budget else None,  # type: ignore[arg-type]
         path.parent / str(budget["ledger"]) if budget else None,
+        {name: path.parent / file for name, file in _public(top.get("public") or {}, path).items()},
+        path,
     )
 
 
+def _public(content: object, path: Path) -> dict[str, str]:
+    if not isinstance(content, dict) or not all(isinstance(name, str) and name.isidentifier() for name in content):
+        raise _wrong(path, "public", "it is not a mapping from names to sources")
+    return {
+        name: str(_mapping(table, path, f"public.{name}", ("source",))["source"]) for name, table in content.items()
+    }
+
+
 def _dialect(content: object, path: Path) -> Dialect:
-    dialect = Dialect(**_mapping(content, path, "csv", tuple(field.name for field in fields(Dialect))))
+    dialect = Dialect(**_mapping(content, path, "csv", tuple(each.name for each in fields(Dialect))))
     marks = (dialect.delimiter, dialect.quote)
     if not all(isinstance(value, str) for value in astuple(dialect)) or any(len(mark) != 1 for mark in marks):
         raise _wrong(path, "csv", "delimiter and quote are one character each, formats are text")
@@ -157,11 +176,11 @@ def _relative(target: Path, path: Path) -> str:
     return str(target.relative_to(folder)) if target.is_relative_to(folder) else str(target)
 
 
-def _mapping(content: object, path: Path, place: str, fields: tuple[str, ...]) -> Mapping[str, Any]:
+def _mapping(content: object, path: Path, place: str, known: tuple[str, ...]) -> Mapping[str, Any]:
     if not isinstance(content, dict):
         raise _wrong(path, place, "it is not a mapping")
-    if unknown := [field for field in content if field not in fields]:
-        raise _wrong(path, place, f"there is no field {unknown[0]!r}; there are {', '.join(fields)}")
+    if unknown := [name for name in content if name not in known]:
+        raise _wrong(path, place, f"there is no field {unknown[0]!r}; there are {', '.join(known)}")
     return content
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -10,12 +11,11 @@ import pyarrow as pa
 
 from sitr.accounting.filter import Filter
 from sitr.backends.backend import Backend
-from sitr.backends.duckdb import ArrowRows, ArrowStream
-from sitr.errors import BackendFailure, QuestionError
+from sitr.backends.duckdb import ArrowRows
+from sitr.errors import QuestionError
 from sitr.flavors.arrows import Additive
 from sitr.flavors.promise import Promise
 from sitr.ledger.ledger import Ledger
-from sitr.neighbors.unit import Row
 from sitr.noise.coins import Coins, Keystream, system_coins
 from sitr.query.nodes import Predicate
 from sitr.query.schema import Table
@@ -30,6 +30,7 @@ from sitr.releases.synthetic.tables import measure
 from sitr.report import plots, synthetic_chart
 from sitr.report import synthetic as report
 from sitr.report import text as terminal
+from sitr.session.public import Source, coded, public_codes
 from sitr.session.question import account_name, check_unchanged, checked
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ class Synthesis:
     never: tuple[Predicate, ...]
     _backend: Backend = field(repr=False, compare=False)
     ledger: Ledger = field(repr=False, compare=False)
+    public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
+
+    def holdout(self, name: str) -> Codes:
+        """The rows of a declared public table, cut into the same cells; `UnknownName` if the name is not declared."""
+        return public_codes(self.public, name, self.sheet, self._backend)
 
     def preview(self, price: Promise) -> SynthesisPreview:
         """What the tables would cost and how noisy they would be. Reads no data and spends nothing."""
@@ -149,14 +155,15 @@ class Synthetic:
 
         return cast("pl.DataFrame", pl.from_arrow(self.table(rows)))
 
-    def compare(self, holdout: ArrowStream, *, rows: pa.Table | None = None, target: str | None = None) -> Quality:
-        """How far synthetic rows are from a *public* hold-out table with the same columns; free, and not private.
+    def compare(self, holdout: str, *, rows: pa.Table | None = None, target: str | None = None) -> Quality:
+        """How far synthetic rows are from a public table with the same columns: free and exact, about public rows only.
 
-        With a `target`, a classifier is trained on synthetic rows and tried on the hold-out, beside one trained on half
-        of the hold-out (needs scikit-learn).
+        `holdout` is the name under which the steward declared the table, `sitr.protect(…, public={name: …})`. With a
+        `target`, a classifier is trained on synthetic rows and tried on the hold-out, beside one trained on half of
+        the hold-out (needs scikit-learn).
         """
-        synthetic, real = self._codes(rows), self._codes(pa.table(holdout))
-        found = quality.against(self.portrait, synthetic, real)
+        real, synthetic = self._synthesis.holdout(holdout), self._codes(rows)
+        found = quality.against(self.portrait, synthetic, real, name=holdout)
         if target is None:
             return found
         from sitr.learn.trial import scores  # noqa: PLC0415 - an extra
@@ -195,15 +202,7 @@ class Synthetic:
     def _codes(self, rows: pa.Table | None) -> Codes:
         """The cells of public rows, cut as the data were; new ones if none are given."""
         table = self.table() if rows is None else rows
-        public = Sheet(self.portrait.axes, Row(), self.portrait.plan.sheet.relation, 1)
-        try:
-            return ArrowRows(table).codes(public, salt=0)
-        except BackendFailure:
-            raise QuestionError(
-                wanted=f"A table with the columns {', '.join(axis.name for axis in self.portrait.axes)} was wanted.",
-                given="Some are missing, or of other types.",
-                do="Give rows that were drawn here, or a public table like the data set; nothing was spent.",
-            ) from None
+        return coded(ArrowRows(table), self.portrait.plan.sheet)
 
     def __repr__(self) -> str:
         return str(self)

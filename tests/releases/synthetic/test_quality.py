@@ -42,7 +42,7 @@ def drawn(town: Codes) -> Codes:
 
 def test_by_hand(sheet: Sheet, town: Codes) -> None:
     fitted, others = made(sheet, town), drawn(town)
-    found = against(fitted, others, town)
+    found = against(fitted, others, town, name="census")
     assert [figure.found for figure in found.single] == [0.0] * 4
     assert [figure.columns for figure in found.ranges] == [("age",), ("cost",)]
     assert [figure.columns for figure in found.correlations] == [("age", "cost")]
@@ -58,7 +58,7 @@ def test_by_hand(sheet: Sheet, town: Codes) -> None:
 
 
 def test_the_worst_range_is_the_worst(sheet: Sheet, town: Codes) -> None:
-    found = against(made(sheet, town), town[:100], town)
+    found = against(made(sheet, town), town[:100], town, name="census")
     for figure, place in zip(found.ranges, (0, 2), strict=True):
         cells = 20 if place == 0 else 40
         ours, theirs = (np.bincount(rows[:, place], minlength=cells + 1) / len(rows) for rows in (town[:100], town))
@@ -101,7 +101,7 @@ def test_the_price_is_what_the_noise_costs(sheet: Sheet, town: Codes, price: Pro
 
 def test_noisy_figures_are_near_the_exact_ones(sheet: Sheet, town: Codes) -> None:
     fitted, others = made(sheet, town), drawn(town)
-    free = against(fitted, others, town)
+    free = against(fitted, others, town, name="census")
     paid = privately(quality_plan(fitted, ZeroConcentratedDP(0.1)), fitted, others, town, coins=TestCoins(8))
     for kind in ("single", "pairs", "ranges", "correlations"):
         for noisy, truth in zip(getattr(paid, kind), getattr(free, kind), strict=True):
@@ -120,6 +120,6 @@ def test_without_two_ordered_columns_nothing_is_kept_for_correlations(sheet: She
 def test_no_rows(sheet: Sheet, town: Codes) -> None:
     fitted = made(sheet, town)
     with pytest.raises(QuestionError, match="no row"):
-        against(fitted, town[:0], town)
+        against(fitted, town[:0], town, name="census")
     empty = privately(quality_plan(fitted, ZeroConcentratedDP(0.1)), fitted, town[:0], town[:0], coins=TestCoins(8))
     assert all(np.isfinite(figure.found) for figure in (*empty.single, *empty.pairs, *empty.correlations))

@@ -41,9 +41,9 @@ class Figure:
 @dataclass(frozen=True, slots=True)
 class Quality:
     """`single` and `pairs`: Σ |p − q| over the cells of a marginal, from 0 to 2 but for noise. `ranges`: the largest
-    error of the share of any range of an ordered column. `correlations`: synthetic less true. `paid` is None if a
-    public table was used. `scores`: the accuracy on the hold-out after training on synthetic rows, and after training
-    on real ones."""
+    error of the share of any range of an ordered column. `correlations`: synthetic less true. `paid` is what was
+    charged; None if the rows were compared with the public table `holdout`, for free. `scores`: the accuracy on the
+    hold-out after training on synthetic rows, and after training on real ones."""
 
     single: tuple[Figure, ...]
     pairs: tuple[Figure, ...]
@@ -51,6 +51,7 @@ class Quality:
     correlations: tuple[Figure, ...]
     paid: Promise | None = None
     scores: tuple[float, float] | None = None
+    holdout: str | None = None
 
     @property
     def mean_single(self) -> float:
@@ -63,8 +64,8 @@ class Quality:
         return _mean(self.pairs)
 
 
-def against(portrait: Portrait, synthetic: Codes, holdout: Codes) -> Quality:
-    """Synthetic rows beside those of a public table, both as numbers of cells."""
+def against(portrait: Portrait, synthetic: Codes, holdout: Codes, *, name: str) -> Quality:
+    """Synthetic rows beside those of the public table of this name, both as numbers of cells."""
     if not len(synthetic) or not len(holdout):
         raise QuestionError(
             wanted="Two tables with rows were wanted, synthetic ones and a public hold-out.",
@@ -84,7 +85,7 @@ def against(portrait: Portrait, synthetic: Codes, holdout: Codes) -> Quality:
         Figure((names[i], names[j]), _correlation(axes, synthetic, i, j) - _correlation(axes, holdout, i, j))
         for i, j in combinations(ordered, 2)
     ]
-    return Quality(tuple(single), tuple(pairs), tuple(ranges), tuple(correlations))
+    return Quality(tuple(single), tuple(pairs), tuple(ranges), tuple(correlations), holdout=name)
 
 
 @dataclass(frozen=True, slots=True)

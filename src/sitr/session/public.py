@@ -1,0 +1,133 @@
+"""Public tables that a steward declares: synthetic rows may be compared with these for free, and with no others.
+
+A declared table must have another source than the protected rows. That is decided by files and memory, never by
+content: whether a public row is also a protected one is exactly what a membership test asks, and an answer to it, or a
+refusal that depends on it, would be free and exact. So a copy of the protected file is not recognised, and declaring
+one publishes it: the declaration is the steward's word that anybody may see the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from sitr.backends.backend import Backend
+from sitr.backends.csv import CsvFile
+from sitr.backends.duckdb import ArrowRows, ArrowStream, ParquetFile, open_source
+from sitr.errors import BackendFailure, DescriptionError, QuestionError, UnknownName
+from sitr.neighbors.unit import Row
+from sitr.releases.synthetic.axes import Codes
+from sitr.releases.synthetic.sheet import Sheet
+
+Source: TypeAlias = "Path | pa.Table"
+"""A file that is read when it is needed, or rows in memory."""
+
+
+def declared(
+    public: Mapping[str, str | Path | ArrowStream], *, backend: Backend, protected: object
+) -> dict[str, Source]:
+    """The declared tables by name, after checking that none of them is the protected one.
+
+    `protected` is what the user gave as the protected source, before it became a `backend`.
+    """
+    found: dict[str, Source] = {}
+    for name, source in public.items():
+        if not isinstance(name, str) or not name.isidentifier():
+            raise DescriptionError(
+                wanted="The name of a public table has letters, digits and underscores only.",
+                given=f"{name!r} was given.",
+                do='Write for example public={"census": "census-2011.parquet"}.',
+            )
+        opened = open_source(source, types={}) if isinstance(source, ArrowStream) else None
+        if opened is None and not (isinstance(source, str | Path) and Path(source).is_file()):
+            raise DescriptionError(
+                wanted=f"The public table {name} is a file, or a table with the Arrow PyCapsule interface.",
+                given=f"There is no file at {source}."
+                if isinstance(source, str | Path)
+                else f"An object of type {type(source).__name__} was given.",
+                do="Check the path and the working directory.",
+            )
+        found[name] = opened.table if isinstance(opened, ArrowRows) else Path(str(source))
+        if source is protected:
+            raise _not_public(name)
+    check_apart(found, backend)
+    return found
+
+
+def check_apart(public: Mapping[str, Source], backend: Backend) -> None:
+    """Refuse a public table that is the protected file or shares the memory of the protected rows."""
+    for name, source in public.items():
+        if _same(source, backend):
+            raise _not_public(name)
+
+
+def public_codes(public: Mapping[str, Source], name: object, sheet: Sheet, backend: Backend) -> Codes:
+    """The rows of a declared table as cells, cut as the protected rows are."""
+    source = public.get(name) if isinstance(name, str) else None
+    if not isinstance(name, str) or source is None:
+        known = f"Declared here: {', '.join(public)}." if public else "None is declared here."
+        given = repr(name) if isinstance(name, str) else f"An object of type {type(name).__name__}"
+        raise UnknownName(
+            wanted=f"The name of a public table that the description declares. {known}",
+            given=f"{given} was given.",
+            do="If a table really is public, declare it when you protect the data: sitr protect … --public "
+            'census=FILE, or sitr.protect(…, public={"census": FILE}). Then compare with "census".',
+        )
+    check_apart({name: source}, backend)  # once more: a file can be replaced by a link after it was declared
+    rows = open_source(source, types={axis.name: axis.kind for axis in sheet.axes})
+    return coded(rows, sheet)
+
+
+def coded(rows: Backend, sheet: Sheet) -> Codes:
+    """Public rows as cells: every row counts."""
+    try:
+        return rows.codes(Sheet(sheet.axes, Row(), sheet.relation, 1), salt=0)
+    except BackendFailure:
+        pass
+    raise QuestionError(
+        wanted=f"A table with the columns {', '.join(axis.name for axis in sheet.axes)} was wanted.",
+        given="Some are missing, or of other types.",
+        do="Use rows that were drawn here, or a public table like the data set.",
+    )
+
+
+def _same(source: Source, backend: Backend) -> bool:
+    match backend:
+        case ParquetFile() | CsvFile():
+            return isinstance(source, Path) and source.exists() and source.samefile(backend.path)
+        case ArrowRows():
+            return isinstance(source, pa.Table) and _share_memory(source, backend.table)
+    return False
+
+
+def _share_memory(one: pa.Table, other: pa.Table) -> bool:
+    """Does any buffer of one table overlap one of the other? A slice, a selection of columns and a view all do.
+
+    >>> table = pa.table({"age": [1, 2, 3]})
+    >>> _share_memory(table.slice(1), table), _share_memory(pa.table({"age": [1, 2, 3]}), table)
+    (True, False)
+    """
+    spans = sorted((*span, of) for of, table in enumerate((one, other)) for span in _spans(table))
+    ends = [0, 0]
+    for start, end, of in spans:
+        if start < ends[1 - of]:
+            return True
+        ends[of] = max(ends[of], end)
+    return False
+
+
+def _spans(table: pa.Table) -> list[tuple[int, int]]:
+    buffers = (buffer for column in table.columns for chunk in column.chunks for buffer in chunk.buffers())
+    return [(buffer.address, buffer.address + buffer.size) for buffer in buffers if buffer is not None and buffer.size]
+
+
+def _not_public(name: str) -> DescriptionError:
+    return DescriptionError(
+        wanted=f"The public table {name} has another source than the protected rows.",
+        given="It is the same file, or shares their memory.",
+        do="Declare a table that was published independently, such as last year's release; or measure the rows for a "
+        "price. Nothing was spent.",
+    )
