@@ -37,20 +37,20 @@ def test_a_description_without_a_budget_is_given_one(sitr: Sitr) -> None:
 @pytest.mark.parametrize(
     ("other", "named"),
     [
-        (("--ledger", "other.db"), "--ledger other.db was"),
-        (("--budget", "zcdp(9)"), "--budget zcdp(rho=9.0) was"),
-        (("--budget", "pure(0.5)"), "--budget pure(epsilon=0.5) was"),
-        (("--budget", "zcdp(9)", "--ledger", "other.db"), "--budget zcdp(rho=9.0) --ledger other.db was"),
-        (("--budget", "zcdp(0.5)", "--ledger", "other.db"), "given --ledger other.db was"),
+        (("--ledger", "other.db"), "the ledger other.db"),
+        (("--budget", "zcdp(9)"), "the promise zcdp(rho=9.0)"),
+        (("--budget", "pure(0.5)"), "the promise pure(epsilon=0.5)"),
+        (("--budget", "zcdp(9)", "--ledger", "other.db"), "the promise zcdp(rho=9.0) and the ledger other.db"),
+        (("--budget", "zcdp(0.5)", "--ledger", "other.db"), "with the ledger other.db"),
     ],
 )
 def test_a_second_budget_is_refused(
     sitr: Sitr, description: Path, command: str, other: tuple[str, ...], named: str
 ) -> None:
     refused = sitr(command, description, COUNT, *PRICE, *other, "--json")
-    assert (refused.code, refused.error()["error"]) == (2, "BadUsage")
+    assert (refused.code, refused.error()["error"]) == (2, "DescriptionError")
     assert "zcdp(rho=0.5) in sitr.db" in refused.error()["wanted"]
-    assert named in f"given {refused.error()['given']}"
+    assert named in refused.error()["given"]
     assert not Path("other.db").exists()
     assert SqlLedger("sitr.db", create=False).entries() == []
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeVar
 
 from sitr.cli.options import promise
@@ -90,16 +89,16 @@ class Source:
             return self._described()
         data = self._by_itself()
         self._rehearsed(data, ask)
-        return data.budget(self._promised, ledger=self.ledger or self._description.with_suffix(".db"))
+        return data.budget(self._promised, ledger=self.ledger or self._beside)
 
     @property
     def _is_description(self) -> bool:
         return self.path.suffix in (".yaml", ".yml")
 
     @property
-    def _description(self) -> Path:
-        """Where the description of a file is, if it has one."""
-        return self.path.with_name(self.path.name.split(".")[0] + ".sitr.yaml")
+    def _beside(self) -> Path:
+        """The ledger of a file by itself."""
+        return self.path.with_name(self.path.name.split(".")[0] + ".sitr.db")
 
     @property
     def _promised(self) -> Kept:
@@ -110,15 +109,17 @@ class Source:
         return dataset_budget(self.path, budget=self.budget, ledger=self.ledger)
 
     def _by_itself(self) -> Dataset:
-        if self._description.exists():
+        """The file behind the veil. A session would refuse a second budget too; here it is said what to write."""
+        from sitr.session.terms import fixed_terms
+
+        if (fixed := fixed_terms(self.path, None)) is not None:
             raise BadUsage(
-                wanted=f"{self.path} is described by {self._description}, which names its one budget.",
+                wanted=f"{self.path} is described by {fixed.path}, which names its one budget.",
                 given="The file itself was given, as if nothing were spent on it yet.",
-                do=f"Write sitr {self.command} {self._description}; nothing was spent.",
+                do=f"Write sitr {self.command} {fixed.path}; nothing was spent.",
             )
         return self.who.protect(self.path)
 
     def _rehearsed(self, data: Dataset, ask: Callable[[Budget], Found]) -> Found:
-        """Before a ledger that goes away."""
-        with TemporaryDirectory() as folder:
-            return ask(data.budget(self._promised, ledger=Path(folder) / "preview.db"))
+        """Before anything is opened."""
+        return ask(data.rehearsal(self._promised))

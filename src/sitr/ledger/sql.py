@@ -58,6 +58,11 @@ class SqlLedger:
         with self._file.transaction(write=True) as connection:
             upgrade(connection)  # does nothing if another process was faster
 
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._file.path
+
     def open(self, dataset: str, *, promise: Kept, neighbors: str) -> Account:
         """The account of this data set, made if there is none; `LedgerMismatch` if it was opened on other terms."""
         with self._file.transaction(write=True) as connection:

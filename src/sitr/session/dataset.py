@@ -23,6 +23,8 @@ from sitr.session.description import Description, load, save
 from sitr.session.public import Source, check_apart
 from sitr.session.public import declared as declared_public
 from sitr.session.question import account_name, check_unchanged, checked
+from sitr.session.rehearsal import Rehearsal
+from sitr.session.terms import check_overwrite, check_terms, fixed_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +41,13 @@ class Dataset:
     def budget(self, promise: Kept | None = None, *, ledger: str | Path | Ledger | None = None) -> Budget:
         """The budget of this data set in a ledger: opened now, or as it stands if it was opened before.
 
-        Without arguments, the budget that the description names; its ledger must be there, since a lost ledger is a
-        budget of which nobody knows what is left.
+        A description that names a budget admits that one only. It can be left out here, or repeated; its ledger must
+        be there, since a lost ledger is a budget of which nobody knows what is left.
         """
-        if promise is None and ledger is None and self.described is not None and self.described.ledger is not None:
-            promise, ledger = self.described.promise, SqlLedger(self.described.ledger, create=False)
-            ledger.account(account_name(self.table))  # a new ledger in the place of a lost one has no account
+        fixed = fixed_terms(self.source, self.described)
+        if fixed is not None:
+            check_terms(fixed, self.table, promise, ledger)
+            return Budget(self.table, self._backend, _reopened(self.table, fixed), self.public)
         if promise is None or ledger is None:
             raise DescriptionError(
                 wanted="A budget wants a promise and a ledger that remembers what was spent.",
@@ -71,23 +74,44 @@ class Dataset:
             )
         dialect = self._backend.dialect if isinstance(self._backend, CsvFile) else None
         place = Path(ledger) if ledger is not None else None
+        made = Description(self.table, self.source, dialect, promise, place, files)
+        check_overwrite(Path(path), made)
         if promise is not None and place is not None:  # first, so that a description never names a budget that is not
-            _opened(self.table, checked(promise), place)
-        save(Description(self.table, self.source, dialect, promise, place, files), Path(path))
+            self.budget(promise, ledger=place)
+        save(made, Path(path))
         return Path(path)
+
+    def rehearsal(self, promise: Kept) -> Budget:
+        """A budget for previews, of which nothing is spent and from which nothing can be charged."""
+        return Budget(self.table, self._backend, Rehearsal(_allowed(self.table, checked(promise))), self.public)
 
 
 def _opened(table: Table, promise: Kept, ledger: str | Path | Ledger) -> Ledger:
     """The ledger, with an account for this data set on these terms."""
+    _allowed(table, promise)
+    keeper = SqlLedger(ledger) if isinstance(ledger, str | Path) else ledger
+    keeper.open(account_name(table), promise=promise, neighbors=table.neighbors())
+    return keeper
+
+
+def _reopened(table: Table, fixed: Description) -> Ledger:
+    """The ledger that a description names, with the account that was opened when it was written."""
+    assert fixed.promise is not None
+    assert fixed.ledger is not None
+    keeper = SqlLedger(fixed.ledger, create=False)
+    keeper.account(account_name(table))  # a new ledger in the place of a lost one has no account
+    return _opened(table, fixed.promise, keeper)
+
+
+def _allowed(table: Table, promise: Kept) -> Kept:
+    """The promise, if the neighbours are those that it is about."""
     if isinstance(promise, RandomDP) and table.relation is not Relation.REPLACE_ONE:
         raise DescriptionError(
             wanted="A budget with a γ wants neighbours that replace one person: a random newcomer takes a place.",
             given=f"{table.name} protects each {table.neighbors()}.",
             do="Protect the data set with relation=sitr.Relation.REPLACE_ONE (--relation replace-one).",
         )
-    keeper = SqlLedger(ledger) if isinstance(ledger, str | Path) else ledger
-    keeper.open(account_name(table), promise=promise, neighbors=table.neighbors())
-    return keeper
+    return promise
 
 
 def protect(
