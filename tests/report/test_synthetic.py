@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
 
@@ -70,16 +71,27 @@ def test_for_machines(made: Portrait) -> None:
     told = json.loads(json.dumps(synthetic.to_dict(made, RECEIPT), allow_nan=False))
     assert (told["entry"], told["private"], told["method"], told["rows_per_unit"]) == (7, False, "joint", 3)
     assert [table["shape"] for table in told["tables"]] == [[51, 2]]
-    found = synthetic.quality_dict(FOUND)
+    found = synthetic.quality_dict(FOUND, RECEIPT)
     assert found["pairs"] == [{"columns": ["age", "<b>ward"], "found": 0.123456, "error_95": 0.001}]
     assert found["scores"] == {"synthetic": 0.8, "real": 0.9}
+    assert (found["kind"], found["entry"], found["private"]) == ("quality of synthetic rows", 7, True)
+    assert found["budget"]["remaining"] == "zcdp(rho=0.4)"
+    free = synthetic.quality_dict(replace(FOUND, paid=None, holdout="census"), None)
+    assert (free["public_table"], free["budget"], "entry" in free) == ("census", None, False)
 
 
 def test_quality_in_words() -> None:
-    text = as_text(synthetic.quality(FOUND))
+    text = as_text(synthetic.quality(FOUND, RECEIPT))
     assert "0.1235 ± 0.0010" in text
     assert "ρ = 0.1" in text
     assert "0.800 when trained on synthetic rows, 0.900" in text
+    assert "ρ = 0.4 of ρ = 0.5" in text
+    assert "7, people, 2026-01-02" in text
+    assert "NOT PRIVATE" not in text
+    free = as_text(synthetic.quality(replace(FOUND, paid=None, holdout="census"), None))
+    assert "compared  with the public table census" in free
+    assert "entry" not in free
+    assert "NOT PRIVATE" in as_text(synthetic.quality(replace(FOUND, private=False), RECEIPT))
 
 
 def test_pictures_escape_what_they_quote(made: Portrait) -> None:
@@ -87,7 +99,7 @@ def test_pictures_escape_what_they_quote(made: Portrait) -> None:
     assert "<b>" not in chart
     assert "&lt;b&gt;ward" in chart
     assert "a&amp;b" in chart
-    page = synthetic_chart.page(made, CODES, RECEIPT, found=FOUND)
+    page = synthetic_chart.page(made, CODES, RECEIPT, found=(FOUND, RECEIPT))
     assert "<b>" not in page
     assert "script" not in page
     assert synthetic_chart.chart(made, CODES[:0])  # no rows, no picture of them, and no error

@@ -53,7 +53,7 @@ def test_a_declared_file_goes_through_the_description() -> None:
 def test_the_declaration_moves_with_its_folder(folder: Path) -> None:
     protected("people.parquet", census="census.parquet").save("d.sitr.yaml", promise=PRICE, ledger="l.db")
     moved = folder.rename(folder.parent / f"{folder.name}-moved")
-    assert made(sitr.open(moved / "d.sitr.yaml")).compare("census").paid is None
+    assert made(sitr.open(moved / "d.sitr.yaml")).compare("census").promise is None
 
 
 @pytest.mark.usefixtures("folder")

@@ -115,7 +115,7 @@ def test_the_ledger_was_charged_what_the_noise_costs(whole: Synthetic) -> None:
 
 def test_quality_against_a_public_table(whole: Synthetic) -> None:
     good = whole.compare("census")
-    assert good.paid is None
+    assert (good.promise, good.receipt) == (None, None)
     assert (len(good.single), len(good.pairs), len(good.ranges), len(good.correlations)) == (6, 15, 4, 6)
     assert good.mean_single < 0.2
     shuffled = people().set_column(0, "age", people()["age"].take(np.random.default_rng(1).permutation(4000)))
@@ -141,7 +141,7 @@ def test_a_model_is_trained_on_synthetic_rows(whole: Synthetic) -> None:
     found = whole.compare("census", rows=people(), target=name)
     assert found.scores is not None
     assert all(0 <= score <= 1 for score in found.scores)
-    assert replace(found, scores=None) == whole.compare("census", rows=people())
+    assert replace(found.quality, scores=None) == whole.compare("census", rows=people()).quality
     with pytest.raises(QuestionError, match="'nobody'"):
         whole.compare("census", target="nobody")
 
@@ -151,9 +151,11 @@ def test_quality_for_a_price(whole: Synthetic) -> None:
     before = len(whole._synthesis.ledger.entries("people"))
     paid = whole.measure(sitr.ZeroConcentratedDP(0.3), rows=rows)
     free = whole.compare("census", rows=rows)
-    assert paid.paid == sitr.ZeroConcentratedDP(0.3)
+    assert paid.promise == sitr.ZeroConcentratedDP(0.3)
     entries = whole._synthesis.ledger.entries("people")
     assert (len(entries), entries[-1].price) == (before + 1, sitr.ZeroConcentratedDP(0.3))
+    assert paid.receipt is not None
+    assert paid.receipt.entry == entries[-1].number
     # Thrice the 95% error happens once in 10^8. The rest is rounding, at most half a row in each of 169 cells, and the
     # noisy number of rows that shares are told of.
     for kind in ("single", "pairs", "ranges"):

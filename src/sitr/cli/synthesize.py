@@ -17,8 +17,8 @@ from sitr.cli.terminal import BadUsage, console, say_json
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sitr.releases.synthetic.quality import Quality
     from sitr.session.budget import Budget as Opened
+    from sitr.session.quality import QualityAnswer
     from sitr.session.synthetic import Synthesis, SynthesisPreview, Synthetic
 
 TABLES = (".parquet", ".csv", ".arrow")
@@ -115,17 +115,17 @@ def synthesize(
     _tell(made, drawn.num_rows, [path for path in (output, page, plot) if path is not None], found, as_json=as_json)
 
 
-def _tell(made: Synthetic, rows: int, written: list[Path], found: Quality | None, *, as_json: bool) -> None:
+def _tell(made: Synthetic, rows: int, written: list[Path], found: QualityAnswer | None, *, as_json: bool) -> None:
     from sitr.report import synthetic, text
 
     if as_json:
         told: dict[str, Any] = made.to_dict() | {"drawn": rows, "written": list(map(str, written))}
-        say_json(told | {"quality": None if found is None else synthetic.quality_dict(found)})
+        say_json(told | {"quality": None if found is None else found.to_dict()})
         return
     out = console()
     text.show(synthetic.answer(made.portrait, made.receipt), out=out)
     if found is not None:
-        text.show(synthetic.quality(found), out=out)
+        text.show(synthetic.quality(found.quality, found.receipt), out=out)
     out.print(f"{rows:,} rows drawn. Written: {', '.join(map(str, written))}", soft_wrap=True)
 
 

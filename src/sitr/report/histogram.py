@@ -177,6 +177,12 @@ def preview(plan: Plan, budget: Filter) -> RenderableType:
     )
 
 
+def fragment(histogram: Histogram) -> str:
+    """For a notebook: the picture, below a warning if it protects nobody."""
+    band = Markup("") if histogram.private else Markup("<p><strong>{}</strong></p>").format(ENGLISH.not_private())
+    return band + Markup(histogram_chart.chart(histogram))
+
+
 def page(record: Record) -> str:
     """A page that opens anywhere, without a network, for years."""
     histogram, plan = record.histogram, record.histogram.plan

@@ -68,14 +68,14 @@ def answer(portrait: Portrait, receipt: Receipt) -> RenderableType:
             ("rows", f"about {number(portrait.size)} in the data set, by noisy counts"),
             ("promise", f"{notation(portrait.plan.price)}, {ENGLISH.flavor(portrait.plan.price)}"),
             ("caps", _caps(portrait.plan)),
-            ("left", f"{notation(receipt.budget.remaining(), left=True)} of {notation(receipt.budget.promise)}"),
-            ("entry", f"{receipt.entry}, {visible(receipt.dataset)}, {receipt.at:%Y-%m-%d %H:%M:%S} UTC"),
+            *_entry(receipt),
         ),
     )
 
 
-def quality(found: Quality) -> RenderableType:
-    """The means, and the worst of each kind."""
+def quality(found: Quality, receipt: Receipt | None) -> RenderableType:
+    """The means, and the worst of each kind; `receipt` is None where nothing was charged."""
+    band = () if found.private else (Text(ENGLISH.not_private(), style="bold white on red"),)
     table = _table("error", "mean", "worst", "of")
     kinds = (
         ("share of each value, Σ|p − q|", found.single),
@@ -98,7 +98,9 @@ def quality(found: Quality) -> RenderableType:
     if found.scores is not None:
         ours, theirs = found.scores
         told.append(("accuracy", f"{ours:.3f} when trained on synthetic rows, {theirs:.3f} when trained on real ones"))
-    return Group(table, facts(*told))
+    if receipt is not None:
+        told.extend(_entry(receipt))
+    return Group(*band, table, facts(*told))
 
 
 def to_dict(portrait: Portrait, receipt: Receipt) -> dict[str, Any]:
@@ -106,11 +108,7 @@ def to_dict(portrait: Portrait, receipt: Receipt) -> dict[str, Any]:
     plan, measured = portrait.plan, portrait.measured
     return {
         "kind": "synthetic",
-        "dataset": receipt.dataset,
-        "entry": receipt.entry,
-        "at": receipt.at.isoformat(),
-        "by": receipt.by,
-        "version": receipt.version,
+        **_signed(receipt),
         "private": portrait.private,
         **_plan(plan),
         "rows": measured.total,
@@ -139,13 +137,16 @@ def preview_dict(plan: SynthesisPlan, budget: Filter) -> dict[str, Any]:
     }
 
 
-def quality_dict(found: Quality) -> dict[str, Any]:
-    """For machines."""
+def quality_dict(found: Quality, receipt: Receipt | None) -> dict[str, Any]:
+    """For machines; `receipt` is None where nothing was charged."""
 
     def told(figures: Sequence[Figure]) -> list[dict[str, Any]]:
         return [{"columns": list(f.columns), "found": f.found, "error_95": f.error} for f in figures]
 
     return {
+        "kind": "quality of synthetic rows",
+        **({} if receipt is None else _signed(receipt)),
+        "private": found.private,
         "paid": None if found.paid is None else write(found.paid),
         "public_table": found.holdout,
         "mean_single": found.mean_single,
@@ -155,6 +156,24 @@ def quality_dict(found: Quality) -> dict[str, Any]:
         "ranges": told(found.ranges),
         "correlations": told(found.correlations),
         "scores": None if found.scores is None else dict(zip(("synthetic", "real"), found.scores, strict=True)),
+        "budget": None if receipt is None else _budget(receipt.budget),
+    }
+
+
+def _entry(receipt: Receipt) -> tuple[tuple[str, str], ...]:
+    return (
+        ("left", f"{notation(receipt.budget.remaining(), left=True)} of {notation(receipt.budget.promise)}"),
+        ("entry", f"{receipt.entry}, {visible(receipt.dataset)}, {receipt.at:%Y-%m-%d %H:%M:%S} UTC"),
+    )
+
+
+def _signed(receipt: Receipt) -> dict[str, Any]:
+    return {
+        "dataset": receipt.dataset,
+        "entry": receipt.entry,
+        "at": receipt.at.isoformat(),
+        "by": receipt.by,
+        "version": receipt.version,
     }
 
 

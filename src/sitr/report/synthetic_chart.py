@@ -45,9 +45,11 @@ def chart(portrait: Portrait, rows: Codes) -> str:
     return svg("Synthetic rows beside the noisy tables they were made from", told, parts, height=top)
 
 
-def page(portrait: Portrait, rows: Codes, receipt: Receipt, *, found: Quality | None = None) -> str:
-    """One page that opens anywhere, without a network."""
-    parts = [answer(portrait, receipt), *([] if found is None else [quality(found)])]
+def page(
+    portrait: Portrait, rows: Codes, receipt: Receipt, *, found: tuple[Quality, Receipt | None] | None = None
+) -> str:
+    """One page that opens anywhere, without a network; with the quality of the rows and its receipt, if given."""
+    parts = [answer(portrait, receipt), *([] if found is None else [quality(*found)])]
     return _PAGE.format(
         title=f"Synthetic rows: {escape(visible(receipt.dataset))}",
         text="".join(f"<pre>{escape(as_text(part))}</pre>" for part in parts),

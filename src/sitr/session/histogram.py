@@ -208,7 +208,7 @@ class HistogramAnswer:
         return terminal.as_text(report.answer(self.record))
 
     def _repr_html_(self) -> str:
-        return histogram_chart.chart(self.histogram)
+        return report.fragment(self.histogram)
 
 
 def question(

@@ -15,6 +15,7 @@ from sitr.backends.duckdb import ArrowRows
 from sitr.errors import QuestionError
 from sitr.flavors.arrows import Additive
 from sitr.flavors.promise import Promise
+from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
 from sitr.noise.coins import Coins, Keystream, system_coins
 from sitr.query.nodes import Predicate
@@ -24,13 +25,13 @@ from sitr.releases.synthetic.axes import Codes
 from sitr.releases.synthetic.mixture import Progress, require_mbi
 from sitr.releases.synthetic.plan import Method, SynthesisPlan, plan
 from sitr.releases.synthetic.portrait import Portrait, portrait
-from sitr.releases.synthetic.quality import Quality
 from sitr.releases.synthetic.sheet import Sheet
 from sitr.releases.synthetic.tables import measure
 from sitr.report import plots, synthetic_chart
 from sitr.report import synthetic as report
 from sitr.report import text as terminal
 from sitr.session.public import Source, coded, public_codes
+from sitr.session.quality import QualityAnswer
 from sitr.session.question import account_name, check_unchanged, checked
 
 if TYPE_CHECKING:
@@ -85,8 +86,10 @@ class Synthesis:
             private=type(tossed) is Keystream,
             progress=progress,
         )
-        receipt = report.Receipt(self.table.name, entry.number, entry.at, entry.by, entry.version, budget)
-        return Synthetic(fitted, receipt, self)
+        return Synthetic(fitted, self._receipt(entry, budget), self)
+
+    def _receipt(self, entry: Entry, budget: Filter) -> report.Receipt:
+        return report.Receipt(self.table.name, entry.number, entry.at, entry.by, entry.version, budget)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -135,7 +138,10 @@ class Synthetic:
         return self.portrait.private
 
     def table(self, rows: int | None = None, *, coins: Coins | None = None) -> pa.Table:
-        """New rows as Arrow, in the types of the original columns; as many as the data set has, by noisy count."""
+        """New rows as Arrow, in the types of the original columns; as many as the data set has, by noisy count.
+
+        Whichever coins draw them, rows are as private as the noisy tables: drawing is work on what was released.
+        """
         if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 0):
             raise QuestionError(
                 wanted="The number of rows is a whole number of at least 0.",
@@ -155,7 +161,7 @@ class Synthetic:
 
         return cast("pl.DataFrame", pl.from_arrow(self.table(rows)))
 
-    def compare(self, holdout: str, *, rows: pa.Table | None = None, target: str | None = None) -> Quality:
+    def compare(self, holdout: str, *, rows: pa.Table | None = None, target: str | None = None) -> QualityAnswer:
         """How far synthetic rows are from a public table with the same columns: free and exact, about public rows only.
 
         `holdout` is the name under which the steward declared the table, `sitr.protect(…, public={name: …})`. With a
@@ -165,13 +171,13 @@ class Synthetic:
         real, synthetic = self._synthesis.holdout(holdout), self._codes(rows)
         found = quality.against(self.portrait, synthetic, real, name=holdout)
         if target is None:
-            return found
+            return QualityAnswer(found)
         from sitr.learn.trial import scores  # noqa: PLC0415 - an extra
 
         names = [axis.name for axis in self.portrait.axes]
-        return replace(found, scores=scores(names, synthetic, real, target=target))
+        return QualityAnswer(replace(found, scores=scores(names, synthetic, real, target=target)))
 
-    def measure(self, price: Promise, *, rows: pa.Table | None = None, coins: Coins | None = None) -> Quality:
+    def measure(self, price: Promise, *, rows: pa.Table | None = None, coins: Coins | None = None) -> QualityAnswer:
         """How far these rows are from the data themselves: an answer like any other, charged and noisy."""
         tossed = coins if coins is not None else system_coins()
         asked, table = self._synthesis, self._synthesis.table
@@ -179,18 +185,20 @@ class Synthetic:
         check_unchanged(table, asked._backend)
         drawn = self._codes(rows)
         question = f"QUALITY OF SYNTHETIC {', '.join(axis.name for axis in self.portrait.axes)} FROM {table.name}"
-        asked.ledger.charge(account_name(table), price=made.price, question=question)
+        entry, budget = asked.ledger.charge(account_name(table), price=made.price, question=question)
         codes = asked._backend.codes(asked.sheet, salt=tossed.bits(63))
-        return quality.privately(made, self.portrait, drawn, codes, coins=tossed)
+        found = quality.privately(made, self.portrait, drawn, codes, coins=tossed)
+        return QualityAnswer(found, asked._receipt(entry, budget))
 
     def to_dict(self) -> dict[str, object]:
         """What was done and what it cost, for machines."""
         return report.to_dict(self.portrait, self.receipt)
 
-    def page(self, path: str | Path, *, rows: pa.Table | None = None, found: Quality | None = None) -> Path:
+    def page(self, path: str | Path, *, rows: pa.Table | None = None, found: QualityAnswer | None = None) -> Path:
         """Write a page: the noisy tables beside the synthetic rows, and how good these are if that was measured."""
         target = Path(path)
-        target.write_text(synthetic_chart.page(self.portrait, self._codes(rows), self.receipt, found=found), "utf-8")
+        judged = None if found is None else (found.quality, found.receipt)
+        target.write_text(synthetic_chart.page(self.portrait, self._codes(rows), self.receipt, found=judged), "utf-8")
         return target
 
     def plot(self, path: str | Path, *, rows: pa.Table | None = None) -> Path:

@@ -16,7 +16,7 @@ from sitr.flavors.pure import PureDP
 from sitr.loss.bounds import square_root_upward
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
-from sitr.noise.coins import Coins
+from sitr.noise.coins import Coins, Keystream
 from sitr.releases.synthetic.axes import MOST_CELLS, Axis, Codes
 from sitr.releases.synthetic.plan import Noise, SynthesisPlan
 from sitr.releases.synthetic.plan import plan as synthesis_plan
@@ -43,7 +43,8 @@ class Quality:
     """`single` and `pairs`: Σ |p − q| over the cells of a marginal, from 0 to 2 but for noise. `ranges`: the largest
     error of the share of any range of an ordered column. `correlations`: synthetic less true. `paid` is what was
     charged; None if the rows were compared with the public table `holdout`, for free. `scores`: the accuracy on the
-    hold-out after training on synthetic rows, and after training on real ones."""
+    hold-out after training on synthetic rows, and after training on real ones. `private` is False if any of the noise
+    in these figures, or in the rows that they are about, was made with test coins."""
 
     single: tuple[Figure, ...]
     pairs: tuple[Figure, ...]
@@ -52,6 +53,7 @@ class Quality:
     paid: Promise | None = None
     scores: tuple[float, float] | None = None
     holdout: str | None = None
+    private: bool = True
 
     @property
     def mean_single(self) -> float:
@@ -85,7 +87,9 @@ def against(portrait: Portrait, synthetic: Codes, holdout: Codes, *, name: str) 
         Figure((names[i], names[j]), _correlation(axes, synthetic, i, j) - _correlation(axes, holdout, i, j))
         for i, j in combinations(ordered, 2)
     ]
-    return Quality(tuple(single), tuple(pairs), tuple(ranges), tuple(correlations), holdout=name)
+    return Quality(
+        tuple(single), tuple(pairs), tuple(ranges), tuple(correlations), holdout=name, private=portrait.private
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,9 @@ def privately(plan: QualityPlan, portrait: Portrait, synthetic: Codes, codes: Co
     ]
     correlations = _private_correlations(plan, portrait, synthetic, codes, ordered, coins)
     single, pairs, ranges = figures[: len(axes)], figures[len(axes) : len(places)], figures[len(places) :]
-    return Quality(tuple(single), tuple(pairs), tuple(ranges), tuple(correlations), paid=plan.price)
+    # Only the keystream itself counts as private: other coins may claim what they like.
+    private = portrait.private and type(coins) is Keystream
+    return Quality(tuple(single), tuple(pairs), tuple(ranges), tuple(correlations), paid=plan.price, private=private)
 
 
 def distances(portrait: Portrait, synthetic: Codes, codes: Codes) -> list[int]:

@@ -1,0 +1,123 @@
+"""Every answer says what it cost, and says loudly if test coins made it: the quality of synthetic rows too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import sitr
+from sitr.mechanisms.smooth import SmoothNoise
+from sitr.noise.coins import Coins, TestCoins
+from sitr.sensitivity import median, smooth
+from sitr.session.budget import Budget
+
+PRICE = sitr.PureDP(0.5)
+
+
+def people() -> pa.Table:
+    return pa.table({"ward": ["a", "b"] * 50, "age": [row % 10 for row in range(100)]})
+
+
+@pytest.fixture
+def budget(tmp_path: Path) -> Budget:
+    data = sitr.protect(
+        people(),
+        unit=sitr.Row(),
+        relation=sitr.Relation.REPLACE_ONE,
+        bounds={"age": (0, 9)},
+        keys={"ward": ["a", "b"]},
+        name="people",
+        public={"census": people()},
+    )
+    return data.budget(sitr.PureDP(5.0), ledger=tmp_path / "sitr.db")
+
+
+def asked(budget: Budget, coins: Coins | None) -> Any:
+    return budget.agg(n=sitr.count()).release(PRICE, coins=coins)
+
+
+def counted(budget: Budget, coins: Coins | None) -> Any:
+    return budget.histogram("ward").release(PRICE, coins=coins)
+
+
+def released(budget: Budget, coins: Coins | None) -> Any:
+    noise = SmoothNoise.fitting(PRICE, sensitivity=smooth(median, bounds=(0, 9)))
+    return budget.release(noise, column="age", coins=coins)
+
+
+def made(budget: Budget, coins: Coins | None) -> Any:
+    return budget.synthesize().release(PRICE, coins=coins)
+
+
+def measured(budget: Budget, coins: Coins | None) -> Any:
+    return made(budget, None).measure(PRICE, coins=coins)
+
+
+def measured_of_test_rows(budget: Budget, coins: Coins | None) -> Any:
+    return made(budget, coins).measure(PRICE)
+
+
+def compared(budget: Budget, coins: Coins | None) -> Any:
+    return made(budget, coins).compare("census")
+
+
+def pages(answer: Any, budget: Budget, folder: Path) -> list[str]:
+    """Every piece of HTML that shows this answer."""
+    found = [answer._repr_html_()] if hasattr(answer, "_repr_html_") else []
+    writers = [getattr(answer, name) for name in ("certificate", "page") if hasattr(answer, name)]
+    found.extend(write(folder / "page.html").read_text() for write in writers)
+    if not found:  # the quality of rows is shown on their page
+        found.append(made(budget, None).page(folder / "rows.html", found=answer).read_text())
+    return found
+
+
+KINDS = [asked, counted, released, made, measured, measured_of_test_rows, compared]
+
+
+@pytest.mark.parametrize("answered", KINDS)
+@pytest.mark.parametrize("coins", [None, TestCoins(2)], ids=["private", "test coins"])
+def test_answers_made_with_test_coins_say_so(
+    budget: Budget, tmp_path: Path, answered: Callable[..., Any], coins: Coins | None
+) -> None:
+    answer, private = answered(budget, coins), coins is None
+    assert answer.private is private
+    assert ("NOT PRIVATE" in str(answer)) is not private
+    assert ("NOT PRIVATE" in repr(answer)) is not private
+    assert json.loads(json.dumps(answer.to_dict()))["private"] is private
+    for page in pages(answer, budget, tmp_path):
+        assert ("NOT PRIVATE" in page) is not private
+
+
+@pytest.mark.parametrize("answered", [asked, counted, released, made, measured])
+def test_answers_that_were_paid_for_show_their_entry_and_what_is_left(
+    budget: Budget, answered: Callable[..., Any]
+) -> None:
+    answer = answered(budget, None)
+    last, left = budget.entries()[-1], budget.remaining()
+    told = answer.to_dict()
+    assert (told["entry"], told["by"], told["dataset"]) == (last.number, last.by, "people")
+    assert f"{last.number}, people, {last.at:%Y-%m-%d %H:%M:%S} UTC" in str(answer)
+    assert f"ε = {left.epsilon:g} of ε = 5" in str(answer)  # type: ignore[union-attr]
+    assert "budget" in told
+
+
+def test_figures_of_a_paid_measurement(budget: Budget) -> None:
+    found = measured(budget, None)
+    assert [figure.columns for figure in found.pairs] == [("ward", "age")]
+    assert [figure.columns for figure in found.ranges] == [("age",)]
+    assert (found.correlations, found.scores, found.promise) == ((), None, PRICE)
+    assert found.mean_single >= 0
+    assert found.mean_pairs == found.pairs[0].found
+
+
+def test_rows_are_as_private_as_their_tables(budget: Budget) -> None:
+    """Drawing works on what was released: test coins there take nothing off the noise."""
+    drawn = made(budget, None).table(3, coins=TestCoins(1))
+    assert b'"private": true' in drawn.schema.metadata[b"sitr"]
+    drawn = made(budget, TestCoins(1)).table(3)
+    assert b'"private": false' in drawn.schema.metadata[b"sitr"]
