@@ -93,5 +93,9 @@ class FewerThanAsked(UserWarning):
     """Fewer rows than were asked for: a warning, for they can be used, and what was paid for them is not lost."""
 
 
+class NotKept(UserWarning):
+    """Noisy tables that were paid for could not be written to disk: a warning, because the answer is still made."""
+
+
 class WiderThanAsked(UserWarning):
     """An interval that is proved, and wider than was asked for: a warning, for it can be used as it is."""

@@ -238,7 +238,7 @@ def test_a_failure_while_reading_says_nothing_about_the_rows(monkeypatch: pytest
         rows_of([(0, "A", 1.0, 1)]).cells(query, salt=1)
     assert "4711" not in str(failure.value)
     assert failure.value.__cause__ is None
-    assert failure.value.__suppress_context__
+    assert failure.value.__context__ is None  # what is only suppressed can still be reached
 
 
 def test_the_statement_reads_only_what_the_question_names() -> None:

@@ -115,6 +115,9 @@ def test_a_disk_that_fails_after_the_charge_does_not_lose_the_answer(
     assert done.code == 1
     assert done.told()["entry"] == 1
     assert json.loads(done.err)["given"] == "answer.html: No space left on device."
+    kept = Path("sitr.entry-1.json").resolve()
+    assert str(kept) in json.loads(done.err)["do"]
+    assert json.loads(kept.read_text()) == done.told()
 
 
 def test_a_price_beyond_the_budget(sitr: Sitr, description: Path) -> None:

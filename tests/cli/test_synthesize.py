@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from sitr.cli.hospital import WARDS, hospital
+from sitr.errors import BackendFailure
 from sitr.ledger.sql import SqlLedger
 
 Sitr = Callable[..., Any]
@@ -196,3 +198,63 @@ def test_a_gamma_buys_no_rows(sitr: Sitr, option: str) -> None:
 def test_prices_that_do_not_add_up_want_a_budget(sitr: Sitr) -> None:
     words = ("synthesize", "visits.parquet", *PRICE, "--unit-row", "--quality", "pure(0.1)", "-o", "rows.csv", "--json")
     assert sitr(*words).error()["error"] == "IncompatiblePromises"
+
+
+def full(*_: object, **__: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_rows_that_cannot_be_written_are_not_lost(
+    sitr: Sitr, description: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("synthesize", description, *PRICE, *FEW, "--rows", 20)
+    with monkeypatch.context() as broken:
+        broken.setattr("pyarrow.csv.write_csv", full)
+        done = sitr(*words, "-o", "rows.csv", "--plot", "plot.svg", "--quality", "zcdp(0.01)", "--json")
+    assert done.code == 1
+    assert done.told()["written"] == ["plot.svg"]
+    assert entries() == 1  # nothing is measured of rows that nobody has
+    error = json.loads(done.err)
+    assert (error["error"], error["given"]) == ("FileError", "rows.csv: No space left on device.")
+    kept = done.told()["kept"]
+    assert f"--resume {kept}" in error["do"]
+    again = sitr(*words, "-o", "rows.csv", "--resume", kept)
+    assert (again.code, entries()) == (0, 1)
+    assert "ρ = 0.45 of ρ = 0.5" in again.out
+    assert pyarrow.csv.read_csv("rows.csv").num_rows == 20
+
+
+@pytest.mark.parametrize(("failure", "code"), [(KeyboardInterrupt(), 130), (OSError(5, "Input/output error"), 1)])
+def test_an_interrupted_fit_says_where_the_tables_are(
+    sitr: Sitr, description: Path, monkeypatch: pytest.MonkeyPatch, failure: BaseException, code: int
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise failure
+
+    words = ("synthesize", description, *PRICE, *FEW, "--rows", 20, "-o", "rows.csv")
+    with monkeypatch.context() as broken:
+        broken.setattr("sitr.session.synthetic.portrait", stop)
+        done = sitr(*words)
+    (kept,) = Path().glob("*.npz")
+    assert (done.code, entries()) == (code, 1)
+    assert str(kept.resolve()) in done.err
+    assert sitr(*words, "--resume", kept).code == 0
+    assert entries() == 1
+
+
+def test_a_measurement_that_fails_costs_no_rows(sitr: Sitr, description: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise BackendFailure(wanted="a.", given="b.", do="c.")
+
+    monkeypatch.setattr("sitr.session.synthetic.Synthetic.measure", fail)
+    words = ("--rows", 20, "-o", "rows.csv", "--page", "page.html", "--quality", "zcdp(0.01)", "--json")
+    done = sitr("synthesize", description, *PRICE, *FEW, *words)
+    assert (done.code, json.loads(done.err)["error"]) == (1, "BackendFailure")
+    assert done.told()["written"] == ["rows.csv", "page.html"]
+
+
+def test_another_request_is_not_resumed(sitr: Sitr, description: Path) -> None:
+    kept = sitr("synthesize", description, *PRICE, *FEW, "--rows", 5, "-o", "one.csv", "--json").told()["kept"]
+    words = ("synthesize", description, "--promise", "zcdp(0.1)", *FEW, "--rows", 5, "-o", "two.csv", "--json")
+    assert "another request" in sitr(*words, "--resume", kept).error()["given"]
+    assert entries() == 1

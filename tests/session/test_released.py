@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -236,5 +238,8 @@ def test_what_a_mechanism_says_of_the_data_is_withheld(open_budget: Callable[...
         budget.release(Total(fails=True), column="cost")
     assert "39" not in str(failure.value)
     assert failure.value.__cause__ is None
-    assert failure.value.__suppress_context__
+    assert failure.value.__context__ is None
+    for frame, _ in traceback.walk_tb(failure.value.__traceback__):
+        if "sitr/session" in frame.f_code.co_filename:
+            assert not any(isinstance(value, np.ndarray) for value in frame.f_locals.values())
     assert len(budget.entries()) == 1  # the data were touched

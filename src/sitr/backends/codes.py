@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from sitr.backends.engine import reading
+from sitr.backends.engine import read
 from sitr.backends.statement import first, granules, identifier, key_expression, literal
 from sitr.neighbors.unit import Person
 from sitr.query.schema import Column, Kind, Quantised
@@ -17,8 +17,8 @@ from sitr.releases.synthetic.sheet import Sheet
 
 def exact_codes(sheet: Sheet, *, source: str, salt: int, views: Mapping[str, pa.Table]) -> Codes:
     """A row of cell numbers for every row that counts; if reading fails, an error whose text is always the same."""
-    with reading(views) as engine:
-        columns = engine.execute(codes_statement(sheet, source=source, salt=salt)).fetchnumpy()
+    sql = codes_statement(sheet, source=source, salt=salt)
+    columns = read(views, lambda engine: engine.execute(sql).fetchnumpy())
     codes: Codes = np.column_stack([np.asarray(columns[f"c{place}"], np.int64) for place in range(len(sheet.axes))])
     return codes
 

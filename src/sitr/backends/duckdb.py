@@ -133,11 +133,12 @@ class ParquetFile:
             with connection({}) as engine:
                 return described(engine, f"SELECT * FROM {self._source}")
         except (duckdb.Error, OSError):
-            raise SourceError(
-                wanted="A Parquet file was wanted.",
-                given=f"{self.path} cannot be read as one.",
-                do="Check that it is complete; a CSV file must be named .csv.",
-            ) from None
+            pass  # questions ask for the types after the charge too: the database's error must be gone by then
+        raise SourceError(
+            wanted="A Parquet file was wanted.",
+            given=f"{self.path} cannot be read as one.",
+            do="Check that it is complete; a CSV file must be named .csv.",
+        )
 
 
 @dataclass(frozen=True)
@@ -182,11 +183,12 @@ class ArrowRows:
             with connection({"arrow_rows": self.table}) as engine:
                 return described(engine, "SELECT * FROM arrow_rows")
         except duckdb.Error:
-            raise SourceError(
-                wanted="A table of types that DuckDB knows was wanted.",
-                given=f"The table has the types {', '.join(sorted({str(field.type) for field in self.table.schema}))}.",
-                do="Cast or drop the unusual ones.",
-            ) from None
+            pass
+        raise SourceError(
+            wanted="A table of types that DuckDB knows was wanted.",
+            given=f"The table has the types {', '.join(sorted({str(field.type) for field in self.table.schema}))}.",
+            do="Cast or drop the unusual ones.",
+        )
 
 
 def _read_all(select: str, columns: list[str], views: Mapping[str, pa.Table]) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 import numpy as np
@@ -16,6 +17,8 @@ from sitr.backends.statement import identifier, literal, statement
 from sitr.errors import BackendFailure
 from sitr.query.rewrite import BoundedQuery, Cells
 from sitr.query.schema import Kind
+
+Found = TypeVar("Found")
 
 
 @contextmanager
@@ -36,40 +39,46 @@ def exact_cells(
     """The exact integers of each cell; if reading fails, an error whose text is always the same."""
     width = len(query.keys)
     sql = statement(query, source=source, types=types, salt=salt)
-    with reading(views) as engine:
-        rows = engine.execute(sql).fetchall()
+    rows = read(views, lambda engine: engine.execute(sql).fetchall())
     return {tuple(row[:width]): tuple(row[width:]) for row in rows}
 
 
 def exact_size(*, source: str, views: Mapping[str, pa.Table]) -> int:
     """The number of rows, which is asked for before anything is charged."""
-    with reading(views, after="nothing was spent") as engine:
-        return int(engine.execute(f"SELECT count(*) FROM {source}").fetchall()[0][0])
+    sql = f"SELECT count(*) FROM {source}"
+    return int(read(views, lambda engine: engine.execute(sql).fetchall(), after="nothing was spent")[0][0])
 
 
 def exact_numbers(column: str, *, source: str, missing: float, views: Mapping[str, pa.Table]) -> NDArray[np.float64]:
     """The numbers of a column, in the order of the rows, which DuckDB keeps; what is none is `missing`."""
     number = f"TRY_CAST({identifier(column)} AS DOUBLE)"
     told = f"CASE WHEN {number} IS NULL OR isnan({number}) THEN {literal(missing)} ELSE {number} END"
-    with reading(views) as engine:
-        found = engine.execute(f"SELECT {told} AS number FROM {source}").fetchnumpy()["number"]
-    return np.asarray(found, np.float64)
+    sql = f"SELECT {told} AS number FROM {source}"
+    return np.asarray(read(views, lambda engine: engine.execute(sql).fetchnumpy())["number"], np.float64)
 
 
-@contextmanager
-def reading(
-    views: Mapping[str, pa.Table], *, after: str = "the charge stands, because the data were touched"
-) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Data are read in here; if that fails, the error is always the same."""
+def read(
+    views: Mapping[str, pa.Table],
+    fetch: Callable[[duckdb.DuckDBPyConnection], Found],
+    *,
+    after: str = "the charge stands, because the data were touched",
+) -> Found:
+    """What `fetch` finds in the data; if that fails, an error that is always the same.
+
+    It is raised only when the database's own error is gone. `raise … from None` would not be enough: that error would
+    stay reachable as `__context__`, and it can quote the data. A context manager would not be enough either, because it
+    raises while the error is still being handled.
+    """
     try:
         with connection(views) as engine:
-            yield engine
+            return fetch(engine)
     except (duckdb.Error, OSError, pa.ArrowException):
-        raise BackendFailure(
-            wanted="The data were to be read.",
-            given="The database reported an error, which is withheld because it could quote the data.",
-            do=f"Check the data set itself; {after}.",
-        ) from None
+        pass
+    raise BackendFailure(
+        wanted="The data were to be read.",
+        given="The database reported an error, which is withheld because it could quote the data.",
+        do=f"Check the data set itself; {after}.",
+    )
 
 
 def described(engine: duckdb.DuckDBPyConnection, select: str) -> dict[str, str]:

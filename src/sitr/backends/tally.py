@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import pyarrow as pa
 
-from sitr.backends.engine import exact_cells, reading
+from sitr.backends.engine import exact_cells, read
 from sitr.backends.statement import identifier, literal
 from sitr.neighbors.unit import Person
 from sitr.query.schema import Key, Kind
@@ -45,8 +45,7 @@ def exact_counts(
 
 
 def _grouped(sql: str, views: Mapping[str, pa.Table]) -> dict[int, int]:
-    with reading(views) as engine:
-        return {int(cell): int(count) for cell, count in engine.execute(sql).fetchall()}
+    return {int(cell): int(count) for cell, count in read(views, lambda engine: engine.execute(sql).fetchall())}
 
 
 def number(grid: Grid, types: Mapping[str, str]) -> str:

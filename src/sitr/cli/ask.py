@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql, new_file, promise
+from sitr.cli.papers import write_answer
 from sitr.cli.progress import working
 from sitr.cli.question import question
 from sitr.cli.terminal import console, json_text, say_json
@@ -47,13 +49,14 @@ def ask(
         if path is not None
     }
     paid = promise(price)
+    asked = question(description, sql, budget=budget, ledger=ledger)
     with working("Reading and adding noise", quiet=as_json):
-        answer = question(description, sql, budget=budget, ledger=ledger).release(paid)
+        answer = asked.release(paid)
     try:
         say_json(answer.to_dict()) if as_json else show(answer, whole=output is None)
     finally:  # the answer is paid for: it reaches the files even if the terminal is gone, and the other way round
-        for path, write in writers.items():
-            write(answer, path)
+        files = {path: partial(write, answer) for path, write in writers.items()}
+        write_answer(answer, files, ledger=asked.ledger)
     if writers and not as_json:
         console().print(f"Written: {', '.join(map(str, writers))}", soft_wrap=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ import typer
 
 from sitr.cli.one_off import Source, Who
 from sitr.cli.options import Budget, Json, Ledger, new_file, number, promise
+from sitr.cli.papers import write_answer
 from sitr.cli.progress import working
 from sitr.cli.question import condition
 from sitr.cli.terminal import BadUsage, console, json_text, say_json
@@ -95,8 +97,8 @@ def histogram(
         try:
             say_json(answer.to_dict()) if as_json else _show(answer, whole=output is None)
         finally:  # and reaches the files even if the terminal is gone
-            for path, write in writers.items():
-                write(answer, path)
+            files = {path: partial(write, answer) for path, write in writers.items()}
+            write_answer(answer, files, ledger=asked.ledger)
     if writers and not as_json:
         console().print(f"Written: {', '.join(map(str, writers))}", soft_wrap=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 from sitr.cli.domain import read_domain
 from sitr.cli.one_off import Source, Who
 from sitr.cli.options import Budget, Json, Ledger, new_file, promise
+from sitr.cli.papers import unwritten, write_each
 from sitr.cli.progress import advancing, working
 from sitr.cli.question import condition
 from sitr.cli.terminal import BadUsage, console, say_json
@@ -17,6 +19,8 @@ from sitr.cli.terminal import BadUsage, console, say_json
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sitr.flavors.arrows import Kept
+    from sitr.releases.synthetic.mixture import Progress
     from sitr.session.budget import Budget as Opened
     from sitr.session.quality import QualityAnswer
     from sitr.session.synthetic import Synthesis, SynthesisPreview, Synthetic
@@ -56,6 +60,9 @@ def synthesize(
     target: Annotated[str | None, typer.Option(help="With --holdout: the column that a model learns to tell.")] = None,
     page: Annotated[Path | None, typer.Option("--page", "--html", help="Write a page to an .html file.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", "--svg", help="Write the pictures to an .svg file.")] = None,
+    resume: Annotated[
+        Path | None, typer.Option(help="Fit noisy tables that were paid for and kept; the same request, no charge.")
+    ] = None,
     preview: Annotated[bool, typer.Option("--preview", help="Show price and errors; spend nothing.")] = False,
     budget: Budget = None,
     ledger: Ledger = None,
@@ -94,25 +101,44 @@ def synthesize(
     opened = where.opened(lambda opened: question(opened).preview(paid))
     asked = question(opened)
     if looked is not None:
-        opened.standing().consent(paid).consent(looked)  # both or none
+        standing = opened.standing() if resume is not None else opened.standing().consent(paid)
+        standing.consent(looked)  # both or none
     if holdout is not None:
         asked.holdout(holdout)  # a table that is not declared, or does not fit, is refused before the charge
     with advancing("Reading, adding noise and fitting", quiet=as_json) as progress:
-        made = asked.release(paid, progress=progress)
+        made = _made(asked, paid, resume, progress)
     with working("Drawing rows", quiet=as_json):
         drawn = made.table(rows)
     assert output is not None
-    _write(drawn, output)
-    found = None
-    if looked is not None:
-        found = made.measure(looked, rows=drawn)
-    elif holdout is not None:
-        found = made.compare(holdout, rows=drawn, target=target)
-    if page is not None:
-        made.page(page, rows=drawn, found=found)
-    if plot is not None:
-        made.plot(plot, rows=drawn)
-    _tell(made, drawn.num_rows, [path for path in (output, page, plot) if path is not None], found, as_json=as_json)
+    wanted = [path for path in (output, page, plot) if path is not None]
+    found, failed = None, write_each({output: partial(_write, drawn)})
+    try:
+        if looked is not None and not failed:  # rows that could not be written are not worth another charge
+            found = made.measure(looked, rows=drawn)
+        elif holdout is not None:
+            found = made.compare(holdout, rows=drawn, target=target)
+    finally:  # the rows are paid for: whatever happens, they reach the files and the terminal
+        pictures = {} if page is None else {page: partial(made.page, rows=drawn, found=found)}
+        failed |= write_each(pictures | ({} if plot is None else {plot: partial(made.plot, rows=drawn)}))
+        _tell(made, drawn.num_rows, [path for path in wanted if path not in failed], found, as_json=as_json)
+    if failed:
+        raise unwritten(
+            failed,
+            "What was paid for could not be kept either: free some space before you ask again."
+            if made.kept is None
+            else f"Repeat the command with --resume {made.kept} and other files: that costs nothing.",
+        )
+
+
+def _made(asked: Synthesis, price: Kept, resume: Path | None, progress: Progress | None) -> Synthetic:
+    try:
+        if resume is not None:
+            return asked.resume(resume, price, progress=progress)
+        return asked.release(price, progress=progress)
+    except BaseException as failure:  # an interrupted fit too: what was paid for is kept, and it is said where
+        for note in getattr(failure, "__notes__", ()):
+            console(stderr=True).print(note, soft_wrap=True)
+        raise
 
 
 def _tell(made: Synthetic, rows: int, written: list[Path], found: QualityAnswer | None, *, as_json: bool) -> None:
@@ -120,13 +146,16 @@ def _tell(made: Synthetic, rows: int, written: list[Path], found: QualityAnswer 
 
     if as_json:
         told: dict[str, Any] = made.to_dict() | {"drawn": rows, "written": list(map(str, written))}
+        told["kept"] = None if made.kept is None else str(made.kept)
         say_json(told | {"quality": None if found is None else found.to_dict()})
         return
     out = console()
     text.show(synthetic.answer(made.portrait, made.receipt), out=out)
     if found is not None:
         text.show(synthetic.quality(found.quality, found.receipt), out=out)
-    out.print(f"{rows:,} rows drawn. Written: {', '.join(map(str, written))}", soft_wrap=True)
+    out.print(f"{rows:,} rows drawn. Written: {', '.join(map(str, written)) or 'nothing'}", soft_wrap=True)
+    if made.kept is not None:
+        out.print(f"Noisy tables kept in {made.kept}: --resume draws from them again, for free.", soft_wrap=True)
 
 
 def _show_preview(found: SynthesisPreview, *, as_json: bool) -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sitr.backends.backend import Backend
 from sitr.errors import BackendFailure, QuestionError, UnknownName
@@ -102,15 +106,13 @@ def released(
     check_unchanged(table, backend)
     _check_size(parts, backend.size())
     entry, budget = ledger.charge(account_name(table), price=mechanism.promise(), question=f"{name}: {mechanism!r}")
-    values = backend.numbers(name, missing=instead)
-    try:
-        answers = tuple(part.release(values, coins=tossed) for part in parts)
-    except Exception:  # noqa: BLE001 - whatever a mechanism says of the data must not be told
+    answers = _answers(parts, lambda: backend.numbers(name, missing=instead), tossed)
+    if answers is None:
         raise BackendFailure(
             wanted="The mechanism was to release its answer.",
             given="It reported an error, which is withheld because it could tell of the data.",
             do="Check the mechanism on made-up data; the charge stands, because the data were touched.",
-        ) from None
+        )
     record = report.Record(
         value=answers if isinstance(mechanism, Composed) else answers[0],
         mechanism=repr(mechanism),
@@ -128,6 +130,20 @@ def released(
         exposed=_exposed(parts),
     )
     return Released(record)
+
+
+def _answers(
+    parts: tuple[Releasing, ...], values: Callable[[], NDArray[np.float64]], coins: Coins
+) -> tuple[Any, ...] | None:
+    """What the mechanisms release; None if one fails.
+
+    The error and the values stay in this frame: an error that is raised after it has returned leads to neither.
+    """
+    rows = values()
+    try:
+        return tuple(part.release(rows, coins=coins) for part in parts)
+    except Exception:  # noqa: BLE001 - whatever a mechanism says of the data must not be told
+        return None
 
 
 def _exposed(parts: tuple[Releasing, ...]) -> float:

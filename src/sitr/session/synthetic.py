@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import pyarrow as pa
 from sitr.accounting.filter import Filter
 from sitr.backends.backend import Backend
 from sitr.backends.duckdb import ArrowRows
-from sitr.errors import QuestionError
+from sitr.errors import LedgerError, NotKept, QuestionError
 from sitr.flavors.arrows import Additive
 from sitr.flavors.promise import Promise
 from sitr.ledger.entry import Entry
@@ -26,10 +27,11 @@ from sitr.releases.synthetic.mixture import Progress, require_mbi
 from sitr.releases.synthetic.plan import Method, SynthesisPlan, plan
 from sitr.releases.synthetic.portrait import Portrait, portrait
 from sitr.releases.synthetic.sheet import Sheet
-from sitr.releases.synthetic.tables import measure
+from sitr.releases.synthetic.tables import Measured, measure
 from sitr.report import plots, synthetic_chart
 from sitr.report import synthetic as report
 from sitr.report import text as terminal
+from sitr.session.kept import keep, place, read_kept
 from sitr.session.public import Source, coded, public_codes
 from sitr.session.quality import QualityAnswer
 from sitr.session.question import account_name, check_unchanged, checked
@@ -63,30 +65,77 @@ class Synthesis:
         return SynthesisPreview(made, budget)
 
     def release(self, price: Promise, *, coins: Coins | None = None, progress: Progress | None = None) -> Synthetic:
-        """Charge the price, durably; then read the data; then add the noise; then fit. In this order, always."""
+        """Charge the price, durably; then read the data; then add the noise; then keep the noisy tables; then fit.
+
+        In this order, always. The tables are kept on disk beside the ledger, so that `resume` can fit them again, for
+        free, if this process does not live to see the end.
+        """
         tossed = coins if coins is not None else system_coins()
         made = plan(self.sheet, checked(price), method=self.method)
         if made.method is Method.MARGINALS:
             require_mbi()
-        check_unchanged(self.table, self._backend)
-        schema = self._backend.schema()
-        for axis in self.sheet.axes:
-            axis.check(schema.field(axis.name).type)
+        schema = self._schema()
         question = f"SYNTHESIZE {', '.join(axis.name for axis in self.sheet.axes)} FROM {self.table.name}"
         entry, budget = self.ledger.charge(account_name(self.table), price=made.price, question=question)
         codes = self._backend.codes(self.sheet, salt=tossed.bits(63))
         measured = measure(made, codes, coins=tossed)
         del codes  # from here on nothing is secret
+        # Only the keystream itself counts as private: other coins may claim what they like.
+        private = type(tossed) is Keystream
+        kept = self._kept(made, measured, entry, private=private)
+        try:
+            fitted = portrait(made, measured, schema=schema, never=self.never, private=private, progress=progress)
+        except BaseException as failure:
+            if kept is not None:
+                failure.add_note(
+                    f"The noisy tables were paid for and are kept in {kept}: resume them without a charge."
+                )
+            raise
+        return Synthetic(fitted, self._receipt(entry, budget), self, kept)
+
+    def resume(self, path: str | Path, price: Promise, *, progress: Progress | None = None) -> Synthetic:
+        """Fit noisy tables that were paid for and kept on disk: nothing is charged and no data are read.
+
+        This must be the same request, at the same price, as the one whose `release` kept the file.
+        """
+        made = plan(self.sheet, checked(price), method=self.method)
+        found = read_kept(Path(path), made)
+        schema, account = self._schema(), account_name(self.table)
+        paid = (found.entry, found.question, found.at)
+        entries = (e for e in self.ledger.entries(account) if (e.number, e.question, e.at.isoformat()) == paid)
+        if (entry := next(entries, None)) is None:
+            raise LedgerError(
+                wanted=f"The ledger of {self.table.name} must hold the charge that paid for these tables.",
+                given=f"It has no such entry {found.entry}.",
+                do="Open the data set with the ledger that was charged. Nothing was spent.",
+            )
         fitted = portrait(
-            made,
-            measured,
-            schema=schema,
-            never=self.never,
-            # Only the keystream itself counts as private: other coins may claim what they like.
-            private=type(tossed) is Keystream,
-            progress=progress,
+            made, found.measured, schema=schema, never=self.never, private=found.private, progress=progress
         )
-        return Synthetic(fitted, self._receipt(entry, budget), self)
+        return Synthetic(fitted, self._receipt(entry, self.ledger.standing(account)), self, Path(path))
+
+    def _schema(self) -> pa.Schema:
+        """The types of the columns, after checking that they are still those described and hold every public value."""
+        check_unchanged(self.table, self._backend)
+        schema = self._backend.schema()
+        for axis in self.sheet.axes:
+            axis.check(schema.field(axis.name).type)
+        return schema
+
+    def _kept(self, made: SynthesisPlan, measured: Measured, entry: Entry, *, private: bool) -> Path | None:
+        if (path := place(self.ledger, entry)) is None:
+            return None
+        try:
+            keep(path, made, measured, entry, private=private)
+        except OSError as failure:
+            warnings.warn(
+                f"The noisy tables could not be kept in {path} ({failure.strerror}). Write the rows somewhere before "
+                "this process ends.",
+                NotKept,
+                stacklevel=3,
+            )
+            return None
+        return path
 
     def _receipt(self, entry: Entry, budget: Filter) -> report.Receipt:
         return report.Receipt(self.table.name, entry.number, entry.at, entry.by, entry.version, budget)
@@ -126,6 +175,8 @@ class Synthetic:
     portrait: Portrait
     receipt: report.Receipt
     _synthesis: Synthesis
+    kept: Path | None = None
+    """Where the noisy tables are kept, for `Synthesis.resume`."""
 
     @property
     def promise(self) -> Additive:
