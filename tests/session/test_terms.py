@@ -126,6 +126,15 @@ def test_a_second_description_names_the_same_budget_or_none(visits: Dataset, des
     assert description.exists()
 
 
+@pytest.mark.parametrize("name", ["visits.sitr.yaml", "other.yaml", "other.yml"])
+def test_a_description_is_found_under_any_name(visits: Dataset, visits_path: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / "broken.yaml").write_text("a: [1")  # somebody else's
+    (tmp_path / "folder.yaml").mkdir()
+    visits.save(tmp_path / name, promise=HALF, ledger=tmp_path / "sitr.db")
+    with pytest.raises(DescriptionError, match=f"{name} names the one budget"):
+        anew(str(visits_path)).budget(MUCH, ledger=tmp_path / "second.db")
+
+
 def test_public_tables_are_fixed_with_the_budget(visits_path: Path, tmp_path: Path) -> None:
     (tmp_path / "census.csv").write_text("age\n1\n2\n")
     more = sitr.protect(visits_path, unit=sitr.Row(), public={"census": tmp_path / "census.csv"})

@@ -6,6 +6,7 @@ budget admits that budget only, whether the data set was opened by it or its fil
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from sitr.errors import DescriptionError
@@ -28,11 +29,22 @@ def fixed_terms(source: Path | None, described: Description | None) -> Descripti
     if source is None or not source.exists():
         return None
     folders = {source.parent, source.resolve().parent} if source.is_symlink() else {source.parent}
-    for path in sorted(found for folder in folders for found in folder.glob("*.sitr.yaml")):
+    for path in sorted(found for folder in folders for found in folder.iterdir() if _is_description(found)):
         beside = load(path)
         if beside.promise is not None and beside.source.exists() and beside.source.samefile(source):
             return beside
     return None
+
+
+def _is_description(path: Path) -> bool:
+    """A YAML file whose first lines name the version of Sitr's format; one that cannot be read says nothing."""
+    if path.suffix not in (".yaml", ".yml"):
+        return False
+    try:
+        with path.open("rb") as file:
+            return re.search(rb"^sitr:", file.read(4096), re.MULTILINE) is not None
+    except OSError:
+        return False
 
 
 def check_terms(fixed: Description, table: Table, promise: Kept | None, ledger: Where | None) -> None:
