@@ -102,11 +102,14 @@ def show(renderable: RenderableType, *, out: Console) -> None:
 def as_text(renderable: RenderableType, *, width: int = 100) -> str:
     """Plain text without colours, for `str(…)` and logs.
 
+    In a notebook rich would display the text and leave the file empty, unless it is told not to.
+
     >>> as_text(Text("left", style="bold red"))
     'left'
     """
     file = StringIO()
-    show(renderable, out=Console(file=file, width=width, color_system=None, force_terminal=False, highlight=False))
+    out = Console(file=file, width=width, color_system=None, force_terminal=False, force_jupyter=False, highlight=False)
+    show(renderable, out=out)
     return file.getvalue().strip("\n")
 
 
