@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from sitr.releases.release import Release
 from sitr.report.certificate import Certificate
 from sitr.report.html import fragment, page, preview_fragment
+from sitr.report.plots import chart, standalone
 
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
@@ -125,3 +127,14 @@ def test_fragments_fit_a_narrow_notebook(opened, make, certify, name: str) -> No
     tab = opened(f"<!DOCTYPE html><meta charset=utf-8><body style='background:#111;color:#eee'>{body}", 360)
     assert overflow(tab) <= 0
     assert tab.locator("svg").first.is_visible()
+
+
+def test_a_chart_in_a_file_scales_as_an_image(
+    opened: Callable[[str, int], Page], make: Callable[[str], Release]
+) -> None:
+    picture = base64.b64encode(standalone(chart(make("known"))).encode()).decode()
+    images = [f'<img alt="" {size} src="data:image/svg+xml;base64,{picture}">' for size in ("", 'width="400"')]
+    tab = opened("".join(images), 1280)
+    natural, halved = tab.evaluate("[...document.images].map(one => [one.width, one.height])")
+    assert natural[0] == 800
+    assert halved == [400, natural[1] / 2]

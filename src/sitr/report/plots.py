@@ -7,6 +7,7 @@ Text and lines take the colour of the page around them; the few other colours st
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -22,6 +23,9 @@ from sitr.report.words import parameters
 
 BLUE, ORANGE, GREY = "#0072b2", "#d07a00", "#8a94a0"
 """The palette, after Okabe and Ito: told apart with any kind of colour vision, and by brightness alone."""
+
+WIDTH = 800
+"""How wide a picture is in a file of its own, in pixels, unless it is scaled."""
 
 MOST_KEYS = 40
 _MOST_LETTERS = 34
@@ -56,8 +60,17 @@ def chart(release: Release) -> str:
 
 
 def standalone(svg: str) -> str:
-    """A picture as a file of its own, which must name its language; inside a page the page does."""
-    return svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+    """A picture as a file of its own: it names its language and has a size, so that it scales as an image.
+
+    Inside a page, the page says what SVG is, and the picture is as wide as its place.
+
+    >>> standalone(_svg("A title", "In words.", [], height=80))[:95]
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 80" role="img" width="800" height="80"'
+    """
+    height = re.search(r'height="(\d+)"', svg)
+    assert height is not None
+    opening = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height[1]}" '
+    return svg.replace("<svg ", opening, 1).replace('width="100%"', f'width="{WIDTH}"', 1)
 
 
 def budget_bar(budget: Filter, *, charge: Kept | None = None) -> str:
