@@ -12,6 +12,7 @@ import pytest
 
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import exact
 from sitr.mechanisms.gaussian import Gaussian
@@ -20,7 +21,8 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
 from sitr.releases.release import Release
 from sitr.report.english import ENGLISH
-from sitr.report.words import notation, odds
+from sitr.report.headline import Headline
+from sitr.report.words import notation
 
 
 def test_the_releases_are_what_their_names_say(make) -> None:
@@ -31,42 +33,67 @@ def test_the_releases_are_what_their_names_say(make) -> None:
 
 
 def test_what_a_pure_promise_means(make) -> None:
-    sentence = ENGLISH.meaning(PureDP(0.5), make("known").plan.query)
-    assert sentence.endswith(
-        "about whether you are in these data, this answer changes the odds by at most a factor of 1.65."
-    )
-    assert ENGLISH.meaning(ApproximateDP(0.5, 0.0), make("known").plan.query) == sentence
-    assert ENGLISH.whole(PureDP(2.0), make("known").plan.query).endswith(
-        "changes the odds by at most a factor of 7.39."
-    )
+    query = make("known").plan.query
+    for promise in (PureDP(0.5), ApproximateDP(0.5, 0.0)):
+        headline = Headline.of(promise)
+        assert ENGLISH.meaning(headline, query) == (
+            "Anything that anyone could do or conclude because of this answer is at most 1.65 times as likely with "
+            "your data as without them, and vice versa."
+        )
+        assert ENGLISH.odds(headline, query) == (
+            "Whatever anyone believed beforehand about whether you are in these data, this answer changes the odds by "
+            "at most a factor of 1.65."
+        )
+    assert ENGLISH.whole(PureDP(2.0), query).endswith("changes the odds by at most a factor of 7.39.")
 
 
 def test_an_approximate_promise_is_told_as_it_is_defined(make) -> None:
     promise, known, one_row = ApproximateDP(1.0, 1e-6), make("known").plan.query, make("one_row").plan.query
-    assert ENGLISH.meaning(promise, known) == (
-        "Whatever follows from this answer with probability p without you follows with probability at most "
-        "2.72 · p + 10⁻⁶ with you, and the other way round."
+    headline = Headline.of(promise)
+    assert ENGLISH.meaning(headline, known) == (
+        "Anything that anyone could do or conclude because of this answer is at most 2.72 times as likely with your "
+        "data as without them, plus at most 10⁻⁶ (1 in 1,000,000), and vice versa."
     )
     for query, here, there in (
-        (one_row, "without any one row", "with it"),
+        (one_row, "with any one row", "without it"),
         (make("replaced").plan.query, "with your rows", "with any other person's rows in their place"),
         (replace(one_row, relation=Relation.REPLACE_ONE), "with any one row", "with any other row in its place"),
     ):
-        for sentence in (ENGLISH.meaning(promise, query), ENGLISH.whole(promise, query)):
-            assert f"with probability p {here} follows" in sentence
-            assert f" p + 10⁻⁶ {there}, and the other way round." in sentence
-    assert "ε = 1," in ENGLISH.reading(promise)
-    assert "δ = 10⁻⁶ " in ENGLISH.reading(promise)
+        for sentence in (ENGLISH.meaning(headline, query), ENGLISH.whole(promise, query)):
+            assert f"2.72 times as likely {here} as {there}, plus at most 10⁻⁶ " in sentence
+        assert ENGLISH.odds(headline, query) == ""
+    assert ENGLISH.headline(headline) == "ε = 1, δ = 10⁻⁶"
+    assert "e^ε" in ENGLISH.reading(headline)
 
 
-def test_a_zero_concentrated_promise_is_read_by_the_tail_of_its_loss(make) -> None:
+def test_a_zero_concentrated_promise_has_both_readings_each_with_its_own_sentence(make) -> None:
     promise, query = ZeroConcentratedDP(0.05), make("known").plan.query
-    said = "towards the truth by at most a factor of 5.55, apart from an event of probability at most 10⁻⁶ "
-    assert said in ENGLISH.meaning(promise, query)
-    assert said in ENGLISH.whole(promise, query)
-    assert "ε = 1.713 at δ = 10⁻⁶; this δ was chosen for reading" in ENGLISH.reading(promise)
-    assert "ε = ρ + 2√(ρ ln(1/δ))" in ENGLISH.reading(promise)
-    assert "ε = ξ + ρ + 2√(ρ ln(1/δ))" in ENGLISH.reading(ZeroConcentratedDP(0.05, xi=0.1))
+    headline = Headline.of(promise)
+    means = "4.36 times as likely with your data as without them, plus at most 10⁻⁶ "
+    moves = "towards the truth by more than a factor of 5.55 with probability at most 10⁻⁶ (1 in 1,000,000)."
+    assert ENGLISH.headline(headline) == "ε = 1.472, δ = 10⁻⁶"
+    assert means in ENGLISH.meaning(headline, query)
+    assert moves in ENGLISH.odds(headline, query)
+    assert "odds" not in ENGLISH.meaning(headline, query)
+    assert means in ENGLISH.whole(promise, query)
+    assert moves in ENGLISH.whole(promise, query)
+    assert "As (ε, δ) it is ε = 1.472, δ = 10⁻⁶." in ENGLISH.reading(headline)
+    assert "ε′ = ρ + 2√(ρ ln(1/δ)) = 1.713 with probability at most δ" in ENGLISH.reading(headline)
+    assert "ε′ = ξ + ρ + 2√(ρ ln(1/δ))" in ENGLISH.reading(Headline.of(ZeroConcentratedDP(0.05, xi=0.1)))
+
+
+def test_a_random_promise_never_speaks_without_its_gamma(make) -> None:
+    headline, query = Headline.of(RandomDP(PureDP(1.0), 0.05)), make("known").plan.query
+    assert ENGLISH.headline(headline) == "ε = 1, δ = 0, γ = 0.05"
+    assert "γ = 0.05" in ENGLISH.meaning(headline, query)
+    assert ENGLISH.odds(headline, query).startswith("For the others: ")
+
+
+def test_a_promise_of_nearly_nothing_is_said_to_be_that(make) -> None:
+    headline = replace(Headline.of(ZeroConcentratedDP(1.0)), implied=math.inf, odds=math.inf)
+    assert ENGLISH.meaning(headline, make("known").plan.query).endswith("next to nothing is promised.")
+    assert ENGLISH.odds(headline, make("known").plan.query).endswith("may move the odds by any factor.")
+    assert ENGLISH.headline(headline) == "ε = ∞, δ = 10⁻⁶"
 
 
 Density = Callable[[int], float]
@@ -107,18 +134,21 @@ def stated(sentence: str, pattern: str) -> float:
 @pytest.mark.parametrize("rho", [0.005, 0.05, 0.5])
 def test_the_loss_of_gaussian_noise_stays_within_the_sentence(make, rho: float, moved: int) -> None:
     noise = Gaussian.fitting(ZeroConcentratedDP(rho), sensitivity=moved)
-    sentence = ENGLISH.meaning(noise.promise(), make("known").plan.query)
+    headline, query = Headline.of(noise.promise()), make("known").plan.query
+    sentence = ENGLISH.odds(headline, query)
     assert "probability at most 10⁻⁶ " in sentence
     assert exceeded(noise, stated(sentence, "a factor of")) <= 1e-6
-    # The ε of (ε, δ) is no such bound, though it is a promise that this noise keeps.
-    arrow = odds(noise.promise().to_approximate(delta=1e-6).epsilon)
-    assert excess(noise, float(arrow)) <= 1e-6 < exceeded(noise, float(arrow))
+    # The factor of (ε, δ) is no such bound, though it is a promise that this noise keeps.
+    factor = stated(ENGLISH.meaning(headline, query), "at most")
+    assert excess(noise, factor) <= 1e-6 < exceeded(noise, factor)
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
 def test_the_loss_of_laplace_noise_stays_within_the_sentence(make, epsilon: float) -> None:
     noise = Laplace.fitting(PureDP(epsilon), sensitivity=5)
-    factor = stated(ENGLISH.meaning(noise.promise(), make("known").plan.query), "a factor of")
+    headline, query = Headline.of(noise.promise()), make("known").plan.query
+    factor = stated(ENGLISH.odds(headline, query), "a factor of")
+    assert factor == stated(ENGLISH.meaning(headline, query), "at most")
     assert exceeded(noise, factor) == 0
     assert exceeded(noise, 0.98 * factor) > 0.1
 
@@ -134,8 +164,8 @@ def test_the_loss_of_laplace_noise_stays_within_the_sentence(make, epsilon: floa
 )
 def test_an_approximate_sentence_holds_and_is_no_tail_bound(make, noise: Gaussian | Laplace, epsilon: float) -> None:
     promise = ApproximateDP(epsilon, excess(noise, math.exp(epsilon)))
-    sentence = ENGLISH.meaning(promise, make("known").plan.query)
-    factor, delta = stated(sentence, "at most"), stated(sentence, r"· p \+")
+    sentence = ENGLISH.meaning(Headline.of(promise), make("known").plan.query)
+    factor, delta = stated(sentence, "is at most"), stated(sentence, "plus at most")
     assert excess(noise, factor) <= delta
     assert excess(noise, 0.95 * factor) > delta
     assert exceeded(noise, factor) > 1.5 * delta

@@ -20,8 +20,9 @@ from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.report.explain import VOICES, explain, render, to_dict
 from sitr.report.explanation import Explanation, Language, symbols
+from sitr.report.headline import READING_DELTA, Headline
 from sitr.report.text import as_text
-from sitr.report.words import READING_DELTA, odds
+from sitr.report.words import odds
 
 PROMISES: dict[str, Promise] = {
     "pure": PureDP(0.25),
@@ -91,7 +92,13 @@ def test_what_has_no_single_epsilon_is_read_at_one_delta_and_says_so(name: str, 
     told = parts(explain(promise, language=language))["meaning"]
     read = promise.to_approximate(delta=READING_DELTA)
     assert symbols(read).partition(",")[0] in told
-    assert f"{odds(read.epsilon)} · p + 10⁻⁶" in told
+    factor = odds(read.epsilon)
+    assert {Language.ENGLISH: f"{factor} times as likely", Language.ARABIC: f"{factor} · p + 10⁻⁶"}[language] in told
+    tail = Headline.of(promise).odds
+    assert tail is not None
+    assert tail > read.epsilon
+    moves = {Language.ENGLISH: "by more than a factor of {}", Language.ARABIC: "بعامل أكبر من {}"}
+    assert moves[language].format(odds(tail)) in told
     assert "δ = 10⁻⁶" in told
     assert {Language.ENGLISH: "One reading of many", Language.ARABIC: "قراءة واحدة من قراءات كثيرة"}[language] in told
 

@@ -29,14 +29,16 @@ def test_pure() -> None:
 def test_approximate_is_its_definition_and_not_but_for_delta() -> None:
     """(ε, δ) lets the loss exceed ε with a probability above δ: "with probability 1 − δ" would be false."""
     meaning = told(ApproximateDP(1.0, 1e-6)).meaning
-    assert "follows with probability at most 2.72 · p + 10⁻⁶ with them, and the other way round." in meaning
+    assert "at most 2.72 times as likely with your data as without them, plus at most 10⁻⁶ " in meaning
+    assert ", and vice versa." in meaning
     assert "apart from" not in meaning
     assert meaning.endswith("accuses wrongly in 5% of cases accuses rightly in at most 13.6%.")
 
 
 def test_a_profile_says_how_much_of_delta_can_be_outright() -> None:
     profile = told(PrivacyProfile(((1.0, 1e-3), (2.0, 1e-6))))
-    assert "at most 2.72 · p + 0.001, and at most 7.39 · p + 10⁻⁶ with them" in profile.meaning
+    assert "at most 2.72 times as likely with your data as without them, plus at most 0.001 " in profile.meaning
+    assert "and at most 7.39 times as likely plus at most 10⁻⁶ " in profile.meaning
     assert "with probability up to 10⁻⁶ (1 in 1,000,000), somebody exposed outright" in profile.failure
     assert "0.001" not in profile.failure
     many = told(PrivacyProfile(tuple((float(i), 10.0**-i) for i in range(1, 30))))
@@ -57,7 +59,7 @@ def test_the_spread_bounds_the_mean_too() -> None:
 
 
 def test_zero_concentrated_with_and_without_a_constant() -> None:
-    assert "One reading of many, at δ = 10⁻⁶, is ε = 5.222." in told(ZeroConcentratedDP(0.5)).meaning
+    assert "One reading of many is ε = 5.222, δ = 10⁻⁶." in told(ZeroConcentratedDP(0.5)).meaning
     assert "ξ" not in f"{told(ZeroConcentratedDP(0.5))}"
     assert "and a constant: ρ = 0.5, ξ = 0.1." in told(ZeroConcentratedDP(0.5, xi=0.1)).promised
 

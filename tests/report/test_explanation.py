@@ -25,9 +25,7 @@ from sitr.report.explanation import (
     belief,
     detected,
     linear,
-    mean_loss,
     one_in,
-    reading,
     remaining,
     some_orders,
     some_points,
@@ -93,19 +91,6 @@ def test_tests_between_gaussians(mu: float, shown: str) -> None:
 def test_a_blind_guess_is_right_as_often_as_it_is_wrong() -> None:
     assert detected(ApproximateDP(0.0, 0.0)) == detected(PrivacyProfile(((0.0, 0.0),))) == "5%"
     assert detected(ApproximateDP(0.0, 1e-9)) == "5.01%"
-
-
-@given(st.floats(0, 1e6), st.floats(0, 1e6))
-def test_the_mean_is_bounded_by_both_parameters(mu: float, tau: float) -> None:
-    mean = exact(mean_loss(ConcentratedDP(mu, tau)))
-    least = min(exact(mu), exact(tau) ** 2 / 2)
-    assert least <= mean <= least * (1 + Fraction(1, 10**15)) + Fraction(1, 10**300)
-
-
-def test_a_reading_that_has_no_float_is_none() -> None:
-    assert reading(GaussianDP(1.0)) == GaussianDP(1.0).to_approximate(delta=1e-6)
-    for promise in (GaussianDP(1e200), ConcentratedDP(1.0, 1e200)):
-        assert reading(promise) is None
 
 
 @pytest.mark.parametrize("epsilon", [701.0, 1e6, 1e300])

@@ -16,6 +16,7 @@ from sitr.releases.release import Release
 from sitr.report.certificate import Certificate, to_dict
 from sitr.report.english import ENGLISH
 from sitr.report.figures import visible
+from sitr.report.headline import of_answer
 from sitr.report.html import FIRST_ROWS, MOST_ROWS, fragment, page, preview_fragment
 from sitr.report.rows import rows
 from sitr.report.words import notation
@@ -89,8 +90,9 @@ def test_hostile_names_are_shown_as_they_are(make: Make, certify: Certify) -> No
 def test_a_page_says_everything(certificate: Certificate) -> None:
     release, plan, shown = certificate.release, certificate.release.plan, Document(page(certificate)).text
     sentences = [
-        ENGLISH.meaning(plan.promise(), plan.query),
-        ENGLISH.reading(plan.promise()),
+        ENGLISH.meaning(of_answer(plan), plan.query),
+        ENGLISH.odds(of_answer(plan), plan.query),
+        ENGLISH.reading(of_answer(plan)),
         ENGLISH.protected(plan.query),
         ENGLISH.contribution(plan.query),
         ENGLISH.exposure(plan),
@@ -124,7 +126,7 @@ def test_the_band_is_there_if_and_only_if_it_must(make: Make, certify: Certify, 
     assert ("NOT PRIVATE" in source) is not private
     assert ('class="band"' in source) is not private
     assert ('class="badge"' in source) is private
-    assert (ENGLISH.meaning(release.plan.promise(), release.plan.query) in source) is private
+    assert (ENGLISH.meaning(of_answer(release.plan), release.plan.query) in source) is private
     assert ("NOT PRIVATE" in fragment(release)) is not private
 
 

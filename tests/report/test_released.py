@@ -13,6 +13,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.report.certificate import before
 from sitr.report.english import ENGLISH
+from sitr.report.headline import Headline
 from sitr.report.plots import budget_bar
 from sitr.report.released import Record, page, render, to_dict
 from sitr.report.text import as_text
@@ -98,4 +99,4 @@ def test_the_bar_shows_gamma_as_open_until_the_first_charge():
 
 def test_the_flavor_and_the_meaning_of_a_random_budget():
     assert ENGLISH.flavor(PRICE) == "random approximate differential privacy"
-    assert ENGLISH.reading(PRICE) == ENGLISH.reading(ApproximateDP(0.5, 1e-7))
+    assert "ε = 0.5, δ = 10⁻⁷, γ = 0.04" in ENGLISH.reading(Headline.of(PRICE))

@@ -12,7 +12,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.report.words import loss_quantile, notation, odds
+from sitr.report.words import notation, odds
 
 
 @given(st.floats(0.001, 20))
@@ -32,20 +32,3 @@ def test_odds_are_rounded_up(epsilon: float) -> None:
 def test_promises_are_rounded_outward(promise: Additive, shown: str, left: str) -> None:
     assert notation(promise) == shown
     assert notation(promise, left=True) == left
-
-
-@given(st.floats(1e-9, 100), st.floats(0, 10), st.floats(1e-300, 0.9))
-def test_the_quantile_of_a_loss_is_the_formula_rounded_up(rho: float, xi: float, delta: float) -> None:
-    found = loss_quantile(ZeroConcentratedDP(rho, xi=xi), delta=delta)
-    formula = xi + rho + 2 * math.sqrt(rho * math.log(1 / delta))
-    assert formula * (1 - 1e-12) <= found <= formula * (1 + 1e-12)
-
-
-@given(st.floats(1e-9, 100), st.floats(1e-300, 0.9))
-def test_the_quantile_of_a_loss_is_more_than_the_arrow(rho: float, delta: float) -> None:
-    promise = ZeroConcentratedDP(rho)
-    assert loss_quantile(promise, delta=delta) > promise.to_approximate(delta=delta).epsilon
-
-
-def test_without_a_slope_the_loss_never_exceeds_its_offset() -> None:
-    assert loss_quantile(ZeroConcentratedDP(0.0, xi=0.25), delta=1e-6) == 0.25

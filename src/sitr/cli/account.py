@@ -55,7 +55,8 @@ def account(
             )
     gamma: dict[str, object] = {"releases": read.releases, "gamma": read.gamma if read.random else None}
     gamma |= random_dict(read) if read.random else {}
-    tell(found.headline(), plan_rows(read, found), gamma | found.to_dict(), as_json=as_json)
+    told = found.to_dict(gamma=read.gamma if read.random else None)
+    tell(found.headline(), plan_rows(read, found), gamma | told, as_json=as_json)
     draw(found, plot, as_json=as_json)
 
 

@@ -35,6 +35,7 @@ def convert(
     from sitr.flavors.notation import parse, write
     from sitr.report.explain import explain
     from sitr.report.explanation import Language
+    from sitr.report.headline import Headline
     from sitr.report.text import show
 
     stated = parse(promise)
@@ -42,13 +43,14 @@ def convert(
     result = converted(source, to, delta=delta)
     whose = "" if group == 1 else f"For a group of {group}, with all their data in place of yours: "
     meaning = whose + explain(result, language=Language.ENGLISH).meaning
-    failure = _failure(source, result)
+    failure, headline = _failure(source, result), Headline.of(result)
     if as_json:
-        words = {"meaning": meaning, "failure": failure}
+        words = {"meaning": meaning, "failure": failure, "headline": headline.to_dict()}
         say_json({"promise": write(stated), "group": group, "result": write(result), **words})
         return
     out = console()
     out.print(write(result), style="bold", soft_wrap=True)
+    show(Text(headline.symbols()), out=out)
     show(Text(meaning), out=out)
     show(Text(failure), out=out)
 

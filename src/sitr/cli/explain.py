@@ -27,13 +27,14 @@ def explain(
     from sitr.flavors.notation import parse, write
     from sitr.report import explain as explained
     from sitr.report.explanation import Language
+    from sitr.report.headline import Headline
     from sitr.report.text import show
 
     language = _language(lang)
     read = parse(promise)
     explanation = explained.explain(read, language=language)
     if as_json:
-        say_json({"promise": write(read), **explained.to_dict(explanation)})
+        say_json({"promise": write(read), **explained.to_dict(explanation), "headline": Headline.of(read).to_dict()})
     elif language is Language.ARABIC:
         # Lines from right to left are broken by the terminal, which alone knows how they run.
         console().print(explained.render(explanation), soft_wrap=True)

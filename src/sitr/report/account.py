@@ -12,11 +12,15 @@ from rich.text import Text
 
 from sitr.accounting.plan import Plan
 from sitr.accounting.training import Training
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.random import RandomDP
 from sitr.loss.bounds import Bounds
 from sitr.loss.loss import Loss
 from sitr.report.attack import Attack, ends
 from sitr.report.comparison import outright, random_words
 from sitr.report.figures import about, at_least, at_most, counted, number
+from sitr.report.headline import Headline
+from sitr.report.headline_english import likelihood
 
 Rows = tuple[tuple[str, str], ...]
 
@@ -57,11 +61,23 @@ class Account:
         symbol, given = ("δ", f"ε = {about(self.epsilon)}") if self.epsilon is not None else ("ε", _delta(self.delta))
         return f"{symbol} {between(self.found)} at {given}"
 
-    def to_dict(self) -> dict[str, object]:
+    def reading(self, *, gamma: float | None = None) -> Headline | None:
+        """The (ε, δ) that is proved, as in all reports; None if there is no such ε. A plan may have a γ, too."""
+        epsilon = self.found.upper if self.epsilon is None else self.epsilon
+        if epsilon == math.inf:
+            return None
+        promise = ApproximateDP(epsilon, min(1.0, self.largest_delta))
+        return Headline(
+            promise if gamma is None else RandomDP(promise, gamma), promise.delta, epsilon, odds=None, exact=epsilon
+        )
+
+    def to_dict(self, *, gamma: float | None = None) -> dict[str, object]:
         """For machines: exact bounds, nothing rounded for reading."""
+        headline = self.reading(gamma=gamma)
         return {
             "epsilon": ends(self.found) if self.epsilon is None else self.epsilon,
             "delta": ends(self.found) if self.delta is None else self.delta,
+            "headline": headline and headline.to_dict(),
             "infinite_mass": self.loss.infinite_mass(),
             "attack": self.attack.to_dict(),
         }
@@ -99,12 +115,20 @@ def plan_rows(plan: Plan, account: Account) -> Rows:
     """
     rows = [
         ("releases", f"{counted(plan.releases, 'release')} in {counted(len(plan.steps), 'step')}."),
-        *(() if plan.random else account.attack.words()),
+        *(() if plan.random else (*_meaning(account), *account.attack.words())),
         ("outright", outright(account.loss.infinite_mass(), delta=account.largest_delta)),
     ]
     if plan.random:
         rows.append(("random", random_words(plan)))
     return tuple(rows)
+
+
+def _meaning(account: Account) -> Rows:
+    """What the (ε, δ) of a plan means; nothing where there is none."""
+    if (headline := account.reading()) is None:
+        return ()
+    points = ((headline.epsilon, headline.delta),)
+    return (("meaning", likelihood(points, sides=("with your data", "without them"), told="all releases together")),)
 
 
 def training_rows(training: Training, account: Account) -> Rows:

@@ -23,6 +23,7 @@ from sitr.query.schema import Key
 from sitr.releases.release import Release
 from sitr.report.english import ENGLISH
 from sitr.report.figures import CONFIDENCE
+from sitr.report.headline import of_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ def to_dict(certificate: Certificate) -> dict[str, Any]:
     protected         `unit` ("person" or "row"), `column`, `relation`
     caps              `max_groups`, `max_rows_per_group` of one unit
     price, promise    what was asked for, and what the mechanisms keep: `notation`, `flavor` and its parameters
+    headline          the promise as (ε, δ), see `sitr.report.headline`
     delta             `infinite_mass`: exposed outright; `finite_tail`: degrades gracefully, null where ρ bounds it
     keys              `columns`, `known`, and for unknown ones the `threshold`: `least`, `noise`, `promise`
     columns           `name`, `aggregate`, `noise`, `sensitivity` (`l1`, `l2_squared`, `largest`, in granules),
@@ -141,7 +143,7 @@ def after_paying(plan: Plan, budget: Filter) -> Filter | None:
 
 
 def _plan(plan: Plan) -> dict[str, Any]:
-    query, moments = plan.query, isinstance(plan.promise(), ZeroConcentratedDP)
+    query, moments, headline = plan.query, isinstance(plan.promise(), ZeroConcentratedDP), of_answer(plan)
     return {
         "question": text(query.query),
         "protected": {
@@ -152,6 +154,7 @@ def _plan(plan: Plan) -> dict[str, Any]:
         "caps": {"max_groups": query.max_groups, "max_rows_per_group": query.max_rows_per_group},
         "price": promise_dict(plan.price),
         "promise": promise_dict(plan.promise()),
+        "headline": headline.to_dict(),
         "delta": {"infinite_mass": plan.infinite_mass(), "finite_tail": None if moments else plan.tail_delta},
         "keys": {
             "columns": [key.name for key in query.keys],
@@ -165,8 +168,9 @@ def _plan(plan: Plan) -> dict[str, Any]:
         },
         "columns": [_column(column) for column in plan.columns],
         "words": {
-            "meaning": ENGLISH.meaning(plan.promise(), query),
-            "reading": ENGLISH.reading(plan.promise()),
+            "meaning": ENGLISH.meaning(headline, query),
+            "odds": ENGLISH.odds(headline, query),
+            "reading": ENGLISH.reading(headline),
             "protected": ENGLISH.protected(query),
             "contribution": ENGLISH.contribution(query),
             "error": ENGLISH.error(),

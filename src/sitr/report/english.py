@@ -24,8 +24,11 @@ from sitr.neighbors.unit import Person
 from sitr.query.cost import Noisy, Plan
 from sitr.query.rewrite import BoundedQuery
 from sitr.query.schema import Key
+from sitr.report.explanation import symbols
 from sitr.report.figures import CONFIDENCE, about, at_least, at_most, chance, counted, number, shortened, visible
-from sitr.report.words import READING_DELTA, Words, exceptions, loss_quantile, notation, odds
+from sitr.report.headline import Headline, rounded
+from sitr.report.headline_english import likelihood, moved
+from sitr.report.words import Protects, Words, exceptions, notation
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,58 +50,61 @@ class English:
             case RandomDP(inner):
                 return f"random {self.flavor(_inside(inner))}"
 
-    def meaning(self, promise: Kept, query: BoundedQuery, /) -> str:
+    def headline(self, headline: Headline, /) -> str:
+        if headline.exact is None:
+            return headline.symbols()
+        alone = f"{symbols(headline.promise)} alone implies ε = {at_most(headline.implied)}"
+        return f"{headline.symbols()}: exact for this noise, where {alone} at the same δ"
+
+    def meaning(self, headline: Headline, query: Protects, /) -> str:
+        """P(S) ≤ e^ε·Q(S) + δ for all S, both ways: whatever is done with an answer is such an S.  [DKMMN06, Def. 1]"""
+        return self._means(headline, query, "this answer")
+
+    def odds(self, headline: Headline, query: Protects, /) -> str:
         """Bayes: posterior odds are prior odds times e^L, where L > 0 speaks for the truth and L < 0 against it.
 
-        Pure: |L| ≤ ε, always. Zero-concentrated: P(L > ε) ≤ δ; to be misled as much, L < −ε, is rarer still, but not
-        within the same δ. Approximate: E[(1 − e^{ε−L})₊] ≤ δ allows P(L > ε) > δ, so the sentence is the definition.
+        Where |L| ≤ ε always, the odds move by at most e^ε. Otherwise P(L > ε′) ≤ δ bounds how far they move towards the
+        truth; to be misled as much, L < −ε′, is rarer still, but not within the same δ. No (ε, δ) says this at its own
+        δ: E[(1 − e^{ε−L})₊] ≤ δ allows P(L > ε) > δ.
         """
-        return self._bound(promise, query, "this answer")
+        return self._odds(headline, query, "this answer")
 
     def newcomer(self, promise: Kept, /) -> str:
         if not isinstance(promise, RandomDP):
             return ""
         return f"{RANDOM} Here {exceptions(promise.gamma, promise.basis, promise.parts)}."
 
-    def whole(self, promise: Kept, query: BoundedQuery, /) -> str:
-        return self._bound(promise, query, "all that this budget will ever pay for, taken together,")
+    def whole(self, promise: Kept, query: Protects, /) -> str:
+        headline, told = Headline.of(promise), "all that this budget will ever pay for, taken together,"
+        return f"{self._means(headline, query, told)} {self._odds(headline, query, told)}".strip()
 
-    def _bound(self, promise: Kept, query: BoundedQuery, told: str) -> str:
-        belief = f"Whatever anyone believed beforehand about {_doubt(query)}, {told}"
-        match promise:
-            case PureDP(epsilon) | ApproximateDP(epsilon, 0.0):
-                return f"{belief} changes the odds by at most a factor of {odds(epsilon)}."
-            case ApproximateDP(epsilon, delta):
-                here, there = _sides(query)
-                return (
-                    f"Whatever follows from {told} with probability p {here} follows with probability at most "
-                    f"{odds(epsilon)} · p + {at_most(delta)} {there}, and the other way round."
-                )
-            case ZeroConcentratedDP():
-                factor = odds(loss_quantile(promise, delta=READING_DELTA))
-                return (
-                    f"{belief} moves the odds towards the truth by at most a factor of {factor}, apart from an event "
-                    f"of probability at most {at_most(READING_DELTA)} ({chance(READING_DELTA)})."
-                )
-            case RandomDP(inner):
-                return f"{self.newcomer(promise)} For the others: {self._bound(_inside(inner), query, told)}"
+    def _means(self, headline: Headline, query: Protects, told: str) -> str:
+        sentence = likelihood(((headline.epsilon, headline.delta),), sides=_sides(query), told=told)
+        if isinstance(headline.promise, RandomDP):
+            return f"{self.newcomer(headline.promise)} For the others: {sentence}"
+        return sentence
 
-    def reading(self, promise: Kept, /) -> str:
-        match promise:
-            case PureDP(epsilon) | ApproximateDP(epsilon, 0.0):
-                return f"The factor is e^ε with ε = {at_most(epsilon)}, rounded up."
-            case ApproximateDP(epsilon, delta):
-                return f"The factor of p is e^ε with ε = {at_most(epsilon)}, rounded up; δ = {at_most(delta)} is added."
-            case ZeroConcentratedDP(_, xi=xi):
-                epsilon = loss_quantile(promise, delta=READING_DELTA)
-                return (
-                    f"The promise itself is {notation(promise)}: every moment of the privacy loss is at most a "
-                    f"Gaussian's. So the loss exceeds ε = {'ξ + ' if xi else ''}ρ + 2√(ρ ln(1/δ)) with probability at "
-                    f"most δ. The factor is e^ε, rounded up, with ε = {at_most(epsilon)} at δ = "
-                    f"{at_most(READING_DELTA)}; this δ was chosen for reading, another δ gives another ε."
-                )
-            case RandomDP(inner):
-                return self.reading(_inside(inner))
+    def _odds(self, headline: Headline, query: Protects, told: str) -> str:
+        if headline.odds is None:
+            return ""
+        others = "For the others: whatever" if headline.gamma is not None else "Whatever"
+        return (
+            f"{others} anyone believed beforehand about {_doubt(query)}, {moved(headline.odds, headline.delta, told)}"
+        )
+
+    def reading(self, headline: Headline, /) -> str:
+        told = f"{self.headline(headline)}. The factor in the first sentence is e^ε, rounded up."
+        if headline.odds is None or headline.delta == 0.0:
+            return told
+        inner = headline.promise.inner if isinstance(headline.promise, RandomDP) else headline.promise
+        offset = "ξ + " if isinstance(inner, ZeroConcentratedDP) and inner.xi else ""
+        return (
+            f"The promise itself is {symbols(headline.promise)}: every moment of the privacy loss is at most a "
+            f"Gaussian's. As (ε, δ) it is {told} The odds need a larger number: the loss exceeds ε′ = {offset}ρ + "
+            f"2√(ρ ln(1/δ)) = {rounded(headline.odds)} with probability at most δ (probabilistic differential "
+            f"privacy), and their factor is e^ε′, rounded up. δ = {at_most(headline.delta)} was chosen for reading; "
+            "another δ gives another ε and ε′."
+        )
 
     def protected(self, query: BoundedQuery, /) -> str:
         rows = f"all rows with the same {visible(query.unit.column)}" if isinstance(query.unit, Person) else "one row"
@@ -302,7 +308,7 @@ def _result(share: Fraction, symbol: str) -> str:
     return f"{'=' if at_least(share, digits=6) == text else '≤'} {text} = {symbol}"
 
 
-def _doubt(query: BoundedQuery) -> str:
+def _doubt(query: Protects) -> str:
     """What the promise keeps in doubt."""
     person = isinstance(query.unit, Person)
     if query.relation is Relation.ADD_REMOVE:
@@ -310,11 +316,11 @@ def _doubt(query: BoundedQuery) -> str:
     return f"whether these data hold {'your rows or other rows' if person else 'one row or another row'} in their place"
 
 
-def _sides(query: BoundedQuery) -> tuple[str, str]:
-    """The two neighbouring tables, as they are told apart."""
+def _sides(query: Protects) -> tuple[str, str]:
+    """The two neighbouring tables."""
     person = isinstance(query.unit, Person)
     if query.relation is Relation.ADD_REMOVE:
-        return ("without you", "with you") if person else ("without any one row", "with it")
+        return ("with your data", "without them") if person else ("with any one row", "without it")
     if person:
         return "with your rows", "with any other person's rows in their place"
     return "with any one row", "with any other row in its place"

@@ -6,6 +6,7 @@ Unicode isolates: without them the order of `ε = 0.5` or of `(1, 10⁻⁶)` is 
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -27,16 +28,15 @@ from sitr.report.explanation import (
     belief,
     detected,
     linear,
-    mean_loss,
     one_in,
-    reading,
     remaining,
     some_orders,
     some_points,
     symbols,
 )
 from sitr.report.figures import about, at_most
-from sitr.report.words import READING_DELTA, odds, shares
+from sitr.report.headline import Headline, mean_loss
+from sitr.report.words import odds, shares
 
 
 def ltr(formula: str) -> str:
@@ -230,19 +230,30 @@ def _on_average(promise: ConcentratedDP) -> str:
 
 
 def _numbers(promise: Concentrated, whom: Whom, *, before: str = "") -> str:
-    """The promise as (ε, δ) at one δ, said to be one reading of many; or its largest loss, if it sets one."""
-    if (largest := largest_loss(promise)) is not None:
-        return _always(largest, whom)
-    delta = ltr(f"δ = {at_most(READING_DELTA)}")
-    if (read := reading(promise)) is None:
-        told = f"عند {delta} تفوق {_EPSILON} كل عدد يمكن كتابته هنا: فالوعد يكاد يكون بلا مضمون."
-    else:
+    """The promise as (ε, δ) at one δ, said to be one reading of many, and the odds; or the largest loss it allows.
+
+    Only the odds are told with a probability: the loss exceeds ε with more than δ, but ε′ with at most δ.
+    """
+    headline = Headline.of(promise)
+    if headline.delta == 0.0:
+        return _always(headline.epsilon, whom)
+    delta = ltr(f"δ = {at_most(headline.delta)}")
+    told = f"عند {delta} تفوق {_EPSILON} كل عدد يمكن كتابته هنا: فالوعد يكاد يكون بلا مضمون."
+    if math.isfinite(headline.epsilon) and headline.odds is not None:
         told = (
-            f"إليك قراءة واحدة من قراءات كثيرة: عند {delta} تكون {ltr(f'ε = {at_most(read.epsilon)}')}. "
-            f"{_follows(((read.epsilon, read.delta),), whom)} وكل {_DELTA} أخرى تعطي {_EPSILON} أخرى، وهي تصح جميعًا "
-            "في آن واحد."
+            f"إليك قراءة واحدة من قراءات كثيرة: {ltr(headline.symbols())}. "
+            f"{_follows(((headline.epsilon, headline.delta),), whom)} وكل {_DELTA} أخرى تعطي {_EPSILON} أخرى، وهي تصح "
+            f"جميعًا في آن واحد. {_moved(headline.odds, headline.delta, whom)}"
         )
     return f"{before} {told}".strip()
+
+
+def _moved(epsilon: float, delta: float, whom: Whom) -> str:
+    """P(L > ε′) ≤ δ, as Bayes reads it."""
+    return (
+        f"ومهما كان ما يعتقده أي شخص مسبقًا بشأن {_DOUBT[whom]}، فإن احتمال أن تقرّب الإجابة نسبة الأرجحية من الحقيقة "
+        f"بعامل أكبر من {ltr(odds(epsilon))} لا يتجاوز {ltr(at_most(delta))}{_parenthesis(delta)}."
+    )
 
 
 def _bad_luck(promise: Concentrated, whom: Whom) -> str:

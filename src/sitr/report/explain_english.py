@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from sitr.flavors.approximate import ApproximateDP
@@ -21,17 +22,16 @@ from sitr.report.explanation import (
     all_shown,
     belief,
     detected,
-    linear,
-    mean_loss,
     one_in,
-    reading,
     remaining,
     some_orders,
     some_points,
     symbols,
 )
 from sitr.report.figures import about, at_most
-from sitr.report.words import BASES, READING_DELTA, odds, shares
+from sitr.report.headline import Headline, mean_loss
+from sitr.report.headline_english import likelihood, moved
+from sitr.report.words import BASES, odds, shares
 
 _PAIR = {
     Whom.YOU: "any two data sets that differ in one person",
@@ -42,7 +42,7 @@ _DOUBT = {
     Whom.NEWCOMER: "whether the newcomer's data are included or those of the person replaced",
 }
 _SIDES = {
-    Whom.YOU: ("without your data", "with them"),
+    Whom.YOU: ("with your data", "without them"),
     Whom.NEWCOMER: ("before the exchange", "after it"),
 }
 
@@ -180,12 +180,7 @@ def _continued(sentence: str) -> str:
 
 def _follows(points: tuple[tuple[float, float], ...], whom: Whom) -> str:
     """P(S) ≤ e^ε·Q(S) + δ, which is more than to say "but with probability δ".      [DKMMN06, Def. 1]"""
-    here, there = _SIDES[whom]
-    bounds = ", and ".join(f"at most {linear(epsilon, delta)}" for epsilon, delta in points)
-    return (
-        f"Whatever follows from the answer with probability p {here} follows with probability {bounds} {there}, "
-        "and the other way round."
-    )
+    return likelihood(points, sides=_SIDES[whom], told="the answer")
 
 
 def _test(promise: ApproximateDP | PrivacyProfile | GaussianDP) -> str:
@@ -214,15 +209,19 @@ def _on_average(promise: ConcentratedDP) -> str:
 
 
 def _numbers(promise: Concentrated, whom: Whom, *, before: str = "") -> str:
-    """The promise as (ε, δ) at one δ, said to be one reading of many; or its largest loss, if it sets one."""
-    if (largest := largest_loss(promise)) is not None:
-        return _always(largest, whom)
-    if (read := reading(promise)) is None:
-        told = f"At δ = {at_most(READING_DELTA)} its ε is larger than any number here: next to nothing is promised."
-    else:
+    """The promise as (ε, δ) at one δ, said to be one reading of many, and the odds; or the largest loss it allows.
+
+    Only the odds are told with a probability: the loss exceeds ε with more than δ, but ε′ with at most δ.
+    """
+    headline = Headline.of(promise)
+    if headline.delta == 0.0:
+        return _always(headline.epsilon, whom)
+    told = _follows(((headline.epsilon, headline.delta),), whom)
+    if math.isfinite(headline.epsilon) and headline.odds is not None:
         told = (
-            f"One reading of many, at δ = {at_most(READING_DELTA)}, is ε = {at_most(read.epsilon)}. "
-            f"{_follows(((read.epsilon, read.delta),), whom)} Another δ gives another ε, and all of them hold at once."
+            f"One reading of many is {headline.symbols()}. {told} Another δ gives another ε, and all of them hold at "
+            f"once. Whatever anyone believed beforehand about {_DOUBT[whom]}, "
+            f"{moved(headline.odds, headline.delta, 'the answer')}"
         )
     return f"{before} {told}".strip()
 

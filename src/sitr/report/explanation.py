@@ -21,9 +21,9 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP, Table
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import Number, ball, exact, upper, upward
+from sitr.loss.bounds import Number, ball, exact, upper
 from sitr.report.figures import at_least, at_most
-from sitr.report.words import READING_DELTA, odds
+from sitr.report.words import odds
 
 Concentrated: TypeAlias = ConcentratedDP | ZeroConcentratedDP | RenyiDP | GaussianDP
 """The flavors without one ε: they are read as (ε, δ) at a δ that the reader chooses, unless they set a largest loss."""
@@ -130,27 +130,6 @@ def all_shown(promise: PrivacyProfile | RenyiDP) -> bool:
     if isinstance(promise, PrivacyProfile):
         return len(promise.points) <= MOST
     return isinstance(promise.curve, Table) and len(promise.curve.points) <= MOST
-
-
-def reading(promise: Concentrated) -> ApproximateDP | None:
-    """The promise as (ε, δ) at one δ; None if that ε has no float.
-
-    >>> reading(GaussianDP(1.0)), reading(GaussianDP(1e200))
-    (ApproximateDP(epsilon=4.88..., delta=1e-06), None)
-    """
-    try:
-        return promise.to_approximate(delta=READING_DELTA)
-    except ValueError:
-        return None
-
-
-def mean_loss(promise: ConcentratedDP) -> float:
-    """The least bound on the mean that follows: μ, or τ²/2 where the spread alone says more.      [DR16, Def. 2.1]
-
-    >>> mean_loss(ConcentratedDP(5.0, 1.0)), mean_loss(ConcentratedDP(0.25, 1.0))
-    (0.5, 0.25)
-    """
-    return upward(min(exact(promise.mu), exact(promise.tau) ** 2 / 2))
 
 
 def belief(epsilon: float) -> str:

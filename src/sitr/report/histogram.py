@@ -29,7 +29,8 @@ from sitr.releases.histogram import Bins, Buckets, Flat, Plan, Sparse, Tree, Unl
 from sitr.report import histogram_chart, html
 from sitr.report.english import ENGLISH
 from sitr.report.figures import CONFIDENCE, about, at_most, chance, counted, number, visible
-from sitr.report.text import MOST_ROWS, facts
+from sitr.report.headline import of_histogram
+from sitr.report.text import MOST_ROWS, facts, promised
 from sitr.report.words import notation
 
 _BAR = 30
@@ -138,8 +139,7 @@ def answer(record: Record, *, most: int | None = MOST_ROWS) -> RenderableType:
         _bars(histogram, shown) if size else Text(_nothing(plan)),
         *cut,
         facts(
-            ("promise", f"{notation(plan.promise())}, {ENGLISH.flavor(plan.promise())}"),
-            ("meaning", ENGLISH.meaning(plan.promise(), plan.tally.query)),
+            *promised(of_histogram(plan), plan.tally.query),
             *_random(plan, record.budget),
             ("outright", exposure(plan)),
             ("measured", measured(plan)),
@@ -164,8 +164,8 @@ def preview(plan: Plan, budget: Filter) -> RenderableType:
         Text(visible(plan.spelled()), style="italic"),
         facts(
             ("price", notation(plan.price)),
-            ("promise", f"{notation(plan.promise())}, {ENGLISH.flavor(plan.promise())}"),
-            *([("random", ENGLISH.newcomer(plan.promise()))] if plan.sparse is not None else _random(plan, budget)),
+            *promised(of_histogram(plan), plan.tally.query),
+            *_random(plan, budget),
             ("caps", ENGLISH.contribution(plan.tally.query)),
             ("outright", exposure(plan)),
             ("measured", measured(plan)),
@@ -191,6 +191,7 @@ def page(record: Record) -> str:
         record=record,
         histogram=histogram,
         plan=plan,
+        headline=of_histogram(plan),
         rows=_rows(histogram, html.MOST_ROWS),
         names=[axis.column.name for axis in histogram.grid.axes],
         chart=Markup(histogram_chart.chart(histogram)),
@@ -349,6 +350,7 @@ def _plan(plan: Plan) -> dict[str, Any]:
         "question": plan.spelled(),
         "price": write(plan.price),
         "promise": write(plan.promise()),
+        "headline": of_histogram(plan).to_dict(),
         "method": type(plan.method).__name__.lower(),
         "columns": [key.name for key in plan.tally.query.keys]
         if plan.tally.grid is None

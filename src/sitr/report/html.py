@@ -15,6 +15,7 @@ from sitr.report import plots
 from sitr.report.certificate import Certificate, after_paying
 from sitr.report.english import ENGLISH
 from sitr.report.figures import Figures, about, at_most, number, visible
+from sitr.report.headline import of_answer
 from sitr.report.rows import rows
 from sitr.report.words import notation
 
@@ -49,6 +50,7 @@ def page(certificate: Certificate) -> str:
         certificate=certificate,
         release=release,
         plan=release.plan,
+        headline=of_answer(release.plan),
         unit=ENGLISH.unit(release.plan.query),
         columns=_columns(release.plan),
         rows=rows(release, most=MOST_ROWS),
@@ -65,6 +67,7 @@ def fragment(release: Release) -> str:
         "answer.html",
         release=release,
         plan=release.plan,
+        headline=of_answer(release.plan),
         rows=rows(release, most=FIRST_ROWS),
         chart=Markup(plots.chart(release)),
     )
@@ -75,6 +78,7 @@ def preview_fragment(plan: Plan, budget: Filter) -> str:
     return render(
         "preview.html",
         plan=plan,
+        headline=of_answer(plan),
         columns=_columns(plan),
         budget=budget,
         after=after_paying(plan, budget),

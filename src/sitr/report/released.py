@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
@@ -13,12 +13,16 @@ from rich.text import Text
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.arrows import Kept
+from sitr.flavors.random import RandomDP
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Row
 from sitr.report import plots
 from sitr.report.certificate import before, promise_dict
 from sitr.report.english import ENGLISH
 from sitr.report.figures import about, at_most, visible
+from sitr.report.headline import Headline
 from sitr.report.html import render as filled
-from sitr.report.text import facts
+from sitr.report.text import facts, promised
 from sitr.report.words import notation
 
 
@@ -43,6 +47,14 @@ class Record:
     """How much of δ may be mass at L = +∞."""
 
 
+@dataclass(frozen=True, slots=True)
+class EachRow:
+    """Whom mechanisms on a column protect: one row, which may be replaced."""
+
+    unit: Row = field(default_factory=Row)
+    relation: Relation = Relation.REPLACE_ONE
+
+
 def shown(value: Any) -> str:
     """A released value in few digits.
 
@@ -61,9 +73,9 @@ def shown(value: Any) -> str:
 
 def told(record: Record) -> tuple[tuple[str, str], ...]:
     """Everything about a release but its value, in sentences."""
-    newcomer = ENGLISH.newcomer(record.charge) or ENGLISH.newcomer(record.budget.promise)
+    newcomer = "" if isinstance(record.charge, RandomDP) else ENGLISH.newcomer(record.budget.promise)
     return (
-        ("promise", f"{notation(record.charge)}, {ENGLISH.flavor(record.charge)}"),
+        *promised(Headline.of(record.charge), EachRow()),
         *([("random", newcomer)] if newcomer else ()),
         *([("outright", _outright(record.exposed))] if record.exposed else ()),
         ("made by", visible(record.mechanism)),
@@ -107,6 +119,7 @@ def to_dict(record: Record) -> dict[str, Any]:
         "missing": record.missing,
         "value": _plain(record.value),
         "promise": promise_dict(record.charge),
+        "headline": Headline.of(record.charge).to_dict(),
         "infinite_mass": record.exposed,
         "budget": {
             "promise": promise_dict(record.budget.promise),

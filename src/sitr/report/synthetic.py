@@ -20,7 +20,8 @@ from sitr.releases.synthetic.portrait import Portrait
 from sitr.releases.synthetic.quality import Figure, Quality
 from sitr.report.english import ENGLISH
 from sitr.report.figures import about, number, shortened, visible
-from sitr.report.text import facts
+from sitr.report.headline import of_synthetic
+from sitr.report.text import facts, promised
 from sitr.report.words import notation
 
 
@@ -47,7 +48,8 @@ def preview(plan: SynthesisPlan, budget: Filter) -> RenderableType:
     return Group(
         table,
         facts(
-            ("price", f"{notation(plan.price)}, {ENGLISH.flavor(plan.price)}"),
+            ("price", notation(plan.price)),
+            *promised(of_synthetic(plan), plan.sheet),
             ("caps", _caps(plan)),
             ("left now", notation(budget.remaining(), left=True)),
             ("left then", notation(after.remaining(), left=True) if after else "the budget cannot pay this"),
@@ -66,7 +68,7 @@ def answer(portrait: Portrait, receipt: Receipt) -> RenderableType:
             ("columns", ", ".join(visible(axis.name) for axis in portrait.axes)),
             ("tables", f"{tables}, each count with its noise; rows drawn from them cost nothing more"),
             ("rows", f"about {number(portrait.size)} in the data set, by noisy counts"),
-            ("promise", f"{notation(portrait.plan.price)}, {ENGLISH.flavor(portrait.plan.price)}"),
+            *promised(of_synthetic(portrait.plan), portrait.plan.sheet),
             ("caps", _caps(portrait.plan)),
             *_entry(receipt),
         ),
@@ -181,6 +183,7 @@ def _plan(plan: SynthesisPlan) -> dict[str, Any]:
     return {
         "method": plan.method.value,
         "price": write(plan.price),
+        "headline": of_synthetic(plan).to_dict(),
         "neighbors": plan.sheet.relation.value,
         "rows_per_unit": plan.sheet.most_rows,
         "columns": [

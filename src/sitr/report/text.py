@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import StringIO
+from typing import cast
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
@@ -10,13 +11,15 @@ from rich.table import Table
 from rich.text import Text
 
 from sitr.accounting.filter import Filter
+from sitr.flavors.arrows import Kept
 from sitr.query.cost import Plan
 from sitr.query.nodes import spell, text
 from sitr.report.certificate import Certificate, after_paying
 from sitr.report.english import ENGLISH
 from sitr.report.figures import Figures, about, visible
+from sitr.report.headline import Headline, of_answer
 from sitr.report.rows import rows
-from sitr.report.words import notation
+from sitr.report.words import Protects, notation
 
 MOST_ROWS = 50
 """How many rows a text shows unless it must hold them all."""
@@ -43,7 +46,7 @@ def preview(plan: Plan, budget: Filter) -> RenderableType:
         table,
         facts(
             ("price", notation(plan.price)),
-            ("promise", f"{notation(plan.promise())}, {ENGLISH.flavor(plan.promise())}"),
+            *promised(of_answer(plan), plan.query),
             ("keys", ENGLISH.shown_keys(plan)),
             ("caps", ENGLISH.contribution(plan.query)),
             ("outright", ENGLISH.exposure(plan)),
@@ -74,8 +77,7 @@ def answer(certificate: Certificate, *, most: int | None = MOST_ROWS) -> Rendera
         table if release.keys else Text(ENGLISH.empty(plan)),
         *cut,
         facts(
-            ("promise", f"{notation(plan.promise())}, {ENGLISH.flavor(plan.promise())}"),
-            ("meaning", ENGLISH.meaning(plan.promise(), plan.query)),
+            *promised(of_answer(plan), plan.query),
             ("outright", ENGLISH.exposure(plan)),
             ("error", ENGLISH.error()),
             ("charged", notation(certificate.charge())),
@@ -86,6 +88,17 @@ def answer(certificate: Certificate, *, most: int | None = MOST_ROWS) -> Rendera
             *([("random", newcomer)] if newcomer else ()),
             ("entry", f"{certificate.entry}, {visible(certificate.dataset)}, {certificate.at:%Y-%m-%d %H:%M:%S} UTC"),
         ),
+    )
+
+
+def promised(headline: Headline, query: Protects) -> tuple[tuple[str, str], ...]:
+    """What is promised, the same in every report: in its own flavor, as (ε, δ), in words, and for the odds."""
+    promise, odds = cast("Kept", headline.promise), ENGLISH.odds(headline, query)
+    return (
+        ("promise", f"{notation(promise)}, {ENGLISH.flavor(promise)}"),
+        ("as (ε, δ)", ENGLISH.headline(headline)),
+        ("meaning", ENGLISH.meaning(headline, query)),
+        *([("odds", odds)] if odds else ()),
     )
 
 

@@ -20,13 +20,23 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import Number, ball, exact, upper
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Unit
 from sitr.query.cost import Plan
 from sitr.query.rewrite import BoundedQuery
 from sitr.query.schema import Key
 from sitr.report.figures import at_least, at_most, visible
+from sitr.report.headline import Headline
 
-READING_DELTA = 1e-6
-"""The probability of the event that a zero-concentrated promise is read without, for want of a better choice."""
+
+class Protects(Protocol):
+    """Whatever says who is protected, and how two neighbouring tables differ."""
+
+    @property
+    def unit(self) -> Unit: ...
+
+    @property
+    def relation(self) -> Relation: ...
 
 
 class Words(Protocol):
@@ -35,17 +45,23 @@ class Words(Protocol):
     def flavor(self, promise: Kept, /) -> str:
         """The name of a promise's flavor."""
 
-    def meaning(self, promise: Kept, query: BoundedQuery, /) -> str:
-        """What a promise means for one person."""
+    def headline(self, headline: Headline, /) -> str:
+        """The (ε, δ) in symbols; and what the promise alone implies, where the noise does better."""
+
+    def meaning(self, headline: Headline, query: Protects, /) -> str:
+        """What the (ε, δ) of an answer means for one person."""
+
+    def odds(self, headline: Headline, query: Protects, /) -> str:
+        """By how much the odds move; nothing where the promise does not bound this."""
 
     def newcomer(self, promise: Kept, /) -> str:
         """Whom a random promise protects and what it assumes; nothing where the promise is to everybody."""
 
-    def whole(self, promise: Kept, query: BoundedQuery, /) -> str:
+    def whole(self, promise: Kept, query: Protects, /) -> str:
         """The same for all that a budget pays for."""
 
-    def reading(self, promise: Kept, /) -> str:
-        """Where that meaning comes from, in symbols."""
+    def reading(self, headline: Headline, /) -> str:
+        """Where these sentences come from, in symbols."""
 
     def protected(self, query: BoundedQuery, /) -> str:
         """Who is protected."""
@@ -176,17 +192,3 @@ def odds(epsilon: float) -> str:
     ('1.65', '2.72', '1.15 × 10²⁶', 'e^1,000,000,000')
     """
     return at_most(upper(ball(epsilon).exp()), digits=3) if epsilon < 700 else f"e^{at_most(epsilon)}"
-
-
-def loss_quantile(promise: ZeroConcentratedDP, *, delta: float) -> float:
-    """ε with P(L > ε) ≤ δ, rounded up.
-
-    ε = ξ + ρ + 2√(ρ ln(1/δ)), since P(L > ξ + ρ + λ) ≤ e^{−λ²/(4ρ)} for all λ > 0.      [BS16, Lemma 3.5]
-
-    This is more than the ε of (ε, δ)-differential privacy, which lets L exceed it with a probability above δ.
-
-    >>> loss_quantile(ZeroConcentratedDP(0.05), delta=1e-6)
-    1.712...
-    """
-    rho = ball(promise.rho)
-    return upper(ball(promise.xi) + rho + 2 * (rho * -ball(delta).log()).sqrt())

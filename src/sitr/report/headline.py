@@ -1,0 +1,233 @@
+"""The one (ε, δ) by which every report names a promise, and beside it the ε′ that bounds the odds.
+
+They are two readings of one loss L at the same δ, and not a contradiction:
+
+- **(ε, δ)**: E[(1 − e^{ε−L})₊] ≤ δ, the hockey-stick. Whatever follows from an answer becomes at most e^ε times as
+  likely, plus δ. This is what "ε at δ" means in the field, and what conversions give.
+- **odds**: P(L > ε′) ≤ δ, also called probabilistic differential privacy. Only this bounds by how much the odds move
+  except with probability δ, and ε′ is larger than ε.
+
+Where the law of the loss of a plan is known, its own ε stands beside the one that the promise implies, and leads.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from sitr.errors import InvalidPromise, WiderThanAsked
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.arrows import largest_loss
+from sitr.flavors.concentrated import ConcentratedDP
+from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.profile import PrivacyProfile
+from sitr.flavors.promise import Promise
+from sitr.flavors.random import RandomDP
+from sitr.flavors.renyi import RenyiDP, Table
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.bounds import ball, exact, upper, upward
+from sitr.loss.loss import Loss
+from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.laplace import Laplace
+from sitr.query import cost
+from sitr.releases import histogram
+from sitr.releases.synthetic.plan import Method, SynthesisPlan
+from sitr.report.figures import at_most
+
+READING_DELTA = 1e-6
+"""The δ at which promises without one are read, for want of a better choice."""
+
+ODDS_ORDERS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
+"""The orders at which a whole curve of moments bounds the odds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """A promise as (ε, δ); every ε is an upper bound, and infinite if it has no float.
+
+    >>> Headline.of(ZeroConcentratedDP(0.05))
+    Headline(promise=ZeroConcentratedDP(rho=0.05), delta=1e-06, implied=1.471..., odds=1.712..., exact=None)
+    """
+
+    promise: Promise
+    delta: float
+    implied: float
+    """The ε that the promise implies at this δ."""
+    odds: float | None
+    """ε′ with P(L > ε′) ≤ δ; None where the promise does not bound this."""
+    exact: float | None = None
+    """The ε at this δ of the loss itself, where its law is known."""
+
+    @classmethod
+    def of(cls, promise: Promise, *, loss: Loss | None = None) -> Headline:
+        """The headline of a promise, and of the loss that keeps it. A random promise is read inside its γ."""
+        inner = promise.inner if isinstance(promise, RandomDP) else promise
+        epsilon, delta = _implied(inner)
+        found = _exact(loss, delta) if loss is not None and delta > 0.0 else math.inf
+        return cls(promise, delta, epsilon, _odds(inner, delta), found if found < epsilon else None)
+
+    @property
+    def epsilon(self) -> float:
+        """The least ε that is proved."""
+        return self.implied if self.exact is None else self.exact
+
+    @property
+    def gamma(self) -> float | None:
+        """The fraction of data that is promised nothing; None if there is none."""
+        return self.promise.gamma if isinstance(self.promise, RandomDP) else None
+
+    def symbols(self) -> str:
+        """ε and δ in few digits, rounded up; and the γ of a random promise, without which they would say too much.
+
+        >>> Headline.of(ZeroConcentratedDP(0.05)).symbols()
+        'ε = 1.472, δ = 10⁻⁶'
+        """
+        gamma = "" if self.gamma is None else f", γ = {at_most(self.gamma)}"
+        return f"ε = {rounded(self.epsilon)}, δ = {at_most(self.delta)}{gamma}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines; an ε without a float is null, and so is what is not known.
+
+        ==========  ================================================================================================
+        epsilon     the least ε that is proved at `delta`
+        delta       0 if the loss never exceeds ε
+        exact       whether `epsilon` is that of the loss itself, or else what the promise implies
+        implied     the ε that the promise implies
+        odds        ε′: the loss exceeds it with probability at most `delta`
+        gamma       of a random promise
+        ==========  ================================================================================================
+        """
+        return {
+            "epsilon": _finite(self.epsilon),
+            "delta": self.delta,
+            "exact": self.exact is not None,
+            "implied": _finite(self.implied),
+            "odds": None if self.odds is None else _finite(self.odds),
+            "gamma": self.gamma,
+        }
+
+
+def of_answer(plan: cost.Plan) -> Headline:
+    """Of a question. Without groups every column is one number, and the law of the loss of its noise is known."""
+    if plan.threshold is not None:
+        return Headline.of(plan.promise())
+    noises = (column.noise for column in plan.columns)
+    alone = noises if plan.query.keys else (_single(noise) for noise in noises)
+    return Headline.of(plan.promise(), loss=_loss(alone))
+
+
+def of_histogram(plan: histogram.Plan) -> Headline:
+    """Of a histogram; what is chosen beforehand, or shown above a threshold, is told by its promise."""
+    if plan.choice is not None or plan.threshold is not None or plan.sparse is not None:
+        return Headline.of(plan.promise())
+    return Headline.of(plan.promise(), loss=_loss((plan.noise,)))
+
+
+def of_synthetic(plan: SynthesisPlan) -> Headline:
+    """Of synthetic rows; the tables of pairs depend on earlier noisy tables, so that only their promise is known."""
+    return Headline.of(plan.price, loss=_loss(plan.alone()) if plan.method is Method.JOINT else None)
+
+
+def rounded(epsilon: float) -> str:
+    """An ε in few digits, rounded up.
+
+    >>> rounded(1.4715), rounded(math.inf)
+    ('1.472', '∞')
+    """
+    return at_most(epsilon) if math.isfinite(epsilon) else "∞"
+
+
+def loss_quantile(promise: ZeroConcentratedDP, *, delta: float) -> float:
+    """ε′ with P(L > ε′) ≤ δ, rounded up.
+
+    ε′ = ξ + ρ + 2√(ρ ln(1/δ)), since P(L > ξ + ρ + λ) ≤ e^{−λ²/(4ρ)} for all λ > 0.      [BS16, Lemma 3.5]
+
+    This is more than the ε of (ε, δ)-differential privacy, which lets L exceed it with a probability above δ.
+
+    >>> loss_quantile(ZeroConcentratedDP(0.05), delta=1e-6)
+    1.712...
+    """
+    rho = ball(promise.rho)
+    return upper(ball(promise.xi) + rho + 2 * (rho * -ball(delta).log()).sqrt())
+
+
+def mean_loss(promise: ConcentratedDP) -> float:
+    """The least bound on the mean that follows: μ, or τ²/2 where the spread alone says more.      [DR16, Def. 2.1]
+
+    >>> mean_loss(ConcentratedDP(5.0, 1.0)), mean_loss(ConcentratedDP(0.25, 1.0))
+    (0.5, 0.25)
+    """
+    return upward(min(exact(promise.mu), exact(promise.tau) ** 2 / 2))
+
+
+def _implied(promise: Promise) -> tuple[float, float]:
+    """ε and δ: as they are stated, at δ = 0 where the promise sets a largest loss, or at the δ for reading."""
+    if (largest := largest_loss(promise)) is not None:
+        return largest, 0.0
+    match promise:
+        case ApproximateDP(epsilon, delta):
+            return epsilon, delta
+        case PrivacyProfile(points):
+            enough = [point for point in points if point[1] <= READING_DELTA]
+            return enough[0] if enough else points[-1]
+        case ConcentratedDP() | ZeroConcentratedDP() | RenyiDP() | GaussianDP():
+            try:
+                return promise.to_approximate(delta=READING_DELTA).epsilon, READING_DELTA
+            except ValueError:  # it has no float
+                return math.inf, READING_DELTA
+    return math.inf, READING_DELTA
+
+
+def _odds(promise: Promise, delta: float) -> float | None:
+    """ε′ with P(L > ε′) ≤ δ; nothing follows from an (ε, δ) at the same δ.
+
+    Subgaussian losses: ε′ = E[L] + τ√(2 ln(1/δ)). [DR16, Def. 2.1] Moments: ε′ = D_α + ln(1/δ)/(α − 1), by Markov's
+    inequality for e^{(α−1)L}.      [Mir17, Prop. 3]
+    """
+    if (largest := largest_loss(promise)) is not None:
+        return largest
+    try:
+        match promise:
+            case ZeroConcentratedDP():
+                return loss_quantile(promise, delta=delta)
+            case GaussianDP():
+                return loss_quantile(promise.to_zero_concentrated(), delta=delta)
+            case ConcentratedDP(_, tau):
+                return upper(ball(mean_loss(promise)) + ball(tau) * (-2 * ball(delta).log()).sqrt())
+            case RenyiDP(curve):
+                bounds = curve.points if isinstance(curve, Table) else [(one, curve(one)) for one in ODDS_ORDERS]
+                return min(_moment(order, bound, delta) for order, bound in bounds if math.isfinite(bound))
+    except ValueError:  # it has no float
+        return math.inf
+    return None
+
+
+def _moment(order: float, bound: float, delta: float) -> float:
+    return upper(ball(bound) - ball(delta).log() / ball(exact(order) - Fraction(1)))
+
+
+def _single(noise: Laplace | Gaussian) -> Laplace | Gaussian:
+    return replace(noise, single=True) if isinstance(noise, Gaussian) else noise
+
+
+def _loss(noises: Iterable[Laplace | Gaussian]) -> Loss | None:
+    """The sum of independent losses, if the law of each is known."""
+    try:
+        return Loss.compose([noise.loss() for noise in noises])
+    except InvalidPromise:
+        return None
+
+
+def _exact(loss: Loss, delta: float) -> float:
+    """The upper end of the interval that is proved: valid however wide it is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WiderThanAsked)
+        return loss.epsilon(delta=delta).upper
+
+
+def _finite(epsilon: float) -> float | None:
+    return epsilon if math.isfinite(epsilon) else None

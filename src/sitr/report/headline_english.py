@@ -1,0 +1,47 @@
+"""What (ε, δ) and the odds mean, in English: the sentences that answers and explanations share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from sitr.report.figures import at_most, chance
+from sitr.report.words import odds
+
+
+def likelihood(points: Sequence[tuple[float, float]], *, sides: tuple[str, str], told: str) -> str:
+    """What (ε, δ) means, at one or several points.
+
+    >>> likelihood(((1.0, 1e-6),), sides=("with your data", "without them"), told="the answer")
+    'Anything that anyone could do or conclude because of the answer is at most 2.72 times as likely with your data as
+    without them, plus at most 10⁻⁶ (1 in 1,000,000), and vice versa.'
+    """
+    here, there = sides
+    (epsilon, delta), *others = points
+    if epsilon == math.inf:
+        return f"At δ = {at_most(delta)} its ε is larger than any number here: next to nothing is promised."
+    further = "".join(f", and at most {odds(size)} times as likely{_plus(rest)}" for size, rest in others)
+    return (
+        f"Anything that anyone could do or conclude because of {told} is at most {odds(epsilon)} times as likely "
+        f"{here} as {there}{',' if delta else ''}{_plus(delta)}{further}, and vice versa."
+    )
+
+
+def moved(epsilon: float, delta: float, told: str) -> str:
+    """How far the odds move: always, or with a probability above 1 − δ, and then towards the truth."""
+    if delta == 0.0:
+        return f"{told} changes the odds by at most a factor of {odds(epsilon)}."
+    if epsilon == math.inf:
+        return f"{told} may move the odds by any factor."
+    return (
+        f"{told} moves the odds towards the truth by more than a factor of {odds(epsilon)} with probability at most "
+        f"{at_most(delta)}{_chance(delta)}."
+    )
+
+
+def _plus(delta: float) -> str:
+    return f" plus at most {at_most(delta)}{_chance(delta)}" if delta else ""
+
+
+def _chance(delta: float) -> str:
+    return f" ({chance(delta)})" if delta < 0.5 else ""
