@@ -10,7 +10,7 @@ import pytest
 
 import sitr
 from sitr import PureDP, ZeroConcentratedDP
-from sitr.errors import DescriptionError, LedgerError, LedgerMismatch
+from sitr.errors import DescriptionError, IncompatiblePromises, LedgerError, LedgerMismatch
 from sitr.ledger.sql import SqlLedger
 from sitr.session.dataset import Dataset
 from sitr.session.rehearsal import Rehearsal
@@ -47,6 +47,14 @@ def test_a_second_budget_is_refused(
     with pytest.raises(DescriptionError, match=r"visits.sitr.yaml names the one budget.*zcdp\(rho=0.5\) in .*sitr.db"):
         opened(description).budget(**other)
     assert not Path("second.db").exists()
+
+
+@pytest.mark.parametrize("promise", ["zcdp(0.5)", 0.5, sitr.GaussianDP(1.0)])
+def test_what_is_no_budget_is_refused_as_such(visits: Dataset, description: Path, promise: Any) -> None:
+    with pytest.raises(IncompatiblePromises):
+        sitr.open(description).budget(promise, ledger="sitr.db")
+    with pytest.raises(IncompatiblePromises):
+        visits.save(description, promise=promise, ledger="sitr.db")
 
 
 def test_ledgers_that_are_objects_are_told_apart(description: Path) -> None:

@@ -46,7 +46,7 @@ class Dataset:
         """
         fixed = fixed_terms(self.source, self.described)
         if fixed is not None:
-            check_terms(fixed, self.table, promise, ledger)
+            check_terms(fixed, self.table, None if promise is None else checked(promise), ledger)
             return Budget(self.table, self._backend, _reopened(self.table, fixed), self.public)
         if promise is None or ledger is None:
             raise DescriptionError(
@@ -74,7 +74,8 @@ class Dataset:
             )
         dialect = self._backend.dialect if isinstance(self._backend, CsvFile) else None
         place = Path(ledger) if ledger is not None else None
-        made = Description(self.table, self.source, dialect, promise, place, files)
+        kept = None if promise is None else checked(promise)
+        made = Description(self.table, self.source, dialect, kept, place, files)
         check_overwrite(Path(path), made)
         if promise is not None and place is not None:  # first, so that a description never names a budget that is not
             self.budget(promise, ledger=place)
