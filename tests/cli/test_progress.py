@@ -11,7 +11,7 @@ import pytest
 Sitr = Callable[..., Any]
 
 TERMINAL = {"FORCE_COLOR": "1", "TERM": "xterm"}
-PROTECT = ("protect", "visits.parquet", "--unit-row", "-o", "rows.yaml")
+PROTECT = ("protect", "visits.parquet", "--unit-row", "-o", "rows.yaml", "--force")
 ASK = ("ask", "visits.sitr.yaml", "SELECT COUNT(*) AS n FROM visits", "--price", "zcdp(0.1)")
 
 

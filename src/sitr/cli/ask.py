@@ -49,8 +49,8 @@ def ask(
         if path is not None
     }
     paid = promise(price)
-    asked = question(description, sql, budget=budget, ledger=ledger)
     with working("Reading and adding noise", quiet=as_json):
+        asked = question(description, sql, budget=budget, ledger=ledger)
         answer = asked.release(paid)
     try:
         say_json(answer.to_dict()) if as_json else show(answer, whole=output is None)
