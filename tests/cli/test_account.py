@@ -46,9 +46,10 @@ def test_epsilon_at_a_delta(sitr: Sitr, plan: Callable[[str], Path]) -> None:
 def test_for_machines(sitr: Sitr, plan: Callable[[str], Path]) -> None:
     path = plan(PLAN)
     told = sitr("account", path, "--delta", 1e-6, "--json").told()
-    assert list(told) == ["releases", "gamma", "epsilon", "delta", "infinite_mass", "attack"]
+    assert list(told) == ["releases", "gamma", "epsilon", "delta", "headline", "infinite_mass", "attack"]
     found = total_loss(read_plan(path)).epsilon(delta=1e-6)
     assert told["epsilon"] == {"lower": found.lower, "upper": found.upper}
+    assert (told["headline"]["epsilon"], told["headline"]["delta"]) == (found.upper, 1e-6)
     back = sitr("account", path, "--epsilon", found.upper, "--json").told()
     assert back["delta"]["lower"] <= 1e-6
     assert back["delta"]["upper"] <= 1.1e-6

@@ -18,6 +18,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.report.headline import Headline
 
 Sitr = Callable[..., Any]
 
@@ -61,10 +62,11 @@ RESULTS: list[tuple[tuple[object, ...], Promise]] = [
 def test_arrows(sitr: Sitr, words: tuple[object, ...], result: Promise) -> None:
     done = sitr("convert", *words)
     assert (done.code, done.err) == (0, "")
-    first, *sentences = done.out.splitlines()
-    assert first == write(result)
+    first, headline, *sentences = done.out.splitlines()
+    assert (first, headline) == (write(result), Headline.of(result).symbols())
     told = sitr("convert", *words, "--json").told()
-    assert list(told) == ["promise", "group", "result", "meaning", "failure"]
+    assert list(told) == ["promise", "group", "result", "meaning", "failure", "headline"]
+    assert told["headline"] == Headline.of(result).to_dict()
     assert " ".join(sentences) == f"{told['meaning']} {told['failure']}"
     assert parse(told["result"]) == result
     assert told["promise"] == write(parse(str(words[0])))

@@ -46,7 +46,7 @@ def test_every_flavor_in_arabic(sitr: Sitr, promise: str) -> None:
 @pytest.mark.parametrize("language", ["en", "ar"])
 def test_for_machines(sitr: Sitr, language: str) -> None:
     told = sitr("explain", "zcdp(0.5)", "--lang", language, "--json").told()
-    assert list(told) == ["promise", "language", "title", "promised", "meaning", "failure", "not_promised"]
+    assert list(told) == ["promise", "language", "title", "promised", "meaning", "failure", "not_promised", "headline"]
     assert (told["promise"], told["language"]) == ("zcdp(rho=0.5)", language)
     assert "5.222" in told["meaning"]
 
