@@ -29,7 +29,7 @@ def test_twice_is_two_answers_from_one_budget(sitr: Sitr) -> None:
     assert (first.code, first.err) == (0, "")
     data = Path("sitr-demo/visits.parquet").read_bytes()
     assert QUESTION in first.out
-    assert first.out.index("left then") < first.out.index("entry     1")
+    assert first.out.index("left then") < first.out.index("entry      1")
     assert "ρ = 0.45 of ρ = 0.5" in first.out
     second = sitr("demo", "--rows", 500)
     assert "ρ = 0.4 of ρ = 0.5" in second.out
