@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 from flint import arb
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from sitr.accounting.plan import Plan, Step
@@ -15,11 +15,11 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.forms.finite import FiniteLaw, pair, response
-from sitr.loss.forms.gaussian import GaussianLaw
+from sitr.loss.forms.gaussian import GaussianLaw, hockey_stick
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw, LaplaceLaw
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.law import Law
-from sitr.loss.loss import Loss
+from sitr.loss.loss import Loss, _bisected
 from sitr.loss.search import DeltaAt, EpsilonAt, answer
 
 DPSGD = PoissonLaw(GaussianLaw(1 / 0.8), 0.01)
@@ -242,6 +242,69 @@ def never_crossed(parts, delta):
 @settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(laws, counts), min_size=1, max_size=3), deltas)
 def test_lower_is_never_above_upper_long(parts, delta):
+    never_crossed(parts, delta)
+
+
+noises = st.floats(-6.0, 15.0).map(lambda power: 10.0**power)
+times = st.one_of(st.integers(1, 5), st.floats(0.0, 12.0).map(lambda power: int(10.0**power)))
+tails = st.one_of(st.floats(-300.0, -0.302), st.floats(-20.0, -0.302)).map(lambda power: 10.0**power)
+shifts = st.sampled_from((1, 2, 7, 1000))
+noisy = st.one_of(
+    noises.map(lambda sigma: GaussianLaw(1 / sigma)),
+    noises.map(lambda scale: LaplaceLaw(1 / scale)),
+    noises.map(lambda scale: BoundedRangeLaw(1 / scale)),
+    st.builds(lambda scale, infinite: response(1 / scale, infinite=infinite), noises, st.just(0) | tails),
+    st.builds(DiscreteLaplaceLaw, st.floats(-3.0, 9.0).map(lambda power: 10.0**power), shifts),
+    st.builds(DiscreteGaussianLaw, st.floats(-2.0, 4.0).map(lambda power: 10.0**power), shifts),
+)
+extreme = st.one_of(noisy, st.builds(PoissonLaw, noisy, rates, st.booleans()), st.builds(SubsetLaw, noisy, rates))
+
+
+@settings(max_examples=150, deadline=None)
+@given(noises, times, tails)
+@example(1e12, 1, 1e-15)  # two places of which one is the double of the other: this search once never ended
+@example(1e15, 1, 1e-300)
+@example(1e-6, 10**12, 0.49)
+def test_a_gaussian_is_searched_in_a_bounded_number_of_steps(sigma, many, delta):
+    """0, two places that are guessed, and 63 halvings, for each end."""
+    looks = 0
+
+    def counted(mu: Fraction, epsilon: Fraction) -> arb:
+        nonlocal looks
+        looks += 1
+        assert looks <= 2 * (1 + 2 + 63)
+        return hockey_stick(mu, epsilon)
+
+    law = Loss.of(GaussianLaw(1 / sigma), many)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("sitr.loss.loss.hockey_stick", counted)
+        found = law.epsilon(delta=delta)
+    assert 0.0 <= found.lower <= found.upper < math.inf
+    assert law.delta(epsilon=found.upper).lower <= delta
+    assert found.lower == 0.0 or law.delta(epsilon=found.lower).upper >= delta
+    assert math.sqrt(many) / sigma > 1e5 * (1 - 1e-9) or found.width <= 1e-11 * found.upper
+
+
+def test_a_bisection_ends_wherever_it_starts():
+    for true in (0.0, 5e-324, 1e-300, 1.5, 1e300):
+        for places in ((0.0, 1e308, 1e308), (1.0, 2.0, 1e308), (2.0, 1.0, 1e308), (math.inf, math.nan, 1e308)):
+            low, high = _bisected(lambda epsilon, true=true: epsilon < Fraction(true), places)
+            assert low <= true <= high
+            assert high - low <= 1.2e-13 * high or high < 1e-300
+
+
+@pytest.mark.filterwarnings("ignore::sitr.errors.WiderThanAsked")
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.tuples(extreme, times), min_size=1, max_size=2), tails)
+def test_extreme_parameters_have_an_answer(parts, delta):
+    never_crossed(parts, delta)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sitr.errors.WiderThanAsked")
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.tuples(extreme, times), min_size=1, max_size=3), tails)
+def test_extreme_parameters_have_an_answer_long(parts, delta):
     never_crossed(parts, delta)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,9 +18,9 @@ from sitr.loss.attack import true_positive_rate
 from sitr.loss.bounds import Bounds, Number, lower, square_root_upward, upper
 from sitr.loss.forms.gaussian import GaussianLaw, hockey_stick
 from sitr.loss.law import FUNCTIONS, Law, check
-from sitr.loss.moments import log_moment, mean
+from sitr.loss.moments import LARGEST, log_moment, mean
 from sitr.loss.search import DeltaAt, EpsilonAt, Hint, answer, narrow
-from sitr.loss.single import single_delta, single_epsilon
+from sitr.loss.single import SMALLEST, single_delta, single_epsilon
 
 Laws = tuple[tuple[Law, int], ...]
 
@@ -236,6 +237,9 @@ NEAR = Fraction(1, 2**44)
 HUGE = 1e5
 """Beyond this μ the loss is μ²/2 ± 40μ, but for a probability that is smaller than all floats."""
 
+APART = 512
+"""How many floats apart the ends of a bisected interval may be: a relative 1.1e-13."""
+
 
 def _gaussian_delta(mu: float, epsilon: float) -> Bounds:
     if mu > HUGE:
@@ -247,40 +251,54 @@ def _gaussian_delta(mu: float, epsilon: float) -> Bounds:
 
 
 def _gaussian_epsilon(mu: float, delta: float) -> Bounds:
-    """By bisection; the lower end is proved to be above δ, the upper one not to be."""
+    """By bisection; δ is proved to be larger at the lower end, and not to be larger at the upper one."""
+    most = _huge(mu)  # its upper end holds for every μ
     if mu > HUGE:
-        return _huge(mu)
+        return most
     small, large = _sizes(mu)
     target, near = arb(delta), single_epsilon(GaussianLaw(mu), delta, narrow=1e-9)  # a float is a ball of radius 0
-    if math.isinf(near.upper):
-        near = _huge(mu)
+    places = (near.lower * (1 - 1e-10), min(near.upper * (1 + 1e-10), most.upper), most.upper)
     return Bounds(
-        _bisected(lambda epsilon: bool(hockey_stick(small, epsilon) > target), near)[0],
-        _bisected(lambda epsilon: not bool(hockey_stick(large, epsilon) <= target), near)[1],
+        _bisected(lambda epsilon: bool(hockey_stick(small, epsilon) > target), places)[0],
+        _bisected(lambda epsilon: not bool(hockey_stick(large, epsilon) <= target), places)[1],
     )
 
 
 def _huge(mu: float) -> Bounds:
-    return Bounds(max(0.0, mu * (mu / 2 - 40) * (1 - FUNCTIONS)), mu * (mu / 2 + 40) * (1 + FUNCTIONS))
+    return Bounds(
+        max(0.0, min(mu * (mu / 2 - 40), LARGEST) * (1 - FUNCTIONS)), mu * (mu / 2 + 40) * (1 + FUNCTIONS) + SMALLEST
+    )
 
 
 def _sizes(mu: float) -> tuple[Fraction, Fraction]:
     return Fraction(mu) * (1 - NEAR), Fraction(mu) * (1 + NEAR)
 
 
-def _bisected(beyond: Callable[[Fraction], bool], near: Bounds) -> tuple[float, float]:
-    """An ε ≥ 0 that is beyond (or 0), and one that is not, close to each other and, if that is right, near those."""
+def _bisected(beyond: Callable[[Fraction], bool], places: tuple[float, float, float]) -> tuple[float, float]:
+    """An ε that is beyond (or 0) and a larger one that is not, at most `APART` floats apart; both 0 if 0 is not beyond.
+
+    The first two places are where the answer probably lies; the last is known not to be beyond. Floats from 0 on have
+    the order of their bits, read as whole numbers below 2^63: halving the distance between two of those ends after
+    at most 63 steps, wherever they lie.
+    """
     if not beyond(Fraction(0)):
         return 0.0, 0.0
-    low, high = near.lower * (1 - 1e-10), min(near.upper * (1 + 1e-10), 1e300)
-    if not beyond(Fraction(low)):
-        low = 0.0
-    while beyond(Fraction(high)):
-        low, high = high, max(1e-300, 2 * high)
-    while high - low > 1e-13 * high and high > 1e-300:
-        middle = (low + high) / 2 if low > high / 2 else max(2 * low, high / 1024)
-        low, high = (middle, high) if beyond(Fraction(middle)) else (low, middle)
-    return low, high
+    low, high = 0, _bits(places[2])
+    for place in sorted(map(_bits, places[:2])):
+        if low < place < high:
+            low, high = (place, high) if beyond(Fraction(_from_bits(place))) else (low, place)
+    while high - low > APART:
+        middle = (low + high) // 2
+        low, high = (middle, high) if beyond(Fraction(_from_bits(middle))) else (low, middle)
+    return _from_bits(low), _from_bits(high)
+
+
+def _bits(number: float) -> int:
+    return int(struct.unpack("<q", struct.pack("<d", number))[0])
+
+
+def _from_bits(bits: int) -> float:
+    return float(struct.unpack("<d", struct.pack("<q", bits))[0])
 
 
 def _check_times(times: object) -> None:
