@@ -12,6 +12,7 @@ from sitr.accounting.plan import Plan, Step
 from sitr.accounting.theorems.optimal_equal import optimal_equal
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
+from sitr.loss.bounds import exact
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.forms.finite import FiniteLaw, pair, response
@@ -337,12 +338,34 @@ def test_what_is_infinite_is_told_apart():
 
 
 @pytest.mark.filterwarnings("ignore::sitr.errors.WiderThanAsked")
-def test_as_often_infinite_as_delta_allows():
-    """Rounded, nobody can tell which is larger: the largest loss, or none, is enough."""
-    whole = Loss.of(response(1.0, infinite=1e-3)) + Loss.of(LaplaceLaw(1.0), 2)
-    found = whole.epsilon(delta=1e-3)
-    assert 2.9 < found.lower <= 3.0 < found.upper
-    assert whole.epsilon(delta=1e-3 * (1 + 1e-6)).upper <= 3.0000001
+@pytest.mark.parametrize(
+    ("parts", "delta", "largest"),
+    [
+        ([Loss.of(response(1.0, infinite=1e-5))], 1e-5, 1.0),
+        ([Loss.of(response(0.3, infinite=1e-6))], 1e-6, 0.3),
+        ([Loss.of(response(0.5, infinite=1e-3), 2)], 0.001999, 1.0),  # 1 − 0.999²
+        ([Loss.of(response(0.5, infinite=0.1)), Loss.of(response(0.5, infinite=0.5))], 0.55, 1.0),
+        ([Loss.of(response(1.0, infinite=1e-3)), Loss.of(LaplaceLaw(1.0), 2)], 1e-3, 3.0),
+    ],
+)
+def test_as_often_infinite_as_delta_allows_leaves_the_largest_loss(parts, delta, largest):
+    """Decimals are compared, exactly: the float before δ allows for nothing."""
+    whole = Loss.compose(parts)
+    found = whole.epsilon(delta=delta)
+    assert largest * 0.99 < found.lower <= largest <= found.upper <= largest * (1 + 1e-11)
+    less = whole.epsilon(delta=math.nextafter(delta, 0.0))
+    assert less.lower <= largest
+    assert less.upper == math.inf
+    assert whole.epsilon(delta=delta * (1 - 1e-9)).lower == math.inf
+    assert whole.epsilon(delta=delta * (1 + 1e-6)).upper <= largest * (1 + 1e-11)
+
+
+@pytest.mark.filterwarnings("ignore::sitr.errors.WiderThanAsked")
+@pytest.mark.parametrize("mass", [Fraction(1, 3), Fraction(2, 3), Fraction(1, 7)])
+def test_a_mass_at_infinity_is_never_rounded_down(mass):
+    assert exact(response(1.0, infinite=mass).infinite) >= mass
+    less = mass - Fraction(1, 10**18)  # the nearest float may be the same
+    assert Loss.of(response(1.0, infinite=mass)).epsilon(delta=less).upper == math.inf
 
 
 @pytest.mark.filterwarnings("ignore::sitr.errors.WiderThanAsked")
@@ -361,6 +384,9 @@ def test_what_is_lost_at_most_is_not_rounded_down(truth):
 def test_the_largest_loss():
     assert Loss.of(LaplaceLaw(0.5), 4).max() == pytest.approx(2.0, rel=1e-12)
     assert Loss.of(LaplaceLaw(0.5), 4).max() >= 2.0
+    many = [LaplaceLaw(1 / (3 + number)) for number in range(5000)]
+    true = sum(Fraction(law.epsilon) for law in many)
+    assert true <= Fraction(Loss.compose(map(Loss.of, many)).max()) <= true * (1 + Fraction(1, 10**14))
     assert Loss.of(PoissonLaw(response(1.0, infinite=0.125), 0.5, added=True)).infinite_mass() == 0.0625
     assert PoissonLaw(response(1.0, infinite=0.125), 0.5, added=True).greatest == pytest.approx(math.log(2.0))
     assert Loss.of(GaussianLaw(1.0)).max() == math.inf

@@ -15,7 +15,8 @@ from flint import arb
 
 from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.loss.attack import true_positive_rate
-from sitr.loss.bounds import Bounds, Number, lower, square_root_upward, upper
+from sitr.loss.bounds import Bounds, Number, downward, exact, lower, square_root_upward, upper
+from sitr.loss.forms.finite import FiniteLaw
 from sitr.loss.forms.gaussian import GaussianLaw, hockey_stick
 from sitr.loss.law import FUNCTIONS, Law, check
 from sitr.loss.moments import LARGEST, log_moment, mean
@@ -23,6 +24,9 @@ from sitr.loss.search import DeltaAt, EpsilonAt, Hint, answer, narrow
 from sitr.loss.single import SMALLEST, single_delta, single_epsilon
 
 Laws = tuple[tuple[Law, int], ...]
+
+FEW = 64
+"""At most so many masses are multiplied exactly."""
 
 RELATIVE = 1e-3
 """How wide an answer may be, relative to itself, unless a narrower one is asked for."""
@@ -78,7 +82,7 @@ class Loss:
         Bounds(lower=4.77..., upper=4.77...)
         """
         check(delta, "delta", above=0.0, below=1.0)
-        return self._worst(EpsilonAt(float(delta)), _width(relative))
+        return self._worst(EpsilonAt(downward(delta)), _width(relative))
 
     def delta(self, *, epsilon: Number, relative: float = RELATIVE) -> Bounds:
         """δ(ε) = E[(1 − e^{ε−L})₊]."""
@@ -101,8 +105,7 @@ class Loss:
         """The largest loss there can be; infinite if there is none, or if some losses are infinite."""
         if self.infinite_mass() > 0.0:
             return math.inf
-        ends = (sum(times * law.greatest for law, times in laws) for laws in self._directions())
-        return max(ends) * (1 + 4 * FUNCTIONS)
+        return max(map(_greatest, self._directions())) * (1 + 4 * FUNCTIONS)
 
     def infinite_mass(self) -> float:
         """P(L = +∞): how often somebody is exposed outright, whatever ε is."""
@@ -182,22 +185,45 @@ def _answer(
     laws: Laws, question: DeltaAt | EpsilonAt, relative: float, hint: Hint | None = None
 ) -> tuple[Bounds, Hint | None]:
     """For one direction: nothing or one release in closed form, all else by search."""
-    if (closed := _closed(laws, question, relative)) is not None:
+    if (closed := _closed(laws, question)) is not None:
         return closed, None
-    most = 1.0
-    if isinstance(question, EpsilonAt):
-        if _infinite(laws) * (1 + 1e-12) > question.delta:
-            # Nobody can tell which is larger: a larger δ bounds ε from below.
-            found, hint = answer(laws, EpsilonAt(question.delta * (1 + 1e-9)), relative=relative, hint=hint)
-            return Bounds(found.lower, math.inf), hint
-        # At the largest loss, δ is what is infinite.
-        most = max(0.0, sum(times * law.greatest for law, times in laws)) * (1 + 1e-12)
+    if isinstance(question, DeltaAt):
+        return answer(laws, question, relative=relative, most=1.0, hint=hint)
+    most = _most(laws, question.delta)
+    if _infinite(laws) * (1 + 1e-12) > question.delta:
+        # Floats cannot tell the two apart: a larger δ bounds ε from below.
+        found, hint = answer(laws, EpsilonAt(question.delta * (1 + 1e-9)), relative=relative, hint=hint)
+        return Bounds(found.lower, most), hint
     return answer(laws, question, relative=relative, most=most, hint=hint)
 
 
-def _closed(laws: Laws, question: DeltaAt | EpsilonAt, relative: float) -> Bounds | None:
+def _most(laws: Laws, delta: float) -> float:
+    """An ε that is large enough: from the largest loss on, δ(ε) is P(L = +∞). Infinite if that may exceed δ."""
+    if not _allowed(laws, delta):
+        return math.inf
+    return max(0.0, _greatest(laws)) * (1 + 1e-12)
+
+
+def _greatest(laws: Laws) -> float:
+    """The largest finite loss of a sum; however many laws there are, the sum is rounded once."""
+    return math.fsum(times * law.greatest for law, times in laws)
+
+
+def _allowed(laws: Laws, delta: float) -> bool:
+    """Whether P(L = +∞) ≤ δ is proved, for the decimals that these floats stand for.
+
+    A finite law never rounds its mass at +∞ down: for a few of them 1 − Π(1 − mass) is compared exactly.
+    """
+    exposed = [(law, times) for law, times in laws if law.infinite > 0.0]
+    if all(isinstance(law, FiniteLaw) for law, _ in exposed) and sum(times for _, times in exposed) <= FEW:
+        finite = math.prod(((1 - exact(law.infinite)) ** times for law, times in exposed), start=Fraction(1))
+        return 1 - finite <= exact(delta)
+    return _infinite(laws) * (1 + 1e-12) <= delta
+
+
+def _closed(laws: Laws, question: DeltaAt | EpsilonAt) -> Bounds | None:
     infinite = _infinite(laws)
-    greatest = sum(times * law.greatest for law, times in laws)
+    greatest = _greatest(laws)
     match question, laws:
         case _, ():
             return Bounds(0.0, 0.0)
@@ -214,7 +240,8 @@ def _closed(laws: Laws, question: DeltaAt | EpsilonAt, relative: float) -> Bound
         case DeltaAt(epsilon), ((law, 1),):
             return single_delta(law, epsilon)
         case EpsilonAt(delta), ((law, 1),):
-            return single_epsilon(law, delta, narrow=relative / 100)
+            found = single_epsilon(law, delta, narrow=1e-10)
+            return Bounds(found.lower, min(found.upper, _most(laws, delta)))
     return None
 
 
@@ -256,11 +283,13 @@ def _gaussian_epsilon(mu: float, delta: float) -> Bounds:
     if mu > HUGE:
         return most
     small, large = _sizes(mu)
-    target, near = arb(delta), single_epsilon(GaussianLaw(mu), delta, narrow=1e-9)  # a float is a ball of radius 0
+    # The answer holds for the float and for the decimal that it prints as. A float is a ball of radius 0.
+    targets = [arb(math.nextafter(delta, end)) for end in (1.0, 0.0)]
+    near = single_epsilon(GaussianLaw(mu), delta, narrow=1e-9)
     places = (near.lower * (1 - 1e-10), min(near.upper * (1 + 1e-10), most.upper), most.upper)
     return Bounds(
-        _bisected(lambda epsilon: bool(hockey_stick(small, epsilon) > target), places)[0],
-        _bisected(lambda epsilon: not bool(hockey_stick(large, epsilon) <= target), places)[1],
+        _bisected(lambda epsilon: bool(hockey_stick(small, epsilon) > targets[0]), places)[0],
+        _bisected(lambda epsilon: not bool(hockey_stick(large, epsilon) <= targets[1]), places)[1],
     )
 
 

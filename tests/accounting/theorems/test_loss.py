@@ -109,3 +109,20 @@ def test_the_count_is_not_forgotten():
 
 def test_it_never_decides_when_to_stop():
     assert LOSS.adaptive(Plan((Step((PureDP(0.1),)),)), 1e-6) == NO
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-5), (0.3, 1e-6), (0.1, 0.1)])
+def test_one_approximate_promise_at_its_own_delta_has_its_own_epsilon(epsilon, delta):
+    promise = ApproximateDP(epsilon, delta)
+    for one in (promise, PrivacyProfile(((epsilon, delta),))):
+        found = loss(Plan((Step((one,)),)), delta)
+        assert epsilon * (1 - 1e-9) <= found.lower <= found.upper == epsilon
+    with pytest.raises(Inapplicable, match="too close to δ"):
+        loss(Plan((Step((promise,)),)), math.nextafter(delta, 0.0))
+    with pytest.raises(Inapplicable, match="more than δ"):
+        loss(Plan((Step((promise,)),)), delta / 2)
+
+
+def test_the_largest_loss_of_promises_is_their_exact_sum():
+    plan = Plan((Step((PureDP(0.1),)), Step((PureDP(0.2),))))
+    assert loss(plan, 1e-300).upper == 0.3

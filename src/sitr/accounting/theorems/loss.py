@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from sitr.accounting.plan import Plan
 from sitr.accounting.theorems.theorem import Bounds, Theorem, above_zero, never
 from sitr.accounting.views import Inapplicable
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.profile import PrivacyProfile
+from sitr.flavors.pure import PureDP
+from sitr.loss.bounds import exact, upward
 from sitr.loss.loss import Loss
 
 
@@ -19,14 +24,27 @@ def loss(plan: Plan, delta: float) -> Bounds:
     Bounds(lower=4.88..., upper=4.88..., two_sided=True)
     """
     total = total_loss(plan)
-    above_zero(delta)
-    if (mass := total.infinite_mass()) > delta:
-        raise Inapplicable(f"the loss may be infinite with probability {mass}, which is more than δ")
-    found = total.epsilon(delta=math.nextafter(delta, 0.0))  # not above the decimal that is meant
-    upper = min(found.upper, total.max())
-    if upper == math.inf:
-        raise Inapplicable("losses so different in size cannot be told apart")
+    found = total.epsilon(delta=above_zero(delta))
+    if found.lower == math.inf:
+        raise Inapplicable(f"the loss may be infinite with probability {total.infinite_mass()}, which is more than δ")
+    if found.upper == math.inf:
+        raise Inapplicable("no upper bound could be proved: the loss may be infinite with a probability too close to δ")
+    upper = min(found.upper, _largest(plan))
     return Bounds(min(found.lower, upper), upper, two_sided=True)
+
+
+def _largest(plan: Plan) -> float:
+    """The largest finite loss, exactly, where every step promises one; the law of a loss only knows it rounded."""
+    losses = []
+    for step in plan.inner.steps:
+        match step.promises:
+            case (PureDP(epsilon) | ApproximateDP(epsilon, _),) if step.stated is None:
+                losses.append(exact(epsilon) * step.times)
+            case (PrivacyProfile(points),) if step.stated is None:
+                losses.append(exact(points[-1][0]) * step.times)
+            case _:
+                return math.inf
+    return upward(sum(losses, Fraction(0)))
 
 
 def total_loss(plan: Plan) -> Loss:

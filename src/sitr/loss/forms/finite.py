@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sitr.errors import InvalidPromise
-from sitr.loss.bounds import Number, ball, upper
+from sitr.loss.bounds import Number, ball, upper, upward
 from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Indices, Vector, bounded_moment, check
 
 
@@ -17,7 +17,8 @@ from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Indices, Vector, bounded_m
 class FiniteLaw:
     """Atoms (loss, ln of its P-mass), by growing loss, and a P-mass at +∞. Q's mass at a loss l is e^{−l} times P's.
 
-    All of these are rounded: they stand for numbers that add up to 1 on both sides.
+    All of these are rounded: they stand for numbers that add up to 1 on both sides. The masses at +∞ and −∞ stand for
+    the decimals that they print as, or for less.
     """
 
     losses: tuple[float, ...]
@@ -99,7 +100,7 @@ def response(epsilon: Number, *, answers: int = 2, infinite: Number = 0) -> Fini
     if answers > 2:
         atoms.append((0.0, rest + ball(answers - 2).log() - e - log_total))
     atoms.append((float(epsilon), rest - log_total))
-    delta = float(infinite)
+    delta = upward(infinite)
     merged = {loss: float(mass.mid()) for loss, mass in atoms} if epsilon else {0.0: float(rest.mid())}
     return FiniteLaw(tuple(merged), tuple(merged.values()), delta, delta)
 
