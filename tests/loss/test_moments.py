@@ -14,7 +14,7 @@ from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw, LaplaceLaw
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.loss import Loss
-from sitr.loss.moments import _log_g, log_moment, mean
+from sitr.loss.moments import log_g, log_moment, mean
 
 
 def mixed(order: int, mu: arb, rate: arb) -> arb:
@@ -116,7 +116,7 @@ def test_renyi_is_the_worse_direction_and_grows_with_the_order():
 def test_the_function_that_is_never_negative(tilt, truth):
     losses = np.concatenate((-np.geomspace(1e-12, 650.0, 60), np.geomspace(1e-12, 650.0, 60)))
     t = truth.real(tilt)
-    for loss, found in zip(losses.tolist(), _log_g(losses, tilt).tolist(), strict=True):
+    for loss, found in zip(losses.tolist(), log_g(losses, tilt).tolist(), strict=True):
         x = truth.real(loss)
         true = (x - 1 + (-x).exp()) if tilt == 0.0 else (t * x).expm1() + t * (-x).expm1()
         assert abs(truth.real(found) - true.log()) < arb("1e-13") * (1 + abs(true.log()))

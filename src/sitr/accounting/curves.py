@@ -10,6 +10,7 @@ import numpy as np
 from flint import arb, ctx, fmpz
 from numpy.typing import NDArray
 
+from sitr.accounting.quadrature import sampled_moment
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.renyi import Curve, Table
@@ -63,10 +64,12 @@ class SampledGaussian:
 
     D_α = ln Σ_k C(α,k)(1−q)^{α−k} q^k e^{(k²−k)μ²/2}/(α − 1) at whole orders α.      [MTZ19, Sec. 3.3]
 
-    Between them (α − 1)D_α, which is convex in α, lies below its chord.      [vEH14, Cor. 2]
+    Between them the expectation that D_α is made of is summed on a grid, or, where that would take too many places,
+    (α − 1)D_α, which is convex in α, lies below its chord.      [vEH14, Cor. 2]
 
-    >>> SampledGaussian(rate=0.01, mu=1.0)(2.0)
-    0.000171...
+    >>> curve = SampledGaussian(rate=0.01, mu=1.0)
+    >>> curve(2.0), curve(2.5)
+    (0.000171..., 0.000217...)
     """
 
     rate: float
@@ -81,8 +84,12 @@ class SampledGaussian:
 
     def _moment(self, order: float) -> float:
         below = math.floor(order)
-        if below == order or order < 2:  # the chord from 0 at order 1 to order 2 says that D_α ≤ D₂
-            return _sampled_moment(self.rate, self.mu, max(2, below))
+        if below == order:
+            return _sampled_moment(self.rate, self.mu, below)
+        if math.isfinite(found := _between_whole_orders(self.rate, self.mu, order)):
+            return found
+        if order < 2:  # the chord from 0 at order 1 to order 2 says that D_α ≤ D₂
+            return _sampled_moment(self.rate, self.mu, 2)
         ends = [(float(n), _sampled_moment(self.rate, self.mu, n)) for n in (below, below + 1)]
         return Table(tuple(ends))(order) if math.isfinite(ends[1][1]) else math.inf
 
@@ -136,6 +143,15 @@ def _sampled_moment(rate: float, mu: float, order: int) -> float:
     # The last functions bring less than 32u; a float is read as the decimal next to it. The smallest floats have no
     # digits to spare: there each step is within so many of them, not within u.
     return moment / (order - 1) * (1 + 2.0**-48) + 16 * math.ulp(0.0)
+
+
+@lru_cache(maxsize=8192)
+def _between_whole_orders(rate: float, mu: float, order: float) -> float:
+    if rate == 0.0 or mu == 0.0:
+        return 0.0
+    mu = max(mu, _TINY)
+    (log_rest, _), (log_rate, _), _ = _parameters(rate, mu)
+    return sampled_moment(rate, mu, order, log_rest=log_rest, log_rate=log_rate)
 
 
 def _cut(number: tuple[float, float], grid: float) -> tuple[float, float]:

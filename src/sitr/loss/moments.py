@@ -43,8 +43,8 @@ def log_moment(law: Law, tilt: float, *, relative: float) -> Bounds:
         return Bounds(min(least, LARGEST) * (1 - 4 * FUNCTIONS), most)
     found = _log_excess(law, tilt, relative=relative)
     return Bounds(
-        _log1p_exp(found.lower) * (1 - 2 * FUNCTIONS) if found.lower > -math.inf else 0.0,
-        min(most, _log1p_exp(found.upper) * (1 + 2 * FUNCTIONS)),
+        log1p_exp(found.lower) * (1 - 2 * FUNCTIONS) if found.lower > -math.inf else 0.0,
+        min(most, log1p_exp(found.upper) * (1 + 2 * FUNCTIONS)),
     )
 
 
@@ -76,7 +76,7 @@ def _log_excess(law: Law, tilt: float, *, relative: float) -> Bounds:
         lower, upper = _excess(cells, law, tilt, rate)
         lower, upper = (float(np.logaddexp(one, outside)) for one in (lower, upper))
         bounds = Bounds(max(bounds.lower, lower - 8 * FUNCTIONS), min(bounds.upper, upper + 8 * FUNCTIONS))
-        before, error = error, bounds.width / max(1.0, _log1p_exp(bounds.upper) if tilt else 1.0)
+        before, error = error, bounds.width / max(1.0, log1p_exp(bounds.upper) if tilt else 1.0)
         # Finer cells do not help any more where their masses are not known well enough.
         if error <= relative or 0.8 * before < error < math.inf or count >= MOST_CELLS:
             break
@@ -99,15 +99,15 @@ def _excess(cells: Mesh, law: Law, tilt: float, rate: float) -> tuple[float, flo
     some, width = log_p > -np.inf, highs - lows
     common = np.where(some, log_p, 0.0) - np.where(some, log_q, 0.0)
     wrong = 2 * slack + 8 * ROUNDING * (1 + np.abs(common))
-    at_low, at_high = _log_g(lows, tilt), _log_g(highs, tilt)
+    at_low, at_high = log_g(lows, tilt), log_g(highs, tilt)
     moved = np.clip(common - lows + np.where(at_high > at_low, wrong, -wrong), 0.0, width)
     with np.errstate(divide="ignore"):
         right = np.log(np.minimum(1.0, np.expm1(-moved) / np.expm1(-width)))
         left = -moved + np.log(np.minimum(1.0, np.expm1(moved - width) / np.expm1(-width)))
-    most = _log_sum(cells.masses.log_p_most + np.logaddexp(left + at_low, right + at_high))
+    most = log_sum(cells.masses.log_p_most + np.logaddexp(left + at_low, right + at_high))
     sure = some & np.isfinite(slack)
     toward = np.sign(common) * np.maximum(np.abs(common) - np.where(sure, wrong, 0.0), 0.0)
-    least = _log_sum((log_p - slack)[sure] + _log_g(toward[sure], tilt))
+    least = log_sum((log_p - slack)[sure] + log_g(toward[sure], tilt))
     ends = law.cells(np.array((-math.inf, cells.low)))
     rest = (
         float(ends.log_q[0]) + (float(ends.slack[0]) if math.isfinite(ends.slack[0]) else 0.0) + math.log(tilt or 1.0)
@@ -120,7 +120,7 @@ def _excess(cells: Mesh, law: Law, tilt: float, rate: float) -> tuple[float, flo
     return least - rounding - FUNCTIONS * abs(least), whole + rounding + FUNCTIONS * abs(whole)
 
 
-def _log_g(losses: Vector, tilt: float) -> Vector:
+def log_g(losses: Vector, tilt: float) -> Vector:
     """ln of e^{λl} − 1 + λ(e^{−l} − 1); if λ is 0, of l − 1 + e^{−l}."""
     size = np.abs(losses) * max(1.0, tilt)
     small = np.clip(losses, -0.05 / max(1.0, tilt), 0.05 / max(1.0, tilt))
@@ -143,13 +143,13 @@ def _log_g(losses: Vector, tilt: float) -> Vector:
     return np.select([far, losses < -600.0], [large, fall + log_tilt], found)
 
 
-def _log_sum(logs: Vector) -> float:
+def log_sum(logs: Vector) -> float:
     """ln Σ e^x."""
     top = float(logs.max(initial=-math.inf))
     return top + math.log(float(np.exp(logs - top).sum())) if math.isfinite(top) else top
 
 
-def _log1p_exp(x: float) -> float:
+def log1p_exp(x: float) -> float:
     """ln(1 + e^x)."""
     return math.log1p(math.exp(x)) if x < 40.0 else x + math.exp(-x)
 
