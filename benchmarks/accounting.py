@@ -14,12 +14,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.cases import CALIBRATION, DP_SGD, MIXTURE, SMALL_DELTA, Case, Mixture, Training
+from benchmarks.cases import CALIBRATION, DP_SGD, MIXTURE, SCHEDULES, SMALL_DELTA, SMOOTH, Case, Mixture, Training
 from benchmarks.measure import Measured, import_seconds, measure
 from benchmarks.subjects import FINE, SITR, SUBJECTS, Subject
 from benchmarks.targets import Results, Target, targets
 
-CASES: tuple[Case, ...] = (*DP_SGD, *SMALL_DELTA, MIXTURE, CALIBRATION)
+CASES: tuple[Case, ...] = (*DP_SGD, *SMOOTH, *SMALL_DELTA, MIXTURE, *SCHEDULES, CALIBRATION)
 IMPORTS = {
     "sitr": "import sitr",
     "sitr, the loss": "import sitr.loss.loss",

@@ -49,6 +49,22 @@ class Mixture:
 
 
 @dataclass(frozen=True, slots=True)
+class Schedule:
+    """DP-SGD whose noise changes at every step, from σ = 0.8 to 2, at one sampling rate; ε is asked for."""
+
+    steps: int
+    rate: float = 0.01
+    delta: float = 1e-5
+
+    @property
+    def title(self) -> str:
+        return f"{self.steps:,} different σ from 0.8 to 2, q = {self.rate:g}, δ = {self.delta:g}"
+
+    def sigmas(self) -> list[float]:
+        return [0.8 + 1.2 * step / self.steps for step in range(self.steps)]
+
+
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """The least σ with which DP-SGD keeps (ε, δ)."""
 
@@ -62,14 +78,17 @@ class Calibration:
         return f"σ for q = {self.rate:g}, {self.steps:,} steps, (ε, δ) = ({self.epsilon:g}, {self.delta:g})"
 
 
-Case = Training | Mixture | Calibration
-KINDS: dict[str, type[Case]] = {kind.__name__: kind for kind in (Training, Mixture, Calibration)}
+Case = Training | Mixture | Schedule | Calibration
+KINDS: dict[str, type[Case]] = {kind.__name__: kind for kind in (Training, Mixture, Schedule, Calibration)}
 
 STEPS = (1, 10**4, 10**6)
 DP_SGD = tuple(Training(*setup, steps, 1e-5) for setup, steps in product(((0.01, 0.8), (256 / 60_000, 1.1)), STEPS))
 USUAL = Training(0.01, 0.8, 10**4, 1e-5)
 SMALL_DELTA = tuple(Training(0.01, 0.8, 10**4, delta) for delta in (1e-12, 1e-20, 1e-100))
+SMOOTH = (Training(0.01, 4.0, 10**4, 1e-5), Training(0.05, 2.0, 5000, 1e-5))
+"""With much noise, losses are small, and other accountants are at their fastest."""
 MIXTURE = Mixture(125, 1e-5)
+SCHEDULES = (Schedule(1000), Schedule(3000))
 CALIBRATION = Calibration(0.01, 10**4, 1.0, 1e-5)
 
 KNOWN = {USUAL: 10.05363477, SMALL_DELTA[0]: 16.7626}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from benchmarks.cases import Calibration, Case, Mixture, Training
+from benchmarks.cases import Calibration, Case, Mixture, Schedule, Training
 
 Answer = tuple[float, float]
 """What is claimed: at least the first (−∞ where nothing is), at most the second."""
@@ -23,6 +23,7 @@ class Subject:
     training: Callable[[Training], Answer]
     mixture: Callable[[Mixture], Answer] | None = None
     calibration: Callable[[Calibration], Answer] | None = None
+    schedule: Callable[[Schedule], Answer] | None = None
 
     def ask(self, case: Case) -> Callable[[], Answer] | None:
         """The question, ready to be timed; none if this accountant cannot be asked."""
@@ -31,6 +32,8 @@ class Subject:
                 return partial(self.training, case)
             case Mixture():
                 return partial(self.mixture, case) if self.mixture else None
+            case Schedule():
+                return partial(self.schedule, case) if self.schedule else None
             case Calibration():
                 return partial(self.calibration, case) if self.calibration else None
 
@@ -64,6 +67,13 @@ def _sitr_mixture(case: Mixture, *, relative: float) -> Answer:
         *(Loss.of(response(epsilon)) for epsilon in case.responses()),
     ]
     found = Loss.compose(parts).epsilon(delta=case.delta, relative=relative)
+    return found.lower, found.upper
+
+
+def _sitr_schedule(case: Schedule) -> Answer:
+    from sitr.loss.loss import Loss
+
+    found = Loss.compose([_sitr_loss(case.rate, sigma, 1) for sigma in case.sigmas()]).epsilon(delta=case.delta)
     return found.lower, found.upper
 
 
@@ -214,6 +224,7 @@ SUBJECTS: tuple[Subject, ...] = (
         partial(_sitr_training, relative=1e-3),
         partial(_sitr_mixture, relative=1e-3),
         _sitr_calibration,
+        _sitr_schedule,
     ),
     Subject(FINE, _OWN, partial(_sitr_training, relative=1e-5), partial(_sitr_mixture, relative=1e-5)),
     Subject(

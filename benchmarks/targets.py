@@ -6,7 +6,19 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from benchmarks.cases import CALIBRATION, DP_SGD, KNOWN, MIXTURE, SMALL_DELTA, STEPS, USUAL, Case, Training
+from benchmarks.cases import (
+    CALIBRATION,
+    DP_SGD,
+    KNOWN,
+    MIXTURE,
+    SCHEDULES,
+    SMALL_DELTA,
+    SMOOTH,
+    STEPS,
+    USUAL,
+    Case,
+    Training,
+)
 from benchmarks.measure import Measured
 from benchmarks.subjects import DP_ACCOUNTING, FINE, PRV, PRV_NARROW, SITR
 
@@ -42,14 +54,17 @@ def targets(results: Results, *, import_time: float) -> Iterator[Target]:
     yield Target("relative width of the interval, widest", _most(_width(results, case, SITR) for case in DP_SGD), 1e-3)
     yield Target("relative width at 1e-5, widest", _most(_width(results, case, FINE) for case in DP_SGD), 1e-5)
     yield Target("known values outside of the interval", _outside(results), 0)
-    fine = (_cpu(results, case, FINE) / _cpu(results, case, DP_ACCOUNTING) for case in DP_SGD)
-    yield Target("CPU at relative width 1e-5 / dp-accounting, most of the six", _most(fine), 1)
+    fine = (_cpu(results, case, FINE) / _cpu(results, case, DP_ACCOUNTING) for case in (*DP_SGD, *SMOOTH))
+    yield Target("CPU at relative width 1e-5 / dp-accounting, most of eight cases", _most(fine), 1)
     tiny = (_cpu(results, case, SITR) / _cpu(results, USUAL, SITR) for case in SMALL_DELTA)
     yield Target("CPU at δ = 1e-12, 1e-20, 1e-100 / at 1e-5, most", _most(tiny), 2)
     for few, many in zip(_with_steps(STEPS[1]), _with_steps(STEPS[2]), strict=True):
         ratio = _cpu(results, many, SITR) / _cpu(results, few, SITR)
         yield Target(f"CPU of 10^6 steps / 10^4 steps, σ = {few.sigma:g}", ratio, 3)
     yield Target("CPU seconds of 500 different mechanisms", _cpu(results, MIXTURE, SITR), 2)
+    for schedule, bound in zip(SCHEDULES, (5, 20), strict=True):
+        text = f"CPU seconds of a schedule of {schedule.steps:,} different σ"
+        yield Target(text, _cpu(results, schedule, SITR), bound)
     yield Target("CPU seconds of calibrating σ", _cpu(results, CALIBRATION, SITR), 0.3)
     memory = (found.memory for (_, name), found in results.items() if name in (SITR, FINE))
     yield Target(

@@ -14,7 +14,19 @@ import pytest
 from rich.console import Console
 
 from benchmarks.accounting import CASES, answers_table, imports_table, measured, proved, report, targets_table, verdict
-from benchmarks.cases import CALIBRATION, DP_SGD, MIXTURE, SMALL_DELTA, USUAL, Case, Mixture, Training
+from benchmarks.cases import (
+    CALIBRATION,
+    DP_SGD,
+    MIXTURE,
+    SCHEDULES,
+    SMALL_DELTA,
+    SMOOTH,
+    USUAL,
+    Case,
+    Mixture,
+    Schedule,
+    Training,
+)
 from benchmarks.measure import Measured, best_time, forget, import_seconds, measure
 from benchmarks.subjects import BY_NAME, DP_ACCOUNTING, FINE, PRV, SITR, SUBJECTS, Subject
 from benchmarks.targets import Target, targets
@@ -24,8 +36,8 @@ GOOD = Measured(10.05, 10.055, 0.01, 5, 120.0)
 RESULTS: dict[tuple[Case, str], Measured] = {
     **{(case, SITR): GOOD for case in CASES},
     **{(case, SITR): replace(GOOD, lower=16.762, upper=16.763) for case in SMALL_DELTA},
-    **{(case, FINE): replace(GOOD, lower=10.0536, upper=10.05365, cpu=0.1) for case in DP_SGD},
-    **{(case, DP_ACCOUNTING): Measured(-math.inf, 10.0537, 1.0, 1, 150.0) for case in DP_SGD},
+    **{(case, FINE): replace(GOOD, lower=10.0536, upper=10.05365, cpu=0.1) for case in (*DP_SGD, *SMOOTH)},
+    **{(case, DP_ACCOUNTING): Measured(-math.inf, 10.0537, 1.0, 1, 150.0) for case in (*DP_SGD, *SMOOTH)},
     **{(case, PRV): Measured(9.9, 10.1, 0.1, 1, 150.0) for case in DP_SGD},
 }
 
@@ -37,17 +49,25 @@ def test_sitr_answers_every_kind_of_question_it_is_asked() -> None:
     assert mixture is not None
     lower, upper = mixture(Mixture(1, 1e-5))
     assert 0.0 < lower <= upper
+    schedule = BY_NAME[SITR].schedule
+    assert schedule is not None
+    lower, upper = schedule(Schedule(3))
+    assert 0.0 < lower <= upper
 
 
 def test_names_are_different_and_what_cannot_be_asked_is_known() -> None:
     assert len(BY_NAME) == len(SUBJECTS)
     assert BY_NAME["autodp, Rényi"].ask(MIXTURE) is None
+    assert BY_NAME["autodp, Rényi"].ask(SCHEDULES[0]) is None
+    assert BY_NAME[SITR].ask(SCHEDULES[0]) is not None
     assert BY_NAME["autodp, Rényi"].ask(SMALL) is not None
 
 
 def test_mechanisms_of_a_mixture_are_all_different() -> None:
     for parts in (MIXTURE.sigmas(), MIXTURE.scales(), MIXTURE.sampled(), MIXTURE.responses()):
         assert len(set(parts)) == 125
+    for schedule in SCHEDULES:
+        assert len(set(schedule.sigmas())) == schedule.steps
 
 
 def test_a_process_of_its_own_measures() -> None:
@@ -156,6 +176,8 @@ def test_targets_pass_fail_or_are_not_measured() -> None:
         (SMALL_DELTA[2], replace(GOOD, cpu=0.1), "CPU at δ = 1e-12, 1e-20, 1e-100 / at 1e-5, most"),
         (DP_SGD[2], replace(GOOD, cpu=0.04), "CPU of 10^6 steps / 10^4 steps, σ = 0.8"),
         (MIXTURE, replace(GOOD, cpu=2.1), "CPU seconds of 500 different mechanisms"),
+        (SCHEDULES[0], replace(GOOD, cpu=5.1), "CPU seconds of a schedule of 1,000 different σ"),
+        (SCHEDULES[1], replace(GOOD, cpu=20.1), "CPU seconds of a schedule of 3,000 different σ"),
         (CALIBRATION, replace(GOOD, cpu=0.4), "CPU seconds of calibrating σ"),
         (MIXTURE, replace(GOOD, memory=301.0), "peak memory in MB, most of all that Sitr answers"),
     ],
@@ -163,6 +185,12 @@ def test_targets_pass_fail_or_are_not_measured() -> None:
 def test_one_bad_case_fails_its_target(case: Training, worse: Measured, text: str) -> None:
     assert verdicts(RESULTS)[text] == "pass"
     assert verdicts(RESULTS | {(case, SITR): worse})[text] == "FAIL"
+
+
+def test_a_narrow_answer_must_not_be_slower_than_a_peer() -> None:
+    text = "CPU at relative width 1e-5 / dp-accounting, most of eight cases"
+    assert verdicts(RESULTS)[text] == "pass"
+    assert verdicts(RESULTS | {(SMOOTH[0], FINE): replace(GOOD, cpu=1.1)})[text] == "FAIL"
 
 
 def test_what_a_peer_does_not_answer_is_left_out_and_what_sitr_does_not_is_a_failure() -> None:

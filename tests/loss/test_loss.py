@@ -197,6 +197,24 @@ def test_intervals_of_all_widths_have_the_truth_in_common():
     assert found[-1].width < 1e-3 * found[0].width
 
 
+@pytest.mark.parametrize("delta", [1e-5, 1e-50])
+def test_many_laws_that_hardly_differ_lose_what_one_does_as_often(delta):
+    """The rows of many laws, and the cells of each, are right: floats next to each other stand for one law."""
+    many = Loss.compose([Loss.of(PoissonLaw(GaussianLaw(1.25 + i * 2.0**-50), 0.01)) for i in range(100)])
+    assert len(many.laws) == 100
+    found, one = many.epsilon(delta=delta), Loss.of(DPSGD, 100).epsilon(delta=delta)
+    assert max(found.lower, one.lower) <= min(found.upper, one.upper)
+    assert found.width <= 1e-3 * found.upper
+
+
+def test_a_schedule_lies_between_its_ends():
+    schedule = Loss.compose([Loss.of(PoissonLaw(GaussianLaw(1 / (0.8 + i / 500)), 0.01)) for i in range(100)])
+    ends = [Loss.of(PoissonLaw(GaussianLaw(1 / sigma), 0.01), 100).epsilon(delta=1e-5) for sigma in (1.0, 0.8)]
+    found = [schedule.epsilon(delta=1e-5, relative=relative) for relative in (0.05, 1e-3)]
+    assert ends[0].upper < found[1].lower <= found[1].upper < ends[1].lower
+    assert max(one.lower for one in found) <= min(one.upper for one in found)
+
+
 sizes = st.floats(-9.0, 2.5).map(lambda power: 10.0**power)
 inner = st.one_of(
     sizes.map(GaussianLaw),
@@ -289,7 +307,7 @@ def test_a_gaussian_is_searched_in_a_bounded_number_of_steps(sigma, many, delta)
 def test_a_bisection_ends_wherever_it_starts():
     for true in (0.0, 5e-324, 1e-300, 1.5, 1e300):
         for places in ((0.0, 1e308, 1e308), (1.0, 2.0, 1e308), (2.0, 1.0, 1e308), (math.inf, math.nan, 1e308)):
-            low, high = _bisected(lambda epsilon, true=true: epsilon < Fraction(true), places)
+            low, high = _bisected(Fraction(true).__gt__, places)
             assert low <= true <= high
             assert high - low <= 1.2e-13 * high or high < 1e-300
 

@@ -15,8 +15,8 @@ from sitr.loss.forms.finite import FiniteLaw, pair, response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw, LaplaceLaw
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
-from sitr.loss.law import Law
-from sitr.loss.mesh import Mesh, Nodes, above, below, coarse, outline, refined
+from sitr.loss.law import Law, Vector
+from sitr.loss.mesh import Mesh, Nodes, above, below, cells_of, coarse, outline, refined
 
 LAWS: list[Law] = [
     GaussianLaw(1.0),
@@ -41,10 +41,16 @@ ROUNDED = 1e-13
 
 
 def cut(law: Law, count: int, *, tilt: float = 0.5, log_tail: float = -60.0) -> Mesh:
-    found = coarse(law, high=outline(law).high(log_tail))
+    found = coarse(outline(law), high=outline(law).high(log_tail))
     for number in (48, count):
         found = refined(law, found, tilt=tilt, count=number)
     return found
+
+
+def between(law: Law, edges: Vector) -> Mesh:
+    """A mesh with these edges, wherever the law may end."""
+    found = law.cells(np.concatenate(((-np.inf,), edges, (np.inf,))))
+    return mesh._found((edges, edges[:-1], edges[1:]), found)
 
 
 def stick(nodes: Nodes, epsilon: float) -> float:
@@ -110,7 +116,7 @@ def test_what_lies_outside_counts_from_above_only(truth):
     """A mesh that ends in the midst of the law."""
     law = GaussianLaw(1.0)
     edges = np.linspace(-1.0, 1.0, 50)
-    cells = mesh._found(law, edges, edges[:-1], edges[1:])
+    cells = between(law, edges)
     over, under = above(cells, law), below(cells, law)
     beyond = 1 - float(truth.below(law, truth.real(1.0))[0].mid())
     assert over.infinite == pytest.approx(beyond, rel=1e-9)
@@ -136,7 +142,7 @@ def test_nothing_is_lost_where_masses_are_only_bounded():
     """Cells so narrow that their masses are not known: from above they count, from below they do not."""
     law = GaussianLaw(1.0)
     edges = 0.5 + np.arange(5) * 2e-16
-    cells = mesh._found(law, np.unique(edges), np.unique(edges)[:-1], np.unique(edges)[1:])
+    cells = between(law, np.unique(edges))
     assert np.isinf(cells.masses.slack).any()
     over, under = above(cells, law), below(cells, law)
     assert len(over.losses) >= 1
@@ -195,7 +201,7 @@ def test_the_right_end_is_no_law_from_below(truth):
 def test_what_lies_outside_is_missed(forget, truth):
     law = GaussianLaw(1.0)
     edges = np.linspace(-1.0, 1.0, 50)
-    cells = forget(mesh._found(law, edges, edges[:-1], edges[1:]))
+    cells = forget(between(law, edges))
     assert slips(law, above(cells, law), below(cells, law), truth)[0] > 1e3 * ROUNDED
 
 
@@ -204,3 +210,24 @@ def test_an_edge_that_is_off_must_be_told():
     over = above(cut(response(1.0), 3), response(1.0))
     true = stick(replace(over, losses=over.losses + 1e-3), 0.5)
     assert stick(replace(over, off=1e-3), 0.5 - 1e-3) >= true > stick(over, 0.5 - over.off) + 1e3 * ROUNDED
+
+
+def test_many_laws_have_the_cells_that_each_has_by_itself(monkeypatch):
+    """Sampled Gaussians are handled in rows, of several lengths; all others by themselves, in their places."""
+    laws: list[Law] = []
+    for number in range(40):
+        laws += [PoissonLaw(GaussianLaw(0.1 + number / 10), 0.001 + number / 50, added=number % 3 == 0)]
+        laws += [[PoissonLaw(GaussianLaw(1.0), 1.0), *LAWS][number % 12]]
+    edges = [np.concatenate(((-np.inf,), np.linspace(-1.0, 2.0, 3 + place), (np.inf,))) for place in range(len(laws))]
+    for row in (1, 64, 1 << 13):
+        monkeypatch.setattr(mesh, "ROW", row)
+        for law, own, found in zip(laws, edges, cells_of(laws, edges), strict=True):
+            alone = law.cells(own)
+            assert all(len(part) == len(own) - 1 for part in found)
+            assert np.array_equal(np.isinf(found.slack), np.isinf(alone.slack))
+            for side in (0, 1):
+                one, other = found[side], alone[side]
+                assert np.array_equal(np.isneginf(one), np.isneginf(other))
+                some = np.isfinite(one)
+                spare = np.where(np.isinf(alone.slack), 1e-12, alone.slack)[some]
+                assert np.all(np.abs(one[some] - other[some]) <= spare)

@@ -185,8 +185,8 @@ def test_sides_that_are_exchanged_are_found_out(exchanged, truth, monkeypatch):
     honest = search._sides
     if exchanged:
         monkeypatch.setattr(search, "_sides", lambda *given: honest(*given)[::-1])
-    found, _ = answer([(law, 9)], DeltaAt(1.0), relative=0.1, most=1.0)
-    true = gaussian(mu, 1.0, truth)
+    found, _ = answer([(law, 9)], DeltaAt(3.0), relative=0.1, most=1.0)
+    true = gaussian(mu, 3.0, truth)
     assert (truth.real(found.lower) <= true <= truth.real(found.upper)) is not exchanged
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 import pytest
+from flint import arb
 
 from sitr.loss import transform
 from sitr.loss.mesh import Nodes
 from sitr.loss.total import Sum
+from sitr.loss.transform import SINGLE, _powers, _product
 
 UNEVEN = {-0.7: 0.3, 0.11: 0.35, 0.95: 0.35}
 """No two of these losses have a common measure."""
@@ -58,3 +61,37 @@ def test_blind_looks_are_found_out(monkeypatch):
     monkeypatch.setattr(transform._Tilted, "slope", property(lambda _: 0.01))
     blind, _ = transform._culled([law], 1e-6, 0.01, 3500)
     assert blind * 0.01 < 11 * math.pi
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 700, 5), (40, 2000, 40), (300, 90, 300)])
+def test_a_product_in_parts_is_the_product(shape):
+    rows, terms, columns = shape
+    generator = np.random.default_rng(5)
+    left = generator.normal(size=(rows, terms)) + 1j * generator.normal(size=(rows, terms))
+    right = generator.normal(size=(terms, columns)) + 1j * generator.normal(size=(terms, columns))
+    assert np.allclose(_product(left, right), left @ right, rtol=0.0, atol=1e-13 * terms)
+
+
+def test_parts_of_a_product_are_too_small_for_threads():
+    class Counted(np.ndarray):
+        sizes: ClassVar[list[int]] = []
+
+        def __matmul__(self, other):
+            self.sizes.append(self.shape[0] * self.shape[1] * other.shape[1])
+            return np.asarray(self) @ np.asarray(other)
+
+    for rows, terms in ((2, 10**5), (20, 3000), (100, 3000), (512, 600)):
+        left = np.ones((rows, terms), dtype=np.complex128).view(Counted)
+        _product(left, np.ones((terms, rows), dtype=np.complex128))
+    assert max(Counted.sizes) <= 2 * SINGLE
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 64, 500])
+def test_powers_are_as_close_as_they_are_said_to_be(count):
+    angles = np.linspace(-3.0, 3.0, 41)
+    found = _powers(np.exp(1j * angles), count)
+    for place, angle in enumerate(angles.tolist()):
+        for power in (0, count // 2, count - 1):
+            one = found[power, place]
+            off = abs(arb(one.real) - (arb(angle) * power).cos()) + abs(arb(one.imag) - (arb(angle) * power).sin())
+            assert off <= 11 * power * 2.0**-53

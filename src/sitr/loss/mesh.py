@@ -17,16 +17,21 @@ of a sum.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from sitr.loss.forms.sampled import is_sampled_gaussian, sampled_gaussians
 from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Law, Vector
 
 _SIZES = np.ldexp(1.0, np.concatenate((np.arange(-50, 12), np.arange(12, 61, 4))))
 GRID = np.concatenate(((-math.inf,), -_SIZES[::-1], (0.0,), _SIZES, (math.inf,)))
 """Where a law is looked at first."""
+
+ROW = 1 << 13
+"""Edges of different laws are handled together up to about this number: a row stays in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,25 +107,35 @@ class Outline:
 
 @lru_cache(maxsize=1024)
 def outline(law: Law) -> Outline:
-    found = law.cells(GRID)
+    """Kept: a law is asked for its outline several times."""
+    return _outlined(law, law.cells(GRID))
+
+
+def outlines(laws: Sequence[Law]) -> list[Outline]:
+    """The same for many, which are too many to be kept."""
+    return [_outlined(law, found) for law, found in zip(laws, cells_of(laws, [GRID] * len(laws)), strict=True)]
+
+
+def _outlined(law: Law, found: Cells) -> Outline:
     log_above = np.append(np.logaddexp.accumulate(found.log_p[::-1])[::-1][1:], -math.inf)  # above GRID[1:]
     low = float(GRID[1:][max(0, int(np.argmax(np.logaddexp.accumulate(found.log_p) > -50.0)) - 1)])
     return Outline(found, min(max(low, law.least), float(GRID[-2])), law.greatest, log_above)
 
 
-def highest(law: Law, log_tail: float) -> float:
+def highest(laws: Sequence[Law], shapes: Sequence[Outline], log_tail: float) -> list[float]:
     """The same, but nearer: beyond what is needed, the end of a wide cell would be given a weight that it has not."""
-    high = outline(law).high(log_tail)
-    if not 0.0 < high < law.greatest:
-        return high
-    places = np.linspace(high / 2, high, 17)
-    log_above = np.logaddexp.accumulate(law.cells(np.append(places, np.inf)).log_p_most[::-1])[::-1]
-    return float(places[np.argmax(np.append(log_above[:-1] <= log_tail, True))])
+    ends = [shape.high(log_tail) for shape in shapes]
+    near = [place for place, (law, high) in enumerate(zip(laws, ends, strict=True)) if 0.0 < high < law.greatest]
+    looks = {place: np.linspace(ends[place] / 2, ends[place], 17) for place in near}
+    found = cells_of([laws[place] for place in near], [np.append(looks[place], np.inf) for place in near])
+    for place, cells in zip(near, found, strict=True):
+        log_above = np.logaddexp.accumulate(cells.log_p_most[::-1])[::-1]
+        ends[place] = float(looks[place][np.argmax(np.append(log_above[:-1] <= log_tail, True))])
+    return ends
 
 
-def coarse(law: Law, *, high: float, low: float = math.inf) -> Mesh:
+def coarse(shape: Outline, *, high: float, low: float = math.inf) -> Mesh:
     """What the outline knows, up to this loss, and down to that one if it is given: where to refine."""
-    shape = outline(law)
     low = min(low, shape.low)
     first, last = np.clip(GRID[:-1], low, high), np.clip(GRID[1:], low, high)
     inside = last > first
@@ -128,7 +143,20 @@ def coarse(law: Law, *, high: float, low: float = math.inf) -> Mesh:
 
 
 def refined(law: Law, mesh: Mesh, *, tilt: float, count: int) -> Mesh:
-    """About so many cells instead, each with the same share of Σ mass·width²; or one for each loss, if there are few.
+    """About `count` cells instead, each with the same share of Σ mass·width²; or one for each loss, if they are few."""
+    (found,) = refinements([law], [mesh], tilt=tilt, counts=[count])
+    return found
+
+
+def refinements(laws: Sequence[Law], meshes: Sequence[Mesh], *, tilt: float, counts: Sequence[int]) -> list[Mesh]:
+    """`refined` for many laws, each with its own number of cells."""
+    cuts = [_cut(law, mesh, tilt, count) for law, mesh, count in zip(laws, meshes, counts, strict=True)]
+    edges = [np.concatenate(((-np.inf,), edges, (np.inf,))) for edges, _, _ in cuts]
+    return [_found(cut, found) for cut, found in zip(cuts, cells_of(laws, edges), strict=True)]
+
+
+def _cut(law: Law, mesh: Mesh, tilt: float, count: int) -> tuple[Vector, Vector, Vector]:
+    """Edges, and the first and the last loss between neighbours.
 
     Some cells are for the tilted mass that is surely there, some for what might be as long as cells are wide. Where
     a law has an atom and is else smooth, that is at an end or at 0: there are edges.
@@ -143,7 +171,32 @@ def refined(law: Law, mesh: Mesh, *, tilt: float, count: int) -> Mesh:
     if len(inner) > 2 and low < 0.0 < high:
         inner[1 + int(np.argmin(np.abs(inner[1:-1])))] = 0.0
     edges = np.unique(np.concatenate(((low - spare[0], low), inner, (high, high + spare[1]))))
-    return _found(law, edges, edges[:-1], edges[1:])
+    return edges, edges[:-1], edges[1:]
+
+
+def cells_of(laws: Sequence[Law], edges: Sequence[Vector]) -> list[Cells]:
+    """`law.cells(edges)` for each law, and for sampled Gaussians in rows of many laws."""
+    found: dict[int, Cells] = {}
+    row: list[int] = []
+    length = 0
+    for place, law in enumerate(laws):
+        if not is_sampled_gaussian(law):
+            found[place] = law.cells(edges[place])
+            continue
+        row.append(place)
+        length += len(edges[place])
+        if length > ROW:
+            found |= _in_a_row(laws, edges, row)
+            row, length = [], 0
+    found |= _in_a_row(laws, edges, row)
+    return [found[place] for place in range(len(laws))]
+
+
+def _in_a_row(laws: Sequence[Law], edges: Sequence[Vector], places: list[int]) -> dict[int, Cells]:
+    chosen = [law for place in places if is_sampled_gaussian(law := laws[place])]
+    if len(chosen) < 2:
+        return {place: laws[place].cells(edges[place]) for place in places}
+    return dict(zip(places, sampled_gaussians(chosen, [edges[place] for place in places]), strict=True))
 
 
 def _even(mesh: Mesh, tilt: float, count: int) -> Vector:
@@ -156,18 +209,17 @@ def _even(mesh: Mesh, tilt: float, count: int) -> Vector:
     return found
 
 
-def _around(law: Law, losses: Vector) -> Mesh:
+def _around(law: Law, losses: Vector) -> tuple[Vector, Vector, Vector]:
     """Each loss in a cell of its own, unless two are hardly to be told apart."""
     off = off_at(law, losses)
     apart = np.flatnonzero(np.diff(losses) > 8 * off[1:] + 8 * off[:-1])
     first, last = losses[np.concatenate(((0,), apart + 1))], losses[np.append(apart, len(losses) - 1)]
     between = (last[:-1] + first[1:]) / 2
-    edges = np.concatenate(((first[0] - 4 * off[0],), between, (last[-1] + 4 * off[-1],)))
-    return _found(law, edges, first, last)
+    return np.concatenate(((first[0] - 4 * off[0],), between, (last[-1] + 4 * off[-1],))), first, last
 
 
-def _found(law: Law, edges: Vector, first: Vector, last: Vector) -> Mesh:
-    found = law.cells(np.concatenate(((-np.inf,), edges, (np.inf,))))
+def _found(cut: tuple[Vector, Vector, Vector], found: Cells) -> Mesh:
+    edges, first, last = cut
     before, beyond = (float(end) for end in found.log_p_most[[0, -1]])
     return Mesh(float(edges[0]), float(edges[-1]), first, last, Cells(*(part[1:-1] for part in found)), before, beyond)
 

@@ -70,7 +70,7 @@ def _log_excess(law: Law, tilt: float, *, relative: float) -> Bounds:
     bounds, count, rest, error = Bounds(-math.inf, math.inf), FEW, -60.0, math.inf
     for _ in range(ROUNDS):
         # Far below 0 it is Q's mass that counts, as g is then about e^{−l}.
-        cells = coarse(law, low=-back.high(rest), high=_end(law, rate, rest))
+        cells = coarse(shape, low=-back.high(rest), high=_end(law, rate, rest))
         for number in (FEW, FEW, FEW, count):
             cells = refined(law, cells, tilt=tilt, count=number)
         lower, upper = _excess(cells, law, tilt, rate)

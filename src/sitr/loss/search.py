@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import NamedTuple, Protocol
 
 from sitr.loss.bounds import Bounds
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.inversion import Tail, tail
 from sitr.loss.law import ROUNDING, Law
-from sitr.loss.mesh import Mesh, Nodes, above, below, coarse, highest, refined
+from sitr.loss.mesh import Mesh, Nodes, above, below, coarse, highest, outlines, refinements
 from sitr.loss.total import Sum, tilt_for, tilt_to
 
 Laws = Sequence[tuple[Law, int]]
 
 FEW, MANY = 48, 1 << 13
-"""How many cells a law is cut into: first, and at most. With more, the interval may stay wider than asked for."""
+"""How many cells a law is cut into: first, and at most. If more are needed, the interval stays wider than asked for."""
+
+COARSER = 4
+"""The second direction is first cut into cells that are this many times wider."""
 
 ROUNDS = 8
 NEGLIGIBLE = 16.0
@@ -135,10 +138,14 @@ def answer(
     # Gaussian losses need no cells: they are the variance of a factor that is known.
     variance = math.fsum(times * law.mu * law.mu for law, times in laws if isinstance(law, GaussianLaw))
     others = [(law, times) for law, times in laws if not isinstance(law, GaussianLaw)]
-    here = hint or _located(others, variance, question, relative)
+    cutter = _Cutter(others)
+    here = hint or _located(cutter, variance, question, relative)
     bounds, error, reach, known = Bounds(0.0, most), math.inf, 1.0, None
+    # A few cells often prove that the other direction is smaller.
+    rough = hint is not None and max(here.counts, default=0) > FEW
     for _ in range(ROUNDS):
-        over, under = _sides(others, variance, here)
+        counts = tuple(max(16, count // COARSER) for count in here.counts) if rough else here.counts
+        over, under = _sides(cutter, variance, here._replace(counts=counts))
         finest = here.smoothing**-0.5 if here.smoothing else math.inf
         # What is dominated never exaggerates its far tail, however wide its cells are.
         guide = over if under.empty else under
@@ -160,6 +167,9 @@ def answer(
         bounds = Bounds(bounds.lower, min(bounds.upper, upper))
         if bounds.upper <= here.lower:
             break
+        if rough:
+            rough = False
+            continue
         found = look(under)
         lower = question.read(found, -1, within)
         bounds = Bounds(max(bounds.lower, lower), bounds.upper)
@@ -186,34 +196,53 @@ def answer(
     return bounds, here._replace(lower=bounds.lower)
 
 
-def _sides(laws: Laws, variance: float, here: Hint) -> tuple[Sum, Sum]:
+class _Cutter:
+    """Laws and the cells into which they were cut last: what is cut again starts from there."""
+
+    def __init__(self, laws: Laws) -> None:
+        self.laws = [law for law, _ in laws]
+        self.times = [times for _, times in laws]
+        self.log_times = math.log(sum(self.times)) if laws else 0.0
+        self.shapes = outlines(self.laws)
+        self.meshes: list[Mesh] = []
+
+    def cut(self, here: Hint) -> list[Mesh]:
+        """Into so many cells; in two steps, if many are needed and there were none, as an outline knows little."""
+        ends = highest(self.laws, self.shapes, here.log_tail - self.log_times - NEGLIGIBLE)
+        old = self.meshes
+        if not old or any(mesh.high < high for mesh, high in zip(old, ends, strict=True)):
+            old = [coarse(shape, high=high) for shape, high in zip(self.shapes, ends, strict=True)]
+            if max(here.counts, default=0) > 2 * FEW:
+                old = self._refined(old, here.tilt, [2 * FEW] * len(old))
+        self.meshes = self._refined(old, here.tilt, here.counts)
+        return self.meshes
+
+    def _refined(self, meshes: list[Mesh], tilt: float, counts: Sequence[int]) -> list[Mesh]:
+        return refinements(self.laws, meshes, tilt=tilt, counts=counts)
+
+
+def _sides(cutter: _Cutter, variance: float, here: Hint) -> tuple[Sum, Sum]:
     """The sum from above and from below."""
-    meshed = [
-        _meshed(law, here.tilt, count, _high(law, here, laws))
-        for (law, _), count in zip(laws, here.counts, strict=True)
-    ]
-    over, under = ([(nodes[side], times) for nodes, (_, times) in zip(meshed, laws, strict=True)] for side in (0, 1))
+    meshes = cutter.cut(here)
     # μ may be a root that was rounded.
-    return Sum(over, variance * (1 + 16 * ROUNDING)), Sum(under, variance * (1 - 16 * ROUNDING))
+    return (
+        _sum(above, meshes, cutter, variance * (1 + 16 * ROUNDING)),
+        _sum(below, meshes, cutter, variance * (1 - 16 * ROUNDING)),
+    )
 
 
-def _located(laws: Laws, variance: float, question: Question, relative: float) -> Hint:
+def _located(cutter: _Cutter, variance: float, question: Question, relative: float) -> Hint:
     """A few cells tell where to look, and how many there must be.
 
     Cells of a law that is added k times miss the truth by about ½k·Σ mass·(variance that splitting adds), over
     `scale`. If n cells share that evenly, it is C/n² with the cube C of what `shares` add up to; the fewest cells
     have n ∝ (kC)^{1/3}.
     """
-    here = Hint(1.0, -60.0, (FEW,) * len(laws), 0.0, 0.0, math.log(relative) - 8.0, math.inf)
-    meshes: list[Mesh] = []
-    ends: list[float] = []
+    here = Hint(1.0, -60.0, (FEW,) * len(cutter.laws), 0.0, 0.0, math.log(relative) - 8.0, math.inf)
     for _ in range(ROUNDS):
-        before, ends = ends, [_high(law, here, laws) for law, _ in laws]
-        if ends != before or not meshes:
-            meshes = [coarse(law, high=high) for (law, _), high in zip(laws, ends, strict=True)]
-        meshes = [refined(law, mesh, tilt=here.tilt, count=FEW) for mesh, (law, _) in zip(meshes, laws, strict=True)]
-        total = _sum(below, meshes, laws, variance)
-        total = _sum(above, meshes, laws, variance) if total.empty else total
+        meshes = cutter.cut(here)
+        total = _sum(below, meshes, cutter, variance)
+        total = _sum(above, meshes, cutter, variance) if total.empty else total
         if total.empty:  # losses that no float can tell
             return here
         _, mean, spread = total.cumulants(here.tilt)
@@ -233,15 +262,17 @@ def _located(laws: Laws, variance: float, question: Question, relative: float) -
     if variance > smoothing:
         smoothing = finest = 0.0
     sizes = [
-        float(times) ** (1 / 3) * float(mesh.shares(tilt).sum()) for mesh, (_, times) in zip(meshes, laws, strict=True)
+        float(times) ** (1 / 3) * float(mesh.shares(tilt).sum())
+        for mesh, times in zip(meshes, cutter.times, strict=True)
     ]
-    enough = 1.25 * math.sqrt(sum(sizes) / (allowed * scale))
+    enough = 1.5 * math.sqrt(sum(sizes) / (allowed * scale))
     counts = tuple(min(MANY, max(16, math.ceil(size * enough))) for size in sizes)
     return here._replace(counts=counts, smoothing=smoothing, finest=finest, scale=scale)
 
 
-def _sum(side: Callable[[Mesh, Law], Nodes], meshes: list[Mesh], laws: Laws, variance: float) -> Sum:
-    return Sum([(side(mesh, law), times) for mesh, (law, times) in zip(meshes, laws, strict=True)], variance)
+def _sum(side: Callable[[Mesh, Law], Nodes], meshes: list[Mesh], cutter: _Cutter, variance: float) -> Sum:
+    nodes = map(side, meshes, cutter.laws)
+    return Sum(list(zip(nodes, cutter.times, strict=True)), variance)
 
 
 def _steepest(total: Sum, at_most: float) -> float:
@@ -249,18 +280,3 @@ def _steepest(total: Sum, at_most: float) -> float:
     if total.variance > 0.0:
         return math.inf
     return min(at_most, 40 / total.comb.pitch) if total.comb else at_most
-
-
-def _high(law: Law, here: Hint, laws: Laws) -> float:
-    return highest(law, here.log_tail - math.log(sum(times for _, times in laws)) - NEGLIGIBLE)
-
-
-@lru_cache(maxsize=512)
-def _meshed(law: Law, tilt: float, count: int, high: float) -> tuple[Nodes, Nodes]:
-    """From above and from below. Kept, because most laws are the same with the two data sets exchanged."""
-    mesh = coarse(law, high=high)
-    for number in (FEW, 2 * FEW, count):
-        mesh = refined(law, mesh, tilt=tilt, count=number)
-        if mesh.exact:
-            break
-    return above(mesh, law), below(mesh, law)

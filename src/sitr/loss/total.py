@@ -104,7 +104,7 @@ class Sum:
             tops = np.maximum.reduceat(exponents, starts, axis=1)
             lengths = np.diff(np.append(starts, len(losses)))
             wholes = np.add.reduceat(np.exp(exponents - np.repeat(tops, lengths, axis=1)), starts, axis=1)
-            found = found + (tops + np.log(wholes)) @ times
+            found = found + ((tops + np.log(wholes)) * times).sum(axis=1)
         return found
 
     def rounding(self, tilt: float) -> float:
@@ -128,9 +128,9 @@ class Sum:
             wholes = np.add.reduceat(weights, starts)
             means = np.add.reduceat(weights * losses, starts) / wholes
             spreads = np.add.reduceat(weights * (losses - np.repeat(means, lengths)) ** 2, starts) / wholes
-            whole += float(times @ (tops + np.log(wholes)))
-            mean += float(times @ means)
-            spread += float(times @ spreads)
+            whole += float((times * (tops + np.log(wholes))).sum())
+            mean += float((times * means).sum())
+            spread += float((times * spreads).sum())
         return whole, mean, spread
 
 

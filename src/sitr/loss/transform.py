@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,9 @@ VANISHING = 40.0
 
 WORTH_CULLING, LOOKS = 100_000, 1 << 22
 """So many values of a transform are found as fast as it is seen which need not be; that takes so many, at most."""
+
+SINGLE = 1 << 15
+"""OpenBLAS multiplies complex matrices in one thread if rows · columns · terms are at most twice this."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +40,7 @@ class Transformed:
     mean: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Tilted:
     """A law tilted by λ: weights that add up to 1, and the distances of its losses from their mean."""
 
@@ -49,16 +54,21 @@ class _Tilted:
 
     @property
     def spread(self) -> float:
-        return self.times * float(self.weights @ self.distances**2)
+        return self.times * float((self.weights * self.distances**2).sum())
 
-    @property
+    @cached_property
     def slope(self) -> float:
         """E|L − mean|."""
-        return float(self.weights @ np.abs(self.distances)) * (1 + 1e-9)
+        return float((self.weights * np.abs(self.distances)).sum()) * (1 + 1e-9)
 
     def off(self, frequencies: Vector) -> Vector:
-        """What `_characteristic` is off by: its weights, a sum of n products of two rounded turns, and their angles."""
-        return self.wrong + 3 * (len(self.weights) + 16) * ROUNDING + 8 * ROUNDING * frequencies * self.slope
+        """What `_characteristic` is off by: its weights, a sum of n products of two powers of turns, and their angles.
+
+        A power of a turn is off by no more than its exponent times what the turn is off, F, and a product is, 3R; the
+        two exponents are less than the length of a block.
+        """
+        rounding = 3 * (len(self.weights) + 16) + 24 * _block(len(frequencies))
+        return self.wrong + rounding * ROUNDING + 8 * ROUNDING * frequencies * self.slope
 
 
 def transformed(total: Sum, tilt: float, spacing: float) -> Transformed | None:
@@ -111,18 +121,47 @@ def _tilted(part: Part, tilt: float) -> _Tilted:
     top = float(exponents.max())
     whole = top + math.log(float(np.exp(exponents - top).sum()))
     weights = np.exp(exponents - whole)
-    mean = float(weights @ nodes.losses)
+    mean = float((weights * nodes.losses).sum())
     terms = np.abs(nodes.log_masses) + abs(tilt) * np.abs(nodes.losses) + abs(whole)
-    wrong = 4 * ROUNDING * float(weights @ np.where(weights > 0.0, terms, 0.0)) + 2 * FUNCTIONS
+    wrong = 4 * ROUNDING * float((weights * np.where(weights > 0.0, terms, 0.0)).sum()) + 2 * FUNCTIONS
     return _Tilted(weights, nodes.losses - mean, mean, whole, times, wrong)
 
 
 def _characteristic(law: _Tilted, spacing: float, count: int) -> NDArray[np.complex128]:
     """Σ w·e^{ijsd} for j = 0, …, count − 1, as a product of two matrices: e^{i(aB + b)x} = e^{iaBx}·e^{ibx}."""
-    block = math.isqrt(max(0, count - 1)) + 1
-    far = np.exp(1j * spacing * block * np.outer(np.arange(-(-count // block)), law.distances)) * law.weights
-    near = np.exp(1j * spacing * np.outer(law.distances, np.arange(block)))
-    found: NDArray[np.complex128] = (far @ near).ravel()[:count]
+    block = _block(count)
+    far = _powers(np.exp(1j * spacing * block * law.distances), -(-count // block))
+    near = _powers(np.exp(1j * spacing * law.distances), block)
+    return _product(far * law.weights, near.T).ravel()[:count]
+
+
+def _block(count: int) -> int:
+    return math.isqrt(max(0, count - 1)) + 1
+
+
+def _powers(turns: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:
+    """The powers 0, …, count − 1 of each number, by doubling: a product takes much less time than an exponential."""
+    found = np.empty((count, len(turns)), dtype=np.complex128)
+    found[0] = 1.0
+    known = 1
+    while known < count:
+        more = min(known, count - known)
+        np.multiply(found[:more], turns, out=found[known : known + more])
+        turns, known = turns * turns, known + more
+    return found
+
+
+def _product(left: NDArray[np.complex128], right: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """The product of two matrices, put together of parts so small that OpenBLAS starts no threads for them.
+
+    Threads that wait for each other take several times as much CPU time as the product itself.
+    """
+    rows, columns = left.shape[0], right.shape[1]
+    height = min(rows, max(1, SINGLE // (64 * columns)))
+    length = max(1, SINGLE // (height * columns))
+    found = np.zeros((rows, columns), dtype=np.complex128)
+    for top, start in product(range(0, rows, height), range(0, left.shape[1], length)):
+        found[top : top + height] += left[top : top + height, start : start + length] @ right[start : start + length]
     return found
 
 

@@ -46,11 +46,7 @@ class GaussianLaw:
         return None
 
     def cells(self, edges: Vector) -> Cells:
-        places = edges / self.mu
-        # A quotient, a difference and μ itself (if it is a root of a sum) are rounded: what is off at an edge
-        # of a normal law is passed on as an error of its mass.
-        off = 4 * ROUNDING * (np.abs(places) + self.mu / 2)
-        return joined(*(normal_cells(places + half, off) for half in (-self.mu / 2, self.mu / 2)))
+        return gaussian_cells(edges, self.mu)
 
     def log_moment_above(self, tilt: float, edge: float) -> float:
         """E_P[e^{λL}; L > l] = e^{λ(λ+1)μ²/2}·P(N(0, 1) > l/μ − μ/2 − λμ), by completing the square."""
@@ -64,6 +60,15 @@ class GaussianLaw:
 
     def reversed(self) -> GaussianLaw:
         return self
+
+
+def gaussian_cells(edges: Vector, mu: float | Vector) -> Cells:
+    """The masses of both sides between neighbouring edges; one μ, or one for each edge."""
+    places = edges / mu
+    # A quotient, a difference and μ itself (if it is a root of a sum) are rounded: what is off at an edge
+    # of a normal law is passed on as an error of its mass.
+    off = 4 * ROUNDING * (np.abs(places) + mu / 2)
+    return joined(normal_cells(places - mu / 2, off), normal_cells(places + mu / 2, off))
 
 
 def normal_cells(edges: Vector, off: Vector) -> Masses:

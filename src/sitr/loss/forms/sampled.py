@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 
+from sitr.loss.forms.gaussian import GaussianLaw, gaussian_cells
 from sitr.loss.law import FUNCTIONS, Cells, Law, Masses, Vector, bounded_moment, check, joined
 
 
@@ -59,7 +62,7 @@ class PoissonLaw:
             return None if found is None else -found[::-1]
         if self.rate == 1.0:
             return self.inner.atoms(low, high)
-        inside = self.inner.atoms(*map(float, self._inner_edges(np.array((low, high)))))
+        inside = self.inner.atoms(*map(float, _inner_edges(np.array((low, high)), self.rate)))
         if inside is None:
             return None
         losses = self._losses(inside)
@@ -73,7 +76,7 @@ class PoissonLaw:
             return Cells(found.log_q[::-1], found.log_p[::-1], found.slack[::-1])
         if self.rate == 1.0:
             return self.inner.cells(edges)
-        inside = self._inner_edges(edges)
+        inside = _inner_edges(edges, self.rate)
         inner = self.inner.cells(inside)
         # Where only B is, z = −∞ and L is the least loss.
         only = self.inner.reversed().infinite
@@ -83,18 +86,7 @@ class PoissonLaw:
             log_q, slack = log_q.copy(), slack.copy()
             log_q[place] = np.logaddexp(log_q[place], math.log(only))
             slack[place] += 4 * FUNCTIONS
-        log_p = np.logaddexp(math.log1p(-self.rate) + log_q, math.log(self.rate) + inner.log_p)
-        rounding = FUNCTIONS * (4 - np.maximum(log_p, -1e300))
-        return joined(Masses(log_p, slack + np.where(np.isneginf(log_p), 0.0, rounding)), Masses(log_q, slack))
-
-    def _inner_edges(self, edges: Vector) -> Vector:
-        """z = ln((e^l − 1 + q)/q), −∞ below the least loss: near 0 by e^l − 1, far from it by e^l."""
-        rest, near = 1 - self.rate, np.clip(edges, -0.5, 1.0)
-        with np.errstate(divide="ignore"):
-            below = np.log(np.maximum(np.exp(np.minimum(edges, -0.5)) - rest, 0.0) / self.rate)
-            middle = np.log1p(np.maximum(np.expm1(near) / self.rate, -1.0))
-        above = edges + np.log1p(-rest * np.exp(-np.maximum(edges, 1.0))) - math.log(self.rate)
-        return np.select([edges > 1.0, edges < -0.5], [above, below], middle)
+        return _mixed(Cells(inner.log_p, log_q, slack), self.rate)
 
     def log_moment_above(self, tilt: float, edge: float) -> float:
         """E_B[(1 − q + q·e^z)^{λ+1}; z above], which is no more than without sampling where z ≥ 0."""
@@ -102,7 +94,7 @@ class PoissonLaw:
             return bounded_moment(self, tilt, edge)
         if self.added:  # only without sampling, where the loss is that of the mechanism
             return self.inner.reversed().log_moment_above(tilt, edge)
-        inner = float(self._inner_edges(np.array((edge,)))[0])
+        inner = float(_inner_edges(np.array((edge,)), self.rate)[0])
         return self.inner.log_moment_above(tilt, max(0.0, inner - self.blur * (1 + inner)))
 
     def reversed(self) -> PoissonLaw:
@@ -118,6 +110,47 @@ class PoissonLaw:
         below = np.logaddexp(math.log1p(-self.rate), np.minimum(inner, 0.0) + math.log(self.rate))
         far = [inner > 700.0, (inner < -1.0) & (self.rate > 0.5)]
         return np.select(far, [inner + math.log(self.rate), below], near)
+
+
+def _inner_edges(edges: Vector, rate: float | Vector) -> Vector:
+    """z = ln((e^l − 1 + q)/q), −∞ below the least loss: near 0 by e^l − 1, far from it by e^l."""
+    rest, near = 1 - rate, np.clip(edges, -0.5, 1.0)
+    with np.errstate(divide="ignore"):
+        below = np.log(np.maximum(np.exp(np.minimum(edges, -0.5)) - rest, 0.0) / rate)
+        middle = np.log1p(np.maximum(np.expm1(near) / rate, -1.0))
+    above = edges + np.log1p(-rest * np.exp(-np.maximum(edges, 1.0))) - np.log(rate)
+    return np.where(edges > 1.0, above, np.where(edges < -0.5, below, middle))
+
+
+def _mixed(inner: Cells, rate: float | Vector) -> Cells:
+    """The masses of P = (1 − q)B + qA and of Q = B."""
+    log_p = np.logaddexp(np.log1p(-rate) + inner.log_q, np.log(rate) + inner.log_p)
+    rounding = FUNCTIONS * (4 - np.maximum(log_p, -1e300))
+    off = inner.slack + np.where(np.isneginf(log_p), 0.0, rounding)
+    return joined(Masses(log_p, off), Masses(inner.log_q, inner.slack))
+
+
+def is_sampled_gaussian(law: Law) -> TypeGuard[PoissonLaw]:
+    """Whether `sampled_gaussians` may be asked for its cells."""
+    return isinstance(law, PoissonLaw) and isinstance(law.inner, GaussianLaw) and law.rate < 1.0
+
+
+def sampled_gaussians(laws: Sequence[PoissonLaw], edges: Sequence[Vector]) -> list[Cells]:
+    """`law.cells(edges)` for many Gaussian laws on samples, all in one row: calls cost more time than their arithmetic.
+
+    Formulas take q and μ at each edge. The cell between the last edge of a law and the first of the next is left out.
+    """
+    row = np.concatenate([-own[::-1] if law.added else own for law, own in zip(laws, edges, strict=True)])
+    lengths = [len(own) for own in edges]
+    rates = np.repeat([law.rate for law in laws], lengths)
+    mus = np.repeat([law.inner.mu for law in laws if isinstance(law.inner, GaussianLaw)], lengths)
+    found = _mixed(gaussian_cells(_inner_edges(row, rates), mus), rates[:-1])
+    cells, start = [], 0
+    for law, length in zip(laws, lengths, strict=True):
+        log_p, log_q, slack = (part[start : start + length - 1] for part in found)
+        cells.append(Cells(log_q[::-1], log_p[::-1], slack[::-1]) if law.added else Cells(log_p, log_q, slack))
+        start += length
+    return cells
 
 
 @dataclass(frozen=True, slots=True)
