@@ -19,6 +19,9 @@ LONGEST, WORK = 1 << 18, 1 << 27
 If that is not enough, there is more smoothing than asked for.
 """
 
+TOGETHER = 1 << 17
+"""About this many exponentials are computed at once."""
+
 SLIGHTEST = 2.0**-40
 """A tilt that is none."""
 
@@ -98,13 +101,16 @@ class Sum:
     def log_moments(self, tilts: Vector) -> Vector:
         """K at each of these λ."""
         found = tilts * (tilts + 1) * self.variance / 2
-        if self.parts:
-            log_masses, losses, starts, times = self.row
-            exponents = log_masses + tilts[:, None] * losses
+        if not self.parts:
+            return found
+        log_masses, losses, starts, times = self.row
+        lengths = np.diff(np.append(starts, len(losses)))
+        wide = max(1, TOGETHER // len(losses))
+        for first in range(0, len(tilts), wide):
+            exponents = log_masses + tilts[first : first + wide, None] * losses
             tops = np.maximum.reduceat(exponents, starts, axis=1)
-            lengths = np.diff(np.append(starts, len(losses)))
             wholes = np.add.reduceat(np.exp(exponents - np.repeat(tops, lengths, axis=1)), starts, axis=1)
-            found = found + ((tops + np.log(wholes)) * times).sum(axis=1)
+            found[first : first + wide] += ((tops + np.log(wholes)) * times).sum(axis=1)
         return found
 
     def rounding(self, tilt: float) -> float:
