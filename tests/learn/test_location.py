@@ -113,5 +113,3 @@ def test_what_is_missing_is_said() -> None:
         PrivateMean(PureDP(1.0), norm=-1.0).fit(rows)
     with pytest.raises(ValueError, match="cut"):
         PrivateHuberMean(PureDP(1.0), cut=0.0).fit(rows)
-    with pytest.raises(ValueError, match="NaN"):
-        PrivateMean(PureDP(1.0), norm=1.0).fit([[np.nan], [1.0]])

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
 from sitr.flavors.promise import Promise
+from sitr.learn.inputs import features
 from sitr.learn.losses import Numbers
 from sitr.learn.perturbation import Released, refused
 from sitr.loss.bounds import Number
 from sitr.mechanisms.granularity import granule
 from sitr.mechanisms.mechanism import positive
 
-_LARGEST = Fraction(10**30)
+LARGEST = Fraction(10**30)
 
 
 class Estimator(BaseEstimator):  # type: ignore[misc]
@@ -28,6 +29,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True  # the noise is new with every fit
+        tags.input_tags.allow_nan = True  # it counts as 0: an error would tell that somebody has it
         return tags
 
     def _promised(self) -> Promise:
@@ -36,17 +38,16 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
             raise refused(self.promise)
         return self.promise
 
-    def _numbers(self, *data: Any, **options: Any) -> Any:
-        """Rows, and targets if there are any, as scikit-learn checks them. No message repeats a value."""
-        try:
-            found = validate_data(self, *data, dtype=np.float64, order="C", **options)
-            return (found[0], np.asarray(found[1], dtype=np.float64)) if options.get("y_numeric") else found
-        except ValueError as wrong:
-            if "could not convert" not in str(wrong):
-                raise
-        raise ValueError(
-            f"{type(self).__name__} wants numbers. Something else was given. Leave it out, or make numbers of it."
-        )
+    def _features(self, X: Any, y: Any = None, *, reset: bool = True) -> Numbers:
+        """Rows as floats. Only shapes, types and names of columns can be refused, and no message repeats a value."""
+        if hasattr(X, "toarray"):
+            check_array(X, estimator=self)  # says that sparse matrices are not supported
+        found = features(X)
+        if y is not None:
+            check_consistent_length(found, y)
+        named = X if hasattr(X, "columns") else found
+        validate_data(self, named, y=y if reset else "no_validation", reset=reset, skip_check_array=True)
+        return np.asarray(check_array(found, dtype=np.float64, order="C", ensure_all_finite=False, estimator=self))
 
     def _grain(self) -> Fraction | None:
         if self.granularity is None:
@@ -57,7 +58,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     def _positive(self, name: str) -> Fraction:
         """A parameter, of a size with which floats can compute: whatever the data are, there is no overflow then."""
         number = positive(getattr(self, name), name=name, mechanism=type(self).__name__)
-        if not 1 / _LARGEST <= number <= _LARGEST:
+        if not 1 / LARGEST <= number <= LARGEST:
             raise ValueError(
                 f"{type(self).__name__} wants {name} to be between 1e-30 and 1e30. {getattr(self, name)!r} was given. "
                 "Scale the data."

@@ -16,17 +16,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sitr.errors import DescriptionError
 from sitr.flavors.promise import Promise
-from sitr.learn.estimator import Estimator
+from sitr.learn.estimator import LARGEST, Estimator
+from sitr.learn.inputs import FARTHEST, signs, targets
 from sitr.learn.losses import ABOVE, Huber, Logistic, Numbers, RowLoss, Squared
 from sitr.learn.minimiser import Objective
-from sitr.learn.perturbation import Method, Movement, granules, objective_perturbed, output_perturbed
+from sitr.learn.perturbation import Method, Movement, Released, granules, objective_perturbed, output_perturbed
 from sitr.learn.rows import Rows
-from sitr.loss.bounds import Number
+from sitr.learn.strength import LossOf, chosen, unshrunk
+from sitr.loss.bounds import Number, exact
 
 _USUAL = Fraction(2**8)
 """Rows are thought to be shorter than this where no norm is given, for a choice of granularity."""
@@ -36,35 +37,52 @@ class _Linear(Estimator):
     """What the three have in common: parameters, and the fit of an objective."""
 
     norm: Number | None
-    regularization: Number
+    regularization: Number | None
     fit_intercept: bool
 
-    def _rows(self, features: Numbers) -> Rows:
-        norm = None if self.norm is None else float(self._positive("norm"))
-        return Rows.clipped(features, norm=norm, constant=bool(self.fit_intercept))
-
     def _weights(
-        self, rows: Rows, targets: Numbers, loss: RowLoss, *, method: Method | None = None
+        self, features: Numbers, targets: Numbers, loss_of: LossOf, *, method: Method | None = None
     ) -> tuple[Numbers, float]:
         """The coefficients and the intercept."""
         promise, grain = self._promised(), self._grain()
-        problem = Objective(rows, targets, loss, self._positive("regularization"))
-        if method is Method.OBJECTIVE:
+        norm = None if self.norm is None else float(self._positive("norm"))
+        given = None if self.regularization is None else float(self._positive("regularization"))
+        count, columns = features.shape
+        strength = chosen(
+            promise,
+            count=count,
+            columns=columns,
+            norm=norm,
+            loss=loss_of,
+            intercept=bool(self.fit_intercept),
+            regularization=given,
+            method=method,
+        )
+        rows = Rows.clipped(features, norm=norm, constant=strength.constant)
+        loss = loss_of(strength.regularization, rows.longest)
+        problem = Objective(rows, targets, loss, Fraction(strength.regularization))
+        if strength.method is Method.OBJECTIVE:
             released = objective_perturbed(problem, promise=promise, granularity=grain)
         else:
-            movement = linear_movement(problem)
-            moved = 2 * reach(loss, 1.5) / problem.curvature if movement.most is None else movement.most
-            longest = _USUAL if rows.longest is None else Fraction(rows.longest)
-            fine = problem.granularity(moved=moved / len(rows), parts=granules(promise), longest=longest)
-            released = output_perturbed(
-                lambda within: problem.minimum(within=within),
-                size=rows.size,
-                movement=movement,
-                promise=promise,
-                granularity=grain or fine,
-            )
+            released = self._on_weights(problem, promise, grain)
+        self.regularization_, self.method_ = strength.regularization, strength.method
         weights = self._keep(released)
-        return (weights[:-1], float(weights[-1])) if self.fit_intercept else (weights, 0.0)
+        if not self.fit_intercept:
+            return weights, 0.0
+        return weights[:-1], float(weights[-1]) * unshrunk(loss, strength)
+
+    def _on_weights(self, problem: Objective, promise: Promise, grain: Fraction | None) -> Released:
+        rows, movement = problem.rows, linear_movement(problem)
+        moved = 2 * reach(problem.loss, 1.5) / problem.curvature if movement.most is None else movement.most
+        longest = _USUAL if rows.longest is None else Fraction(rows.longest)
+        fine = problem.granularity(moved=moved / len(rows), parts=granules(promise), longest=longest)
+        return output_perturbed(
+            lambda within: problem.minimum(within=within),
+            size=rows.size,
+            movement=movement,
+            promise=promise,
+            granularity=grain or fine,
+        )
 
 
 def reach(loss: RowLoss, length: float) -> Fraction:
@@ -101,11 +119,16 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
     promise : what this fit may spend. PureDP: spherical noise; ZeroConcentratedDP or ApproximateDP: Gaussian noise;
         RandomDP(ApproximateDP(ε, η), γ): noise whose scale is learned from pairs of rows, for data in no order.
     norm : the largest Euclidean length of a row of X, public; longer rows are shortened. RandomDP needs none.
-    regularization : Λ. In scikit-learn C = 1/(nΛ), and the intercept is not penalised.
+    regularization : Λ. In scikit-learn C = 1/(nΛ). None: chosen from public numbers (`sitr.learn.strength`).
     classes : the two labels, public. They are not taken from the data: a label that one person has would tell of them.
-    method : Method.OUTPUT, which None means too, or Method.OBJECTIVE for noise in the objective (PureDP only).
-    fit_intercept : adds a feature that is 1 in every row, and penalised.
+        A row with another label counts for nothing.
+    method : Method.OUTPUT for noise on the weights, Method.OBJECTIVE for noise in the objective (PureDP only), None for
+        the one with the smaller bound on its error.
+    fit_intercept : adds a constant feature. It is penalised, and the shrinkage is undone after the release.
     granularity : what the weights are multiples of, public; chosen from public numbers if None.
+
+    A feature that is not a finite number counts as 0, in `fit` and in `predict`. The choices that were made are in
+    `regularization_` and `method_`.
     """
 
     def __init__(
@@ -113,7 +136,7 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
         promise: Promise | None = None,
         *,
         norm: Number | None = None,
-        regularization: Number = 0.01,
+        regularization: Number | None = None,
         classes: tuple[Any, Any] | None = None,
         method: Method | None = None,
         fit_intercept: bool = True,
@@ -135,24 +158,9 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> Self:
         self._promised()
         self._known_method()
-        features, labels = self._numbers(X, y)
-        check_classification_targets(labels)
-        if (kind := type_of_target(labels)) != "binary":
-            raise DescriptionError(
-                wanted="Only binary classification is supported.",
-                given=f"The type of the target is {kind}.",
-                do="Fit one model for each class against the others, and split the promise among them.",
-            )
         classes = self._labels()
-        second = labels == classes[1]
-        if not np.all(second | (labels == classes[0])):
-            raise DescriptionError(
-                wanted="Labels that are among the two classes were wanted.",
-                given="There are others.",
-                do="Name the two labels with classes=…; leave out or relabel all other rows beforehand.",
-            )
-        targets = np.where(second, 1.0, -1.0)
-        weights, constant = self._weights(self._rows(features), targets, Logistic(), method=self.method)
+        features = self._features(X, y)
+        weights, constant = self._weights(features, signs(y, classes), lambda *_: Logistic(), method=self.method)
         self.classes_, self.coef_, self.intercept_ = classes, weights.reshape(1, -1), np.array([constant])
         return self
 
@@ -176,8 +184,7 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> Numbers:
         check_is_fitted(self, "coef_")
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.asarray(rows @ self.coef_[0] + self.intercept_[0])
+        return np.asarray(self._features(X, reset=False) @ self.coef_[0] + self.intercept_[0])
 
     def predict(self, X: Any) -> NDArray[Any]:
         second = self.decision_function(X) > 0
@@ -194,15 +201,9 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
 class _LinearRegressor(RegressorMixin, _Linear):  # type: ignore[misc]
     """Predictions of a number."""
 
-    def _validated(self, X: Any, y: Any) -> tuple[Numbers, Numbers]:
-        self._promised()
-        features, targets = self._numbers(X, y, y_numeric=True)
-        return features, targets
-
     def predict(self, X: Any) -> Numbers:
         check_is_fitted(self, "coef_")
-        rows = validate_data(self, X, dtype=np.float64, reset=False)
-        return np.asarray(rows @ self.coef_ + self.intercept_)
+        return np.asarray(self._features(X, reset=False) @ self.coef_ + self.intercept_)
 
 
 class PrivateRidge(_LinearRegressor):
@@ -214,8 +215,10 @@ class PrivateRidge(_LinearRegressor):
     >>> 0.7 < float(model.fit(X, X[:, 0]).coef_[0]) < 0.84
     True
 
-    Parameters are those of `PrivateLogisticRegression`, and `bound`, which is public and always needed: weights are no
-    longer than bound/(2√Λ), which is what keeps the slope of a square within bounds. In scikit-learn alpha = nΛ.
+    Parameters are those of `PrivateLogisticRegression`, and `bound`, which is public and always needed: a number B for
+    targets in [−B, B], or a pair (low, high). Weights are fitted to the distance from the middle; they are no longer
+    than B/(2√Λ), which is what keeps the slope of a square within bounds. Predictions are moved between the bounds too.
+    A target that is not a number counts as the middle. In scikit-learn alpha = nΛ.
     """
 
     def __init__(
@@ -223,8 +226,8 @@ class PrivateRidge(_LinearRegressor):
         promise: Promise | None = None,
         *,
         norm: Number | None = None,
-        bound: Number | None = None,
-        regularization: Number = 0.01,
+        bound: Number | tuple[Number, Number] | None = None,
+        regularization: Number | None = None,
         fit_intercept: bool = True,
         granularity: Number | None = None,
     ) -> None:
@@ -237,24 +240,47 @@ class PrivateRidge(_LinearRegressor):
 
     def fit(self, X: Any, y: Any) -> Self:
         self._promised()
+        low, high = self._bounds()
+        features = self._features(X, y)
+        middle, size = (low + high) / 2.0, (high - low) / 2.0
+        given = targets(y, low=low, high=high, missing=middle)
+        weights, constant = self._weights(
+            features,
+            np.clip(given - middle, -size, size),
+            lambda penalty, longest: Squared.within(size, regularization=penalty, norm=longest),
+        )
+        self.coef_, self.intercept_, self.bounds_ = weights, middle + constant, (low, high)
+        return self
+
+    def predict(self, X: Any) -> Numbers:
+        return np.clip(super().predict(X), *self.bounds_)
+
+    def _bounds(self) -> tuple[float, float]:
+        """Both bounds, public."""
         if self.bound is None:
             raise DescriptionError(
-                wanted="A bound on the targets was wanted: bound=…, the largest size of y.",
+                wanted="PrivateRidge needs a bound on the targets: bound=…, the largest |y|, or bound=(low, high).",
                 given="There is none.",
                 do="Choose it without looking at the data: targets beyond it are moved to it.",
             )
-        size = float(self._positive("bound"))
-        features, targets = self._validated(X, y)
-        rows = self._rows(features)
-        loss = Squared.within(size, regularization=float(self._positive("regularization")), norm=rows.longest)
-        self.coef_, self.intercept_ = self._weights(rows, np.clip(targets, -size, size), loss)
-        return self
+        if not isinstance(self.bound, tuple):
+            size = float(self._positive("bound"))
+            return -size, size
+        low, high = (float(exact(number)) for number in self.bound)
+        if not (float(1 / LARGEST) <= high - low and max(abs(low), abs(high)) <= float(LARGEST)):
+            raise DescriptionError(
+                wanted="The bounds (low, high) of the targets must be between −1e30 and 1e30, and low below high.",
+                given=f"bound={self.bound!r} was given.",
+                do="Choose both without looking at the data.",
+            )
+        return low, high
 
 
 class PrivateHuberRegressor(_LinearRegressor):
     """Huber's regression: squares for residuals up to `cut`, absolute values beyond, so that targets need no bound.
 
-    An M-estimator: one row's score is at most cut·‖x‖, so h = cut·(‖x‖ + ‖x'‖)/Λ.
+    An M-estimator: one row's score is at most cut·‖x‖, so h = cut·(‖x‖ + ‖x'‖)/Λ. A target that is not a number counts
+    as 0. The penalty is chosen as if targets were of the size of `cut`: for larger or smaller ones, scale `cut` too.
 
     >>> from sitr import PureDP
     >>> X = np.linspace(-1.0, 1.0, 100_001).reshape(-1, 1)
@@ -270,7 +296,7 @@ class PrivateHuberRegressor(_LinearRegressor):
         *,
         norm: Number | None = None,
         cut: Number = 1.35,
-        regularization: Number = 0.01,
+        regularization: Number | None = None,
         fit_intercept: bool = True,
         granularity: Number | None = None,
     ) -> None:
@@ -284,6 +310,7 @@ class PrivateHuberRegressor(_LinearRegressor):
     def fit(self, X: Any, y: Any) -> Self:
         self._promised()
         loss = Huber(float(self._positive("cut")))
-        features, targets = self._validated(X, y)
-        self.coef_, self.intercept_ = self._weights(self._rows(features), targets, loss)
+        features = self._features(X, y)
+        given = targets(y, low=-FARTHEST, high=FARTHEST, missing=0.0)
+        self.coef_, self.intercept_ = self._weights(features, given, lambda *_: loss)
         return self

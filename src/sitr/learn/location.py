@@ -27,7 +27,8 @@ class PrivateMean(Estimator):
     """The mean of the rows, each no longer than `norm`: h(x, x') = ‖x − x'‖, at most twice the norm.
 
     Every row is rounded to a public grid by itself; the sum is exact. Without a norm, which only RandomDP allows, a
-    granularity must be given, and rows longer than 2⁴⁰ granules are shortened to that.
+    granularity must be given, and rows longer than 2⁴⁰ granules are shortened to that. A value that is not a finite
+    number counts as 0.
 
     >>> from sitr import PureDP
     >>> rows = np.tile([[0.3, -0.5]], (100_000, 1))
@@ -55,7 +56,7 @@ class PrivateMean(Estimator):
                 given="There is neither.",
                 do="Give norm=… or granularity=…, chosen without looking at the data.",
             )
-        features = self._numbers(X)
+        features = self._features(X)
         count, size = features.shape
         rows = Rows.clipped(features, norm=float(norm), constant=False)
         whole = _granules(rows, float(step))
@@ -97,7 +98,8 @@ class PrivateHuberMean(Estimator):
     """For each column the m that minimises (1/n)·Σ φ(m − x_i) + (Λ/2)m²; φ is a square up to `cut` and a line beyond.
 
     The score φ' is at most `cut` and a contraction: h(x, x') = ‖min(2·cut, |x − x'|)‖/Λ. No bounds on the data are
-    needed; the price is that the estimate is drawn towards 0, by about the factor 1 + Λ.      [Hub64]
+    needed; the price is that the estimate is drawn towards 0, by about the factor 1 + Λ. A value that is not a finite
+    number counts as 0.      [Hub64]
 
     >>> from sitr import PureDP
     >>> rows = np.tile([[0.25], [0.25], [0.25], [1e9]], (25_000, 1))
@@ -121,7 +123,7 @@ class PrivateHuberMean(Estimator):
     def fit(self, X: Any, y: object = None) -> Self:  # noqa: ARG002
         promise, grain = self._promised(), self._grain()
         cut, curvature = float(self._positive("cut")), self._positive("regularization")
-        features = self._numbers(X)
+        features = self._features(X)
         count, size = features.shape
         half = count // 2
         ones = Rows.clipped(np.empty((count, 0)), norm=1.0, constant=True)

@@ -41,13 +41,17 @@ class RowLoss(Protocol):
     def steepest(self, lengths: Numbers) -> Numbers:
         """At least the largest |φ'| at the minimum, for rows of these lengths."""
 
+    @property
+    def signal(self) -> float:
+        """A guess at the variance of good predictions, for the choice of a regularization."""
+
     def usual(self, length: float, curvature: float) -> tuple[float, float]:
         """About the largest mean |φ'| and the largest ‖w‖ at a minimum, for rows of this length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Logistic:
-    """φ = ln(1 + e^{−ty}) for t = ±1: |φ'| < 1 and φ'' ≤ ¼.      [CMS11, Sec. 3.4]"""
+    """φ = ln(1 + e^{−ty}) for t = ±1: |φ'| < 1 and φ'' ≤ ¼. With t = 0 a row adds a constant.      [CMS11, Sec. 3.4]"""
 
     @property
     def lipschitz(self) -> float:
@@ -70,10 +74,14 @@ class Logistic:
         wrong = 1 / (1 + small) if margin < 0 else small / (1 + small)
         if not (margin < 0 or margin >= 0):
             wrong = 1 / (1 + margin.exp())
-        return arb.max(-margin, arb(0)) + small.log1p(), -target * wrong, wrong * (1 - wrong)
+        return arb.max(-margin, arb(0)) + small.log1p(), -target * wrong, target * target * wrong * (1 - wrong)
 
     def steepest(self, lengths: Numbers) -> Numbers:
         return np.ones_like(lengths)
+
+    @property
+    def signal(self) -> float:
+        return 3.0
 
     def usual(self, length: float, curvature: float) -> tuple[float, float]:
         return 1.0, min(length / curvature, math.sqrt(2.0 * math.log(2.0) / curvature))  # J(w*) ≤ J(0) = ln 2
@@ -127,6 +135,10 @@ class Squared:
     def steepest(self, lengths: Numbers) -> Numbers:
         return (self.bound + lengths * self.weights) * ABOVE
 
+    @property
+    def signal(self) -> float:
+        return 0.1 * self.bound**2
+
     def usual(self, length: float, curvature: float) -> tuple[float, float]:  # noqa: ARG002
         return self.bound + length * self.weights, self.weights
 
@@ -159,6 +171,10 @@ class Huber:
 
     def steepest(self, lengths: Numbers) -> Numbers:
         return np.full_like(lengths, self.cut)
+
+    @property
+    def signal(self) -> float:
+        return 0.06 * self.cut**2
 
     def usual(self, length: float, curvature: float) -> tuple[float, float]:
         return self.cut, self.cut * length / curvature

@@ -25,12 +25,12 @@ LEAST = 1e-150
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """n rows of d numbers. Each is made from one given row alone: its factor times it, then joined by a constant 1.
+    """n rows of d numbers. Each is made from one given row alone: its factor times it, then joined by a constant.
 
     The constant feature is the intercept, which is penalised like every other weight: that is what makes the objective
     strongly convex in all of them. A row that is longer than 10¹⁰⁰ becomes zero.
 
-    >>> rows = Rows.clipped(np.array([[3.0, 4.0], [0.3, 0.4]]), norm=1.0, constant=True)
+    >>> rows = Rows.clipped(np.array([[3.0, 4.0], [0.3, 0.4]]), norm=1.0, constant=1.0)
     >>> [block.predicted(np.array([1.0, 0.0, 0.0])).round(2).tolist() for block in rows.blocks()]
     [[0.6, 0.3]]
     >>> rows.lengths.round(3).tolist(), rows.longest
@@ -45,10 +45,11 @@ class Rows:
     longest: float | None
     """At least all lengths, and public; None without a norm."""
 
-    constant: bool
+    constant: float
+    """What every row has in its last column, public; 0 if there is no such column."""
 
     @classmethod
-    def clipped(cls, features: Numbers, *, norm: float | None, constant: bool) -> Rows:
+    def clipped(cls, features: Numbers, *, norm: float | None, constant: float) -> Rows:
         # A row's sum of squares is taken in an order that depends on nothing but d.
         with np.errstate(over="ignore", under="ignore"):
             lengths = np.sqrt(np.einsum("ij,ij->i", features, features))
@@ -65,7 +66,7 @@ class Rows:
             factors=factors,
             lengths=_extended(lengths, constant),
             longest=None if norm is None else float(_extended(np.array([norm]), constant)[0]),
-            constant=constant,
+            constant=float(constant),
         )
 
     def __len__(self) -> int:
@@ -73,7 +74,7 @@ class Rows:
 
     @property
     def size(self) -> int:
-        return int(self.features.shape[1]) + self.constant
+        return int(self.features.shape[1]) + (self.constant > 0)
 
     @property
     def block(self) -> int:
@@ -95,18 +96,18 @@ class Block:
     part: slice
     features: Numbers
     factors: Numbers | None
-    constant: bool
+    constant: float
 
     def predicted(self, weights: Numbers) -> Numbers:
         """x·w for each row."""
         if not self.constant:
             return np.asarray(self._scaled(self.features @ weights))
-        return np.asarray(self._scaled(self.features @ weights[:-1]) + weights[-1])
+        return np.asarray(self._scaled(self.features @ weights[:-1]) + self.constant * weights[-1])
 
     def summed(self, slopes: Numbers) -> Numbers:
         """Σ φ'·x."""
         total = self._scaled(slopes) @ self.features
-        return np.append(total, slopes.sum()) if self.constant else np.asarray(total)
+        return np.append(total, self.constant * slopes.sum()) if self.constant else np.asarray(total)
 
     def add_bowed(self, bends: Numbers | None, total: Numbers) -> None:
         """Σ φ''·x·xᵀ on top of what is there; no φ'' stands for 1 in every row."""
@@ -116,16 +117,16 @@ class Block:
         heavy = self.features if factors is None else self.features * factors[:, None]
         total[:given, :given] += heavy.T @ heavy
         if self.constant:
-            root = np.ones(len(heavy)) if root is None else root
-            edge = root @ heavy
+            column = np.full(len(heavy), self.constant) if root is None else self.constant * root
+            edge = column @ heavy
             total[given, :given] += edge
             total[:given, given] += edge
-            total[given, given] += root @ root
+            total[given, given] += column @ column
 
     def rows(self) -> list[list[arb]]:
         """The rows themselves, exactly."""
         factors = np.ones(len(self.features)) if self.factors is None else self.factors
-        last = [arb(1)] if self.constant else []
+        last = [arb(self.constant)] if self.constant else []
         return [
             [arb(number) * arb(factor) for number in row] + last
             for row, factor in zip(self.features.tolist(), factors.tolist(), strict=True)
@@ -135,5 +136,5 @@ class Block:
         return numbers if self.factors is None else numbers * self.factors
 
 
-def _extended(lengths: Numbers, constant: bool) -> Numbers:
-    return ((np.sqrt(np.square(lengths) + 1.0) if constant else lengths) + LEAST) * ABOVE
+def _extended(lengths: Numbers, constant: float) -> Numbers:
+    return ((np.hypot(lengths, constant) if constant else lengths) + LEAST) * ABOVE
