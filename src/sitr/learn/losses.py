@@ -41,9 +41,8 @@ class RowLoss(Protocol):
     def steepest(self, lengths: Numbers) -> Numbers:
         """At least the largest |φ'| at the minimum, for rows of these lengths."""
 
-    @property
-    def signal(self) -> float:
-        """A guess at the variance of good predictions, for the choice of a regularization."""
+    def guessed(self, columns: int) -> tuple[float, float]:
+        """For the choice of a penalty: V, the variance of good predictions, and h/(a·r²), how far rows spread."""
 
     def usual(self, length: float, curvature: float) -> tuple[float, float]:
         """About the largest mean |φ'| and the largest ‖w‖ at a minimum, for rows of this length."""
@@ -79,9 +78,8 @@ class Logistic:
     def steepest(self, lengths: Numbers) -> Numbers:
         return np.ones_like(lengths)
 
-    @property
-    def signal(self) -> float:
-        return 3.0
+    def guessed(self, columns: int) -> tuple[float, float]:  # noqa: ARG002
+        return 5.0, 0.1  # a few directions decide which label is more likely
 
     def usual(self, length: float, curvature: float) -> tuple[float, float]:
         return 1.0, min(length / curvature, math.sqrt(2.0 * math.log(2.0) / curvature))  # J(w*) ≤ J(0) = ln 2
@@ -135,9 +133,8 @@ class Squared:
     def steepest(self, lengths: Numbers) -> Numbers:
         return (self.bound + lengths * self.weights) * ABOVE
 
-    @property
-    def signal(self) -> float:
-        return 0.1 * self.bound**2
+    def guessed(self, columns: int) -> tuple[float, float]:
+        return 0.12 * self.bound**2, 1.0 / columns
 
     def usual(self, length: float, curvature: float) -> tuple[float, float]:  # noqa: ARG002
         return self.bound + length * self.weights, self.weights
@@ -172,9 +169,8 @@ class Huber:
     def steepest(self, lengths: Numbers) -> Numbers:
         return np.full_like(lengths, self.cut)
 
-    @property
-    def signal(self) -> float:
-        return 0.06 * self.cut**2
+    def guessed(self, columns: int) -> tuple[float, float]:
+        return 0.06 * self.cut**2, 1.0 / columns
 
     def usual(self, length: float, curvature: float) -> tuple[float, float]:
         return self.cut, self.cut * length / curvature

@@ -13,8 +13,8 @@ The terms with c belong to the intercept, whose shrinkage is undone (`unshrunk`)
 goes to 0, the bias to that of a constant prediction, and a larger column c makes the intercept more exact. The rule
 takes the Λ, c and method for which the sum is least: if the price is too small for the data, nearly the constant.
 
-Two numbers in it depend on the data and have to be guessed: h = a·r²/10, and V, the `signal` of each loss. They were
-fitted on some data sets and checked on others (docs/learn.md); any guess is private, a bad one costs accuracy only.
+Two numbers in it depend on the data and have to be guessed, V and h: `guessed` of each loss. The guesses were fitted on
+some data sets and checked on others (docs/learn.md). Any guess is private; a bad one costs accuracy only.
 """
 
 from __future__ import annotations
@@ -41,9 +41,6 @@ _COLUMNS = (0.5, 1.0, 2.0)
 
 _STEPS = range(-60, 17)
 """Penalties r²·2^{j/2}, from 10⁻⁹·r² to 256·r²."""
-
-_CURVED = 0.1
-"""h/(a·r²)."""
 
 _FINE = 2**10
 
@@ -78,7 +75,7 @@ def chosen(
     >>> loss = lambda regularization, longest: Logistic()
     >>> few, many = (chosen(PureDP(1.0), count=n, columns=20, norm=1.0, loss=loss) for n in (1000, 100_000))
     >>> few.method, round(few.regularization, 4), round(many.regularization, 5)
-    (<Method.OBJECTIVE: 'objective'>, 0.0078, 6e-05)
+    (<Method.OBJECTIVE: 'objective'>, 0.0055, 6e-05)
     """
     radius = 1.0 if norm is None else norm
     penalties = [radius**2 * 2.0 ** (step / 2) for step in _STEPS] if regularization is None else [regularization]
@@ -86,22 +83,24 @@ def chosen(
     spread = _spread(promise, columns + intercept)
 
     def candidates() -> Iterator[tuple[float, Strength]]:
+        """Each with its bound, without the common factor a/2."""
         for constant in constants:
             longest = math.hypot(radius, constant)
             for penalty in penalties:
                 row = loss(penalty, None if norm is None else longest)
                 tiltable = isinstance(row, Logistic) and norm is not None
-                bend = row.lipschitz * radius**2 * _CURVED
+                signal, curved = row.guessed(columns)
+                bend = row.lipschitz * radius**2 * curved
                 moved = 2.0 * longest * float(row.steepest(np.array([longest]))[0]) / count
                 if method is not Method.OBJECTIVE:
                     near = (constant / penalty + 1.0 / (row.lipschitz * constant)) ** 2 if constant else 0.0
                     noise = (moved * spread) ** 2 * ((radius / penalty) ** 2 + near)
-                    yield _risk(row, noise, bend, penalty), Strength(penalty, constant, Method.OUTPUT)
+                    yield noise + signal * penalty / (bend + penalty), Strength(penalty, constant, Method.OUTPUT)
                 if method is not Method.OUTPUT and tiltable and isinstance(promise, PureDP):
                     raised, rest = _tilted(promise, count=count, longest=longest, penalty=penalty)
                     near = 1.0 / (row.lipschitz * constant) ** 2 if constant else 0.0
                     noise = (moved * spread / rest) ** 2 * (radius**2 / (raised * (bend + raised)) + near)
-                    yield _risk(row, noise, bend, raised), Strength(raised, constant, Method.OBJECTIVE)
+                    yield noise + signal * raised / (bend + raised), Strength(raised, constant, Method.OBJECTIVE)
 
     found = list(candidates())
     if not found:  # noise in the objective was asked for where there is none: whoever adds it says so
@@ -121,10 +120,6 @@ def unshrunk(loss: RowLoss, strength: Strength) -> float:
     """
     constant = strength.constant
     return constant + strength.regularization / (loss.lipschitz * constant)
-
-
-def _risk(loss: RowLoss, noise: float, bend: float, penalty: float) -> float:
-    return loss.lipschitz / 2.0 * (noise + loss.signal * penalty / (bend + penalty))
 
 
 def _tilted(promise: PureDP, *, count: int, longest: float, penalty: float) -> tuple[float, float]:
