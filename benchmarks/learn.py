@@ -4,7 +4,7 @@ Needs the extra `learn`. `--accuracy` measures the defaults of the models only, 
 data set, a CSV of integers whose last column is the label.
 
 Times are CPU times of a whole fit, the best of several, with one thread for linear algebra; half of the rows are longer
-than the norm and have to be shortened. Errors are distances of the released weights from the minimum without noise,
+than the norm and have to be shortened. Errors are distances of coefficients and intercept from those without noise,
 the median of several fits.
 """
 
@@ -128,12 +128,15 @@ def errors_of(data: Data, *, fits: int) -> dict[tuple[str, str], float]:
         ):
             if name == "ridge" and method is Method.OBJECTIVE:
                 continue
-            true = quiet.set_params(norm=model.norm or 2.0).fit(data.features, target).released_
-            distances = [
-                math.dist(map(float, model.fit(data.features, target).released_), map(float, true)) for _ in range(fits)
-            ]
+            true = _weights(quiet.set_params(norm=model.norm or 2.0).fit(data.features, target))
+            distances = [math.dist(_weights(model.fit(data.features, target)), true) for _ in range(fits)]
             found[name, way] = float(np.median(distances))
     return found
+
+
+def _weights(model: Any) -> list[float]:
+    """Coefficients and intercept."""
+    return [*np.ravel(model.coef_).tolist(), *np.ravel(model.intercept_).tolist()]
 
 
 # How good the defaults are
