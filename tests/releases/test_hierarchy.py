@@ -41,13 +41,33 @@ def test_consistency_is_least_squares(tree: Hierarchy) -> None:
 
 
 @each_tree
-def test_weights_and_variances_are_those_of_the_estimate(tree: Hierarchy) -> None:
+def test_weights_are_those_of_the_estimate(tree: Hierarchy) -> None:
     """An estimate is linear in what was measured: its weights are read off unit vectors."""
     splits = np.cumsum(tree.sizes)[:-1]
     units = np.array([tree.consistent(np.split(unit, splits))[0] for unit in np.eye(sum(tree.sizes))])
     wanted = np.random.default_rng(9).integers(0, 2, tree.cells).astype(float)
     assert np.concatenate(tree.weights(wanted)) == pytest.approx(units @ wanted)
-    assert tree.variances() == pytest.approx((units**2).sum(axis=0))
+
+
+MORE = [Hierarchy(cells, branching) for cells, branching in [(27, 3), (28, 3), (29, 3), (37, 3), (64, 4), (70, 4)]]
+
+
+@pytest.mark.parametrize("tree", [*TREES, *MORE], ids=str)
+def test_cells_of_one_kind_have_the_same_weights(tree: Hierarchy) -> None:
+    """And there are no more kinds than levels, of which a complete tree has one."""
+    weights = [np.sort(np.concatenate(tree.weights(unit))) for unit in np.eye(tree.cells)]
+    kinds = tree.kinds()
+    for cell, other in enumerate(np.unique(kinds, return_index=True)[1][np.unique(kinds, return_inverse=True)[1]]):
+        assert weights[cell] == pytest.approx(weights[other])
+    assert len(np.unique(kinds)) <= tree.levels
+    assert len(np.unique(kinds)) == 1 or tree.cells % tree.branching ** (tree.levels - 1)
+
+
+def test_cells_of_all_trees_are_not_alike() -> None:
+    """A broken twin: one kind for all would give the last cell of five the interval of the first."""
+    tree = Hierarchy(5, branching=2)
+    first, last = (np.sort(np.concatenate(tree.weights(unit))) for unit in np.eye(5)[[0, 4]])
+    assert not np.allclose(first, last)
 
 
 def test_unequal_variances_would_be_seen() -> None:

@@ -5,27 +5,22 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import partial
 from typing import NoReturn
-
-from flint import arb, ctx
 
 from sitr.errors import BudgetExceeded
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import Number, ball, exact, square_root_upward, upper, upward
+from sitr.loss.bounds import Number, exact, square_root_upward, upward
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.granularity import movement
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.mechanism import natural, positive
+from sitr.mechanisms.summed import Term, least_width
 from sitr.noise.coins import Coins
-from sitr.noise.draws import inside
-from sitr.noise.gaussian import discrete_gaussian_width
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,25 +93,15 @@ class Tree:
     def error(self, *, confidence: Number = 0.95, step: int | None = None) -> int:
         """The least w that holds the noise of one sum with this confidence: after this step, or after the worst.
 
-        As many terms are added as t has ones in binary, m at most. The law of m Laplace terms is known (`_together`).
-        That of m Gaussian ones is nearly the Gaussian of σ√m, and what it may be off is allowed for (`_apart`): there w
-        is proved to be enough, and hardly ever more than the least.
+        As many terms are added as t has ones in binary, m at most: see `sitr.mechanisms.summed`.
 
         >>> Tree(Laplace(scale=10), steps=1000).error(), Tree(Laplace(scale=10), steps=1000).error(step=512)
         (84, 30)
         >>> Tree(Gaussian(sigma=10), steps=1000).error()
         59
         """
-        rest = 1 - inside(confidence)
         terms = self._most() if step is None else self._checked(step).bit_count()
-        if isinstance(self.noise, Laplace):
-            return _least(partial(_together, terms, exact(self.noise.scale)), rest)
-        apart = _apart(terms, exact(self.noise.sigma))
-        if apart is None:  # σ is so small that only Chernoff's bound is used: P(|S| ≥ s) ≤ 2e^{−s²/2mσ²}
-            square = 2 * terms * ball(exact(self.noise.sigma) ** 2) * (ball(2) / ball(rest)).log()
-            return max(0, math.ceil(exact(upper(square.sqrt()))) - 1)
-        sigma = exact(self.noise.sigma) * square_root_upward(Fraction(terms))
-        return discrete_gaussian_width(sigma=sigma, confidence=1 - rest / apart)
+        return math.ceil(least_width((Term(self.noise, terms),), confidence=confidence))
 
     def begin(self, *, coins: Coins | None = None) -> RunningCount:
         """A count that starts at 0 and takes one increment after another."""
@@ -194,73 +179,3 @@ def _ended(reason: str) -> BudgetExceeded:
         given=reason,
         do="Begin a new one, which costs its promise again, and plan it for more steps.",
     )
-
-
-def _least(tail: Callable[[int], arb], rest: Fraction) -> int:
-    """The least w ≥ 0 with 2·P(S > w) ≤ 1 − c. `tail` is enclosed at the working precision, which grows until it tells.
-
-    It always does: a tie would make e^{−1/t}, which is transcendental, a root of a rational polynomial.
-    """
-
-    def holds(width: int) -> bool:
-        bits = 128
-        while True:
-            with ctx.workprec(bits):
-                over = 2 * tail(width) - ball(rest)
-                if over <= 0 or over > 0:
-                    return bool(over <= 0)
-            bits *= 2
-
-    low, high = -1, 0
-    while not holds(high):
-        low, high = high, 2 * high + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
-
-
-def _together(terms: int, scale: Fraction, width: int) -> arb:
-    """P(S > w) for the sum S of m discrete Laplace variables, w ≥ 0, with q = e^{−1/t} and y = 1 − q².
-
-    E[z^S] = (1 − q)^{2m}/((1 − qz)(1 − q/z))^m. Its pole at 1/q makes the masses of s ≥ 0: with u = 1 − qz,
-
-        (1 − q/z)^{−m} = y^{−m}·((1 − u)/(1 − u/y))^m = y^{−m}·(1 + (1/y − 1)·u/(1 − u/y))^m = y^{−m}·Σ_i c_i·u^i,
-        c_i = Σ_{l≤i} C(m, l)·C(i−1, l−1)·(1/y − 1)^l·y^{l−i},   c_0 = 1.
-
-    So they are those of negative binomial variables N_k, E[z^{N_k}] = ((1 − q)/(1 − qz))^k, weighed and added,
-    and P(N_k > w) is that of fewer than k failures among w + k trials; nothing cancels anywhere:
-
-        P(S > w) = Σ_{k=1}^m (1 − q)^{2m−k}·y^{−m}·c_{m−k}·Σ_{i<k} C(w+k, i)·(1 − q)^i·q^{w+k−i}.
-    """
-    m, rate = terms, ball(1 / scale)
-    gap, q = -(-rate).expm1(), (-rate).exp()
-    y = gap * (1 + q)
-    more = q * q / y
-    total = arb(0)
-    for k in range(1, m + 1):
-        i = m - k
-        ways = ((math.comb(m, n) * math.comb(i - 1, n - 1), n) for n in range(1, i + 1))
-        weight = sum((number * more**n * y ** (n - i) for number, n in ways), arb(0))
-        rare = sum((math.comb(width + k, n) * gap**n * q ** (k - n) for n in range(k)), arb(0))
-        total += gap ** (2 * m - k) * (weight if i else 1) * rare
-    return total * (-ball(width / scale)).exp() / y**m
-
-
-def _apart(terms: int, sigma: Fraction) -> Fraction | None:
-    """By what factor a mass of a sum of m discrete Gaussians may exceed that of one of σ√m; None where σ is too small.
-
-    For two of variance a and b, Σ_x e^{−x²/2a − (z−x)²/2b} = e^{−z²/2(a+b)}·Σ_x e^{−(x − az/(a+b))²/2v}, v = ab/(a+b).
-    The last sum is √(2πv)·(1 ± r) wherever the bell is centred, r = 2Σ_k e^{−2π²vk²} ≤ 2h/(1 − h) with h = e^{−2π²v}
-    (Poisson's formula [DLMF, §20.7]), so that the masses have a ratio of at most (1 + r)/(1 − r). Adding the (k + 1)-th
-    to k of them, v = σ²k/(k + 1).      [KLS21]
-    """
-    factor = arb(1)
-    with ctx.workprec(128):
-        for k in range(1, terms):
-            h = (-2 * arb.pi() ** 2 * ball(sigma**2 * Fraction(k, k + 1))).exp()
-            r = 2 * h / (1 - h)
-            if not r < 1:
-                return None
-            factor *= (1 + r) / (1 - r)
-    return exact(upper(factor))

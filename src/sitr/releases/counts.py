@@ -16,6 +16,7 @@ from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.sparse_histogram import SparseHistogram
+from sitr.mechanisms.summed import sum_error
 from sitr.noise.coins import Coins, Keystream
 from sitr.query.schema import Key
 from sitr.releases.aggregate import in_order
@@ -24,7 +25,6 @@ from sitr.releases.cells import Categories, Even, Grid, Rule
 from sitr.releases.histogram import Bins, Plan, Unlisted
 from sitr.releases.isotonic import Form, isotonic
 from sitr.releases.projection import MOST_TOTAL, Ties, default_ties, lattice, nonnegative, simplex
-from sitr.releases.width import width
 
 Reals = NDArray[np.float64]
 
@@ -87,14 +87,13 @@ class Histogram:
     def over(self, places: NDArray[Any], *, confidence: Number = 0.95) -> Estimate:
         """The sum over these cells, given by number, such as `np.arange(3, 8)` for a range.
 
-        The interval is for this sum by itself, from the noise of all that was measured: `width`.
+        The interval is for this sum by itself, from the law of the noise of all that was measured: `sum_error`.
         """
         wanted = np.zeros(len(self.counts))
         wanted[places] = 1.0
         value = float(self.counts @ wanted)
         wanted[self._known_empty()] = 0.0  # there is no noise in them
         line = len(self.counts) - len(self.special)
-        beside = float(wanted[line:].sum())
         if self.starts is not None:
             return self._over_stretches(wanted[:line], wanted[line:], value, confidence)
         weights = [wanted[:line]]
@@ -102,9 +101,7 @@ class Histogram:
             weights = tree.weights(wanted[:line])
         measured = sum(float(w @ level) for w, level in zip(weights, self.levels, strict=True))
         middle = measured + float(wanted[line:] @ self.special)
-        squares = sum(float(w @ w) for w in weights) + beside
-        largest = max([float(np.abs(w).max(initial=0.0)) for w in weights] + [1.0 if beside else 0.0])
-        far = width(self.plan.noise, squares=squares, largest=largest, confidence=confidence)
+        far = sum_error(self.plan.noise, np.concatenate([*weights, wanted[line:]]), confidence=confidence)
         least, most = float(self._least() @ wanted), math.inf if self.total is None else float(self.total)
         return Estimate(value, min(most, max(least, middle - far)), min(most, max(least, middle + far)))
 
@@ -179,11 +176,9 @@ class Histogram:
         if (tree := self.plan.hierarchy) is None or tree.levels == 1:
             return low, high
         best = tree.consistent(list(self.levels))[0]
-        variances, place = np.unique(tree.variances().round(12), return_inverse=True)
-        # No weight is larger than the root of the sum of their squares.
-        far = np.array(
-            [width(self.plan.noise, squares=v, largest=math.sqrt(v), confidence=confidence) for v in variances]
-        )[place]
+        _, first, kind = np.unique(tree.kinds(), return_index=True, return_inverse=True)
+        weights = (np.concatenate(tree.weights(np.arange(tree.cells) == one)) for one in first)
+        far = np.array([sum_error(self.plan.noise, each, confidence=confidence) for each in weights])[kind]
         nearer = far < exactly
         return np.where(nearer, best - far, low), np.where(nearer, best + far, high)
 
@@ -196,8 +191,8 @@ class Histogram:
         most = math.inf if self.total is None else float(self.total)
 
         def end(chosen: NDArray[np.bool_], sign: int) -> float:
-            squares = float(chosen.sum() + beside.sum())
-            far = width(self.plan.noise, squares=squares, largest=1.0, confidence=confidence)
+            measured = np.concatenate([chosen.astype(np.float64), beside])
+            far = sum_error(self.plan.noise, measured, confidence=confidence)
             return min(most, max(0.0, float(sums[chosen].sum()) + special + sign * far))
 
         return Estimate(value, end(touched == lengths, -1), end(touched > 0, 1))

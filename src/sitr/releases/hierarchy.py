@@ -90,25 +90,20 @@ class Hierarchy:
         empty = [np.zeros(size) for size in self.sizes[1:]]
         return self.consistent([np.asarray(wanted, np.float64), *empty])
 
-    def variances(self) -> Reals:
-        """That of the estimate of each cell, the noise having variance 1.
+    def kinds(self) -> NDArray[np.intp]:
+        """A number for each cell: cells of the same number are estimated with the same weights, in another order.
 
-        Downward, a child has w − w²/W given its parent, and (w/W)² of the parent's variance besides; w is that of its
-        best value from below, W their sum over its siblings.
+        Only the last node of a level may have fewer children than others. So two cells stand alike in the tree if they
+        are below equally many nodes that lack some: such a node is the last of its level, and so are all above it.
 
-        >>> Hierarchy(2, branching=2, rooted=True).variances().tolist()
-        [0.666..., 0.666...]
+        >>> Hierarchy(5, branching=2).kinds().tolist()
+        [0, 0, 0, 0, 2]
         """
-        below = [np.ones(self.cells)]
-        for _ in self.sizes[1:]:
-            spread = np.add.reduceat(below[-1], self._starts(len(below[-1])))
-            below.append(spread / (spread + 1))
-        found = below[-1]
-        for own in reversed(below[:-1]):
-            starts = self._starts(len(own))
-            lengths = np.diff(starts, append=len(own))
-            share = own / np.repeat(np.add.reduceat(own, starts), lengths)
-            found = own * (1 - share) + share**2 * np.repeat(found, lengths)
+        found = np.zeros(self.cells, np.intp)
+        for level in range(1, len(self.sizes)):
+            width = self.branching**level
+            if self.cells % width:
+                found[(self.sizes[level] - 1) * width :] += 1
         return found
 
     @staticmethod

@@ -22,6 +22,7 @@ from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.sparse_histogram import SparseHistogram
+from sitr.mechanisms.summed import sum_error
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.query.cost import LEAST
@@ -30,7 +31,6 @@ from sitr.releases.buckets import deviation_distance, heights
 from sitr.releases.cells import Even, Grid, Rule, spelled
 from sitr.releases.hierarchy import Hierarchy, best_branching
 from sitr.releases.tally import Tally
-from sitr.releases.width import width
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +152,7 @@ class Plan:
         wanted = np.zeros(self.grid.line or 0)
         wanted[first : last + 1] = 1.0
         weights = np.concatenate(self.hierarchy.weights(wanted)) if self.hierarchy is not None else wanted
-        largest = float(np.abs(weights).max())
-        return width(self.noise, squares=float(weights @ weights), largest=largest, confidence=confidence)
+        return sum_error(self.noise, weights, confidence=confidence)
 
     def mean_noise(self) -> float:
         """E|Y| of one measured number."""
