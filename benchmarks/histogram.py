@@ -1,7 +1,8 @@
 """Histograms, timed and judged: `python -m benchmarks.histogram [--rows N] [--json file]`.
 
 Counting is timed beside DuckDB's own GROUP BY of the same quotient, on the same file of public numbers. Errors are the
-mean l1 distance between released and exact shares, over repeated releases of tables that are made here.
+mean l1 distance between released and exact shares, over repeated releases of tables that are made here. Intervals of
+ranges are judged by how often they hold the exact sum, and by their time.
 """
 
 from __future__ import annotations
@@ -25,15 +26,17 @@ from rich.table import Table
 from benchmarks.accounting import targets_table
 from benchmarks.targets import Target
 from sitr.backends.duckdb import ParquetFile
+from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.summed import Term, least_width
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
 from sitr.query.schema import Column, Kind
 from sitr.query.schema import Table as Described
 from sitr.releases.cells import Even, Grid, Rule
-from sitr.releases.histogram import mean_size
-from sitr.releases.projection import Ties, default_ties, lattice
+from sitr.releases.projection import Ties, lattice
 from sitr.releases.tally import Tally
+from sitr.releases.ties import best_ties
 
 ROWS = 10**8
 CELLS = 10**6
@@ -62,7 +65,9 @@ class Sparse:
 SEED = Sparse(400, 500, 16, 1.0)
 CROWDED = Sparse(100_000, 50_000, 10_000, 1.0)
 MANY = Sparse(400, 20_000, 16, 1.0)
-CASES = (SEED, CROWDED, MANY)
+DENSE = Sparse(400, 500, 400, 1.0)
+HALF = Sparse(10_000, 10_000, 5_000, 0.5)
+CASES = (SEED, CROWDED, MANY, DENSE, HALF)
 KNOWN = {
     (SEED, Ties.BY_INDEX.value): 0.69,
     (SEED, Ties.SOFT_THRESHOLD.value): 0.25,
@@ -78,8 +83,10 @@ Errors = dict[tuple[Sparse, str], float]
 
 def rules(case: Sparse) -> dict[str, Callable[[Noisy], Noisy]]:
     """From noisy counts to shares, by name."""
-    spread = mean_size(Laplace(scale=2 / Fraction(case.alpha)))
-    chosen = default_ties(cells=case.cells, total=case.people, spread=spread)
+    noise = Laplace(scale=2 / Fraction(case.alpha))
+
+    def chosen(noisy: Noisy) -> Noisy:
+        return nearest(best_ties(noisy, total=case.people, noise=noise))(noisy)
 
     def nearest(ties: Ties) -> Callable[[Noisy], Noisy]:
         return lambda noisy: lattice(noisy, total=case.people, ties=ties) / case.people
@@ -92,9 +99,8 @@ def rules(case: Sparse) -> dict[str, Callable[[Noisy], Noisy]]:
         least = 1 + 2 / case.alpha * math.log(1 / 2e-6)
         return np.where(noisy >= least, noisy, 0) / case.people
 
-    every = (Ties.BY_INDEX, Ties.SOFT_THRESHOLD, Ties.DROP_SMALLEST)
-    named = {ties.value: nearest(ties) for ties in every}
-    return {**named, NORMALISED: normalised, STABILITY: stable, DEFAULT: nearest(chosen)}
+    named = {ties.value: nearest(ties) for ties in Ties}
+    return {**named, NORMALISED: normalised, STABILITY: stable, DEFAULT: chosen}
 
 
 def errors(case: Sparse, *, repeat: int, real: bool = False, seed: int = 1) -> Errors:
@@ -154,12 +160,20 @@ def counting(folder: Path, rows: int, *, repeat: int) -> Iterator[Counting]:
 
 
 def projecting(*, repeat: int, cells: int = CELLS) -> dict[str, float]:
-    """CPU seconds of the lattice projection of so many noisy counts, by rule, the worst of three totals."""
-    chance = np.random.default_rng(2)
+    """CPU seconds of the lattice projection of so many noisy counts, by rule, the worst of three totals.
+
+    The default rule is chosen first, which projects by every rule.
+    """
+    chance, noise = np.random.default_rng(2), Laplace(scale=2)
     noisy = chance.laplace(1.0, 2.0, cells)
     found = {}
+
+    def chosen(total: int) -> object:
+        return lattice(noisy, total=total, ties=best_ties(noisy, total=total, noise=noise))
+
+    totals = (cells // 10, cells, 10 * cells)
+    found[DEFAULT] = max(best_cpu(lambda n=n: chosen(n), repeat=repeat) for n in totals)  # type: ignore[misc]
     for ties in Ties:
-        totals = (cells // 10, cells, 10 * cells)
         found[ties.value] = max(
             best_cpu(lambda n=n, ties=ties: lattice(noisy, total=n, ties=ties), repeat=repeat)  # type: ignore[misc]
             for n in totals
@@ -167,7 +181,32 @@ def projecting(*, repeat: int, cells: int = CELLS) -> dict[str, float]:
     return found
 
 
-def targets(found: Errors, again: Errors, counted: list[Counting], projected: dict[str, float]) -> Iterator[Target]:
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The sum of many noisy cells: how often its 95% interval holds the exact sum, and the CPU seconds to find it."""
+
+    noise: str
+    cells: int
+    held: float
+    seconds: float
+
+
+def ranges(*, runs: int, repeat: int, cells: tuple[int, ...] = (20, 1000, 100_000)) -> Iterator[Range]:
+    """Coverage is counted over `runs` sums of fresh noise, up to 1,000 cells; widths are found anew each time."""
+    for noise in (Laplace(scale=20), Gaussian(sigma=30)):
+        for number in cells:
+            terms = (Term(noise, number),)
+            seconds = best_cpu(lambda terms=terms: least_width.__wrapped__(terms, confidence=0.95), repeat=repeat)  # type: ignore[misc]
+            far, held = least_width(terms, confidence=0.95), math.nan
+            if number <= 1000:
+                sums = [int(noise.release(np.zeros(number, np.int64)).sum()) for _ in range(runs)]
+                held = float((np.abs(sums) <= far).mean())
+            yield Range(type(noise).__name__, number, held, seconds)
+
+
+def targets(
+    found: Errors, again: Errors, counted: list[Counting], projected: dict[str, float], summed: list[Range]
+) -> Iterator[Target]:
     """All of them, each at its worst case; `again` are errors with real-valued noise, as the known ones are."""
     for (case, name), known in KNOWN.items():
         if name == Ties.BY_INDEX.value:
@@ -177,9 +216,18 @@ def targets(found: Errors, again: Errors, counted: list[Counting], projected: di
     for case in CASES:
         listed = [found[case, ties.value] for ties in Ties if (case, ties.value) in found]
         ratio = found[case, DEFAULT] / min(listed) if listed else math.nan
-        yield Target(f"l1 of the default rule / best rule, {case.cells} cells, {case.people} people", ratio, 1.0)
-    for one in counted:
-        yield Target(f"CPU / DuckDB's GROUP BY, {one.rows:,} rows, {one.kind}", one.sitr / one.duckdb, 2)
+        text = f"l1 of the default rule / best rule, {case.cells} cells, {case.full} full, {case.people} people"
+        yield Target(text, ratio, 1.05)
+    for one in summed:
+        if not math.isnan(one.held):
+            off = abs(one.held - 0.95)
+            yield Target(f"distance from 95% of what is held, sums of {one.cells} cells, {one.noise}", off, 0.01)
+    slowest = max((one.seconds for one in summed), default=math.nan)
+    yield Target("CPU seconds, interval of a range of cells", slowest, 0.1)
+    for measured in counted:
+        yield Target(
+            f"CPU / DuckDB's GROUP BY, {measured.rows:,} rows, {measured.kind}", measured.sitr / measured.duckdb, 2
+        )
     yield Target(f"CPU seconds, lattice projection of {CELLS:,} cells", max(projected.values(), default=math.nan), 1)
 
 
@@ -196,13 +244,14 @@ def errors_table(found: Errors, again: Errors) -> Table:
 
 
 def report(
-    found: Errors, counted: list[Counting], projected: dict[str, float], judged: list[Target]
+    found: Errors, counted: list[Counting], projected: dict[str, float], summed: list[Range], judged: list[Target]
 ) -> dict[str, object]:
     """Everything in plain values."""
     return {
         "errors": [asdict(case) | {"rule": name, "l1": value} for (case, name), value in found.items()],
         "counting": [asdict(one) for one in counted],
         "projecting": projected,
+        "ranges": [asdict(one) | {"held": None if math.isnan(one.held) else one.held} for one in summed],
         "targets": [asdict(one) | {"found": None if math.isnan(one.found) else one.found} for one in judged],
     }
 
@@ -219,11 +268,12 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         counted = list(counting(Path(folder), options.rows, repeat=options.repeat))
     projected = projecting(repeat=options.repeat)
-    judged = list(targets(found, again, counted, projected))
+    summed = list(ranges(runs=10_000, repeat=options.repeat))
+    judged = list(targets(found, again, counted, projected, summed))
     console.print(errors_table(found, again))
     console.print(targets_table(judged))
     if options.json:
-        options.json.write_text(json.dumps(report(found, counted, projected, judged), indent=1) + "\n")
+        options.json.write_text(json.dumps(report(found, counted, projected, summed, judged), indent=1) + "\n")
 
 
 def _options() -> argparse.Namespace:

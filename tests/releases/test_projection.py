@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, linprog, milp, minimize
 
 from sitr.errors import QuestionError
-from sitr.releases.projection import Ties, default_ties, lattice, nonnegative, simplex
+from sitr.releases.projection import Ties, lattice, nonnegative, simplex
 
 NUMBERS = (-1.5, -1.0, 0.0, 0.25, 0.5, 1.0, 1.75, 3.0)
 each_rule = pytest.mark.parametrize("ties", Ties, ids=lambda ties: ties.value)
@@ -101,12 +101,6 @@ def test_rules_do_what_they_are_called() -> None:
     assert lattice(y, total=18, ties=Ties.SOFT_THRESHOLD).tolist() == [3, 8, 2, 5]
     assert lattice(y, total=28, ties=Ties.DROP_SMALLEST).tolist() == [4, 14, 2, 8]
     assert lattice(np.zeros(3), total=7, ties=Ties.DROP_SMALLEST).tolist() == [3, 2, 2]
-
-
-def test_the_default_rule_depends_on_public_numbers() -> None:
-    assert default_ties(cells=400, total=500, spread=2.0) is Ties.DROP_SMALLEST
-    assert default_ties(cells=100_000, total=50_000, spread=2.0) is Ties.SOFT_THRESHOLD
-    assert default_ties(cells=1, total=0, spread=2.0) is Ties.SOFT_THRESHOLD
 
 
 @pytest.mark.parametrize("seed", range(8))

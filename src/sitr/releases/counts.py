@@ -24,7 +24,8 @@ from sitr.releases.buckets import Starts, bin_scores, cut, deviations, spread
 from sitr.releases.cells import Categories, Even, Grid, Rule
 from sitr.releases.histogram import Bins, Plan, Unlisted
 from sitr.releases.isotonic import Form, isotonic
-from sitr.releases.projection import MOST_TOTAL, Ties, default_ties, lattice, nonnegative, simplex
+from sitr.releases.projection import MOST_TOTAL, Ties, lattice, nonnegative, simplex
+from sitr.releases.ties import best_ties
 
 Reals = NDArray[np.float64]
 
@@ -108,10 +109,13 @@ class Histogram:
     # What is done to the counts afterwards, free of cost
 
     def lattice(self, *, total: int | None = None, ties: Ties | None = None) -> Histogram:
-        """The nearest whole counts of this total, by default the public or the estimated one: see `lattice`."""
+        """The nearest whole counts of this total, by default the public or the estimated one: see `lattice`.
+
+        Without `ties`, the rule is chosen from the noisy counts: see `best_ties`.
+        """
         n = self._total(total)
-        full = len(self.counts) - int(self._known_empty().sum())
-        rule = ties or default_ties(cells=full, total=n, spread=self.plan.mean_noise())
+        full = self.counts if self._known_empty().all() else self.counts[~self._known_empty()]
+        rule = ties or best_ties(full, total=n, noise=self.plan.noise)
         found = self._where_people_are(lambda counts: lattice(counts, total=n, ties=rule).astype(np.float64))
         return self._after(found, f"nearest whole counts of sum {n} ({rule.value})")
 

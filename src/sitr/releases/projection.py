@@ -39,19 +39,6 @@ class Ties(Enum):
     """Take from, or add to, each cell in proportion to its count: clip and normalise."""
 
 
-def default_ties(*, cells: int, total: int, spread: float) -> Ties:
-    """The rule for so many cells, so large a total and noise of this mean size: public numbers, never the counts.
-
-    Noise of mean size m adds about k·m/2 above zero to k empty cells. Where that is less than the total, full cells
-    stand out from the noise if they are few, and the smallest counts are noise; where it is more, hardly any does, and
-    it is safer to take from all. With Laplace noise of scale 2/α this is nα ≥ k.
-
-    >>> default_ties(cells=400, total=500, spread=2.0), default_ties(cells=10**5, total=50_000, spread=2.0)
-    (<Ties.DROP_SMALLEST: 'drop smallest'>, <Ties.SOFT_THRESHOLD: 'soft threshold'>)
-    """
-    return Ties.DROP_SMALLEST if cells * spread <= 2 * total else Ties.SOFT_THRESHOLD
-
-
 def lattice(noisy: NDArray[Any], *, total: int, ties: Ties) -> Whole:
     """Whole counts c ≥ 0 with Σc = n for which Σ|c_j − y_j| is least, in O(k log k).
 

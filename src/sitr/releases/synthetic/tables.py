@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.noise.coins import Coins
-from sitr.releases.projection import default_ties, lattice, simplex
+from sitr.releases.projection import lattice, simplex
 from sitr.releases.synthetic.axes import Axis, Codes
 from sitr.releases.synthetic.plan import MOST_PAIRS, Method, Noise, SynthesisPlan
+from sitr.releases.ties import best_ties
 
 Weights = NDArray[np.float64]
 
@@ -97,12 +98,12 @@ def shares(counts: Weights, total: float) -> Weights:
 
 
 def joint_shares(table: Table, total: float) -> Weights:
-    """The histogram perturbation method: the nearest whole counts with the total, ties broken by public numbers.
+    """The histogram perturbation method: the nearest whole counts with the total, by the best rule for ties.
 
     [HRW11, Sec. 2]
     """
     size, counts = max(1, round(total)), table.counts.ravel()
-    ties = default_ties(cells=counts.size, total=size, spread=table.deviation * math.sqrt(2 / math.pi))
+    ties = best_ties(counts, total=size, noise=table.noise)
     return np.asarray(lattice(counts, total=size, ties=ties) / size)
 
 
