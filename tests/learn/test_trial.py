@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sitr.errors import QuestionError
-from sitr.learn.trial import scores
+from sitr.learn.trial import halves, scores
 from sitr.releases.synthetic.axes import Codes
 
 NAMES = ["ward", "age", "sex"]
@@ -35,3 +35,32 @@ def test_a_target_is_one_of_several_columns(names: list[str], target: str) -> No
     rows = town(1)[:, : len(names)]
     with pytest.raises(QuestionError, match=f"'{target}'"):
         scores(names, rows, rows, target=target)
+
+
+def test_the_order_of_the_hold_out_does_not_matter() -> None:
+    """Wards alternate in this file: every second row has the same ward, so dealing rows in turn would test on a ward
+    that was never seen."""
+    rows = town(2)
+    rows = np.vstack([rows[rows[:, 0] == ward][:900] for ward in (0, 3)])
+    alternating = rows.reshape(2, 900, 3).transpose(1, 0, 2).reshape(-1, 3)
+    sorted_by_age = rows[np.argsort(rows[:, 1], kind="stable")]
+    found = [scores(NAMES, rows, order, target="ward") for order in (rows, alternating, sorted_by_age)]
+    assert min(min(pair) for pair in found) > 0.85
+    assert max(pair[1] for pair in found) - min(pair[1] for pair in found) < 0.05
+
+
+def test_both_halves_have_every_value_equally_often() -> None:
+    rows = np.column_stack(
+        [np.repeat([0, 1, 2, 3], [1, 5, 100, 1001]), np.arange(1107), np.zeros(1107, dtype=np.int64)]
+    )
+    first, second = halves(rows, 0)
+    counts = [np.bincount(half[:, 0], minlength=4) for half in (first, second)]
+    assert np.abs(counts[0] - counts[1]).max() <= 1
+    assert sorted([*first[:, 1], *second[:, 1]]) == list(range(1107))
+    # Within a value the halves are mixed: neither is every second row of the file.
+    assert 0 < np.isin(first[:, 1], np.arange(0, 1107, 2)).mean() < 1
+
+
+def test_a_hold_out_of_one_row_is_refused() -> None:
+    with pytest.raises(QuestionError, match="at least two rows"):
+        scores(NAMES, town(1), town(2)[:1], target="ward")

@@ -1,19 +1,23 @@
-"""Train on synthetic rows, try on real ones: how good an imitation is for whoever learns from it."""
+"""Train on synthetic rows, test on real ones: how much a model that learns from the imitation loses."""
 
 from __future__ import annotations
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.utils import shuffle
 
 from sitr.errors import QuestionError
 from sitr.releases.synthetic.axes import Codes
+
+SEED = 0
+"""Of the split and of the forests. The hold-out is public, so nothing here needs to be secret."""
 
 
 def scores(names: list[str], synthetic: Codes, holdout: Codes, *, target: str) -> tuple[float, float]:
     """The accuracy on a public hold-out after training on synthetic rows, and after training on real ones.
 
-    Half of the hold-out is for trying, the other half for training the model that ours is held against. Rows are
-    numbers of cells, in columns of these names.
+    Half of the hold-out is for testing; the other half trains the model that ours is compared with. Rows are cell
+    numbers, in columns of these names.
     """
     if target not in names or len(names) < 2:
         raise QuestionError(
@@ -21,12 +25,29 @@ def scores(names: list[str], synthetic: Codes, holdout: Codes, *, target: str) -
             given=f"{target!r} was given.",
             do="Choose one of them.",
         )
+    if len(holdout) < 2:
+        raise QuestionError(
+            wanted="The hold-out must have at least two rows: one half trains a model, the other half tests it.",
+            given="It has fewer.",
+            do="Give a larger public table, or leave the target out.",
+        )
     place = names.index(target)
-    trained, tried = holdout[::2], holdout[1::2]
+    trained, tested = halves(holdout, place)
 
     def score(rows: Codes) -> float:
-        forest = RandomForestClassifier(n_estimators=50, min_samples_leaf=5, random_state=0)
+        forest = RandomForestClassifier(n_estimators=50, min_samples_leaf=5, random_state=SEED)
         forest.fit(np.delete(rows, place, axis=1), rows[:, place])
-        return float(forest.score(np.delete(tried, place, axis=1), tried[:, place]))
+        return float(forest.score(np.delete(tested, place, axis=1), tested[:, place]))
 
     return score(synthetic), score(trained)
+
+
+def halves(rows: Codes, place: int) -> tuple[Codes, Codes]:
+    """Two halves, each with the same number of rows of every value of one column, up to one row.
+
+    The rows are shuffled by a fixed seed, sorted by that column, and dealt out in turn. So the order of the file does
+    not matter: a sorted or an alternating file gives the same kind of halves as a shuffled one.
+    """
+    mixed: Codes = rows[shuffle(np.arange(len(rows)), random_state=SEED)]
+    dealt = mixed[np.argsort(mixed[:, place], kind="stable")]
+    return dealt[::2], dealt[1::2]
