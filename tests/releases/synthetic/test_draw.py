@@ -27,17 +27,38 @@ def follows(counts: np.ndarray, share: np.ndarray) -> bool:
     return not counts[share == 0].any() and statistic(counts, share) < chi2.ppf(1 - RARE, (share > 0).sum() - 1)
 
 
+def sparse(cells: int) -> np.ndarray:
+    share = np.random.default_rng(1).dirichlet(np.full(cells, 0.5))
+    share[[3, cells - 1]] = 0.0
+    return np.asarray(share / share.sum())
+
+
 def test_a_table_is_drawn_by_its_shares() -> None:
-    share = np.random.default_rng(1).dirichlet(np.full(50, 0.5))
-    share[[3, 49]] = 0.0
-    share /= share.sum()
+    share = sparse(50)
     counts = np.bincount(from_table(share, 200_000, coins=TestCoins(2)), minlength=50)
-    assert follows(counts, share)
-    assert statistic(counts, share) > chi2.ppf(RARE, 47)  # nor nearer: the rows are independent
-    broken = np.bincount(from_table(share[::-1], 200_000, coins=TestCoins(2)), minlength=50)
-    assert not follows(broken, share)
+    assert np.abs(counts - 200_000 * share).max() < 1 + 1e-6  # ⌊Np⌋ or ⌈Np⌉
+    assert not counts[share == 0].any()
     tilted = share * np.linspace(0.9, 1.1, 50)
-    assert not follows(np.bincount(from_table(tilted / tilted.sum(), 200_000, coins=TestCoins(2)), minlength=50), share)
+    broken = np.bincount(from_table(tilted / tilted.sum(), 200_000, coins=TestCoins(2)), minlength=50)
+    assert np.abs(broken - 200_000 * share).max() > 2
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_single_rows_of_a_table_have_its_law(rows: int) -> None:
+    """One row of each draw: these are independent, and chi-square tells both sides."""
+    share, coins = sparse(12), TestCoins(8)
+    drawn = [int(from_table(share, rows, coins=coins)[-1]) for _ in range(6_000)]
+    counts = np.bincount(drawn, minlength=12)
+    assert follows(counts, share)
+    assert statistic(counts, share) > chi2.ppf(RARE, 9)
+    assert not follows(counts, share[::-1])
+
+
+def test_half_as_many_rows_as_equal_cells_are_not_every_second_cell() -> None:
+    cells = from_table(np.full(4096, 1 / 4096), 2048, coins=TestCoins(3))
+    assert len(np.unique(cells)) == 2048
+    assert follows(np.bincount(cells % 2, minlength=2), np.full(2, 0.5))
+    assert not follows(np.bincount(np.arange(0, 4096, 2) % 2, minlength=2), np.full(2, 0.5))
 
 
 def mixture(components: int = 7) -> Mixture:
