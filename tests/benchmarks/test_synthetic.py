@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks.synthetic import Census, Found, ask, bootstrap, independent, mean_error, ours, targets
+from benchmarks.synthetic import Census, Found, ask, bootstrap, flights, independent, mean_error, ours, targets
 
 GENERATOR = np.random.default_rng(2)
 AGE = GENERATOR.integers(0, 6, 4000)
@@ -25,6 +25,19 @@ def test_methods_in_their_order() -> None:
     assert near.error < 0.5 * far.error
     assert 0 < bootstrap(CENSUS).error < far.error
     assert near.draw > 0
+
+
+def test_made_up_flights_depend_on_each_other() -> None:
+    census = flights(20_000)
+    assert census.rows.shape == (20_000, 11)
+    assert (census.rows.min(axis=0) >= 0).all()
+    assert (census.rows.max(axis=0) < census.cells).all()
+    carrier, plane = (census.rows[:, census.names.index(name)] for name in ("carrier", "plane"))
+    assert (plane // 4 == carrier).all()
+    assert (flights(20_000).rows == census.rows).all()
+    generator = np.random.default_rng(1)
+    torn = np.column_stack([generator.permutation(column) for column in census.rows.T])
+    assert mean_error(census, torn) > 0.3
 
 
 def test_targets() -> None:

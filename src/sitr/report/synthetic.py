@@ -68,6 +68,7 @@ def answer(portrait: Portrait, receipt: Receipt) -> RenderableType:
             ("columns", ", ".join(visible(axis.name) for axis in portrait.axes)),
             ("tables", f"{tables}, each count with its noise; rows drawn from them cost nothing more"),
             ("rows", f"about {number(portrait.size)} in the data set, by noisy counts"),
+            *([("fit", _missed(portrait))] if portrait.missed else []),
             *promised(of_synthetic(portrait.plan), portrait.plan.sheet),
             ("caps", _caps(portrait.plan)),
             *_entry(receipt),
@@ -122,6 +123,7 @@ def to_dict(portrait: Portrait, receipt: Receipt) -> dict[str, Any]:
             }
             for table in (*measured.alone, *measured.chosen_by, *measured.pairs)
         ],
+        "missed": [list(pair) for pair in portrait.missed],
         "budget": _budget(receipt.budget),
     }
 
@@ -202,6 +204,13 @@ def _after(plan: SynthesisPlan, budget: Filter) -> Filter | None:
         return budget.consent(plan.price)
     except BudgetExceeded:
         return None
+
+
+def _missed(portrait: Portrait) -> str:
+    """Which pairs the rows follow less closely than the noise alone would explain; the first few by name."""
+    names = [" and ".join(map(visible, pair)) for pair in portrait.missed]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"the model misses {len(names)} of {len(portrait.measured.pairs)} pairs: {'; '.join(names[:3])}{more}"
 
 
 def _caps(plan: SynthesisPlan) -> str:

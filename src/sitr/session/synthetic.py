@@ -23,7 +23,7 @@ from sitr.query.nodes import Predicate
 from sitr.query.schema import Table
 from sitr.releases.synthetic import quality
 from sitr.releases.synthetic.axes import Codes
-from sitr.releases.synthetic.mixture import Progress, require_mbi
+from sitr.releases.synthetic.mixture import Progress
 from sitr.releases.synthetic.plan import Method, SynthesisPlan, plan
 from sitr.releases.synthetic.portrait import Portrait, portrait
 from sitr.releases.synthetic.sheet import Sheet
@@ -72,8 +72,6 @@ class Synthesis:
         """
         tossed = coins if coins is not None else system_coins()
         made = plan(self.sheet, checked(price), method=self.method)
-        if made.method is Method.MARGINALS:
-            require_mbi()
         schema = self._schema()
         question = f"SYNTHESIZE {', '.join(axis.name for axis in self.sheet.axes)} FROM {self.table.name}"
         entry, budget = self.ledger.charge(account_name(self.table), price=made.price, question=question)

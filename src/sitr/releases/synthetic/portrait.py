@@ -59,6 +59,12 @@ class Portrait:
         table: Weights = whole.sum(axis=others)
         return table if list(columns) == sorted(columns) else table.T
 
+    @property
+    def missed(self) -> list[tuple[str, ...]]:
+        """The names of pairs that the model does not follow as closely as their noisy tables would allow."""
+        pairs = self.model.missed if isinstance(self.model, Mixture) else ()
+        return [tuple(self.axes[place].name for place in pair) for pair in pairs]
+
     def draw(self, rows: int, *, coins: Coins) -> pa.Table:
         """So many rows, in the types of the original columns; none of them breaks a rule.
 
