@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 import sitr
 from sitr.backends.duckdb import ArrowRows
 from sitr.errors import BudgetExceeded, DescriptionError, FewerThanAsked, QuestionError, UnknownName
+from sitr.flavors.arrows import Additive
 from sitr.mechanisms.composed import Composed
 from sitr.noise.coins import TestCoins
 from sitr.releases.synthetic.plan import Method
@@ -64,7 +66,6 @@ def budget(tmp_path: Path) -> Budget:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Synthetic:
     """All columns, by a fitted mixture: made once, because that takes seconds."""
-    pytest.importorskip("mbi", reason="needs the extra synth")
     rule = (sitr.column("age") < 15) & (sitr.column("married") == True)  # noqa: E712
     budget = opened(people(), tmp_path_factory.mktemp("whole"), public={"census": people()})
     return budget.synthesize(bounds=DAYS, bins=12, required=["age"], never=[rule]).release(PRICE)
@@ -211,17 +212,49 @@ def test_what_cannot_be_made_costs_nothing(budget: Budget) -> None:
     assert budget.entries() == []
 
 
-@pytest.mark.parametrize("price", [sitr.PureDP(0.5), sitr.ZeroConcentratedDP(0.1), sitr.ApproximateDP(0.5, 1e-9)])
-def test_few_cells_are_one_table(tmp_path: Path, price: sitr.PureDP) -> None:
+PRICES = [sitr.PureDP(0.5), sitr.ZeroConcentratedDP(0.1), sitr.ApproximateDP(0.5, 1e-9)]
+
+
+@pytest.mark.parametrize("price", PRICES, ids=repr)
+def test_few_cells_are_one_table(tmp_path: Path, price: Additive) -> None:
     data = sitr.protect(people(), unit=sitr.Row(), keys={"ward": ["young", "grown", "old"]}, name="people")
     budget = data.budget(price, ledger=tmp_path / "ledger.db")
     made = budget.synthesize(columns=["ward", "married"]).release(price)
     assert made.portrait.plan.method is Method.JOINT
-    assert budget.remaining() == price.share(0)  # type: ignore[arg-type]
+    # Laplace noise needs no δ: that part of the price stays in the budget.
+    left = sitr.ApproximateDP(0.0, 1e-9) if isinstance(price, sitr.ApproximateDP) else price.share(Fraction(0))
+    assert budget.remaining() == left
     rows = made.table(50_000).to_pylist()
     share = sum(row["ward"] == "young" and row["married"] is False for row in rows) / len(rows)
     true = sum(row["ward"] == "young" and row["married"] is False for row in people().to_pylist()) / 4000
     assert share == pytest.approx(true, abs=0.05)
+
+
+@pytest.mark.parametrize("price", PRICES, ids=repr)
+@pytest.mark.parametrize("method", Method)
+def test_the_ledger_is_charged_what_each_noise_costs(tmp_path: Path, price: Additive, method: Method) -> None:
+    """Whatever noise an approximate price buys, the entry is the price of that noise: ε alone, or (ε, δ)."""
+    data = sitr.protect(people(400), unit=sitr.Row(), keys={"ward": ["young", "grown", "old"]}, name="people")
+    budget = data.budget(price, ledger=tmp_path / "ledger.db")
+    asked = budget.synthesize(columns=["ward", "married"], method=method)
+    previewed = asked.preview(price).price
+    made = asked.release(price)
+    (entry,) = budget.entries()
+    spent = Composed(tuple(made.portrait.measured.noises())).promise()
+    assert entry.price == made.promise == previewed
+    match spent:
+        case sitr.PureDP():
+            charged = entry.price.epsilon  # type: ignore[union-attr]
+            assert charged * (1 - 1e-9) < spent.epsilon <= charged
+            assert getattr(entry.price, "delta", 0.0) == 0.0
+        case sitr.ZeroConcentratedDP() if isinstance(entry.price, sitr.ApproximateDP):
+            assert spent.to_approximate(delta=entry.price.delta).epsilon <= entry.price.epsilon
+            assert spent.rho == pytest.approx(sitr.ZeroConcentratedDP.fitting(entry.price).rho, rel=1e-9)
+        case sitr.ZeroConcentratedDP():
+            assert spent.covers(price)
+            assert spent.rho == pytest.approx(price.rho, rel=1e-9)  # type: ignore[union-attr]
+        case _:
+            pytest.fail("an unknown promise")
 
 
 @pytest.mark.parametrize("rows", [0, 1])
@@ -264,7 +297,6 @@ def test_persons_are_protected_with_all_their_rows(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_error_of_a_fitted_table(tmp_path: Path) -> None:
     """Far nearer than independent columns would be, which are 0.79 away on average."""
-    pytest.importorskip("mbi", reason="needs the extra synth")
     budget = opened(people(40_000), tmp_path, public={"census": people(40_000)})
     made = budget.synthesize(bounds=DAYS, bins=12).release(PRICE)
     assert made.compare("census").mean_pairs < 0.3

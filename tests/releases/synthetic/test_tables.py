@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.composed import Composed
+from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 from sitr.query.schema import Kind
 from sitr.releases.synthetic import plan as planning
@@ -34,6 +36,40 @@ def test_all_noise_together_costs_the_price(sheet: Sheet, town: Codes, price: Pr
     assert spent.covers(price)
     parameter = "epsilon" if isinstance(price, PureDP) else "rho"
     assert getattr(spent, parameter) == pytest.approx(getattr(price, parameter), rel=1e-9)
+
+
+@pytest.mark.parametrize("price", [ApproximateDP(1.0, 1e-9), ApproximateDP(0.05, 1e-3)], ids=repr)
+@pytest.mark.parametrize("method", Method)
+@pytest.mark.parametrize("relation", Relation)
+def test_what_is_charged_of_an_approximate_price_covers_all_noise(
+    sheet: Sheet, town: Codes, price: ApproximateDP, method: Method, relation: Relation
+) -> None:
+    """Laplace noise spends all of ε and no δ; Gaussian noise spends the ρ that implies (ε, δ), all of it."""
+    made = plan(replace(sheet, relation=relation), price, method=method)
+    spent = Composed(tuple(measure(made, town, coins=TestCoins(3)).noises())).promise()
+    if isinstance(spent, PureDP):
+        assert made.price == ApproximateDP(price.epsilon, 0.0)
+        assert price.epsilon * (1 - 1e-9) < spent.epsilon <= price.epsilon
+    else:
+        assert isinstance(spent, ZeroConcentratedDP)
+        assert made.price == price
+        most = ZeroConcentratedDP.fitting(price).rho
+        assert most * (1 - 1e-9) < spent.rho <= most
+        assert spent.to_approximate(delta=price.delta).epsilon <= price.epsilon
+
+
+def test_the_plan_is_the_same_for_neighbours_and_for_no_rows_at_all(sheet: Sheet, town: Codes) -> None:
+    """Method, noise and shares are fixed before rows are read. Only groups may differ: they come from noisy tables, and
+    a group never decides how much of the price a stage spends."""
+    made = plan(sheet, ApproximateDP(1.0, 1e-9), method=Method.MARGINALS)
+    for codes in (town, town[1:], np.vstack([town, town[:1]]), town[:0]):
+        found = measure(made, codes, coins=TestCoins(3))
+        assert [table.noise for table in found.alone] == made.alone()
+        assert [table.columns for table in found.pairs] == [(i, j) for i in range(4) for j in range(i + 1, 4)]
+        spent, share = Composed(tuple(table.noise for table in found.pairs)).promise(), made.paired().price
+        assert isinstance(spent, PureDP)
+        assert isinstance(share, PureDP)
+        assert share.epsilon * (1 - 1e-9) < spent.epsilon <= share.epsilon
 
 
 def test_a_choice_of_pairs_is_paid_for_too(sheet: Sheet, town: Codes, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +175,7 @@ def test_a_column_of_one_cell(sheet: Sheet) -> None:
 
 def test_more_rows_make_finer_groups(sheet: Sheet) -> None:
     made: SynthesisPlan = plan(sheet, ZeroConcentratedDP(0.1), method=Method.MARGINALS)
-    numbers = [tables._number_of_groups(made, total) for total in (-5.0, 1e3, 1e5, 1e9)]
+    numbers = [made.groups(total) for total in (-5.0, 1e3, 1e5, 1e9)]
     assert numbers[0] == 2
     assert numbers == sorted(numbers)
-    assert numbers[-1] == tables.MOST_GROUPS
+    assert numbers[-1] == planning.MOST_GROUPS

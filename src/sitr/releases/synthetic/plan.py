@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive
@@ -21,9 +24,6 @@ from sitr.query.cost import LEAST
 from sitr.releases.synthetic.axes import MOST_CELLS, joint_cells
 from sitr.releases.synthetic.sheet import Sheet
 
-FEW_CELLS = 4096
-"""Up to so many cells all columns are tabulated together, unless another way is asked for."""
-
 ALONE = Fraction(3, 10)
 """The part of the price for the tables of single columns; the rest is for the pairs."""
 
@@ -33,7 +33,23 @@ CHOICE = Fraction(1, 5)
 MOST_PAIRS = 300
 """So many pairs are fitted; of more the strongest are chosen privately."""
 
+FULL = 4
+"""A group of values should be so large that a pair of groups holds this many times the noise of its count."""
+
+MOST_GROUPS = 32
+"""More groups of one column are not fitted."""
+
+GROUPED = 1.0
+"""About how much Σ|p − q| of a pair grows if one of its columns is known by g groups only: GROUPED/g."""
+
+SIZES = (1e3, 1e4, 1e5, 1e6)
+"""Public numbers of rows that methods are compared at: a plan is made before any row is counted."""
+
+NORMAL = math.sqrt(2 / math.pi)
+"""E|Z| of a standard normal Z."""
+
 Noise = Laplace | Gaussian
+Reals = NDArray[np.float64]
 
 
 class Method(Enum):
@@ -116,6 +132,55 @@ class SynthesisPlan:
         """For the tables of pairs."""
         return self.whole.part((1 - ALONE) * (1 if self.pairs <= MOST_PAIRS else 1 - CHOICE))
 
+    def groups(self, rows: float) -> int:
+        """√(n/(4s)) for each column: finer pairs of groups hold too few rows beside noise of size s, coarser ones tell
+        too little."""
+        return min(MOST_GROUPS, max(2, math.isqrt(max(1, math.floor(max(rows, 1.0) / (FULL * self._pair_noise()))))))
+
+    def expected_error(self) -> float:
+        """The expected mean of Σ|p − q| over all pairs of columns: its geometric mean over data sets of the `SIZES`.
+
+        Where all cells are counted by themselves, the number of rows cancels when two methods are compared.
+        """
+        return math.prod(min(1.0, self.error_at(rows)) for rows in SIZES) ** (1 / len(SIZES))
+
+    def error_at(self, rows: float) -> float:
+        """The same for one number n of rows, from the noise and the loss by groups; projections and dependence aside.
+
+        Noise of standard deviation s in each of c cells adds c·s·√(2/π)/n to Σ|p − q|. In one table of C cells, each
+        cell of a pair with c cells is a sum of C/c noisy counts: √(C·c)·s·√(2/π)/n.
+        """
+        cells = np.array([axis.cells for axis in self.sheet.axes], dtype=np.float64)
+        if self.method is Method.MARGINALS:
+            return self._error_of_pairs(rows, cells)
+        (noise,) = self.alone()
+        roots = _products(np.sqrt(cells)) if len(cells) > 1 else np.sqrt(cells)
+        return NORMAL * deviation(noise) * math.sqrt(math.prod(cells)) * float(roots.mean()) / rows
+
+    def _error_of_pairs(self, rows: float, cells: Reals) -> float:
+        """The best linear fit to all tables has four parts, which do not disturb each other.
+
+        With noise of variance s² in a table of a×b cells, its (a − 1)(b − 1) contrasts are told by this table alone:
+        s²(1 − 1/a)(1 − 1/b) for each cell. The differences within a column of a cells are told by its own table, with
+        variance v, and by its tables with columns of b cells, with bs²: together u = 1/(1/v + Σ 1/(bs²)), and
+        u(1 − 1/a)/b² for each cell. All tables tell the number of rows: t = 1/(Σ 1/(av) + Σ 1/(abs²)), and t/(ab)².
+        """
+        most = self.groups(rows)
+        known = np.minimum(cells, most)
+        pair = self._pair_noise() ** 2 / min(1.0, MOST_PAIRS / self.pairs)
+        alone = np.array([deviation(noise) ** 2 for noise in self.alone()]) * cells / known
+        told = 1 / alone + ((1 / known).sum() - 1 / known) / pair
+        total = 1 / ((1 / (known * alone)).sum() + (1 / _products(known)).sum() / pair)
+        inside = self._pair_noise() ** 2 * np.outer(1 - 1 / known, 1 - 1 / known)
+        column = np.outer((1 - 1 / known) / told, known**-2)
+        variance = (inside + column + column.T)[np.triu_indices(len(known), 1)] + total * _products(known) ** -2
+        noise = float((_products(known) * np.sqrt(variance)).mean())
+        return NORMAL * noise / rows + 2 * GROUPED / most * float((cells > most).mean())
+
+    def _pair_noise(self) -> float:
+        """The standard deviation of a count of two groups of values, if all pairs had tables of equal size."""
+        return deviation(self.paired().noises([1] * min(self.pairs, MOST_PAIRS))[0])
+
     def errors(self) -> list[tuple[str, int, float]]:
         """Each table that is fixed in advance: its name, its cells, and the 95% error of each of its counts."""
         if self.method is Method.JOINT:
@@ -136,18 +201,20 @@ class SynthesisPlan:
 
 
 def plan(sheet: Sheet, price: Promise, *, method: Method | None = None) -> SynthesisPlan:
-    """The plan for a price; without a `method` it is chosen by the number of cells, which is public."""
+    """The plan for a price. Without a `method` it is the one with the least expected error.
+
+    An approximate price buys Gaussian or Laplace noise, whichever errs less; Laplace noise is charged without the δ.
+    All choices are made from the price and the cells, which are public.
+    """
     paid = affordable(price)
     cells = joint_cells(sheet.axes)
-    few = cells <= FEW_CELLS or len(sheet.axes) == 1
-    chosen = method if method is not None else Method.JOINT if few else Method.MARGINALS
-    if chosen is Method.JOINT and cells > MOST_CELLS:
+    if method is Method.JOINT and cells > MOST_CELLS:
         raise QuestionError(
             wanted=f"A table of all columns together has at most {MOST_CELLS:,} cells: each gets noise, full or empty.",
             given=f"{' × '.join(axis.name for axis in sheet.axes)} would have {cells:,}.",
             do="Choose fewer columns or wider cells, or the method of marginals.",
         )
-    if chosen is Method.MARGINALS and len(sheet.axes) == 1:
+    if method is Method.MARGINALS and len(sheet.axes) == 1:
         raise QuestionError(
             wanted="The method of marginals fits pairs of columns.",
             given="There is one column only.",
@@ -159,7 +226,33 @@ def plan(sheet: Sheet, price: Promise, *, method: Method | None = None) -> Synth
             given=f"{too_long[0]} has more.",
             do="Choose wider cells, or leave the column out.",
         )
-    return SynthesisPlan(sheet, paid, chosen)
+    possible = [Method.JOINT] if cells <= MOST_CELLS else []
+    possible += [Method.MARGINALS] if len(sheet.axes) > 1 else []
+    wanted = possible if method is None else [method]
+    candidates = [SynthesisPlan(sheet, each, way) for way in wanted for each in ways_to_pay(paid)]
+    return min(candidates, key=SynthesisPlan.expected_error)
+
+
+def ways_to_pay(price: Additive) -> list[Additive]:
+    """A price with a δ buys Gaussian noise; its ε alone buys Laplace noise, which is sometimes less.
+
+    >>> ways_to_pay(ApproximateDP(1.0, 1e-9))
+    [ApproximateDP(epsilon=1.0, delta=0.0), ApproximateDP(epsilon=1.0, delta=1e-09)]
+    """
+    if not isinstance(price, ApproximateDP) or price.delta == 0:
+        return [price]
+    alone = ApproximateDP(price.epsilon, 0.0)
+    return [alone, price] if ZeroConcentratedDP.fitting(price).rho > 0 else [alone]
+
+
+def deviation(noise: Noise) -> float:
+    """The standard deviation: σ, or √2 times the scale of Laplace noise."""
+    return float(noise.sigma) if isinstance(noise, Gaussian) else math.sqrt(2) * float(noise.scale)
+
+
+def _products(sizes: Reals) -> Reals:
+    """Of each two of them."""
+    return np.asarray(np.outer(sizes, sizes)[np.triu_indices(len(sizes), 1)])
 
 
 def affordable(price: Promise) -> Additive:

@@ -11,6 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from sitr.errors import QuestionError
+from sitr.flavors.arrows import Additive
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.loss.bounds import square_root_upward
@@ -18,8 +19,7 @@ from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.noise.coins import Coins, Keystream
 from sitr.releases.synthetic.axes import MOST_CELLS, Axis, Codes
-from sitr.releases.synthetic.plan import Noise, SynthesisPlan
-from sitr.releases.synthetic.plan import plan as synthesis_plan
+from sitr.releases.synthetic.plan import Noise, SynthesisPlan, affordable, ways_to_pay
 from sitr.releases.synthetic.portrait import Portrait
 from sitr.releases.synthetic.tables import Table, Weights, group, grouped
 
@@ -106,9 +106,18 @@ class QualityPlan:
 
 
 def plan(portrait: Portrait, price: Promise) -> QualityPlan:
-    """Half of the price for the distances, half for the correlations, if there are two ordered columns."""
+    """Half of the price for the distances, half for the correlations, if there are two ordered columns.
+
+    An approximate price buys Laplace or Gaussian noise, whichever errs less.
+    """
+    return min(
+        (_plan(portrait, each) for each in ways_to_pay(affordable(price))), key=lambda made: made.distances.error()
+    )
+
+
+def _plan(portrait: Portrait, price: Additive) -> QualityPlan:
     axes = portrait.axes
-    made: SynthesisPlan = synthesis_plan(portrait.plan.sheet, price)
+    made = SynthesisPlan(portrait.plan.sheet, price, portrait.plan.method)
     ordered = sum(axis.ordered for axis in axes)
     numbers = len(axes) + math.comb(len(axes), 2) + ordered
     related = math.comb(ordered, 2)

@@ -10,20 +10,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from sitr.mechanisms.gaussian import Gaussian
 from sitr.noise.coins import Coins
 from sitr.releases.projection import lattice, simplex
 from sitr.releases.synthetic.axes import Axis, Codes
-from sitr.releases.synthetic.plan import MOST_PAIRS, Method, Noise, SynthesisPlan
+from sitr.releases.synthetic.plan import MOST_PAIRS, Method, Noise, SynthesisPlan, deviation
 from sitr.releases.ties import best_ties
 
 Weights = NDArray[np.float64]
-
-FULL = 4
-"""A group of values should be so large that a pair of groups holds this many times the noise of its count."""
-
-MOST_GROUPS = 32
-"""More groups of one column are not fitted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +30,7 @@ class Table:
     @property
     def deviation(self) -> float:
         """The standard deviation of the noise of each count."""
-        return float(self.noise.sigma) if isinstance(self.noise, Gaussian) else math.sqrt(2) * float(self.noise.scale)
+        return deviation(self.noise)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,8 +73,8 @@ def measure(plan: SynthesisPlan, codes: Codes, *, coins: Coins) -> Measured:
         chosen_by = grouped(pairs, codes, halves, choice.noises([1] * len(pairs)), coins)
         coarse = [group_sums(share, groups) for share, groups in zip(known, halves, strict=True)]
         pairs = strongest(chosen_by, coarse, total)
-    number = _number_of_groups(plan, total)
-    groups = tuple(group(axis, share, number) for axis, share in zip(axes, known, strict=True))
+    most = plan.groups(total)
+    groups = tuple(group(axis, share, most) for axis, share in zip(axes, known, strict=True))
     sizes = [int(each.max()) + 1 for each in groups]
     noises = plan.paired().noises([sizes[i] * sizes[j] for i, j in pairs])
     return Measured(total, alone, known, groups, chosen_by, grouped(pairs, codes, groups, noises, coins))
@@ -140,13 +133,6 @@ def strongest(tables: Sequence[Table], shares: Sequence[Weights], total: float) 
         far.append(float(((table.counts - expected) ** 2).sum() - table.counts.size * table.deviation**2))
     order = sorted(range(len(tables)), key=lambda place: -far[place])[:MOST_PAIRS]
     return [tables[place].columns for place in sorted(order)]
-
-
-def _number_of_groups(plan: SynthesisPlan, total: float) -> int:
-    """√(n/(4s)): finer pairs of groups hold too few rows beside noise of size s, coarser ones tell too little."""
-    noise = plan.paired().noises([1] * min(plan.pairs, MOST_PAIRS))[0]
-    deviation = Table((), noise, np.zeros(0)).deviation
-    return min(MOST_GROUPS, max(2, math.isqrt(max(1, math.floor(max(total, 1.0) / (FULL * deviation))))))
 
 
 def _total(alone: Sequence[Table]) -> float:
