@@ -18,6 +18,7 @@ from sitr.neighbors.unit import Person
 from sitr.noise.coins import TestCoins
 from sitr.query.schema import Kind
 from sitr.releases.synthetic.axes import ARROW, Axis, Steps
+from sitr.releases.synthetic.mixture import Mixture
 from sitr.releases.synthetic.plan import Method, plan
 from sitr.releases.synthetic.portrait import Portrait, portrait
 from sitr.releases.synthetic.quality import Figure, Quality
@@ -65,6 +66,15 @@ def test_rows_that_protect_nobody_say_so(made: Portrait) -> None:
     text = as_text(synthetic.answer(made, RECEIPT))
     assert "test" in text.splitlines()[0].lower()
     assert "ρ = 0.4 of ρ = 0.5" in text
+
+
+def test_pairs_that_the_model_misses_are_named(made: Portrait) -> None:
+    assert "misses" not in as_text(synthetic.answer(made, RECEIPT))
+    product = np.array([[0.5, 0.5]])
+    poor = replace(made, model=Mixture((product, product), missed=((0, 1),)))
+    assert "the model misses 1 of" in as_text(synthetic.answer(poor, RECEIPT))
+    assert synthetic.to_dict(poor, RECEIPT)["missed"] == [["age", "<b>ward"]]
+    assert synthetic.to_dict(made, RECEIPT)["missed"] == []
 
 
 def test_for_machines(made: Portrait) -> None:
