@@ -10,11 +10,13 @@ import pyarrow as pa
 import pytest
 
 from sitr.errors import QuestionError
+from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import exact
 from sitr.mechanisms.composed import Composed
+from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
@@ -123,3 +125,19 @@ def test_no_rows(sheet: Sheet, town: Codes) -> None:
         against(fitted, town[:0], town, name="census")
     empty = privately(quality_plan(fitted, ZeroConcentratedDP(0.1)), fitted, town[:0], town[:0], coins=TestCoins(8))
     assert all(np.isfinite(figure.found) for figure in (*empty.single, *empty.pairs, *empty.correlations))
+
+
+def test_an_approximate_price_buys_the_noise_that_errs_less(sheet: Sheet, town: Codes) -> None:
+    """Few distances get Laplace noise, which costs no δ; many get Gaussian noise, which does."""
+    price = ApproximateDP(1.0, 1e-9)
+    few = quality_plan(made(replace(sheet, axes=sheet.axes[1:2]), town[:, 1:2]), price)
+    assert isinstance(few.distances, Laplace)
+    assert few.price == ApproximateDP(1.0, 0.0)
+    copies = tuple(replace(sheet.axes[3], name=f"ok{place}") for place in range(12))
+    many = quality_plan(made(replace(sheet, axes=copies), np.repeat(town[:, 3:], 12, axis=1)), price)
+    assert isinstance(many.distances, Gaussian)
+    assert many.price == price
+    for found in (few, many):
+        spent = Composed((found.distances, *found.tables)).promise()
+        kept = spent if isinstance(spent, PureDP) else spent.to_approximate(delta=price.delta)  # type: ignore[union-attr]
+        assert price.epsilon * (1 - 1e-6) < kept.epsilon <= price.epsilon
