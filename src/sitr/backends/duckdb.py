@@ -25,6 +25,7 @@ from sitr.backends.engine import (
     exact_size,
     kind_of,
     only_this_file,
+    settings,
 )
 from sitr.backends.statement import identifier, literal
 from sitr.backends.tally import exact_counts
@@ -54,6 +55,7 @@ def open_source(
 
     `types` fixes the types of CSV columns; with a `dialect` they are all known, and no row is read.
     """
+    settings()  # a wrong setting is refused now, before any question is paid for
     if isinstance(source, ArrowStream):
         return ArrowRows(_as_table(source))
     if not isinstance(source, str | Path):

@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sitr.backends.memory import memory_limit
+from sitr.backends.scratch import scratch
 from sitr.backends.statement import identifier, literal, statement
 from sitr.errors import BackendFailure
 from sitr.query.rewrite import BoundedQuery, Cells
@@ -24,13 +26,23 @@ Found = TypeVar("Found")
 @contextmanager
 def connection(views: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnection]:
     """Nothing is shared between threads or left behind."""
-    made = duckdb.connect(":memory:")
+    made = duckdb.connect(":memory:", config=settings())
     try:
+        # In an interactive Python, DuckDB would draw a progress bar on standard output.
+        made.execute("SET enable_progress_bar = false")
         for name, table in views.items():
             made.register(name, table)
         yield made
     finally:
         made.close()
+
+
+def settings() -> dict[str, str | bool | int | float | list[str]]:
+    """How much memory DuckDB may use, and where it writes rows beyond that: never into the current folder.
+
+    What is wrong with either is a `SourceError`; to be called before anything is charged.
+    """
+    return {"memory_limit": f"{memory_limit()}B", "temp_directory": str(scratch.folder())}
 
 
 def exact_cells(

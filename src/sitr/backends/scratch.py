@@ -1,0 +1,111 @@
+"""A private folder for rows that do not fit into memory.
+
+DuckDB writes such rows to files while it answers. Left to itself, it puts them into the current folder, readable by
+everybody, and a killed process leaves them there. Here every process has one folder, in the system's folder for
+temporary files, that only its user can open. The process locks this folder while it lives, and the system releases the
+lock however the process ends. A folder without a lock therefore has no living owner: the next process removes it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import fcntl
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from threading import Lock
+
+from sitr.errors import SourceError
+
+PREFIX = "sitr-spill-"
+
+
+class Scratch:
+    """The folder of this process, made when it is first needed and removed when the process ends."""
+
+    def __init__(self) -> None:
+        self._guard = Lock()
+        self._made: tuple[Path, int] | None = None
+
+    def folder(self) -> Path:
+        """Where DuckDB may write, with mode 0700."""
+        with self._guard:
+            if self._made is None or not _is_at(*self._made):  # somebody may have emptied the folder of temporary files
+                remove_abandoned()
+                self._made = _new_folder()
+            return self._made[0]
+
+    def remove(self) -> None:
+        """Delete the folder with all that is in it, and release its lock."""
+        with self._guard:
+            if self._made is not None:
+                path, handle = self._made
+                self._made = None
+                shutil.rmtree(path, ignore_errors=True)
+                os.close(handle)
+
+    def forget(self) -> None:
+        """In the child of a fork: the folder and its lock belong to the parent alone."""
+        self._guard = Lock()
+        if self._made is not None:
+            os.close(self._made[1])  # the parent's own handle keeps the lock
+            self._made = None
+
+
+def remove_abandoned() -> None:
+    """Delete the folders of this user's processes that have ended; the folder of a living process is locked."""
+    for path in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        except OSError:  # gone, a link, or another user's
+            continue
+        try:
+            if os.fstat(handle).st_uid == os.geteuid() and _locked(handle):
+                shutil.rmtree(path, ignore_errors=True)
+        finally:
+            os.close(handle)
+
+
+def _new_folder() -> tuple[Path, int]:
+    """A new folder and the handle that holds its lock."""
+    try:
+        while True:
+            path = Path(tempfile.mkdtemp(prefix=PREFIX))
+            try:
+                handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            except FileNotFoundError:  # taken for an abandoned one before it could be locked
+                continue
+            if _locked(handle) and _is_at(path, handle):
+                return path, handle
+            os.close(handle)
+    except OSError as error:
+        raise SourceError(
+            wanted="DuckDB needs a folder for rows that do not fit into memory.",
+            given=f"No such folder can be made under {tempfile.gettempdir()} ({error.strerror}).",
+            do="Set TMPDIR to a folder on a local disk in which you can write.",
+        ) from None
+
+
+def _locked(handle: int) -> bool:
+    """Take the lock unless another process holds it."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _is_at(path: Path, handle: int) -> bool:
+    """Whether the opened folder is still the one at this path."""
+    try:
+        return os.path.samestat(os.lstat(path), os.fstat(handle))
+    except FileNotFoundError:
+        return False
+
+
+scratch = Scratch()
+"""This process's own."""
+
+atexit.register(scratch.remove)
+os.register_at_fork(after_in_child=scratch.forget)
