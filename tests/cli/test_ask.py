@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -174,3 +176,11 @@ def test_data_that_fail_after_the_charge(sitr: Sitr, description: Path) -> None:
     refused = sitr("ask", description, WARD, *PRICE, "--json")
     assert (refused.code, refused.error()["error"]) == (1, "BackendFailure")
     assert entries() == 1
+
+
+def test_an_error_is_pure_json_even_where_the_parser_would_warn(description: Path) -> None:
+    """In a process of its own: a test's handlers would catch what Python prints when there are none."""
+    command = [sys.executable, "-c", "from sitr.cli.main import main; main()", "ask", str(description), "SHOW x y z"]
+    done = subprocess.run([*command, *PRICE, "--json"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert json.loads(done.stderr)["error"] == "ForbiddenConstruct"

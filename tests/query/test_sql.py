@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+import contextlib
+import itertools
 import logging
+import subprocess
+import sys
 from datetime import date, datetime
 
 import pytest
+import sqlglot
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlglot import exp
 
 from sitr.errors import ForbiddenConstruct, QuestionError
 from sitr.query.nodes import And, Compare, Comparison, Count, IsNull, Like, Named, Not, OneOf, Or, Query, Sum, text
@@ -506,3 +512,64 @@ def test_a_soup_of_tokens_is_answered_or_refused(start, tokens):
 def test_any_text_is_answered_or_refused(sql):
     answer_or_refusal(sql)
     answer_or_refusal(WHERE + sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FROM f(()=>1)",
+        "SELECT f(()=>1) FROM a",
+        "SELECT COUNT(*) FROM a WHERE x >= DATE ()",
+        "SELECT DATE () FROM a",
+    ],
+)
+def test_texts_that_trip_the_parser_are_refused_in_words(sql):
+    with pytest.raises(QuestionError) as refusal:
+        parse(sql)
+    assert refusal.value.do
+
+
+def trees():
+    """Every construct of the parser, whole or with parts missing, in every place of a question."""
+    kinds = [kind for kind in vars(exp).values() if isinstance(kind, type) and issubclass(kind, exp.Expr)]
+    parts = [
+        dict,
+        lambda: {"this": exp.column("x"), "expression": exp.Literal.number(1)},
+        lambda: {"this": "x", "expressions": [exp.column("x")]},
+    ]
+    places = [
+        lambda item: {"expressions": [item]},
+        lambda item: {"expressions": [exp.Count(this=item)]},
+        lambda item: {"from_": exp.From(this=item)},
+        lambda item: {"where": exp.Where(this=item)},
+        lambda item: {"where": exp.Where(this=exp.EQ(this=exp.column("x"), expression=item))},
+        lambda item: {"where": exp.Where(this=exp.In(this=exp.column("x"), expressions=[item]))},
+        lambda item: {"group": exp.Group(expressions=[item])},
+    ]
+    assert len(kinds) > 500
+    for kind, made, place in itertools.product(kinds, parts, places):
+        try:
+            item = kind(**made())
+        except (NotImplementedError, TypeError):  # a kind of kinds, of which there are no constructs
+            continue
+        select = exp.select(exp.Count(this=exp.Star())).from_("a")
+        select.args.update(place(item))
+        yield select
+
+
+def test_any_tree_is_answered_or_refused(monkeypatch):
+    answered, parsed = 0, []
+    monkeypatch.setattr(sqlglot, "parse", lambda *_, **__: parsed)
+    for tree in trees():
+        parsed[:] = [tree]
+        with contextlib.suppress(QuestionError):
+            parse("SELECT")
+            answered += 1
+    assert answered > 0
+
+
+@pytest.mark.parametrize("sql", ["SHOW x y z", "CALL f()", "EXPLAIN SELECT 1", "ALTER TABLE a FOO"])
+def test_the_parser_prints_nothing(sql):
+    command = f"from sitr.query.sql import parse\ntry: parse({sql!r})\nexcept ValueError: print('refused')"
+    done = subprocess.run([sys.executable, "-c", command], check=True, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("refused\n", "")

@@ -59,10 +59,21 @@ def forbidden(item: object, *, what: str | None = None) -> ForbiddenConstruct:
     'A question without arithmetic was wanted.'
     """
     named = what or called(item)
-    text = item.sql(dialect=DuckDB, comments=False) if isinstance(item, exp.Expr) else ""
     return ForbiddenConstruct(
-        wanted=f"A question without {named} was wanted.", given=f"The text has: {shortened(text) or named}.", do=ALLOWED
+        wanted=f"A question without {named} was wanted.",
+        given=f"The text has: {shortened(_written(item)) or named}.",
+        do=ALLOWED,
     )
+
+
+def _written(item: object) -> str:
+    """The construct as SQL, or nothing if it cannot be written as such."""
+    try:
+        return item.sql(dialect=DuckDB, comments=False) if isinstance(item, exp.Expr) else ""
+    except RecursionError:
+        raise
+    except Exception:  # noqa: BLE001 (incomplete constructs fail in as many ways as there are)
+        return ""
 
 
 def refuse_other_parts(item: exp.Expr, *parts: str, within: str = "") -> None:
@@ -90,11 +101,13 @@ def called(item: object) -> str:
     return re.sub("(?<=[a-z])(?=[A-Z])", " ", kind).upper()
 
 
-def unreadable(error: SqlglotError) -> QuestionError:
+def unreadable(error: Exception) -> QuestionError:
     """The error for a text that is no SQL, without the parser's picture of it."""
     match error:
         case ParseError(errors=[{"highlight": str(place)}, *_]) if place:
             given = f"The text cannot be read near {shown(place)}."
-        case _:
+        case SqlglotError():
             given = "The text cannot be read: perhaps a quote or a comment is not closed."
+        case _:
+            given = "The text cannot be read."
     return QuestionError(wanted="A question in SQL was wanted.", given=given, do=ALLOWED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import sys
 from datetime import date, datetime
@@ -9,9 +10,8 @@ from datetime import date, datetime
 import sqlglot
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
-from sqlglot.errors import SqlglotError
 
-from sitr.errors import ForbiddenConstruct, QuestionError
+from sitr.errors import ForbiddenConstruct, QuestionError, SitrError
 from sitr.query.literals import shortened, shown, writable
 from sitr.query.nodes import (
     Aggregate,
@@ -46,6 +46,10 @@ _MIRRORED = {
     Comparison.GREATER: Comparison.LESS,
     Comparison.AT_LEAST: Comparison.AT_MOST,
 }
+# The parser warns of statements that it does not know, and Python prints warnings that nobody handles: between the
+# lines of a command's output. Whoever handles log records still gets them.
+logging.getLogger("sqlglot").addHandler(logging.NullHandler())
+
 _NOTHING = (exp.Semicolon, type(None))
 """What the parser finds after the last semicolon, comments included."""
 
@@ -61,10 +65,14 @@ def parse(sql: str) -> Query:
     """
     try:
         return _read(_single_select(sql))
+    except SitrError:
+        raise
     except RecursionError:
         raise QuestionError(
             wanted="A question of moderate depth was wanted.", given="The text is nested too deeply.", do=ALLOWED
         ) from None
+    except Exception as error:  # noqa: BLE001 (odd texts trip the parser in odd ways, and each must be refused in words)
+        raise unreadable(error) from None
 
 
 def _read(select: exp.Select) -> Query:
@@ -86,10 +94,7 @@ def _single_select(sql: str) -> exp.Select:
             given=f"{shown(sql)} was given.",
             do=ALLOWED,
         )
-    try:
-        statements = [part for part in sqlglot.parse(sql, dialect=DuckDB) if not isinstance(part, _NOTHING)]
-    except SqlglotError as error:
-        raise unreadable(error) from None
+    statements = [part for part in sqlglot.parse(sql, dialect=DuckDB) if not isinstance(part, _NOTHING)]
     match statements:
         case [exp.Select() as select]:
             return select
