@@ -204,7 +204,7 @@ def literal(value: Value) -> str:
         case bool():
             return "TRUE" if value else "FALSE"
         case int():
-            return f"{value}::BIGINT"
+            return f"CAST({value} AS BIGINT)"  # not -n::BIGINT, which casts n before it negates: 2^63 would not fit
         case float():
             return f"{value!r}::DOUBLE"
         case datetime():

@@ -96,7 +96,8 @@ def _holds(rule: Predicate, table: pa.Table) -> pa.ChunkedArray:
             equal = (_holds(Compare(column, Comparison.EQUAL, value), table) for value in values)
             return reduce(pc.or_kleene, equal)
         case Compare(column, comparison, value):
-            return _COMPARED[comparison](_plain(table[column]), _scalar(value))
+            plain = _plain(table[column])
+            return _COMPARED[comparison](plain, _scalar(value, plain.type))
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -109,8 +110,9 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(pa.float64()) if inexact else column
 
 
-def _scalar(value: Value) -> pa.Scalar:
-    return pa.scalar(value)
+def _scalar(value: Value, compared: pa.DataType) -> pa.Scalar:
+    """Arrow refuses to compare doubles with integers beyond 2^53: these are rounded to doubles, as backends do."""
+    return pa.scalar(float(value) if isinstance(value, int) and pa.types.is_floating(compared) else value)
 
 
 def _named(predicate: Predicate) -> set[str]:
