@@ -20,10 +20,11 @@ from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import open_source
 from sitr.errors import BackendFailure, DescriptionError, SourceError
 from sitr.neighbors.relation import Relation
-from sitr.neighbors.unit import Person
+from sitr.neighbors.unit import Person, Row
 from sitr.query.rewrite import Cells, bound
 from sitr.query.schema import Kind, describe
 from sitr.query.sql import parse
+from sitr.session.dataset import protect
 
 VISITS = pa.table(
     {
@@ -335,3 +336,91 @@ def test_reading_a_column_fails_in_one_way_only(tmp_path: Path) -> None:
         backend.size()  # before the charge
     with pytest.raises(BackendFailure, match=r"withheld.*the charge stands"):
         backend.numbers("cost", missing=0.0)
+
+
+# Names that DuckDB takes for one
+
+
+def as_source(table: pa.Table, form: str, folder: Path) -> pa.Table | Path:
+    match form:
+        case "parquet":
+            pq.write_table(table, folder / "t.parquet")
+            return folder / "t.parquet"
+        case "csv":
+            pyarrow.csv.write_csv(table, folder / "t.csv")
+            return folder / "t.csv"
+    return table
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "arrow"])
+@pytest.mark.parametrize(("one", "other"), [("w", "w"), ("W", "w"), ("ward é", "WARD é"), ("\u00c4x", "\u00c4X")])
+def test_names_that_differ_in_case_alone_are_refused(form: str, one: str, other: str, tmp_path: Path) -> None:
+    table = pa.table([[1, 2], [3, 4], [5, 6]], names=["id", one, other])
+    with pytest.raises(SourceError, match="upper and lower case"):
+        open_source(as_source(table, form, tmp_path), types={}).kinds()
+    with pytest.raises(SourceError, match="upper and lower case"):
+        protect(as_source(table, form, tmp_path), unit=Row(), name="t", accept_types=True)
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv", "arrow"])
+@pytest.mark.parametrize(
+    ("one", "other"), [("Ж", "ж"), ("É", "é"), ("K", "\u212a"), ("ſ", "s"), ("ß", "SS"), ("İ", "i")]
+)
+def test_names_that_duckdb_tells_apart_answer_for_themselves(form: str, one: str, other: str, tmp_path: Path) -> None:
+    """It folds the case of ASCII letters only. Were that to change, one column would answer for the other."""
+    backend = open_source(
+        as_source(pa.table([[1, 2], [3, 4], [5, 6]], names=["id", one, other]), form, tmp_path), types={}
+    )
+    assert list(backend.kinds()) == ["id", one, other]
+    for name, people in ((one, 2), (other, 0)):
+        assert ask(backend, f'SELECT COUNT(*) AS n FROM visits WHERE "{name}" < 5')[()][0] == people
+
+
+# Who can be a person
+
+REALS = pa.array([0.0, -0.0, 1.5], pa.float64())
+REAL_UNITS = {
+    "float": REALS,
+    "dictionary": pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), REALS),
+    "run-end": pa.RunEndEncodedArray.from_arrays(pa.array([1, 2, 3], pa.int32()), REALS),
+    "list": pa.array([[0.0], [-0.0], [1.5]]),
+    "large list": pa.array([[0.0], [-0.0], [1.5]], pa.large_list(pa.float64())),
+    "fixed-size list": pa.array([[0.0], [-0.0], [1.5]], pa.list_(pa.float32(), 1)),
+    "list of lists": pa.array([[[0.0]], [[-0.0]], [[1.5]]]),
+    "list of structs": pa.array([[{"a": 0.0}], [{"a": -0.0}], [{"a": 1.5}]]),
+    "struct": pa.array([{"a": 0.0}, {"a": -0.0}, {"a": 1.5}]),
+    "map": pa.array([[("a", 0.0)], [("a", -0.0)], [("a", 1.5)]], pa.map_(pa.string(), pa.float64())),
+    "union": pa.UnionArray.from_sparse(pa.array([0, 0, 0], pa.int8()), [REALS]),
+    "decimal": pa.array([Decimal("0.5")] * 3, pa.decimal128(5, 1)),
+}
+OTHER_UNITS = {
+    "list of integers": pa.array([[1], [2], [3]]),
+    "list of decimals": pa.array([[Decimal(1)]] * 3, pa.list_(pa.decimal128(5, 0))),
+    "list of timestamps": pa.array([[dt.datetime.fromisoformat("2024-01-01")]] * 3),
+    "interval": pa.array([dt.timedelta(1)] * 3),
+}
+GOOD_UNITS = {
+    "integer": pa.array([1, 1, 2]),
+    "text": pa.array(["a", "a", "b"]),
+    "dictionary of text": pa.array(["a", "a", "b"]).dictionary_encode(),
+    "decimal without fraction": pa.array([Decimal(1), Decimal(1), Decimal(2)], pa.decimal128(20, 0)),
+    "bytes": pa.array([b"a", b"a", b"b"]),
+    "bytes of one length": pa.array([b"a", b"a", b"b"], pa.binary(1)),
+    "uuid": pa.array([bytes(16), bytes(16), bytes(range(16))], pa.uuid()),
+}
+
+
+@pytest.mark.parametrize("what", [*REAL_UNITS, *OTHER_UNITS])
+def test_a_unit_that_can_hold_a_real_number_is_refused(what: str) -> None:
+    table = pa.table({"id": (REAL_UNITS | OTHER_UNITS)[what]})
+    with pytest.raises(DescriptionError, match="A person is identified by"):
+        protect(table, name="t", unit="id", max_groups=1, max_rows_per_group=1)
+    assert protect(table, name="t", unit=Row()).table.columns[0].name == "id"  # as an ordinary column it may stay
+
+
+@pytest.mark.parametrize("what", GOOD_UNITS)
+def test_other_units_are_people(what: str, tmp_path: Path) -> None:
+    table = pa.table({"id": GOOD_UNITS[what]})
+    for source in (table, as_source(table, "parquet", tmp_path)):
+        protect(source, name="t", unit="id", max_groups=1, max_rows_per_group=1)
+        assert ask(open_source(source, types={}), "SELECT COUNT(DISTINCT id) AS n FROM visits")[()] == (2, 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -124,9 +126,28 @@ def test_keys_from_a_file(sitr: Sitr) -> None:
 
 def test_types_of_a_csv_file(sitr: Sitr) -> None:
     Path("wards.csv").write_text("ward,open,beds\nA,true,1\nB,false,2\n")
-    done = sitr("protect", "wards.csv", "--unit-row", "--type", "beds=real", "--keys", "open=TRUE,false", "--json")
-    found = {column["name"]: (column["type"], column["keys"]) for column in done.told()["columns"]}
-    assert found == {"ward": ("text", None), "open": ("boolean", [True, False]), "beds": ("real", None)}
+    words = ("protect", "wards.csv", "--unit-row", "--type", "beds=real", "--keys", "open=TRUE,false", "--json")
+    refused = sitr(*words)
+    assert (refused.code, refused.error()["error"], refused.out) == (2, "DescriptionError", "")
+    assert "ward text, open boolean, beds real" in refused.error()["given"]
+    assert not Path("wards.sitr.yaml").exists()
+    (proposed,) = re.findall(r"--type ward=text --type open=boolean --type beds=real", refused.error()["do"])
+    described = []
+    for confirmed in (["--accept-types"], shlex.split(proposed)[:4]):
+        done = sitr(*words, *confirmed, "--force")
+        found = {column["name"]: (column["type"], column["keys"]) for column in done.told()["columns"]}
+        assert found == {"ward": ("text", None), "open": ("boolean", [True, False]), "beds": ("real", None)}
+        described.append(Path("wards.sitr.yaml").read_text())
+    assert described[0] == described[1]
+
+
+@pytest.mark.parametrize("command", ["histogram", "synthesize"])
+def test_a_csv_file_by_itself_wants_a_description(sitr: Sitr, command: str) -> None:
+    Path("wards.csv").write_text("ward,open,beds\nA,true,1\nB,false,2\n")
+    options = {"histogram": ("--column", "ward"), "synthesize": ("-o", "rows.csv")}[command]
+    refused = sitr(command, "wards.csv", *options, "--unit-row", "--price", "pure(1)", "--json")
+    assert (refused.code, refused.error()["error"]) == (2, "BadUsage")
+    assert "sitr protect wards.csv" in refused.error()["do"]
 
 
 def test_names_that_need_quotes_are_quoted_in_the_advice(sitr: Sitr) -> None:
@@ -156,6 +177,11 @@ def test_data_are_never_overwritten(sitr: Sitr) -> None:
     ("words", "code", "error"),
     [
         (("missing.parquet", "--unit-row"), 1, "SourceError"),
+        ((".", "--unit-row"), 2, "BadUsage"),
+        (("..", "--unit-row"), 2, "BadUsage"),
+        (("/", "--unit-row"), 2, "BadUsage"),
+        (("", "--unit-row"), 2, "BadUsage"),
+        ((".", "--unit-row", "-o", "here.yaml"), 1, "SourceError"),
         (("notes.txt", "--unit-row"), 1, "SourceError"),
         (("fake.parquet", "--unit-row"), 1, "SourceError"),
         (("visits.parquet", "--unit", "patient", *PERSON[2:]), 2, "DescriptionError"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sitr.errors import DescriptionError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row
-from sitr.query.schema import MOST_STEPS, Column, Kind, Quantised, Table, describe, public_keys, quantise
+from sitr.query.schema import IDENTIFYING, MOST_STEPS, Column, Kind, Quantised, Table, describe, public_keys, quantise
 
 NAN, INF = math.nan, math.inf
 
@@ -112,6 +112,17 @@ def test_a_row_has_no_other_caps(visits, groups, rows):
 def test_a_real_number_identifies_nobody(visits):
     with refused("A person is identified"):
         visits(unit=Person("cost"))
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_few_kinds_identify_a_person(visits, kind):
+    kinds = {"id": kind, "cost": Kind.REAL, "days": Kind.INTEGER}
+    if kind in IDENTIFYING:
+        assert visits(kinds=kinds).unit == Person("id")
+    else:
+        assert kind in (Kind.REAL, Kind.OTHER)
+        with refused("A person is identified"):
+            visits(kinds=kinds)
 
 
 # Bounds and granularity

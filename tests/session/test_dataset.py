@@ -100,9 +100,9 @@ def test_csv_types_are_fixed_by_the_description(tmp_path: Path) -> None:
     """One person's odd row cannot turn a column into text once it was described."""
     source = tmp_path / "visits.csv"
     source.write_text("id,cost\n" + "".join(f"{row},{row}.5\n" for row in range(20)))
-    path = sitr.protect(source, unit="id", max_groups=1, max_rows_per_group=1, bounds={"cost": (0, 9)}).save(
-        tmp_path / "v.yaml"
-    )
+    types = {"id": "integer", "cost": "real"}
+    data = sitr.protect(source, unit="id", max_groups=1, max_rows_per_group=1, bounds={"cost": (0, 9)}, types=types)
+    path = data.save(tmp_path / "v.yaml")
     source.write_text(source.read_text() + "20,many\n")
     budget = sitr.open(path).budget(PureDP(1), ledger=tmp_path / "l.db")
     assert budget.agg(s=sitr.sum("cost")).release(PureDP(1)).table.num_rows == 1
@@ -151,3 +151,71 @@ def test_a_budget_keeps_its_promise_and_its_people(visits: Dataset, visits_path:
 def test_a_wrong_description_is_explained(visits_path: Path, arguments: dict[str, object], word: str) -> None:
     with pytest.raises(DescriptionError, match=word):
         sitr.protect(visits_path, **arguments)  # type: ignore[arg-type]
+
+
+def test_the_types_of_a_csv_file_are_a_proposal_until_they_are_confirmed(tmp_path: Path) -> None:
+    """One row decides between integer and real: the description must not depend on it."""
+    source = tmp_path / "stays.csv"
+    found = []
+    for last in ("3", "3.5", "n/a"):
+        source.write_text(f"id,days in bed\n1,2\n2,{last}\n")
+        with pytest.raises(DescriptionError, match="looked at the rows") as error:
+            sitr.protect(source, unit=sitr.Row())
+        found.append(error.value.given.partition("days in bed ")[2].partition(".")[0])
+        assert f"--type id=integer --type 'days in bed={found[-1]}'" in error.value.do
+        assert f"types={{'id': 'integer', 'days in bed': '{found[-1]}'}}" in error.value.do
+        with pytest.raises(DescriptionError, match="confirm"):
+            sitr.protect(source, unit=sitr.Row(), types={"id": "integer"})
+        declared = sitr.protect(source, unit=sitr.Row(), types={"id": "integer", "days in bed": "integer"})
+        assert [column.kind.value for column in declared.table.columns] == ["integer", "integer"]
+        accepted = sitr.protect(source, unit=sitr.Row(), accept_types=True)
+        assert accepted.table.columns[1].kind.value == found[-1]
+    assert found == ["integer", "real", "text"]
+
+
+def test_a_description_with_declared_types_does_not_depend_on_one_row(tmp_path: Path) -> None:
+    source, written = tmp_path / "stays.csv", []
+    for row in ("3,2024-03-01,2024-03-01 10:00:00", "3.5,n/a,soon", ",,"):
+        source.write_text(f"x,day,moment\n2,2024-02-01,2024-02-01 10:00:00\n{row}\n")
+        declared = {"x": "integer", "day": "date", "moment": "timestamp"}
+        path = sitr.protect(source, unit=sitr.Row(), types=declared).save(tmp_path / "stays.sitr.yaml")
+        written.append(path.read_text())
+    assert len(set(written)) == 1
+
+
+def test_the_format_of_dates_is_confirmed_too(tmp_path: Path) -> None:
+    source = tmp_path / "stays.csv"
+    source.write_text("id,day\n1,02/01/2024\n2,03/04/2024\n3,13/04/2024\n")
+    types = {"id": "integer", "day": "date"}
+    with pytest.raises(DescriptionError, match="%d/%m/%Y") as error:
+        sitr.protect(source, unit=sitr.Row(), types=types)
+    assert "--type id=integer --type day=date --accept-types (" in error.value.do
+    sitr.protect(source, unit=sitr.Row(), types=types, accept_types=True)
+    as_text = sitr.protect(source, unit=sitr.Row(), types={"id": "integer", "day": "text"})
+    assert "%d" not in as_text.save(tmp_path / "stays.sitr.yaml").read_text()
+
+
+def test_a_value_that_does_not_fit_its_declared_type_counts_as_missing(tmp_path: Path) -> None:
+    source = tmp_path / "stays.csv"
+    source.write_text("id,days\n1,2\n2,n/a\n3,2.5\n")
+    data = sitr.protect(
+        source, unit=sitr.Row(), types={"id": "integer", "days": "integer"}, keys={"days": [2, 3, None]}
+    )
+    budget = data.budget(PureDP(1e6), ledger=tmp_path / "l.db")
+    answer = budget.sql("SELECT days, COUNT(*) AS n FROM stays GROUP BY days").release(PureDP(1000))
+    assert dict(zip(*answer.table.to_pydict().values(), strict=True))[None] == 1
+
+
+def test_parquet_and_arrow_declare_their_types_themselves(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"id": [1, 2], "days": [1.5, 2]})
+    frame.to_parquet(tmp_path / "stays.parquet")
+    for source in (tmp_path / "stays.parquet", frame):
+        data = sitr.protect(source, unit=sitr.Row(), name="stays")
+        assert [column.kind.value for column in data.table.columns] == ["integer", "real"]
+
+
+def test_no_column_can_be_declared_as_other(tmp_path: Path) -> None:
+    source = tmp_path / "stays.csv"
+    source.write_text("id,days\n1,2\n")
+    with pytest.raises(DescriptionError, match="one of integer, real, text, boolean, date, timestamp"):
+        sitr.protect(source, unit=sitr.Row(), types={"id": "integer", "days": "other"})

@@ -132,7 +132,10 @@ def test_a_unit_must_be_said(visits_path: Path, unit: object) -> None:
 def test_a_described_csv_file_is_not_read_before_the_charge(tmp_path: Path) -> None:
     source = tmp_path / "visits.csv"
     source.write_text("id,cost\n" + "".join(f"{row},{row}.5\n" for row in range(20)))
-    described = sitr.protect(source, unit="id", max_groups=1, max_rows_per_group=1, bounds={"cost": (0, 9)})
+    types = {"id": "integer", "cost": "real"}
+    described = sitr.protect(
+        source, unit="id", max_groups=1, max_rows_per_group=1, bounds={"cost": (0, 9)}, types=types
+    )
     path = described.save(tmp_path / "v.yaml", promise=PureDP(9), ledger=tmp_path / "l.db")
     for odd in (b'20,"1\n', b"21,\xff\n", b"22," + b"9" * 3_000_000 + b"\n", b"\n\n\n"):
         source.write_bytes(b"id,cost\n1,1.5\n" + odd + b"3,2.5\n")

@@ -2,12 +2,14 @@
 
 An open quote in one line must not swallow the next lines, which are other people's: so lines are cut first, each is
 split into fields by itself, and every field is cast leniently. How the file is written and what its columns hold are
-settled once, when the data set is protected, and kept in the description: later questions detect nothing.
+settled once, when the data set is protected, and kept in the description: later questions detect nothing. Types that
+nobody declared are guessed from the rows, where one row can decide: the steward must confirm them as public.
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +28,7 @@ from sitr.backends.engine import (
     exact_size,
     kind_of,
     only_this_file,
+    refuse_twins,
 )
 from sitr.backends.statement import identifier, literal
 from sitr.backends.tally import exact_counts
@@ -66,11 +69,8 @@ class CsvFile:
 
     def kinds(self) -> dict[str, Kind]:
         """What was settled, if the header still says so; reads the first line only."""
-        with pa.input_stream(str(self.path), compression="detect") as stream:
-            header = stream.read(1 << 20).decode("utf-8-sig", errors="replace").split("\n", 1)[0].rstrip("\r")
-        found = [
-            _unquoted(field, self.dialect.quote) for field in re.findall(self._field, self.dialect.delimiter + header)
-        ]
+        found = self.header()
+        refuse_twins(found)
         if found != [name for name, _ in self.columns]:
             raise SourceError(
                 wanted=f"{self.path.name} was wanted with the header that was described.",
@@ -78,6 +78,13 @@ class CsvFile:
                 do="Protect the data set anew if the change is meant; nothing was spent.",
             )
         return dict(self.columns)
+
+    def header(self) -> list[str]:
+        """The names in the first line."""
+        with pa.input_stream(str(self.path), compression="detect") as stream:
+            line = stream.read(1 << 20).decode("utf-8-sig", errors="replace").split("\n", 1)[0].rstrip("\r")
+        fields = re.findall(self._field, self.dialect.delimiter + line)
+        return [_unquoted(field, self.dialect.quote) for field in fields]
 
     def verify(self) -> None:
         """Nothing to do: whatever stands in the file can be read."""
@@ -153,18 +160,45 @@ def settle(path: Path, *, declared: Mapping[str, Kind]) -> CsvFile:
             do="Export it again, best as Parquet.",
         )
     kinds = {name: _settled(kind_of(kind)) for name, kind in found.items()}
+    kinds.update((name, kind) for name, kind in declared.items() if name in kinds)
+    mark = quote if len(quote) == 1 and quote != "\0" else '"'
+    settled = CsvFile(path, Dialect(delimiter, mark, *_formats(kinds, dates, timestamps)), tuple(kinds.items()))
+    refuse_twins(settled.header())
     if unknown := [name for name in declared if name not in kinds]:
         raise DescriptionError(
             wanted=f"{path.name} has the columns {', '.join(kinds)}.",
             given=f"A type was declared for {unknown[0]!r}.",
             do="Correct the name; upper and lower case matter here.",
         )
-    kinds.update(declared)
-    mark = quote if len(quote) == 1 and quote != "\0" else '"'
-    settled = CsvFile(path, Dialect(delimiter, mark, dates or "", timestamps or ""), tuple(kinds.items()))
     settled.kinds()
     _refuse_open_quotes(path, mark)
     return settled
+
+
+def confirm(file: CsvFile, *, declared: Mapping[str, Kind]) -> None:
+    """Refuse types, and formats of dates, that only the rows suggest: a single row may decide them, and a description
+    is public."""
+    formats = [given for given in (file.dialect.date_format, file.dialect.timestamp_format) if given]
+    if not formats and all(name in declared for name, _ in file.columns):
+        return
+    types = ", ".join(f"{name} {kind.value}" for name, kind in file.columns)
+    written = f", with dates written as {' and '.join(formats)}" if formats else ""
+    options = [word for name, kind in file.columns for word in ("--type", f"{name}={kind.value}")]
+    python = f"types={ ({name: kind.value for name, kind in file.columns}) }"
+    if formats:
+        options, python = [*options, "--accept-types"], f"{python}, accept_types=True"
+    raise DescriptionError(
+        wanted="The types of a CSV file's columns become public, so you must confirm them.",
+        given=f"Sitr looked at the rows and found: {types}{written}. A single row can change what is found.",
+        do=f"If all of this is public knowledge, add {shlex.join(options)} (in Python: {python}), "
+        "or just --accept-types (in Python: accept_types=True).",
+    )
+
+
+def _formats(kinds: Mapping[str, Kind], dates: str | None, timestamps: str | None) -> tuple[str, str]:
+    """The formats that columns of these types need beside ISO 8601, which needs none."""
+    date = dates if Kind.DATE in kinds.values() and dates != "%Y-%m-%d" else None
+    return date or "", (timestamps if Kind.TIMESTAMP in kinds.values() else None) or ""
 
 
 def lines_of(path: Path) -> pa.Table:
@@ -189,7 +223,7 @@ def _refuse_open_quotes(path: Path, quote: str) -> None:
 
 def _settled(kind: Kind) -> Kind:
     """What is no number, truth value or time is text."""
-    return Kind.TEXT if kind is Kind.OTHER else kind
+    return kind if kind in _TYPES else Kind.TEXT
 
 
 def _unquoted(field: str, quote: str) -> str:

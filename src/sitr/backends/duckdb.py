@@ -25,6 +25,7 @@ from sitr.backends.engine import (
     exact_size,
     kind_of,
     only_this_file,
+    refuse_twins,
     settings,
 )
 from sitr.backends.statement import identifier, literal
@@ -132,9 +133,10 @@ class ParquetFile:
     def _columns(self) -> dict[str, str]:
         """The columns with DuckDB's types, from the file's footer."""
         try:
+            refuse_twins(pq.read_schema(self.path).names)
             with connection({}) as engine:
                 return described(engine, f"SELECT * FROM {self._source}")
-        except (duckdb.Error, OSError):
+        except (duckdb.Error, OSError, pa.ArrowException):
             pass  # questions ask for the types after the charge too: the database's error must be gone by then
         raise SourceError(
             wanted="A Parquet file was wanted.",
@@ -181,6 +183,7 @@ class ArrowRows:
 
     @cached_property
     def _columns(self) -> dict[str, str]:
+        refuse_twins(self.table.column_names)
         try:
             with connection({"arrow_rows": self.table}) as engine:
                 return described(engine, "SELECT * FROM arrow_rows")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sitr.backends.memory import memory_limit
 from sitr.backends.scratch import scratch
 from sitr.backends.statement import identifier, literal, statement
-from sitr.errors import BackendFailure
+from sitr.errors import BackendFailure, SourceError
 from sitr.query.rewrite import BoundedQuery, Cells
 from sitr.query.schema import Kind
 
@@ -98,6 +98,26 @@ def described(engine: duckdb.DuckDBPyConnection, select: str) -> dict[str, str]:
     return {str(row[0]): str(row[1]) for row in engine.execute(f"DESCRIBE {select}").fetchall()}
 
 
+def refuse_twins(names: Iterable[str]) -> None:
+    """DuckDB takes W and w for one name, so that one column would answer for the other. Other letters it tells apart.
+
+    >>> refuse_twins(["Ж", "ж", "w"])
+    >>> refuse_twins(["W", "x", "w"])
+    Traceback (most recent call last):
+    sitr.errors.SourceError: ... The columns 'W' and 'w' have the same name. ...
+    """
+    seen: dict[str, str] = {}
+    for name in names:
+        folded = name.encode(errors="surrogatepass").lower().decode(errors="surrogatepass")  # of bytes: ASCII alone
+        if folded in seen:
+            raise SourceError(
+                wanted="Column names must differ in more than upper and lower case.",
+                given=f"The columns {seen[folded]!r} and {name!r} have the same name.",
+                do="Rename one of them.",
+            )
+        seen[folded] = name
+
+
 def only_this_file(path: Path) -> str:
     """The path with its wildcards taken literally: DuckDB would read other files that match.
 
@@ -110,9 +130,11 @@ def only_this_file(path: Path) -> str:
 def kind_of(name: str) -> Kind:
     """What a DuckDB type holds.
 
-    >>> kind_of("DECIMAL(18,0)"), kind_of("UBIGINT"), kind_of("TIMESTAMP WITH TIME ZONE")
-    (<Kind.INTEGER: 'integer'>, <Kind.INTEGER: 'integer'>, <Kind.OTHER: 'other'>)
+    >>> kind_of("DECIMAL(18,0)"), kind_of("UBIGINT"), kind_of("TIMESTAMP WITH TIME ZONE"), kind_of("TIMESTAMP[]")
+    (<Kind.INTEGER: 'integer'>, <Kind.INTEGER: 'integer'>, <Kind.OTHER: 'other'>, <Kind.OTHER: 'other'>)
     """
+    if name.endswith("]"):  # a list, whatever of
+        return Kind.OTHER
     if name.startswith("DECIMAL"):
         return Kind.INTEGER if name.endswith(",0)") else Kind.REAL
     if name.startswith("ENUM"):
@@ -121,5 +143,15 @@ def kind_of(name: str) -> Kind:
         return Kind.TIMESTAMP
     if name.endswith("INT") or name in ("INTEGER", "UINTEGER"):
         return Kind.INTEGER
-    named = {"FLOAT": Kind.REAL, "DOUBLE": Kind.REAL, "VARCHAR": Kind.TEXT, "BOOLEAN": Kind.BOOLEAN, "DATE": Kind.DATE}
-    return named.get(name, Kind.OTHER)
+    return _NAMED.get(name, Kind.OTHER)
+
+
+_NAMED = {
+    "FLOAT": Kind.REAL,
+    "DOUBLE": Kind.REAL,
+    "VARCHAR": Kind.TEXT,
+    "BOOLEAN": Kind.BOOLEAN,
+    "DATE": Kind.DATE,
+    "UUID": Kind.BYTES,
+    "BLOB": Kind.BYTES,
+}

@@ -34,7 +34,7 @@ AFTERWARDS = ("lattice", "simplex", "nonnegative", "rising", "falling", "one-pea
 
 def histogram(
     source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", help="The file that `sitr protect` wrote, or a Parquet or CSV file.")
+        Path, typer.Argument(metavar="SOURCE", help="The file that `sitr protect` wrote, or a Parquet file.")
     ],
     column: Annotated[list[str], typer.Option(help="What to count by. Repeatable: the cells are then products.")],
     price: Annotated[str, typer.Option("--promise", "--price", help="What to pay, such as 'pure(1)' or 'zcdp(0.05)'.")],

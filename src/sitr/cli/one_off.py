@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
@@ -46,6 +47,7 @@ class Who:
 
     def protect(self, source: Path) -> Dataset:
         """The file behind the veil."""
+        from sitr.backends.duckdb import CSV
         from sitr.session.dataset import protect
 
         capped = None not in (self.max_groups, self.max_rows_per_group)
@@ -56,6 +58,12 @@ class Who:
                 given="Both ways were given." if self.unit is not None and self.row else "Something of it is missing.",
                 do=f"Write for example --unit patient_id {self.caps}; --unit-row is right only where nobody can have "
                 "two rows.",
+            )
+        if source.name.lower().endswith(CSV):
+            raise BadUsage(
+                wanted="A CSV file does not declare the types of its columns, so somebody must confirm them first.",
+                given=f"{source} has no description.",
+                do=f"Write one with sitr protect {shlex.quote(str(source))}, or convert the file to Parquet.",
             )
         return protect(
             source,

@@ -44,6 +44,9 @@ def protect(
         Items, typer.Option(help="COLUMN=FILE, the same with one key in each line. Repeatable.")
     ] = None,
     kind: Annotated[Items, typer.Option("--type", help="COLUMN=TYPE of a CSV file's column. Repeatable.")] = None,
+    accept_types: Annotated[
+        bool, typer.Option("--accept-types", help="Take as public the types that the rows of a CSV file suggest.")
+    ] = False,
     relation: Annotated[Relation, typer.Option(help="How neighbouring data sets differ.")] = Relation.ADD_REMOVE,
     name: Annotated[str | None, typer.Option(help="What questions call the table; else the file's name.")] = None,
     public_tables: Annotated[
@@ -59,6 +62,7 @@ def protect(
 
     Who is protected, what one person may contribute, bounds and keys: all of this is taken as public, so it must
     come from public knowledge, never from the rows. Every value is read once, so that none can fail a question later.
+    The types of a CSV file's columns are proposed from its rows, and you confirm them by --type or --accept-types.
     The budget is opened in the ledger; nothing is charged.
 
     Example: sitr protect visits.parquet --unit patient_id --max-groups 3 --max-rows-per-group 2
@@ -68,7 +72,7 @@ def protect(
     from sitr.report import text
     from sitr.session import dataset as session
 
-    target = output if output is not None else source.with_name(source.name.split(".")[0] + ".sitr.yaml")
+    target = output if output is not None else _beside(source)
     _check_target(target, force=force)
     promised = promise(budget) if budget is not None else None
     _check_budget(promised, ledger)
@@ -82,7 +86,9 @@ def protect(
     tables = named("--public", public_tables, lambda _, text: Path(text))
     protected, types = _unit(unit, row=unit_row), named("--type", kind, lambda _, text: text)
     with working(f"Reading {source} once", quiet=as_json):
-        dataset = session.protect(source, unit=protected, types=types, name=name, public=tables, **public)
+        dataset = session.protect(
+            source, unit=protected, types=types, accept_types=accept_types, name=name, public=tables, **public
+        )
     table, kinds = dataset.table, {column.name: column.kind for column in dataset.table.columns}
     public["keys"] = _keys(kinds, keys, keys_file)  # typed by their columns, which are known only now
     dataset = replace(dataset, table=describe(table.name, kinds=kinds, unit=table.unit, **public))
@@ -176,6 +182,17 @@ def _bounds(column: Column) -> tuple[Fraction, ...]:
 
 def _plain(key: Key) -> str | int | bool | None:
     return key.isoformat() if isinstance(key, date) else key
+
+
+def _beside(source: Path) -> Path:
+    """Where the description of a file goes."""
+    if source.name in ("", ".."):
+        raise BadUsage(
+            wanted="SOURCE is a Parquet or CSV file.",
+            given=f"{str(source)!r} is a folder.",
+            do="Name the file itself, such as visits.parquet.",
+        )
+    return source.with_name(source.name.split(".")[0] + ".sitr.yaml")
 
 
 def _check_target(target: Path, *, force: bool) -> None:

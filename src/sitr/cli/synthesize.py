@@ -31,7 +31,7 @@ BINS = 64
 
 def synthesize(
     source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", help="The file that `sitr protect` wrote, or a Parquet or CSV file.")
+        Path, typer.Argument(metavar="SOURCE", help="The file that `sitr protect` wrote, or a Parquet file.")
     ],
     price: Annotated[
         str, typer.Option("--promise", "--price", help="What to pay, such as 'zcdp(0.1)' or 'approximate(1, 1e-9)'.")

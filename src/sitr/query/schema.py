@@ -33,10 +33,15 @@ class Kind(Enum):
     BOOLEAN = "boolean"
     DATE = "date"
     TIMESTAMP = "timestamp"
+    BYTES = "bytes"
     OTHER = "other"
 
 
 NUMERIC = (Kind.INTEGER, Kind.REAL)
+IDENTIFYING = (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP, Kind.BYTES)
+"""What can identify a person: types in which equal values are the same value, to every operation of every backend. Of
+real numbers, 0.0 and -0.0 are equal and yet two; lists and the like can hold real numbers; intervals have 1 month equal
+to 30 days."""
 GROUPABLE: Mapping[Kind, type] = {Kind.INTEGER: int, Kind.TEXT: str, Kind.BOOLEAN: bool, Kind.DATE: date}
 """What can be grouped by, and the Python type of its keys."""
 
@@ -116,10 +121,13 @@ def describe(
                 given=f"The description names {column!r}.",
                 do="Correct the name; upper and lower case matter here.",
             )
-    if isinstance(unit, Person) and kinds[unit.column] is Kind.REAL:
+    if isinstance(unit, Person) and kinds[unit.column] not in IDENTIFYING:
+        real = kinds[unit.column] is Kind.REAL
         raise DescriptionError(
-            wanted="A person is identified by a column of integers, text or the like.",
-            given=f"The column {unit.column!r} holds real numbers, where 0.0 and -0.0 are two and yet one.",
+            wanted="A person is identified by a column of integers, text, truth values, dates, timestamps or bytes.",
+            given=f"The column {unit.column!r} holds real numbers, where 0.0 and -0.0 are equal but not the same."
+            if real
+            else f"The column {unit.column!r} holds another type, such as a list, a structure or an interval.",
             do="Convert it to an integer or to text.",
         )
     groups, rows = _caps(unit, max_groups, max_rows_per_group)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sitr.backends.backend import Backend
-from sitr.backends.csv import CsvFile
+from sitr.backends.csv import CsvFile, confirm
 from sitr.backends.duckdb import ArrowStream, open_source
 from sitr.errors import DescriptionError
 from sitr.flavors.arrows import Kept
@@ -125,6 +125,7 @@ def protect(
     granularity: Mapping[str, Number] | None = None,
     keys: Mapping[str, Sequence[Key]] | None = None,
     types: Mapping[str, str] | None = None,
+    accept_types: bool = False,
     relation: Relation = Relation.ADD_REMOVE,
     name: str | None = None,
     public: Mapping[str, str | Path | ArrowStream] | None = None,
@@ -133,8 +134,10 @@ def protect(
 
     `unit` is the column that identifies a person, or `Row()`. One person counts in at most `max_groups` groups of a
     question, with at most `max_rows_per_group` rows in each. `bounds` and `granularity` make columns summable; `keys`
-    are the public values of grouping columns; keys that are not public are shown above a threshold only. `types` fixes
-    the types of CSV columns ("integer", "real", "text", "boolean", "date", "timestamp"). All of this counts as public.
+    are the public values of grouping columns; keys that are not public are shown above a threshold only. `types`
+    declares the types of a CSV file's columns ("integer", "real", "text", "boolean", "date", "timestamp"); a value that
+    does not fit its type counts as missing. Without a type for every column the rows are read to propose types, and the
+    proposal must be confirmed: by `types` for all columns, or by `accept_types=True`. All of this counts as public.
 
     `public` declares tables that anybody may see, by name, such as last year's published rows: synthetic rows can be
     compared with them for free. Their rows are shown as they are, so that the protected table cannot be one of them.
@@ -149,6 +152,8 @@ def protect(
         )
     declared = {column: _kind(column, kind) for column, kind in (types or {}).items()}
     backend = open_source(source, types=declared)
+    if isinstance(backend, CsvFile) and not accept_types:
+        confirm(backend, declared=declared)
     path = Path(source) if isinstance(source, str | Path) else None
     if name is None and path is None:
         raise DescriptionError(
@@ -183,11 +188,11 @@ def open(description: str | Path) -> Dataset:
 
 
 def _kind(column: str, kind: str) -> Kind:
-    try:
-        return Kind(kind)
-    except ValueError:
+    known = {known.value: known for known in Kind if known not in (Kind.BYTES, Kind.OTHER)}
+    if kind not in known:
         raise DescriptionError(
-            wanted=f"A type is one of {', '.join(kind.value for kind in Kind)}.",
+            wanted=f"A type is one of {', '.join(known)}.",
             given=f"types={{{column!r}: {kind!r}}} was given.",
             do="Choose one of those.",
-        ) from None
+        )
+    return known[kind]
