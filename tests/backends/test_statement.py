@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +14,14 @@ import pyarrow as pa
 import pytest
 
 import sitr
-from sitr.backends.statement import literal
+from sitr.backends.statement import literal, statement
 from sitr.errors import QuestionError
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person
 from sitr.query.nodes import Compare, Comparison
+from sitr.query.rewrite import bound
+from sitr.query.schema import Kind, describe
+from sitr.query.sql import parse
 from sitr.releases.synthetic.rules import broken
 from sitr.session.budget import Budget
 
@@ -107,3 +116,52 @@ def test_the_least_integer_in_a_rule(kind: pa.DataType) -> None:
 def test_the_least_integer_as_a_synthetic_value(budget: Budget) -> None:
     made = budget.synthesize(columns=["x"], keys={"x": [LEAST, 5]}, required=["x"], never=[sitr.column("x") == 5])
     assert set(made.release(PLENTY).table(20)["x"].to_pylist()) == {LEAST}
+
+
+TABLE = describe(
+    "t",
+    kinds={"id": Kind.INTEGER, "ward": Kind.TEXT, "cost": Kind.REAL, "day": Kind.DATE, "ok": Kind.BOOLEAN},
+    unit=Person("id"),
+    relation=Relation.ADD_REMOVE,
+    max_groups=2,
+    max_rows_per_group=3,
+    bounds={"cost": (0, 10)},
+    granularity={},
+    keys={"ok": [True, None]},
+)
+TYPES = {"id": "BIGINT", "ward": "VARCHAR", "cost": "DOUBLE", "day": "DATE", "ok": "BOOLEAN"}
+SUMS = """SELECT ward, day, ok, id, SUM(cost) AS s, COUNT(cost) AS n, COUNT(DISTINCT id) AS p FROM t
+WHERE ward LIKE 'a%' AND (day > '2024-01-01' OR cost < 5) AND id IN (1, 2) AND ok IS NOT NULL GROUP BY ward, day, ok, id"""
+
+
+def functions(sql: str) -> set[str]:
+    return {name.lower() for name in re.findall(r"([A-Za-z_]+)\(", sql)}
+
+
+def test_rows_are_not_copied_and_reading_them_twice_gives_the_same() -> None:
+    sql = statement(bound(parse(SUMS), TABLE), source="t", types=TYPES, salt=5)
+    assert sql.startswith("WITH rows AS NOT MATERIALIZED (")
+    assert [name for name, kept in re.findall(r"(\w+) AS (NOT )?MATERIALIZED", sql) if not kept] == ["cells", "chosen"]
+    volatile = {
+        name
+        for (name,) in duckdb.execute(
+            "SELECT DISTINCT function_name FROM duckdb_functions() WHERE stability = 'VOLATILE'"
+        ).fetchall()
+    }
+    assert "random" in volatile
+    assert {"hash", "row_number", "sum"} <= functions(sql)
+    assert not functions(sql) & volatile
+    assert "SAMPLE " not in sql.upper()
+
+
+def test_like_takes_time_in_proportion_to_the_text() -> None:
+    """Before DuckDB 2.0 the time grew with the fourth power: 500 letters took 12 seconds, and these would take years."""
+    asked = "import duckdb; print(duckdb.execute(\"SELECT repeat('a', 1000000) LIKE '%_a%a%a%b'\").fetchall())"
+    told = subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, text=True, timeout=300)
+    assert told.stdout == "[(False,)]\n"
+
+
+def test_older_versions_of_duckdb_are_not_installed() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    (floor,) = [wanted for wanted in project["dependencies"] if wanted.startswith("duckdb")]
+    assert floor == "duckdb>=2.0"

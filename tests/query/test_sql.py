@@ -557,6 +557,7 @@ def trees():
         yield select
 
 
+@pytest.mark.slow
 def test_any_tree_is_answered_or_refused(monkeypatch):
     answered, parsed = 0, []
     monkeypatch.setattr(sqlglot, "parse", lambda *_, **__: parsed)
