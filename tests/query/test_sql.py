@@ -559,7 +559,8 @@ def trees():
 
 @pytest.mark.slow
 def test_any_tree_is_answered_or_refused(monkeypatch):
-    answered, parsed = 0, []
+    answered = 0
+    parsed: list[exp.Expr] = []
     monkeypatch.setattr(sqlglot, "parse", lambda *_, **__: parsed)
     for tree in trees():
         parsed[:] = [tree]
