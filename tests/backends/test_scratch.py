@@ -143,10 +143,13 @@ if os.fork() == 0:
     sys.exit()  # not os._exit: whatever is registered for the end runs in the child too
 assert os.wait()[1] == 0
 assert mine.is_dir()
+heard, says = os.pipe()
 if os.fork() == 0:
     os.close(1)
+    os.write(says, b"!")
     sys.stdin.read()
     os._exit(0)
+os.read(heard, 1)  # before, the child may not have run yet, and hold the lock
 print(mine, flush=True)
 os.kill(os.getpid(), 9)
 """
