@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.accounting.coordinates import coordinates
-from sitr.accounting.filter import Filter
+from sitr.accounting.coordinates import coordinates, total
+from sitr.accounting.filter import Filter, replay
 from sitr.errors import BudgetExceeded, IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive
@@ -65,19 +65,21 @@ def test_consents_exactly_while_the_sum_fits(case):
         else:
             assert fits
             paid.append(price)
-    assert [charge for charge, _ in budget.charges] == paid
+    assert (budget.charges, list(budget.paid)) == (len(paid), sums(paid, promise))
 
 
 @given(budgets_with_prices)
 def test_spent_and_remaining_make_the_whole(case):
     promise, prices = case
     budget = Filter(promise)
+    consented: list[Additive] = []
     for price in prices:
         try:
             budget = budget.consent(price)
         except BudgetExceeded:
             continue
-    paid = sums([charge for charge, _ in budget.charges], promise)
+        consented.append(price)
+    paid = sums(consented, promise)
     columns = zip(parameters(budget.spent()), parameters(budget.remaining()), parameters(promise), paid, strict=True)
     for spent, left, whole, true in columns:
         assert spent >= true
@@ -116,9 +118,9 @@ def test_ten_tenths_are_one():
 
 
 def test_a_charge_counts_as_often_as_it_was_paid():
-    assert Filter(PureDP(1.0), ((PureDP(0.1), 9),)).remaining() == PureDP(0.1)
+    assert replay(PureDP(1.0), ((PureDP(0.1), 9),)).remaining() == PureDP(0.1)
     with pytest.raises(BudgetExceeded):
-        Filter(PureDP(1.0), ((PureDP(0.1), 10),)).consent(PureDP(0.01))
+        replay(PureDP(1.0), ((PureDP(0.1), 10),)).consent(PureDP(0.01))
 
 
 def test_each_parameter_has_its_own_border():
@@ -144,7 +146,7 @@ def test_a_refusal_changes_nothing():
 def test_consent_leaves_the_filter_before_it_as_it_was():
     budget = Filter(PureDP(1.0))
     budget.consent(PureDP(0.5))
-    assert budget.charges == ()
+    assert (budget.charges, budget.paid) == (0, (Fraction(0),) * len(budget.paid))
 
 
 # Prices in other flavors
@@ -160,7 +162,7 @@ def test_consent_leaves_the_filter_before_it_as_it_was():
 )
 def test_a_price_is_charged_in_the_flavor_of_the_budget(promise, price, charged):
     assert Filter(promise).charge(price) == charged
-    assert Filter(promise).consent(price).charges == ((charged, 1),)
+    assert Filter(promise).consent(price).paid == coordinates(charged)
 
 
 @pytest.mark.parametrize(
@@ -343,13 +345,13 @@ def test_flavors_whose_sums_are_no_stopping_rule_are_refused_at_once(promise, re
 )
 def test_charges_of_another_kind_are_refused(promise, charge):
     with pytest.raises(IncompatiblePromises, match="promises that add to"):
-        Filter(promise, (charge,))
+        replay(promise, (charge,))
 
 
 @pytest.mark.parametrize("times", [0, -1, 1.0, True, "1", None])
 def test_charges_are_counted_in_whole_numbers(times):
     with pytest.raises(InvalidPromise, match="times a charge was paid"):
-        Filter(PureDP(1.0), ((PureDP(0.1), times),))
+        replay(PureDP(1.0), ((PureDP(0.1), times),))
 
 
 @pytest.mark.parametrize(
@@ -366,16 +368,62 @@ def test_charges_up_to_the_promise_are_a_filter_and_one_more_is_none(promise, ch
     one_by_one = Filter(promise)
     for _ in range(most):
         one_by_one = one_by_one.consent(charge)
-    assert Filter(promise, ((charge, most),)).spent() == one_by_one.spent()
+    assert replay(promise, ((charge, most),)).spent() == one_by_one.spent()
     with pytest.raises(BudgetExceeded, match="add up to more"):
-        Filter(promise, ((charge, most + 1),))
+        replay(promise, ((charge, most + 1),))
     with pytest.raises(BudgetExceeded, match="add up to more"):
-        Filter(promise, ((charge, 1), (charge, most)))
+        replay(promise, ((charge, 1), (charge, most)))
 
 
 def test_charges_beyond_all_floats_are_refused_as_well():
     with pytest.raises(BudgetExceeded):
-        Filter(PureDP(1.0), ((PureDP(1e308), 100),))
+        replay(PureDP(1.0), ((PureDP(1e308), 100),))
+
+
+@given(budgets_with_prices)
+def test_a_replayed_filter_is_the_one_that_consented(case):
+    promise, prices = case
+    budget, recorded = Filter(promise), []
+    for price in prices:
+        try:
+            budget = budget.consent(price)
+        except BudgetExceeded:
+            continue
+        recorded.append((price, 1))
+    assert replay(promise, recorded) == budget
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"charges": 1},
+        {"charges": -1, "paid": (Fraction(0),)},
+        {"charges": 1, "paid": (Fraction(-1, 10),)},
+        {"charges": 1, "paid": (Fraction(1, 10), Fraction(0))},
+        {"charges": 1, "paid": (Fraction(1, 10),), "first": RandomDP(PureDP(0.1), 0.0)},
+    ],
+)
+def test_a_sum_that_no_filter_can_have_is_refused(fields):
+    with pytest.raises(IncompatiblePromises, match="their exact sum"):
+        Filter(PureDP(1.0), **fields)
+
+
+def test_a_charge_adds_to_the_sum_and_looks_at_nothing_else(monkeypatch):
+    """The cost of a charge does not grow: each price is read once, when it is charged."""
+    read = []
+
+    def counted(parts, *, start):
+        recorded = list(parts)
+        read.extend(recorded)
+        return total(recorded, start=start)
+
+    monkeypatch.setattr("sitr.accounting.filter.total", counted)
+    budget = Filter(PureDP(100.0))
+    for n in range(200):
+        budget = budget.consent(PureDP(0.1 + n / 1000))
+        budget.spent()
+        budget.remaining()
+    assert len(read) == 200
 
 
 # Budgets with a γ
@@ -438,7 +486,7 @@ def test_a_random_release_that_is_chosen_after_an_answer_may_fail_nearly_always(
 @pytest.mark.parametrize("before", [FIRST, PureDP(0.1), ApproximateDP(0.0, 0.0)])
 @pytest.mark.parametrize("late", [FIRST, RandomDP(PureDP(0.0), 0.0), RandomDP(PureDP(0.0), 1e-300)])
 def test_a_random_price_is_the_first_charge_or_none(before, late):
-    assert Filter(RANDOM).consent(late).charges[0][0] == Filter(RANDOM).charge(late)
+    assert Filter(RANDOM).consent(late).first == Filter(RANDOM).charge(late)
     with pytest.raises(IncompatiblePromises, match="as the first charge") as refusal:
         Filter(RANDOM).consent(before).consent(late)
     assert write(Filter(RANDOM).charge(late)) in refusal.value.given
@@ -452,7 +500,8 @@ def test_gamma_is_kept_beside_epsilon_and_delta():
     assert budget.remaining() == RandomDP(ApproximateDP(0.5, 9e-7), 0.0)  # the rest of γ is closed
     for _ in range(5):
         budget = budget.consent(PureDP(0.1))
-    assert budget.charges[1:] == ((ApproximateDP(0.1, 0.0), 1),) * 5
+    assert (budget.charges, budget.first) == (6, FIRST)
+    assert budget.paid == (Fraction(1), Fraction(1, 10**7), Fraction(1, 25))
     assert budget.spent() == RandomDP(ApproximateDP(1.0, 1e-7), 0.04)
     with pytest.raises(BudgetExceeded, match=r"gamma=0\.0"):
         budget.consent(PureDP(1e-9))
@@ -520,7 +569,7 @@ def test_what_is_asymptotic_is_charged_only_where_the_budget_says_so():
 )
 def test_charges_that_no_filter_consented_to(charges):
     with pytest.raises(IncompatiblePromises, match="as the first charge"):
-        Filter(RandomDP(PureDP(1.0), 0.5), charges)
+        replay(RandomDP(PureDP(1.0), 0.5), charges)
 
 
 @pytest.mark.parametrize(
@@ -533,4 +582,4 @@ def test_charges_that_no_filter_consented_to(charges):
 )
 def test_charges_of_another_kind_than_the_inner_promise_are_refused(charge):
     with pytest.raises(IncompatiblePromises, match="promises that add to"):
-        Filter(RandomDP(PureDP(1.0), 0.5), ((charge, 1),))
+        replay(RandomDP(PureDP(1.0), 0.5), ((charge, 1),))

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sitr.accounting.filter import Filter
 from sitr.accounting.odometer import Odometer
-from sitr.errors import IncompatiblePromises, InvalidPromise
+from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
@@ -63,11 +65,22 @@ def test_a_price_without_an_arrow_is_refused():
         Odometer(GaussianDP(0.0)).record(ApproximateDP(0.1, 1e-9))
 
 
-def test_what_was_recorded_is_checked_and_never_limited():
-    assert Odometer(PureDP(0.0), ((PureDP(1.0), 10**6),)).total() == PureDP(1e6)
-    with pytest.raises(IncompatiblePromises, match="promises that add to"):
-        Odometer(GaussianDP(0.0), ((PureDP(0.1), 1),))
-    with pytest.raises(IncompatiblePromises, match="promises that add to"):
-        Odometer(RenyiDP.at({2.0: 0.0}), ((RenyiDP.at({3.0: 0.1}), 1),))
-    with pytest.raises(InvalidPromise, match="times a charge was paid"):
-        Odometer(PureDP(0.0), ((PureDP(0.1), True),))
+@pytest.mark.parametrize(
+    ("start", "paid"),
+    [
+        (PureDP(1.0), (Fraction(1, 2),)),
+        (PureDP(0.0), (Fraction(1), Fraction(1))),
+        (ApproximateDP(0.0, 0.1), (Fraction(1), Fraction(0))),
+    ],
+)
+def test_a_sum_below_the_start_is_refused(start, paid):
+    with pytest.raises(IncompatiblePromises, match="use record"):
+        Odometer(start, paid)
+
+
+def test_the_sum_is_exact_and_never_limited():
+    odometer = Odometer(PureDP(0.0))
+    for _ in range(1000):
+        odometer = odometer.record(PureDP(0.1))
+    assert odometer.paid == (Fraction(100),)
+    assert odometer == Odometer(PureDP(0.0), (Fraction(100),))

@@ -64,3 +64,27 @@ def test_a_ledger_of_a_newer_version_is_refused(path: Path, change: str) -> None
         connection.execute(change.format(VERSION_TABLE))
     with pytest.raises(LedgerError, match=r"a newer version of Sitr wrote it\. Upgrade Sitr"):
         SqlLedger(path)
+
+
+def test_a_ledger_of_the_first_version_keeps_what_was_spent(path: Path) -> None:
+    """Its tables, without running sums, and three entries: nothing is forgotten, before and after the next charge."""
+    SqlLedger(path).open("clinic", promise=PureDP(1.0), neighbors="row, add-remove")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("DROP INDEX entries_by_dataset")
+        for column in ("charges", "paid"):
+            connection.execute(f"ALTER TABLE entries DROP COLUMN {column}")
+        connection.execute(f"UPDATE {VERSION_TABLE} SET version_num = '0001'")
+        for price in (0.1, 0.2, 0.1):
+            connection.execute(
+                "INSERT INTO entries (dataset, price, question, at, by, version) "
+                f"VALUES ('clinic', 'pure(epsilon={price})', 'COUNT(*)', '2025-01-02T00:00:00+00:00', 'noor', '0.1.0')"
+            )
+    ledger = SqlLedger(path)
+    assert ledger.standing("clinic").remaining() == PureDP(0.6)
+    entry, after = ledger.charge("clinic", price=PureDP(0.6), question="COUNT(*)")
+    assert (entry.number, after.charges, after.remaining()) == (4, 4, PureDP(0.0))
+    assert ledger.check("clinic") == after
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        with pytest.raises(sqlite3.IntegrityError, match="a ledger only grows"):
+            connection.execute("DELETE FROM entries")
+        assert connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchall() == [(HISTORY[-1],)]

@@ -41,8 +41,9 @@ def test_a_forgotten_column_would_be_seen(path: Path) -> None:
     [
         "UPDATE entries SET price = 'pure(epsilon=0.0)'",
         "UPDATE entries SET question = 'another'",
+        "UPDATE entries SET paid = '0'",
         "DELETE FROM entries",
-        "INSERT OR REPLACE INTO entries VALUES (1, 'clinic', 'pure(epsilon=0.0)', '', '', '', '')",
+        "INSERT OR REPLACE INTO entries VALUES (1, 'clinic', 'pure(epsilon=0.0)', '', '', '', '', 1, '0')",
         "UPDATE accounts SET promise = 'pure(epsilon=99.0)'",
         "UPDATE accounts SET neighbors = 'row'",
         "DELETE FROM accounts",
@@ -66,4 +67,6 @@ def test_a_charge_needs_an_account(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA foreign_keys=ON")
         with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
-            connection.execute("INSERT INTO entries VALUES (1, 'clinic', 'pure(epsilon=0.1)', '', '', '', '')")
+            connection.execute(
+                "INSERT INTO entries VALUES (1, 'clinic', 'pure(epsilon=0.1)', '', '', '', '', 1, '1/10')"
+            )

@@ -43,7 +43,7 @@ def made(
 
 def record(histogram: Histogram) -> report.Record:
     price = histogram.plan.price
-    budget = Filter(type(price).compose([price, price]), ((price, 1),))  # type: ignore[list-item]
+    budget = Filter(type(price).compose([price, price])).consent(price)  # type: ignore[list-item]
     at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     return report.Record(histogram, price, "visits", "row, add-remove", 7, at, "me", "0.1.0", budget)
 
@@ -90,7 +90,7 @@ def test_every_plan_is_told_before_it_is_paid(case: Any) -> None:
     assert "replacing one row" in text
     assert "left then" in text
     assert json.dumps(report.preview_dict(plan, Filter(price)), allow_nan=False)
-    spent = Filter(price, ((price, 1),))
+    spent = Filter(price).consent(price)
     assert report.preview_dict(plan, spent)["budget"]["after"] is None
     assert "cannot pay" in as_text(report.preview(plan, spent))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Generic, cast
@@ -15,13 +16,14 @@ from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import Basis, RandomDP
 
+Flavor = TypeVar("Flavor", bound=Filterable)
 Flavor_co = TypeVar("Flavor_co", bound=Filterable, default=Kept, covariant=True)
 """A budget's flavor; where none is named, one of those that ledgers keep."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filter(Generic[Flavor_co]):
-    """A promise for everything together, and what was charged to it: prices with the number of times each was paid.
+    """A promise for everything together, and the exact sum of what was charged to it.
 
     It consents while Σ charges ≤ promise, coordinate by coordinate: ε; ε and δ; ρ and ξ; μ²; or ε at each order. That
     sum is a valid stopping rule even when every price is chosen after seeing earlier answers: pure and approximate
@@ -46,17 +48,24 @@ class Filter(Generic[Flavor_co]):
     """
 
     promise: Flavor_co
-    charges: tuple[tuple[Filterable, int], ...] = ()
-    """Oldest first. To a budget with a γ, what is not random is charged in the flavor inside it."""
+    charges: int = 0
+    """The number of charges so far."""
+    paid: tuple[Fraction, ...] = ()
+    """The exact sum of all charges, coordinate by coordinate; zeros if it is left out."""
+    first: RandomDP | None = None
+    """The random charge, if one was made. To a budget with a γ, all others are charged in the flavor inside it."""
 
     def __post_init__(self) -> None:
-        coordinates(self.promise)  # refuses a flavor whose sums are no stopping rule
-        check(self.charges, like=self.promise)
-        if any(
-            isinstance(charge, RandomDP) and (place or times > 1) for place, (charge, times) in enumerate(self.charges)
-        ):
-            raise _late(self.promise, given="Among the charges given, one that is random is not the first.")
-        if not self._fits(self._totals()):
+        promised = coordinates(self.promise)  # refuses a flavor whose sums are no stopping rule
+        if not self.paid and not self.charges:
+            object.__setattr__(self, "paid", tuple(Fraction(0) for _ in promised))
+        if len(self.paid) != len(promised) or min(self.paid) < 0 or not self._possible():
+            raise IncompatiblePromises(
+                wanted=f"A filter needs the number of charges to {write(self.promise)}, and their exact sum.",
+                given=f"{self.charges!r} charges with the sum {self.paid!r} were given.",
+                do="Start with Filter(promise) and use consent, or rebuild the filter with replay(promise, charges).",
+            )
+        if not self._fits(self.paid):
             raise BudgetExceeded(
                 wanted=f"Charges within {write(self.promise)} were wanted.",
                 given="Those given add up to more.",
@@ -64,18 +73,23 @@ class Filter(Generic[Flavor_co]):
             )
 
     def consent(self, price: Promise) -> Filter[Flavor_co]:
-        """The filter after this charge; `BudgetExceeded`, or `IncompatiblePromises` if no price like it can be paid."""
+        """The filter after this charge; `BudgetExceeded`, or `IncompatiblePromises` if no price like it can be paid.
+
+        One addition: the cost does not depend on how many charges there were.
+        """
         charge = self.charge(price)
         if isinstance(charge, RandomDP) and self.charges:
             raise _late(self.promise, given=f"{write(charge)} was to be charged after an earlier answer.")
-        if not self._fits(total(((charge, 1),), start=self._totals())):
+        paid = total(((charge, 1),), start=self.paid)
+        if not self._fits(paid):
             left, whole = write(self.remaining()), write(self.promise)
             raise BudgetExceeded(
                 wanted=f"A price within the budget was wanted: {left} of {whole} is left.",
                 given=f"The question was priced at {write(charge)}.",
                 do="Ask again at a price of at most what is left; nothing was spent and no data were read.",
             )
-        return Filter(self.promise, (*self.charges, (charge, 1)))
+        first = charge if isinstance(charge, RandomDP) else self.first
+        return Filter(self.promise, self.charges + 1, paid, first)
 
     def charge(self, price: Promise) -> Filterable:
         """What a price means in the flavor of this budget; one that is not random, in the flavor inside it."""
@@ -83,16 +97,15 @@ class Filter(Generic[Flavor_co]):
 
     def spent(self) -> Flavor_co:
         """The composition of all charges, rounded up; a γ with the basis and the parts of the charge that it is of."""
-        spent = at_least(self._totals(), like=self.promise)
+        spent = at_least(self.paid, like=self.promise)
         if not isinstance(spent, RandomDP):
             return cast("Flavor_co", spent)
-        first = self.charges[0][0] if self.charges else None
-        basis, parts = (first.basis, first.parts) if isinstance(first, RandomDP) else (Basis.FINITE_SAMPLE, ())
+        basis, parts = (self.first.basis, self.first.parts) if self.first else (Basis.FINITE_SAMPLE, ())
         return cast("Flavor_co", replace(spent, basis=basis, parts=parts))
 
     def remaining(self) -> Flavor_co:
         """What still fits, rounded down. Of γ that is nothing after the first charge, whatever that one left of it."""
-        pairs = zip(coordinates(self.promise), self._totals(), strict=True)
+        pairs = zip(coordinates(self.promise), self.paid, strict=True)
         left = at_most([promised - paid for promised, paid in pairs], like=self.promise)
         if isinstance(left, RandomDP) and self.charges:
             left = replace(left, gamma=0.0)
@@ -101,8 +114,34 @@ class Filter(Generic[Flavor_co]):
     def _fits(self, totals: tuple[Fraction, ...]) -> bool:
         return all(paid <= promised for paid, promised in zip(totals, coordinates(self.promise), strict=True))
 
-    def _totals(self) -> tuple[Fraction, ...]:
-        return total(self.charges, start=tuple(Fraction(0) for _ in coordinates(self.promise)))
+    def _possible(self) -> bool:
+        """A random charge is one of the charges, and made to a budget with a γ."""
+        if self.first is None:
+            return self.charges >= 0
+        return self.charges > 0 and isinstance(self.promise, RandomDP)
+
+
+def replay(promise: Flavor, charges: Iterable[tuple[Filterable, int]]) -> Filter[Flavor]:
+    """The filter after charges that were recorded: prices, oldest first, with the number of times each was paid.
+
+    A random price is refused here, too, unless it is the first charge.
+
+    >>> from sitr import PureDP
+    >>> replay(PureDP(1), [(PureDP(0.1), 3), (PureDP(0.2), 2)]).remaining()
+    PureDP(epsilon=0.3)
+    """
+    zeros = Filter(promise).paid
+    recorded = tuple(charges)
+    check(recorded, like=promise)
+    if any(isinstance(charge, RandomDP) and (place or times > 1) for place, (charge, times) in enumerate(recorded)):
+        raise _late(promise, given="Among the charges given, one that is random is not the first.")
+    first = recorded[0][0] if recorded else None
+    return Filter(
+        promise,
+        sum(times for _, times in recorded),
+        total(recorded, start=zeros),
+        first if isinstance(first, RandomDP) else None,
+    )
 
 
 def _late(promise: Filterable, *, given: str) -> IncompatiblePromises:

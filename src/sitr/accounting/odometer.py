@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Generic, cast
 
-from sitr.accounting.coordinates import at_least, charged, check, coordinates, total
+from sitr.accounting.coordinates import at_least, charged, coordinates, total
 from sitr.accounting.filter import Flavor_co
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.promise import Promise
@@ -14,7 +15,7 @@ from sitr.flavors.random import RandomDP
 
 @dataclass(frozen=True, slots=True)
 class Odometer(Generic[Flavor_co]):
-    """Where it started, and what was recorded since: it never refuses, it tells.
+    """Where it started, and the exact sum since: it records every release and refuses none.
 
     The total is the sum that a `Filter` would have compared with its budget. It holds for whoever stops at a total
     fixed in advance. For pure and approximate promises, with Σδ below a bound fixed in advance, it also holds at a
@@ -26,22 +27,30 @@ class Odometer(Generic[Flavor_co]):
     """
 
     start: Flavor_co
-    charges: tuple[tuple[Flavor_co, int], ...] = ()
+    paid: tuple[Fraction, ...] = ()
+    """The exact sum of the start and of all that was recorded; that of the start if it is left out."""
 
     def __post_init__(self) -> None:
-        coordinates(self.start)  # refuses a flavor whose sums mean nothing for adaptive sequences
+        begun = coordinates(self.start)  # refuses a flavor whose sums mean nothing for adaptive sequences
         if isinstance(self.start, RandomDP):
             raise IncompatiblePromises(
                 wanted="A promise that adds up in any order was wanted: an odometer records, and refuses nothing.",
                 given=f"{self.start!r} was given, which takes random releases only before the first answer.",
                 do="Use a Filter, which sees to that.",
             )
-        check(self.charges, like=self.start)
+        if not self.paid:
+            object.__setattr__(self, "paid", begun)
+        if len(self.paid) != len(begun) or any(so_far < first for so_far, first in zip(self.paid, begun, strict=True)):
+            raise IncompatiblePromises(
+                wanted=f"The sum of an odometer that started at {self.start!r} is at least that, at every coordinate.",
+                given=f"{self.paid!r} was given.",
+                do="Start with Odometer(start) and use record.",
+            )
 
     def record(self, price: Promise) -> Odometer[Flavor_co]:
-        """The odometer after this release, whatever it costs."""
-        return Odometer(self.start, (*self.charges, (cast("Flavor_co", charged(price, like=self.start)), 1)))
+        """The odometer after this release, whatever it costs: one addition, however much was recorded before."""
+        return Odometer(self.start, total(((charged(price, like=self.start), 1),), start=self.paid))
 
     def total(self) -> Flavor_co:
         """All that was recorded, and the start, rounded up."""
-        return cast("Flavor_co", at_least(total(self.charges, start=coordinates(self.start)), like=self.start))
+        return cast("Flavor_co", at_least(self.paid, like=self.start))

@@ -39,7 +39,7 @@ def show(
 
     kept = SqlLedger(ledger, create=False)
     accounts = kept.accounts() if dataset is None else [kept.account(dataset)]
-    standings = [(account, kept.standing(account.dataset)) for account in accounts]
+    standings = [(account, kept.check(account.dataset)) for account in accounts]
     entries = kept.entries(dataset)
     if as_json:
         say_json(_content(ledger, standings, entries))

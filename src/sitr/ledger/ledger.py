@@ -28,6 +28,9 @@ class Ledger(Protocol):
     def standing(self, dataset: str) -> Filter:
         """What is promised and spent at this moment: a snapshot, and no consent to anything."""
 
+    def check(self, dataset: str) -> Filter:
+        """The same, added up again from all entries; `LedgerError` if the running sum says something else."""
+
     def charge(self, dataset: str, *, price: Promise, question: str) -> tuple[Entry, Filter]:
         """Consent, record and make durable, as one; returns the entry and the budget right after it.
 

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, column, inspect, select, table
 
 from sitr.errors import LedgerError
 
-HISTORY = ("0001",)
+HISTORY = ("0001", "0002")
 """The revisions in `migrations/versions`, oldest first."""
 
 # Not alembic's own default, so that other programs' databases are never taken for a ledger.

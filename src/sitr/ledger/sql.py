@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 from datetime import UTC, datetime
+from fractions import Fraction
 from importlib.metadata import version
 from operator import itemgetter
 from pathlib import Path
@@ -12,11 +13,12 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, select
 
-from sitr.accounting.filter import Filter
-from sitr.errors import InvalidPromise, LedgerError, LedgerMismatch
+from sitr.accounting.filter import Filter, replay
+from sitr.errors import IncompatiblePromises, InvalidPromise, LedgerError, LedgerMismatch
 from sitr.flavors.arrows import Kept, kept
 from sitr.flavors.notation import parse, write
 from sitr.flavors.promise import Promise
+from sitr.flavors.random import RandomDP
 from sitr.ledger.entry import Account, Entry
 from sitr.ledger.migrate import HISTORY, revision, upgrade
 from sitr.ledger.sqlite import sqlite_file
@@ -93,15 +95,30 @@ class SqlLedger:
     def standing(self, dataset: str) -> Filter:
         """What is promised and spent at this moment: a snapshot, and no consent to anything."""
         with self._file.transaction(write=False) as connection:
-            return self._filter(connection, dataset)
+            return self._filter(connection, self._account(connection, dataset))
+
+    def check(self, dataset: str) -> Filter:
+        """The same, added up again from all entries; `LedgerError` if the running sum says something else."""
+        with self._file.transaction(write=False) as connection:
+            account = self._account(connection, dataset)
+            running, rebuilt = self._filter(connection, account), self._rebuilt(connection, account)
+        if running != rebuilt:
+            raise LedgerError(
+                wanted=f"The running sum of {dataset} must equal the sum of its entries, {write(rebuilt.spent())}.",
+                given=f"{self._name} says {write(running.spent())} after {running.charges} charges, and holds "
+                f"{rebuilt.charges} entries.",
+                do="The ledger was changed by hand: restore it from a backup, and count what came after it as spent.",
+            )
+        return rebuilt
 
     def charge(self, dataset: str, *, price: Promise, question: str) -> tuple[Entry, Filter]:
         """Consent, record and make durable, as one; returns the entry and the budget right after it."""
         with self._file.transaction(write=True) as connection:
-            budget = self._filter(connection, dataset)
+            budget = self._filter(connection, self._account(connection, dataset))
             after = budget.consent(price)
             row = {"dataset": dataset, "price": write(budget.charge(price)), "question": question, **_signature()}
-            made = connection.execute(insert(entries).values(row).returning(*entries.columns)).one()
+            sums = {"charges": after.charges, "paid": " ".join(map(str, after.paid))}
+            made = connection.execute(insert(entries).values(row | sums).returning(*entries.columns)).one()
         # Only here, behind the commit, is the charge durable and the answer allowed.
         return self._to_entry(made), after
 
@@ -133,14 +150,38 @@ class SqlLedger:
             )
         return account
 
-    def _filter(self, connection: Connection, dataset: str) -> Filter:
-        """Equal prices are counted by the database, so a long ledger stays quick; oldest first, which a γ asks for."""
-        budget = Filter(self._account(connection, dataset).promise)
+    def _filter(self, connection: Connection, account: Account) -> Filter:
+        """From the last entry, which carries the sum of all before it, so that a long ledger is as quick as a new one.
+
+        An older version of Sitr may still be writing to this file. Its entries carry no sum; then all are added up,
+        and the next charge carries the sum again.
+        """
+        ours = select(entries).where(entries.c.dataset == account.dataset)
+        last = connection.execute(ours.order_by(entries.c.number.desc()).limit(1)).one_or_none()
+        if last is None or last.charges is None or last.paid is None:
+            return self._rebuilt(connection, account)
+        first = None
+        if isinstance(account.promise, RandomDP):
+            oldest = self._promise(connection.execute(ours.order_by(entries.c.number).limit(1)).one().price)
+            first = Filter(account.promise).charge(oldest)
+        try:
+            paid = tuple(map(Fraction, last.paid.split(" ")))
+            return Filter(account.promise, last.charges, paid, first if isinstance(first, RandomDP) else None)
+        except (ValueError, ZeroDivisionError, IncompatiblePromises) as cause:
+            raise LedgerError(
+                wanted="The last entry must carry the exact sum of all charges.",
+                given=f"{self._name} holds {last.paid!r} after {last.charges!r} charges.",
+                do="The ledger was changed by hand: restore it.",
+            ) from cause
+
+    def _rebuilt(self, connection: Connection, account: Account) -> Filter:
+        """From all entries; the database counts equal prices. Oldest first, which a γ asks for."""
         counted = select(func.min(entries.c.number), entries.c.price, func.count())
-        rows = connection.execute(counted.where(entries.c.dataset == dataset).group_by(entries.c.price)).all()
+        rows = connection.execute(counted.where(entries.c.dataset == account.dataset).group_by(entries.c.price)).all()
         # Through `charge` once more, so that a row put in by hand in another flavor cannot pass for a small number.
+        budget = Filter(account.promise)
         charges = ((budget.charge(self._promise(price)), times) for _, price, times in sorted(rows, key=itemgetter(0)))
-        return Filter(budget.promise, tuple(charges))
+        return replay(account.promise, charges)
 
     def _to_account(self, row: Row[Any]) -> Account:
         return Account(row.dataset, self._promise(row.promise), row.neighbors, datetime.fromisoformat(row.opened))

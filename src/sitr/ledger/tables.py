@@ -25,6 +25,12 @@ entries = Table(
     Column("at", Text, nullable=False),
     Column("by", Text, nullable=False),
     Column("version", Text, nullable=False),
-    # Totals group by price: this index holds all they need, however long the questions are.
+    # How many charges were made to the data set, this one included, and their exact sum: one fraction for each
+    # coordinate, with spaces between. Empty where an older version of Sitr, or a hand, wrote the entry.
+    Column("charges", Integer),
+    Column("paid", Text),
+    # A charge asks for the last entry of a data set.
+    Index("entries_by_dataset", "dataset", "number"),
+    # Whoever adds up all entries groups by price: this index holds all they need, however long the questions are.
     Index("entries_by_price", "dataset", "price"),
 )

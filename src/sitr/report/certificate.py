@@ -57,7 +57,7 @@ def before(budget: Filter, charge: Kept) -> tuple[Kept, Kept]:
     if not isinstance(promise, RandomDP) or not isinstance(spent, RandomDP):
         return _before(promise, spent, charge)
     paid, left = _before(promise.inner, spent.inner, charge.inner if isinstance(charge, RandomDP) else charge)
-    if sum(times for _, times in budget.charges) == 1:
+    if budget.charges == 1:
         return RandomDP(paid, 0.0), replace(promise, inner=left)
     return replace(spent, inner=paid), replace(promise, inner=left, gamma=0.0, parts=())
 
