@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import subprocess
 import sys
@@ -50,27 +51,52 @@ def test_public_names_are_pinned() -> None:
         "Row",
         "SitrError",
         "Subsampled",
+        "Training",
         "ZeroConcentratedDP",
         "calibrate",
         "column",
         "compare",
         "count",
+        "loss",
         "noise",
-        "open",
         "protect",
         "read_plan",
-        "sum",
     ]
+    assert set(dir(sitr)) == {*sitr.__all__, "flavors", "mechanisms", "open", "sum"}
     assert len(sitr.__all__) <= 25
 
 
-@pytest.mark.parametrize("name", sitr.__all__)
+@pytest.mark.parametrize("name", dir(sitr))
 def test_every_public_name_is_there_and_documented(name: str) -> None:
     assert getattr(sitr, name).__doc__
 
 
+def test_a_star_import_hides_no_name_of_python() -> None:
+    offered: dict[str, object] = {}
+    exec("from sitr import *", offered)
+    assert offered["PureDP"] is sitr.PureDP
+    assert not set(sitr.__all__) & set(dir(builtins))
+    assert {sitr.open.__module__, sitr.sum.__module__} == {"sitr.session.dataset", "sitr.query.frame"}
+
+
+@pytest.mark.parametrize("part", ["flavors", "loss", "mechanisms", "noise"])
+def test_each_part_offers_its_names_itself(part: str) -> None:
+    module = getattr(sitr, part)
+    assert sorted(module.__all__) == sorted(set(dir(module)) & set(module.__all__))
+    for name in module.__all__:
+        assert getattr(module, name).__doc__
+    with pytest.raises(AttributeError, match="nothing_like_it"):
+        module.nothing_like_it  # noqa: B018
+
+
+def test_importing_the_package_loads_nothing_else() -> None:
+    asked = "import sys, sitr; print([name for name in sys.modules if name.startswith(('sitr.', 'numpy'))])"
+    found = subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, timeout=60, text=True)
+    assert found.stdout == "[]\n"
+
+
 def test_noise_is_there_before_anything_else_has_been_asked_for() -> None:
-    asked = "import sitr; sitr.noise.discrete_laplace(scale=1)"
+    asked = "import sitr; sitr.noise.discrete_laplace(scale=1); sitr.loss.gaussian(sigma=1); sitr.mechanisms.NoisyMax"
     subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, timeout=60)
 
 

@@ -9,10 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sitr import noise
+    from sitr import loss, noise
     from sitr.accounting.calibrate import calibrate
     from sitr.accounting.compare import compare
     from sitr.accounting.plan_file import read_plan
+    from sitr.accounting.training import Training
     from sitr.errors import SitrError
     from sitr.flavors.approximate import ApproximateDP
     from sitr.flavors.concentrated import ConcentratedDP
@@ -28,13 +29,16 @@ if TYPE_CHECKING:
     from sitr.mechanisms.subsampled import Subsampled
     from sitr.neighbors.relation import Relation
     from sitr.neighbors.unit import Row
-    from sitr.query.frame import column, count, sum
-    from sitr.session.dataset import open, protect
+    from sitr.query.frame import column, count
+    from sitr.query.frame import sum as sum
+    from sitr.session.dataset import open as open
+    from sitr.session.dataset import protect
 
 _HOME = {
     "calibrate": "sitr.accounting.calibrate",
     "compare": "sitr.accounting.compare",
     "read_plan": "sitr.accounting.plan_file",
+    "Training": "sitr.accounting.training",
     "SitrError": "sitr.errors",
     "ApproximateDP": "sitr.flavors.approximate",
     "ConcentratedDP": "sitr.flavors.concentrated",
@@ -58,6 +62,10 @@ _HOME = {
     "protect": "sitr.session.dataset",
 }
 
+_PARTS = ("flavors", "loss", "mechanisms", "noise")
+"""Parts of the package that are there as soon as it is imported."""
+
+# For `from sitr import *`. Not in it are `open` and `sum`, which would hide Python's own: write sitr.open, sitr.sum.
 __all__ = [
     "ApproximateDP",
     "Composed",
@@ -74,26 +82,26 @@ __all__ = [
     "Row",
     "SitrError",
     "Subsampled",
+    "Training",
     "ZeroConcentratedDP",
     "calibrate",
     "column",
     "compare",
     "count",
+    "loss",
     "noise",
-    "open",
     "protect",
     "read_plan",
-    "sum",
 ]
 
 
 def __getattr__(name: str) -> object:
-    if name == "noise":
-        return import_module("sitr.noise")
+    if name in _PARTS:
+        return import_module(f"sitr.{name}")
     if name not in _HOME:
-        raise AttributeError(f"module 'sitr' has no attribute {name!r}; it offers {', '.join(__all__)}")
+        raise AttributeError(f"module 'sitr' has no attribute {name!r}; it offers {', '.join(__dir__())}")
     return getattr(import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted((*_HOME, *_PARTS))

@@ -25,10 +25,11 @@ from sitr.loss.forms.finite import response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.laplace import LaplaceLaw
 from sitr.loss.loss import Loss
+from sitr.loss.sampling import sampled
 from sitr.mechanisms.composed import Composed, Repeated
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.subsampled import Subsampled, sampled
+from sitr.mechanisms.subsampled import Subsampled
 from sitr.mechanisms.threshold import Threshold
 
 TARGET = ApproximateDP(1.0, 1e-5)

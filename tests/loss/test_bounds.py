@@ -10,7 +10,7 @@ from flint import arb, ctx, fmpq
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sitr.loss.bounds import ball, downward, exact, lower, square_root_upward, upper, upward
+from sitr.loss.bounds import ball, downward, exact, float_above, float_below, lower, square_root_upward, upper, upward
 
 LARGEST = exact(sys.float_info.max)
 SMALLEST = math.ulp(0.0)
@@ -206,3 +206,16 @@ def test_balls_beyond_all_floats_are_rounded_outward_at_once():
     assert (upper(tiny), lower(tiny), upper(-tiny), lower(-tiny)) == (5e-324, 0.0, 0.0, -5e-324)
     with pytest.raises(ValueError, match=r"1\.8e308"):
         upper(huge)
+
+
+@given(st.fractions(Fraction(1, 10**6), 10**6))
+def test_floats_around_a_fraction(number):
+    below, above = float_below(number), float_above(number)
+    assert Fraction(below) <= number <= Fraction(above)
+    assert above - below <= 2.0**-52 * above
+
+
+@pytest.mark.parametrize("text", ["1", "0.1", b"1", bytearray(b"1")])
+def test_text_is_no_number(text):
+    with pytest.raises(TypeError, match="real number"):
+        exact(text)

@@ -7,8 +7,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.gaussian import GaussianDP
@@ -18,7 +16,7 @@ from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.mechanism import float_above, float_below, natural, python_integer, whole_shift
+from sitr.mechanisms.mechanism import natural, python_integer, whole_shift
 from sitr.mechanisms.threshold import Threshold
 
 
@@ -64,13 +62,6 @@ def test_less_than_a_granule_is_no_way_on_the_grid(mechanism):
 def test_a_threshold_has_only_a_promise():
     with pytest.raises(InvalidPromise, match=r"Use promise\(\)"):
         Threshold(noise=Laplace(scale=2, sensitivity=2), groups=2, least=30).loss()
-
-
-@given(st.fractions(Fraction(1, 10**6), 10**6))
-def test_floats_around_a_fraction(number):
-    below, above = float_below(number), float_above(number)
-    assert Fraction(below) <= number <= Fraction(above)
-    assert above - below <= 2.0**-52 * above
 
 
 def test_shifts_are_whole():

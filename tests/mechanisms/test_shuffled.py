@@ -16,12 +16,13 @@ from sitr.loss.bounds import ball
 from sitr.loss.forms.finite import response
 from sitr.loss.forms.shuffled import ShuffledLaw
 from sitr.loss.loss import Loss
+from sitr.loss.sampling import Sampling
 from sitr.mechanisms.composed import Composed, Repeated
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.response import Response
 from sitr.mechanisms.shuffled import Shuffled, local, shuffled
-from sitr.mechanisms.subsampled import Sampling, Subsampled
+from sitr.mechanisms.subsampled import Subsampled
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 

@@ -15,14 +15,14 @@ from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.loss.bounds import ball
-from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.loss import Loss
+from sitr.loss.sampling import Sampling
 from sitr.mechanisms.composed import Composed, Repeated
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.subsampled import Sampling, Subsampled, amplified, sampled
+from sitr.mechanisms.subsampled import Subsampled, amplified
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
@@ -98,12 +98,6 @@ def test_a_rate_is_from_0_to_1(rate):
         Subsampled(LAPLACE, rate)
 
 
-def test_a_rate_without_a_float_is_rounded_up():
-    ((law, _),) = sampled(Loss.of(GaussianLaw(1.0)), rate=Fraction(1, 3)).laws
-    assert isinstance(law, PoissonLaw)
-    assert Fraction(1, 3) <= Fraction(law.rate) < Fraction(1, 3) + Fraction(1, 10**16)
-
-
 @settings(max_examples=20, deadline=None)
 @given(st.floats(0.3, 20.0), st.integers(1, 3), st.floats(0.001, 0.9), st.sampled_from(Sampling))
 def test_the_loss_keeps_the_promise(scale, moved, rate, sampling):
@@ -156,11 +150,6 @@ def test_whom_a_mechanism_protects():
     assert Subsampled(SUBSET, 0.5, Sampling.SUBSET).relation is Relation.REPLACE_ONE
     assert Composed((LAPLACE, GAUSSIAN)).relation is None
     assert len(Composed((POISSON, LAPLACE)).loss().laws) == 2
-
-
-def test_losses_of_different_neighbours_are_not_sampled_together():
-    with pytest.raises(InvalidPromise, match="same neighbours"):
-        sampled(POISSON.loss(), rate=0.5, sampling=Sampling.SUBSET)
 
 
 @pytest.mark.parametrize(

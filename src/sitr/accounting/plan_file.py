@@ -37,8 +37,8 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.bounds import downward, exact, upward
 from sitr.loss.forms.laplace import LaplaceLaw
 from sitr.loss.loss import Loss
+from sitr.loss.sampling import sampled
 from sitr.mechanisms.shuffled import shuffled
-from sitr.mechanisms.subsampled import sampled
 
 Check = tuple[str, Callable[[Fraction], bool]]
 

@@ -10,10 +10,10 @@ from sitr.accounting.plan import MOST_TIMES
 from sitr.errors import InvalidPromise
 from sitr.flavors.promise import count
 from sitr.loss.bounds import Number, exact
-from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
-from sitr.mechanisms.mechanism import float_above, positive
-from sitr.mechanisms.subsampled import sampled
+from sitr.loss.real import gaussian
+from sitr.loss.sampling import sampled
+from sitr.mechanisms.mechanism import positive
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,8 @@ class Training:
         return math.ceil(exact(self.epochs) / self.rate)
 
     def loss(self) -> Loss:
-        """That of the sampled Gaussian with μ = 1/σ, `steps` times."""
-        noise = GaussianLaw(float_above(1 / exact(self.sigma)))
-        return sampled(Loss.of(noise), rate=self.rate) * self.steps
+        """That of real Gaussian noise on a Poisson sample, `steps` times."""
+        return sampled(gaussian(sigma=self.sigma), rate=self.rate) * self.steps
 
 
 def _shown(count: int) -> str:

@@ -91,12 +91,8 @@ def _check(find: str, given: dict[str, float | None]) -> None:
 
 def _loss(values: dict[str, Number], sensitivity: float) -> Loss:
     from sitr.flavors.promise import count
-    from sitr.loss.bounds import exact
-    from sitr.loss.forms.gaussian import GaussianLaw
-    from sitr.loss.forms.laplace import LaplaceLaw
-    from sitr.loss.loss import Loss
-    from sitr.mechanisms.mechanism import float_above
-    from sitr.mechanisms.subsampled import sampled
+    from sitr.loss.real import gaussian, laplace
+    from sitr.loss.sampling import sampled
 
     name = "sigma" if "sigma" in values else "scale"
     noise = {name: values[name], "sensitivity": sensitivity}
@@ -104,6 +100,10 @@ def _loss(values: dict[str, Number], sensitivity: float) -> Loss:
         raise BadUsage(
             wanted=f"{wrong[0]} is a number above 0.", given=f"{noise[wrong[0]]} was given.", do="Choose a larger one."
         )
-    ratio = float_above(exact(sensitivity) / exact(values[name]))
-    law = GaussianLaw(ratio) if name == "sigma" else LaplaceLaw(ratio)
-    return sampled(Loss.of(law), rate=values["rate"]) * count(values["steps"], what="The number of steps")
+    size = values[name]
+    one = (
+        gaussian(sigma=size, sensitivity=sensitivity)
+        if name == "sigma"
+        else laplace(scale=size, sensitivity=sensitivity)
+    )
+    return sampled(one, rate=values["rate"]) * count(values["steps"], what="The number of steps")

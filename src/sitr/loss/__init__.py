@@ -1,1 +1,37 @@
-"""What leaks: the privacy loss, and numbers that are known to be bounds."""
+"""What leaks: the privacy loss, and numbers that are known to be bounds.
+
+`gaussian` and `laplace` are the losses of real noise, `sampled` that of a release on a random sample of people. Names
+are loaded when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sitr.loss.bounds import Bounds
+    from sitr.loss.loss import Loss
+    from sitr.loss.real import gaussian, laplace
+    from sitr.loss.sampling import Sampling, sampled
+
+_HOME = {
+    "Bounds": "bounds",
+    "Loss": "loss",
+    "Sampling": "sampling",
+    "gaussian": "real",
+    "laplace": "real",
+    "sampled": "sampling",
+}
+
+__all__ = ["Bounds", "Loss", "Sampling", "gaussian", "laplace", "sampled"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'sitr.loss' has no attribute {name!r}; it offers {', '.join(__all__)}")
+    return getattr(import_module(f"sitr.loss.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

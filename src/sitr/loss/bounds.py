@@ -49,10 +49,9 @@ def exact(number: Number | Rational) -> Fraction:
     """
     if isinstance(number, Rational):
         return Fraction(int(number.numerator), int(number.denominator))
-    number = float(number)  # a numpy scalar prints differently
-    if not math.isfinite(number):
+    if not math.isfinite(number):  # a TypeError for text, which float would read
         raise ValueError(f"a finite number was wanted, {number!r} was given")
-    return Fraction(repr(number))
+    return Fraction(repr(float(number)))  # a numpy scalar prints differently
 
 
 def upward(number: Number) -> float:
@@ -75,6 +74,21 @@ def downward(number: Number) -> float:
     (0.3, True)
     """
     return 0.0 - upward(-exact(number))  # 0.0 − 0.0 is 0.0, but −(0.0) is −0.0
+
+
+def float_below(number: Number) -> float:
+    """The largest float that is itself at most this number; `downward` is about the decimal that it prints as.
+
+    >>> Fraction(float_below(Fraction(1, 10))) <= Fraction(1, 10)
+    True
+    """
+    nearest = float(exact(number))
+    return nearest if Fraction(nearest) <= exact(number) else math.nextafter(nearest, -math.inf)
+
+
+def float_above(number: Number) -> float:
+    """The least float that is itself at least this number."""
+    return -float_below(-exact(number))
 
 
 def _nearest(target: Fraction) -> float:

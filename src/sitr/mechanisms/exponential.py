@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import Number, ball, exact, upper, upward
+from sitr.loss.bounds import Number, ball, exact, float_above, upper, upward
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import Scores, rational_scores, steepness
 from sitr.mechanisms.granularity import movement
-from sitr.mechanisms.mechanism import flag, float_above, natural, positive
+from sitr.mechanisms.mechanism import flag, natural, positive
 from sitr.noise.coins import Coins
 from sitr.noise.draws import inside
 from sitr.noise.selection import select

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import Number, ball, exact, square_root_upward, upper, upward
+from sitr.loss.bounds import Number, ball, exact, float_below, square_root_upward, upper, upward
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.granularity import Exact, add_noise, granule, movement
-from sitr.mechanisms.mechanism import flag, float_below, positive, whole_shift
+from sitr.mechanisms.mechanism import flag, positive, whole_shift
 from sitr.noise.bell import bell_sums
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws
@@ -44,6 +44,9 @@ class Gaussian:
     not.
 
     With `single` only one number may be released at a time: of one more is known than of a vector, see `loss`.
+
+    This is not the real Gaussian noise that training code draws, and its loss differs: use `sitr.Training`, or
+    `sitr.loss.gaussian(sigma=…)`, for that.
 
     >>> Gaussian(sigma=4, sensitivity=2).promise()
     ZeroConcentratedDP(rho=0.125)

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import Number, exact, upward
+from sitr.loss.bounds import Number, exact, float_below, upward
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.granularity import Exact, add_noise, granule, movement
-from sitr.mechanisms.mechanism import float_below, positive, whole_shift
+from sitr.mechanisms.mechanism import positive, whole_shift
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_width
@@ -30,6 +30,9 @@ class Laplace:
 
     Numbers may be floats, which stand for the decimal they print as: 0.1 for one tenth. (A granularity that is a power
     of two stands for itself. A sensitivity that is no whole number of granules is rounded up.) Values may not.
+
+    This is not real Laplace noise, and its loss differs: that of noise which another program draws is
+    `sitr.loss.laplace(scale=…)`.
 
     >>> Laplace(scale=20, sensitivity=6).promise()
     PureDP(epsilon=0.3)

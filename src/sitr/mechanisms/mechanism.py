@@ -107,18 +107,3 @@ def flag(choice: bool, *, name: str, mechanism: str) -> bool:
     if not isinstance(choice, bool):
         raise ValueError(f"{mechanism} wants {name} to be True or False. {choice!r} was given. Choose one of them.")
     return choice
-
-
-def float_below(number: Number) -> float:
-    """The largest float that is itself at most this number; `downward` speaks of the decimal that it prints as.
-
-    >>> Fraction(float_below(Fraction(1, 10))) <= Fraction(1, 10)
-    True
-    """
-    nearest = float(exact(number))
-    return nearest if Fraction(nearest) <= exact(number) else math.nextafter(nearest, -math.inf)
-
-
-def float_above(number: Number) -> float:
-    """The least float that is itself at least this number."""
-    return -float_below(-exact(number))

@@ -11,10 +11,10 @@ from numbers import Integral
 from flint import arb, ctx
 
 from sitr.flavors.approximate import ApproximateDP
-from sitr.loss.bounds import Number, ball, exact, upper, upward
+from sitr.loss.bounds import Number, ball, exact, float_above, upper, upward
 from sitr.loss.forms.finite import response
 from sitr.loss.loss import Loss
-from sitr.mechanisms.mechanism import float_above, natural, positive
+from sitr.mechanisms.mechanism import natural, positive
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import inside
 from sitr.noise.geometric import TABLES

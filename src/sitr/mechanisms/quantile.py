@@ -14,12 +14,12 @@ from typing import NamedTuple
 from flint import arb, ctx
 
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import Number, ball, exact, upward
+from sitr.loss.bounds import Number, ball, exact, float_above, upward
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import steepness, whole
 from sitr.mechanisms.exponential import Exponential
-from sitr.mechanisms.mechanism import float_above, natural, positive
+from sitr.mechanisms.mechanism import natural, positive
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import inside

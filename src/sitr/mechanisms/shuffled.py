@@ -9,10 +9,10 @@ from typing import Any
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.promise import Promise, count
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import Number, exact
+from sitr.loss.bounds import Number, exact, float_above
 from sitr.loss.forms.shuffled import MOST_PEOPLE, ShuffledLaw
 from sitr.loss.loss import Loss
-from sitr.mechanisms.mechanism import Mechanism, common_relation, float_above, python_integer
+from sitr.mechanisms.mechanism import Mechanism, common_relation, python_integer
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
 from sitr.noise.uniform import permutation

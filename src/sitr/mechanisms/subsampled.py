@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,24 +13,13 @@ from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.loss.bounds import Number, ball, exact, upper, upward
-from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.loss import Loss
-from sitr.mechanisms.mechanism import Mechanism, common_relation, float_above
+from sitr.loss.sampling import Sampling, sampled, share
+from sitr.mechanisms.mechanism import Mechanism, common_relation
 from sitr.neighbors.relation import Relation
 from sitr.noise.bernoulli import bernoulli
 from sitr.noise.coins import Coins
 from sitr.noise.uniform import permutation
-
-
-class Sampling(Enum):
-    """How the sample is drawn, and with it which tables are neighbours.
-
-    `POISSON`: each person is in it with probability q, independently; one person is added or removed.
-    `SUBSET`: all samples of a fixed size, a fraction q of everybody, are equally likely; one person is replaced.
-    """
-
-    POISSON = "poisson"
-    SUBSET = "subset"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +28,12 @@ class Subsampled:
 
     The sensitivity of the mechanism is that for the neighbours of its sampling.
 
-    >>> from sitr import Gaussian, Repeated
-    >>> Repeated(Subsampled(Gaussian(sigma=4), rate=0.01), 1000).loss().epsilon(delta=1e-5)
-    Bounds(lower=0.27..., upper=0.27...)
+    Sitr's own noise has whole values. A training run adds real noise, which on a sample may lose much more: its loss is
+    `sitr.Training(…).loss()`, and that of one step `sitr.loss.sampled(sitr.loss.gaussian(sigma=…), rate=…)`.
+
+    >>> from sitr import Laplace, Repeated
+    >>> Repeated(Subsampled(Laplace(scale=4), rate=0.01), 1000).loss().epsilon(delta=1e-5)
+    Bounds(lower=0.265..., upper=0.265...)
     """
 
     mechanism: Mechanism
@@ -51,7 +41,7 @@ class Subsampled:
     sampling: Sampling = Sampling.POISSON
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rate", _share(self.rate))
+        object.__setattr__(self, "rate", share(self.rate))
         try:
             object.__setattr__(self, "sampling", Sampling(self.sampling))  # its name will do
         except ValueError:
@@ -118,38 +108,6 @@ class Subsampled:
         return sampled(self.mechanism.loss(), rate=self.rate, sampling=self.sampling)
 
 
-def sampled(loss: Loss, *, rate: Number, sampling: Sampling = Sampling.POISSON) -> Loss:
-    """The loss of one release on a sample. Less is lost from fewer people: a rate without a float is rounded up.
-
-    >>> from sitr.loss.forms.gaussian import GaussianLaw
-    >>> sampled(Loss.of(GaussianLaw(1.0)), rate=0)
-    Loss(laws=())
-    """
-    share = _share(rate)
-    if share == 0 or not loss.laws:
-        return Loss(())
-    if share == 1:
-        return loss
-    law, times = loss.laws[0]
-    others = loss.laws[1:]
-    if others or times > 1:
-        raise InvalidPromise(
-            wanted="One release on each sample was wanted: only of one the loss through a sample is known.",
-            given=f"{times + sum(many for _, many in others)} releases on the same sample were given.",
-            do="Draw a new sample for each: Repeated(Subsampled(mechanism, rate), times), not the other way round.",
-        )
-    kind, other = (PoissonLaw, SubsetLaw) if sampling is Sampling.POISSON else (SubsetLaw, PoissonLaw)
-    if isinstance(law, other):
-        raise InvalidPromise(
-            wanted="A sample of a sample was wanted, with the same neighbours.",
-            given="One is drawn for tables that add or remove a person, the other for tables that replace one.",
-            do="Draw both in the same way.",
-        )
-    if isinstance(law, kind):  # a sample of a sample is a smaller sample
-        return Loss.of(kind(law.inner, float_above(share * Fraction(law.rate))))
-    return Loss.of(kind(law, float_above(share)))
-
-
 def amplified(epsilon: float, delta: float, *, rate: float) -> tuple[float, float]:
     """(ln(1 + q(e^ε − 1)), qδ), rounded up: what (ε, δ) becomes on a sample.  Tight.      [BBG18, Thm 8 and 9]
 
@@ -158,17 +116,3 @@ def amplified(epsilon: float, delta: float, *, rate: float) -> tuple[float, floa
     """
     smaller = upper((ball(rate) * ball(epsilon).expm1()).log1p())
     return min(epsilon, smaller), upward(exact(rate) * exact(delta))
-
-
-def _share(rate: Number) -> Fraction:
-    try:
-        share = exact(rate)
-    except (TypeError, ValueError, AttributeError):
-        share = Fraction(-1)
-    if not 0 <= share <= 1 or isinstance(rate, bool):
-        raise InvalidPromise(
-            wanted="The rate of a sample is a number from 0 to 1.",
-            given=f"{rate!r} was given.",
-            do="Give the probability with which a person is in the sample, such as 0.01.",
-        )
-    return share
