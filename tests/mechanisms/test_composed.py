@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -15,9 +16,9 @@ from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import exact
+from sitr.loss.bounds import exact, upward
 from sitr.loss.loss import Loss
-from sitr.mechanisms.composed import Composed, Repeated
+from sitr.mechanisms.composed import Composed, Repeated, together
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.response import Response
@@ -45,7 +46,7 @@ def test_a_threshold_makes_the_whole_approximate():
 
 
 def test_what_has_no_common_flavor_says_why():
-    with pytest.raises(IncompatiblePromises, match=r"to_approximate\(delta=…\)"):
+    with pytest.raises(IncompatiblePromises, match=r"promise\(delta=1e-6\)"):
         Composed((GAUSSIAN, THRESHOLD)).promise()
 
 
@@ -199,5 +200,87 @@ def test_random_parts_are_about_those_who_are_replaced():
 
 def test_inner_promises_without_a_common_flavor_say_why():
     parts = (Stated(RandomDP(ApproximateDP(0.2, 1e-6), 0.02)), GAUSSIAN)
-    with pytest.raises(IncompatiblePromises, match=r"to_approximate\(delta=…\)"):
+    with pytest.raises(IncompatiblePromises, match=r"promise\(delta=1e-6\)"):
         Composed(parts).promise()
+
+
+# With a δ for the whole
+
+KEYS = Threshold(Laplace(scale=2, sensitivity=1), groups=1, least=20)
+"""(½, 4.7e-5)."""
+
+
+def exposed(epsilon: float, sigma: int) -> float:
+    """The exact δ(ε) of KEYS, for somebody alone with his key, and of Gaussian noise on a number that he moves by 1.
+
+    With his key shown, which has probability p, all is lost; the other answer is likelier without him, by 1/(1 − p).
+    """
+    p = KEYS.promise().delta
+    weights = {y: math.exp(-(y**2) / (2 * sigma**2)) for y in range(-20 * sigma, 20 * sigma + 1)}
+    whole = sum(weights.values())
+    pairs = [(weights[y] / whole, weights.get(y - 1, 0.0) / whole) for y in weights]
+    forward = p + sum(max(0.0, (1 - p) * first - math.exp(epsilon) * second) for first, second in pairs)
+    backward = sum(max(0.0, first - math.exp(epsilon) * (1 - p) * second) for first, second in pairs)
+    return max(forward, backward)
+
+
+@pytest.mark.parametrize("sigma", [1, 2, 10])
+@pytest.mark.parametrize("delta", [5e-5, 1e-4, 1e-2])
+def test_keys_and_gaussian_noise_have_a_promise_at_a_delta(sigma, delta):
+    promise = Composed((KEYS, Gaussian(sigma=sigma))).promise(delta=delta)
+    assert isinstance(promise, ApproximateDP)
+    assert promise.delta == delta
+    assert exposed(promise.epsilon, sigma) <= delta
+    assert exposed(promise.epsilon / 2, sigma) > delta or sigma == 10
+    # The broken twin: a δ that forgets the keys.
+    assert exposed(promise.epsilon, sigma) > delta - KEYS.promise().delta or delta > 5e-5
+
+
+def test_the_sum_at_a_delta_is_the_better_of_two():
+    noise, keys = ZeroConcentratedDP(0.5), ApproximateDP(0.1, 1e-7)
+    few = together([(noise, 1), (keys, 1)], delta=1e-6)
+    many = together([(noise, 1), (PureDP(0.1), 1000)], delta=1e-6)
+    rest = noise.to_approximate(delta=9e-7).epsilon
+    squares = ZeroConcentratedDP(0.5 + 0.005).to_approximate(delta=9e-7).epsilon
+    assert few == ApproximateDP(squares, 1e-6)
+    assert squares < rest + 0.1
+    assert many == ApproximateDP(ZeroConcentratedDP(5.5).to_approximate(delta=1e-6).epsilon, 1e-6)
+    large = together([(noise, 1), (PureDP(20.0), 1)], delta=1e-6)
+    added = exact(20.0) + exact(noise.to_approximate(delta=1e-6).epsilon)
+    assert large == ApproximateDP(upward(added), 1e-6)
+
+
+def test_where_nothing_must_be_converted_no_more_delta_is_spent_than_there_is():
+    assert together([(ApproximateDP(0.5, 1e-7), 2)], delta=1e-6) == ApproximateDP(1.0, 2e-7)
+    assert together([(ApproximateDP(0.5, 1e-7), 10)], delta=1e-6).delta == 1e-6
+    assert Composed((Laplace(scale=10), Laplace(scale=5))).promise(delta=1e-6) == ApproximateDP(0.3, 0.0)
+
+
+@pytest.mark.parametrize("delta", [1e-7, 2e-7])
+def test_a_delta_that_the_parts_use_up_is_refused(delta):
+    with pytest.raises(InvalidPromise, match="the parts have that much of their own"):
+        together([(ApproximateDP(0.5, 1e-7), 2), (ZeroConcentratedDP(0.1), 1)], delta=delta)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1.0, -1e-6, math.nan, "1e-6", True])
+def test_a_delta_is_a_number_between_0_and_1(delta):
+    with pytest.raises(InvalidPromise, match="delta"):
+        Composed((KEYS, Gaussian(sigma=10))).promise(delta=delta)
+
+
+def test_nested_mechanisms_are_taken_apart():
+    """The sum of all squares is smaller than the square of a sum."""
+    nested = Repeated(Composed((KEYS, Repeated(Gaussian(sigma=10), 3), Laplace(scale=10))), 2)
+    flat = Composed((*(KEYS,) * 2, *(Gaussian(sigma=10),) * 6, *(Laplace(scale=10),) * 2))
+    assert nested.promise(delta=1e-3) == flat.promise(delta=1e-3)
+    mixed = Composed((Repeated(Laplace(scale=10), 4), Gaussian(sigma=10)))
+    assert mixed.promise() == ZeroConcentratedDP(4 * 0.005 + 0.005)
+
+
+def test_a_delta_is_for_what_is_inside_of_a_random_promise():
+    parts = (Stated(RandomDP(ApproximateDP(0.2, 1e-6), 0.02, parts=(("gate", 0.01),))), Gaussian(sigma=10))
+    promise = Repeated(Composed(parts), 2).promise(delta=1e-5)
+    inner = together([(ApproximateDP(0.2, 1e-6), 2), (ZeroConcentratedDP(0.005), 2)], delta=1e-5)
+    assert promise == RandomDP(inner, 0.04)
+    assert isinstance(promise, RandomDP)
+    assert promise.parts == (("gate", 0.02),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
@@ -13,7 +14,8 @@ from sitr.flavors.promise import Promise, count
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import Number
+from sitr.loss.bounds import Number, downward, exact, upward
+from sitr.loss.law import check
 from sitr.loss.loss import Loss
 from sitr.mechanisms.mechanism import Mechanism, common_relation, python_integer
 from sitr.neighbors.relation import Relation
@@ -45,24 +47,22 @@ class Composed:
         """The neighbours that all parts protect; None if they do not say."""
         return common_relation(*self.parts)
 
-    def promise(self) -> Kept:
+    def promise(self, *, delta: Number | None = None) -> Kept:
         """The sum in the strongest flavor that all parts imply; around it their γ, if some are random.
+
+        Some parts have no such flavor in common: noise that is zero-concentrated, and keys that are shown with a δ of
+        their own. Give the δ of the whole, and the promise is the least (ε, δ) known; see `together`.
 
         Parts that are not random count with γ = 0: what holds for every pair of neighbours that replace one person
         holds for random pairs.
+
+        >>> from sitr import Gaussian, Laplace
+        >>> from sitr.mechanisms import Threshold
+        >>> keys = Threshold(Laplace(scale=2, sensitivity=1), groups=1, least=35)
+        >>> Composed((keys, Gaussian(sigma=10))).promise(delta=1e-6)
+        ApproximateDP(epsilon=0.9..., delta=1e-06)
         """
-        promises = [part.promise() for part in self.parts]
-        if not any(isinstance(promise, RandomDP) for promise in promises):
-            return _strongest(promises)[0]
-        if self.relation is Relation.ADD_REMOVE:
-            raise InvalidPromise(
-                wanted="Parts that protect those who are replaced were wanted, as random promises do.",
-                given="Another part is for tables that add or remove a person.",
-                do="Use a part that is about replacing one person.",
-            )
-        random = [promise if isinstance(promise, RandomDP) else RandomDP(promise, 0.0) for promise in promises]
-        _, expressed = _strongest([promise.inner for promise in random])
-        return RandomDP.compose(replace(part, inner=inner) for part, inner in zip(random, expressed, strict=True))
+        return _whole(self, delta)
 
     def release(self, values: Sequence[Any], *, coins: Coins | None = None, more: More = None) -> list[Any]:
         """One value for each part, and the answer of each. `more` has for each part what else it wants to know.
@@ -105,16 +105,94 @@ class Composed:
         return more
 
 
-def _strongest(promises: list[Promise]) -> tuple[Additive, list[Additive]]:
-    """The sum in the strongest flavor that all imply, and each of them in that flavor."""
+Counted = list[tuple[Promise, int]]
+"""Promises, and how many times each is given."""
+
+
+def together(promises: Sequence[tuple[Additive, int]], *, delta: Number) -> ApproximateDP:
+    """The least (ε, δ) that is known of all of these together, with at most this δ.
+
+    What is zero-concentrated adds up to ρ, and what is approximate, with Σδᵢ, leaves δ' = δ − Σδᵢ to convert it. A
+    mechanism that is (εᵢ, δᵢ)-private does something else with probability δᵢ, and is εᵢ-private otherwise [KOV15]. So
+    both of these hold, and the smaller ε is taken: Σεᵢ + ε(ρ, δ'), and ε(ρ + Σεᵢ²/2, δ').      [BS16, Sec. 8]
+
+    >>> together([(ZeroConcentratedDP(0.005), 1), (ApproximateDP(0.5, 1e-7), 1)], delta=1e-6)
+    ApproximateDP(epsilon=0.9..., delta=1e-06)
+    >>> together([(PureDP(0.01), 1000)], delta=1e-6)
+    ApproximateDP(epsilon=1.47..., delta=1e-06)
+    """
+    bounded = [(promise, times) for promise, times in promises if not isinstance(promise, ZeroConcentratedDP)]
+    moments = [promise * times for promise, times in promises if isinstance(promise, ZeroConcentratedDP)]
+    spent = ApproximateDP.compose([express(promise, ApproximateDP) * times for promise, times in bounded])
+    check(delta, "delta", above=0.0, below=1.0)
+    rest = exact(delta) - sum((exact(getattr(promise, "delta", 0)) * times for promise, times in bounded), Fraction(0))
+    if rest < 0 or (rest == 0 and moments):
+        raise InvalidPromise(
+            wanted=f"A delta above {spent.delta!r} was wanted: the parts have that much of their own.",
+            given=f"delta={delta!r} was given.",
+            do="Give a larger delta, or parts with a smaller one.",
+        )
+    left = downward(rest)
+    found = [] if moments else [spent]
+    if left > 0.0:
+        whole, noise = upward(delta), ZeroConcentratedDP.compose(moments)
+        squares = [PureDP(promise.epsilon).to_zero_concentrated() * times for promise, times in bounded]
+        if moments:
+            added = exact(spent.epsilon) + exact(noise.to_approximate(delta=left).epsilon)
+            found.append(ApproximateDP(upward(added), whole))
+        both = ZeroConcentratedDP.compose([noise, *squares])
+        found.append(ApproximateDP(both.to_approximate(delta=left).epsilon, whole))
+    return min(found, key=lambda promise: promise.epsilon)
+
+
+def _whole(mechanism: Composed | Repeated, delta: Number | None) -> Kept:
+    parts = _parts(mechanism)
+    random = [promise if isinstance(promise, RandomDP) else RandomDP(promise, 0.0) for promise, _ in parts]
+    inner = _sum([(promise.inner, times) for promise, (_, times) in zip(random, parts, strict=True)], delta)
+    if not any(isinstance(promise, RandomDP) for promise, _ in parts):
+        return inner
+    if mechanism.relation is Relation.ADD_REMOVE:
+        raise InvalidPromise(
+            wanted="Parts that protect those who are replaced were wanted, as random promises do.",
+            given="Another part is for tables that add or remove a person.",
+            do="Use a part that is about replacing one person.",
+        )
+    # γ and its parts add, whatever is inside.
+    gammas = [replace(part, inner=PureDP(0.0)) * times for part, (_, times) in zip(random, parts, strict=True)]
+    return replace(RandomDP.compose(gammas), inner=inner)
+
+
+def _parts(mechanism: Mechanism) -> Counted:
+    """The promises of the innermost mechanisms: their sum is smaller than that of sums, where squares are added."""
+    match mechanism:
+        case Composed(parts):
+            return [one for part in parts for one in _parts(part)]
+        case Repeated(inner, times):
+            return [(promise, many * times) for promise, many in _parts(inner)]
+    return [(mechanism.promise(), 1)]
+
+
+def _sum(promises: Counted, delta: Number | None) -> Additive:
+    """In the strongest flavor that all imply; or at a δ."""
+    if delta is not None:
+        known = [(express(promise, _flavor(promise)), times) for promise, times in promises]
+        return together(known, delta=delta)
     for flavor in (PureDP, ZeroConcentratedDP, ApproximateDP):
         try:
-            expressed = [express(promise, flavor) for promise in promises]
+            expressed = [express(promise, flavor) * times for promise, times in promises]
         except IncompatiblePromises as error:
             reason = error
         else:
-            return flavor.compose(expressed), expressed  # type: ignore[arg-type, return-value]
-    raise reason
+            return flavor.compose(expressed)  # type: ignore[arg-type]
+    raise IncompatiblePromises(
+        wanted="Parts with a flavor in common were wanted, or a δ for the whole.",
+        given=reason.given,
+        do="Say how rarely all parts together may fail: promise(delta=1e-6).",
+    )
+
+
+def _flavor(promise: Promise) -> type[Additive]:
+    return type(promise) if isinstance(promise, PureDP | ApproximateDP) else ZeroConcentratedDP
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,9 +215,9 @@ class Repeated:
         """The neighbours that the mechanism protects; None if it does not say."""
         return common_relation(self.mechanism)
 
-    def promise(self) -> Kept:
-        """`times` times the promise of one."""
-        return Composed((self.mechanism,)).promise() * self.times
+    def promise(self, *, delta: Number | None = None) -> Kept:
+        """`times` times the promise of one; with a δ, the least (ε, δ) known of all, as for `Composed`."""
+        return _whole(self, delta)
 
     def release(self, values: Sequence[Any], *, coins: Coins | None = None, **more: Any) -> list[Any]:
         """`times` values, and the answer to each; what else the mechanism wants to know is the same for all.
