@@ -99,3 +99,7 @@ class NotKept(UserWarning):
 
 class WiderThanAsked(UserWarning):
     """An interval that is proved, and wider than was asked for: a warning, for it can be used as it is."""
+
+
+class NotPrivate(UserWarning):
+    """Answers that protect nobody: their noise comes from test coins, and whoever knows the seed can subtract it."""

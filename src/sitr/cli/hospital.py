@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from datetime import date
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sitr.errors import NotPrivate
 from sitr.noise.coins import TestCoins
 
 SEED = 20_240_229
@@ -38,7 +40,9 @@ class Chance:
     """Draws from a seed, many at a time."""
 
     def __init__(self, seed: int) -> None:
-        self._coins = TestCoins(seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotPrivate)  # invented patients need no privacy
+            self._coins = TestCoins(seed)
 
     def uniform(self, count: int) -> Reals:
         """In (0, 1): never an end."""

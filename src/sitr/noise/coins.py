@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+import warnings
 import weakref
 from abc import ABC, abstractmethod
 from typing import ClassVar, NoReturn, Protocol, final
@@ -16,6 +17,8 @@ from typing import ClassVar, NoReturn, Protocol, final
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 from numpy.typing import NDArray
+
+from sitr.errors import NotPrivate
 
 _ZEROS = memoryview(bytes(1 << 20))
 """What is encrypted: the keystream itself comes out."""
@@ -167,6 +170,9 @@ class Keystream(_Stream):
 class TestCoins(_Stream):
     """The same stream from a seed, for tests: whoever knows the seed knows the noise, so it is not private.
 
+    Answers are plain numbers and carry no mark, so making the coins warns with `sitr.errors.NotPrivate`. A test suite
+    silences that in one place: `filterwarnings = ["ignore::sitr.errors.NotPrivate"]` for pytest.
+
     >>> TestCoins(7).bits(128) == TestCoins(7).bits(128), TestCoins(7).private
     (True, False)
     """
@@ -177,6 +183,12 @@ class TestCoins(_Stream):
     private = False
 
     def __init__(self, seed: int) -> None:
+        warnings.warn(
+            "Test coins were made: nothing that is drawn with them is private, because their seed tells the noise. Use "
+            "them only in tests; leave out coins=… for private noise.",
+            NotPrivate,
+            stacklevel=2,
+        )
         super().__init__()
         self._seed = seed
         self._keys = 0
