@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 
+from sitr import noise
 from sitr.noise.coins import TestCoins
 from sitr.noise.draws import BLOCK, NEVER, collect, collect_integers, inside, positive, random_bits
 
@@ -88,3 +91,39 @@ def test_random_bits_are_balanced_and_independent(bits):
     for place in range(bits - 1):
         equal = int(np.sum((drawn >> place & 1) == (drawn >> place + 1 & 1)))
         assert abs(equal - 10_000) < 7 * 70.8
+
+
+EVERY_PARAMETER = [
+    *[(draw, name) for draw, name in [(noise.discrete_laplace, "scale"), (noise.discrete_gaussian, "sigma")]],
+    *[(draw, "size") for draw in (partial(noise.discrete_laplace, scale=1), partial(noise.geometric, scale=1))],
+    (noise.geometric, "scale"),
+    (partial(noise.staircase, sensitivity=1), "epsilon"),
+    (partial(noise.staircase, epsilon=1), "sensitivity"),
+    (partial(noise.staircase, epsilon=1, sensitivity=2), "width"),
+    (noise.bernoulli, "probability"),
+    (noise.bernoulli_exponential, "exponent"),
+    (noise.uniform, "bound"),
+    (noise.permutation, "size"),
+    (noise.rounded_laplace, "scale"),
+    (noise.rounded_gaussian, "sigma"),
+    (partial(noise.rounded_student, freedom=3), "scale"),
+    (partial(noise.rounded_student, scale=1), "freedom"),
+    (partial(noise.rounded_spherical, size=2), "scale"),
+    (partial(noise.rounded_spherical, scale=1), "size"),
+    (partial(noise.discrete_laplace_width, scale=1), "confidence"),
+    (partial(noise.discrete_gaussian_width, confidence=0.95), "sigma"),
+    (partial(noise.discrete_laplace_tail, 3), "scale"),
+]
+
+
+@pytest.mark.parametrize("wrong", ["1", b"1", True, np.True_], ids=repr)
+@pytest.mark.parametrize(("draw", "name"), EVERY_PARAMETER, ids=str)
+def test_text_and_booleans_are_no_numbers(draw, name, wrong):
+    with pytest.raises((TypeError, ValueError), match=re.escape(f"{wrong!r} was given.")):
+        draw(**{name: wrong})
+
+
+@pytest.mark.parametrize("scores", [["1", "2"], [True, False], np.array([True, False])])
+def test_text_and_booleans_are_no_scores(scores):
+    with pytest.raises(ValueError, match="A score is a finite number"):
+        noise.select(log_weights=scores)

@@ -9,9 +9,9 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from sitr.loss.bounds import Number, ball, exact
+from sitr.loss.bounds import Number, ball
 from sitr.noise.coins import Coins, system_coins
-from sitr.noise.draws import Size, collect
+from sitr.noise.draws import Size, collect, finite
 from sitr.noise.inversion import FULL, Digits, Inversion
 
 Outcomes = NDArray[np.bool_]
@@ -27,10 +27,7 @@ def bernoulli(*, probability: Number, size: Size | None = None, coins: Coins | N
     >>> bernoulli(probability=1), bernoulli(probability=0, size=3).tolist()
     (True, [False, False, False])
     """
-    try:
-        p = exact(probability)
-    except ValueError:
-        p = None
+    p = finite(probability)
     if p is None or not 0 <= p <= 1:
         raise ValueError(f"A probability lies between 0 and 1. {probability!r} was given. Choose one of these.")
     return trials(lambda: ball(p), size=size, coins=coins)
@@ -46,10 +43,7 @@ def bernoulli_exponential(*, exponent: Number, size: Size | None = None, coins: 
     >>> bernoulli_exponential(exponent=0), bernoulli_exponential(exponent=10**9, size=2).tolist()
     (True, [False, False])
     """
-    try:
-        x = exact(exponent)
-    except ValueError:
-        x = None
+    x = finite(exponent)
     if x is None or x < 0:
         raise ValueError(f"An exponent is a finite number of at least 0. {exponent!r} was given. Give x for e^-x.")
 

@@ -33,10 +33,7 @@ def positive(number: Number, *, name: str) -> Fraction:
     >>> positive(0.1, name="scale")
     Fraction(1, 10)
     """
-    try:
-        scale = exact(number)
-    except ValueError:
-        scale = None
+    scale = finite(number)
     if scale is None or scale <= 0:
         raise ValueError(
             f"The {name} of noise is a finite number above 0. {number!r} was given. "
@@ -51,10 +48,7 @@ def inside(confidence: Number) -> Fraction:
     >>> inside(0.95)
     Fraction(19, 20)
     """
-    try:
-        level = exact(confidence)
-    except ValueError:
-        level = None
+    level = finite(confidence)
     if level is None or not 0 < level < 1:
         raise ValueError(
             f"A confidence lies strictly between 0 and 1. {confidence!r} was given. "
@@ -63,13 +57,39 @@ def inside(confidence: Number) -> Fraction:
     return level
 
 
+def finite(number: Number) -> Fraction | None:
+    """The exact number; None for what is no finite number: text, a boolean, infinity.
+
+    >>> finite(0.5), finite("0.5"), finite(True)
+    (Fraction(1, 2), None, None)
+    """
+    try:
+        return None if isinstance(number, bool | np.bool_) else exact(number)
+    except (TypeError, ValueError):
+        return None
+
+
+def integer(number: int, *, name: str) -> int:
+    """An integer of Python, from one of Python or numpy.
+
+    >>> integer(np.int8(3), name="size")
+    3
+    """
+    try:
+        if not isinstance(number, bool | np.bool_):
+            return index(number)
+    except TypeError:
+        pass
+    raise TypeError(f"The {name} is an integer. {number!r} was given. Count in whole numbers.")
+
+
 def collect(draw: Callable[[int], NDArray[Any]], *, size: Size, dtype: type[np.generic]) -> NDArray[Any]:
     """Draws of this size or shape, made in blocks.
 
     >>> collect(np.zeros, size=(2, 3), dtype=np.int64).shape
     (2, 3)
     """
-    shape = tuple(index(length) for length in size) if isinstance(size, tuple) else (index(size),)
+    shape = tuple(integer(length, name="size") for length in (size if isinstance(size, tuple) else (size,)))
     if any(length < 0 for length in shape):
         raise ValueError(f"A size is made of integers of at least 0. {size} was given. Ask for none, or for more.")
     drawn = np.empty(math.prod(shape), dtype=dtype)

@@ -13,13 +13,12 @@ that was given up and made anew would prefer whatever is easily decided.
 from __future__ import annotations
 
 from collections.abc import Callable
-from operator import index
 
 from flint import arb, ctx
 
 from sitr.loss.bounds import Number, ball
 from sitr.noise.coins import Coins, system_coins
-from sitr.noise.draws import positive
+from sitr.noise.draws import integer, positive
 
 _DIGITS = 128
 """How many digits of each number are read at first. Tests read fewer, so that more are often needed: the law stays."""
@@ -65,7 +64,7 @@ def rounded_student(*, scale: Number, freedom: int, coins: Coins | None = None) 
     >>> rounded_student(scale=0.001, freedom=30)
     0
     """
-    b, degrees = positive(scale, name="scale"), index(freedom)
+    b, degrees = positive(scale, name="scale"), integer(freedom, name="freedom")
     if degrees < 1:
         raise ValueError(
             f"Student's law has at least one degree of freedom. {freedom!r} was given. The more, the thinner its tails."
@@ -88,7 +87,7 @@ def rounded_spherical(*, scale: Number, size: int, coins: Coins | None = None) -
     >>> rounded_spherical(scale=0.001, size=3)
     [0, 0, 0]
     """
-    b, many = positive(scale, name="scale"), index(size)
+    b, many = positive(scale, name="scale"), integer(size, name="size")
     if many < 1:
         raise ValueError(f"A vector has at least one coordinate. {size!r} was given. Ask for one, or for more.")
 

@@ -67,7 +67,7 @@ class Selection:
                 f"An array of shape {given.shape} was given. Give one score for each that may be chosen."
             )
         # The message does not repeat a score: they are not public.
-        if given.dtype.kind not in "iub" and not all(map(_finite, given.tolist())):
+        if given.dtype.kind not in "iu" and not all(map(_finite, given.tolist())):
             raise ValueError(
                 "A score is a finite number. Something else was given. Leave out what must never be chosen."
             )
@@ -139,4 +139,6 @@ class Selection:
 
 
 def _finite(score: object) -> bool:
+    if isinstance(score, bool):
+        return False
     return isinstance(score, Rational) or (isinstance(score, float) and math.isfinite(score))

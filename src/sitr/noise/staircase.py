@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from operator import index
 from typing import overload
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from sitr.loss.bounds import Number, ball
 from sitr.noise.coins import Coins, system_coins
-from sitr.noise.draws import NEVER, Draws, Size, collect_integers, positive, random_bits
+from sitr.noise.draws import NEVER, Draws, Size, collect_integers, integer, positive, random_bits
 from sitr.noise.geometric import TABLES, GeometricLaw, geometric_law
 from sitr.noise.inversion import FULL, Digits, Inversion
 from sitr.noise.uniform import uniform_block
@@ -97,10 +96,10 @@ class StaircaseLaw:
 @lru_cache(TABLES, typed=True)
 def staircase_law(epsilon: Number, sensitivity: int, width: int | None, digits: Digits = FULL) -> StaircaseLaw:
     """Ready to be drawn from, once for each ε, Δ and r."""
-    rate, delta = positive(epsilon, name="epsilon"), index(sensitivity)
+    rate, delta = positive(epsilon, name="epsilon"), integer(sensitivity, name="sensitivity")
     if delta < 1:
         raise ValueError(f"A sensitivity is an integer of at least 1. {sensitivity} was given. Use a finer unit.")
-    r = _best_width(rate, delta) if width is None else index(width)
+    r = _best_width(rate, delta) if width is None else integer(width, name="width")
     if not 1 <= r <= delta:
         raise ValueError(
             f"A width lies between 1 and the sensitivity, {delta}. {width} was given. Choose one of these."

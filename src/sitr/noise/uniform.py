@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from operator import index
 from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sitr.noise.coins import Coins, system_coins
-from sitr.noise.draws import Draws, Size, collect_integers, random_bits
+from sitr.noise.draws import Draws, Size, collect_integers, integer, random_bits
 
 
 @overload
@@ -25,7 +24,7 @@ def uniform(*, bound: int, size: Size | None = None, coins: Coins | None = None)
     (0, dtype('O'))
     """
     tossed = system_coins() if coins is None else coins
-    b = index(bound)
+    b = integer(bound, name="bound")
     if size is None or b < 1:
         return tossed.below(b)  # which says what is wrong with a bound
     return collect_integers(lambda count: uniform_block(b, count, tossed), size=size, fits=b <= 2**63)
@@ -40,7 +39,7 @@ def permutation(*, size: int, coins: Coins | None = None) -> NDArray[np.int64]:
     >>> sorted(permutation(size=4).tolist())
     [0, 1, 2, 3]
     """
-    tossed, n = system_coins() if coins is None else coins, index(size)
+    tossed, n = system_coins() if coins is None else coins, integer(size, name="size")
     while True:
         words = tossed.words(n)
         order = np.argsort(words)
