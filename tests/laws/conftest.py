@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import pytest
 from flint import arb, ctx
 
-from sitr.flavors import lattice
+from sitr.flavors import profile
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
@@ -30,9 +30,12 @@ EPSILONS = [0, 0.1, 0.3, 1, 3, 8]
 
 @pytest.fixture(scope="module", autouse=True)
 def few_cells():
-    """Profiles are added on a coarse lattice here: it costs soundness nothing, and saves most of the time."""
+    """Profiles are added on a coarse lattice here: it costs soundness nothing, and saves most of the time.
+
+    The constant is patched where it is read: `profile` imports it by value.
+    """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lattice, "CELLS", 256)
+        patch.setattr(profile, "CELLS", 256)
         yield
 
 

@@ -591,3 +591,7 @@ def test_only_whole_numbers_count(flavor, times):
 def test_flavors_do_not_add(first, second):
     with pytest.raises(IncompatiblePromises, match=first.kind.__name__):
         first.few[-1] + second.few[-1]
+
+
+def test_profiles_are_added_on_the_coarse_lattice_of_these_tests():
+    assert len((PrivacyProfile(((1.0, 1e-3), (2.0, 1e-6))) * 20).points) <= 256  # 1750 on the usual lattice

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NoReturn
 
 from flint import arb
 
 from sitr.flavors.pure import PureDP
 from sitr.loss.bounds import Number, ball, exact, square_root_upward, upward
+from sitr.mechanisms.choice import unknown_loss
 from sitr.mechanisms.granularity import add_noise, granule, movement
 from sitr.mechanisms.mechanism import positive
 from sitr.noise.coins import Coins
@@ -55,6 +57,10 @@ class Spherical:
     def promise(self) -> PureDP:
         """ε = Δ/scale."""
         return PureDP(upward(exact(self.sensitivity) / exact(self.scale)))
+
+    def loss(self) -> NoReturn:
+        """Not known for vectors: an error says so."""
+        raise unknown_loss("Spherical", reason="of which only the largest loss is known")
 
     def error(self, *, size: int, confidence: Number = 0.95) -> Fraction:
         """A length that noise on so many numbers keeps to with this confidence: P(‖z‖ > t) = Q(d, t/scale).

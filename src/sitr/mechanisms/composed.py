@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import groupby
 from typing import Any
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
@@ -166,7 +167,9 @@ def _parts(mechanism: Mechanism) -> Counted:
     """The promises of the innermost mechanisms: their sum is smaller than that of sums, where squares are added."""
     match mechanism:
         case Composed(parts):
-            return [one for part in parts for one in _parts(part)]
+            # The same part a thousand times, as in (part,) * 1000, is asked once.
+            runs = [list(run) for _, run in groupby(parts, key=id)]
+            return [(promise, times * len(run)) for run in runs for promise, times in _parts(run[0])]
         case Repeated(inner, times):
             return [(promise, many * times) for promise, many in _parts(inner)]
     return [(mechanism.promise(), 1)]
