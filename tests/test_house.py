@@ -223,13 +223,12 @@ def hidden_imports(source: str) -> set[str]:
 
 
 def may_be_hidden(name: str, module: Path) -> bool:
-    """Extras where frames go in and out or models are fitted; slow libraries in commands; the package's lazy names."""
+    """Extras where frames go in and out or models are tried; slow libraries in commands; the package's lazy names."""
     part = module.relative_to(SOURCE).parts[0].removesuffix(".py")
     library = name.partition(".")[0]
     frames = library in {"pandas", "polars"} and part in {"backends", "report", "session"}
-    models = library in {"jax", "mbi", "optax"} and part == "releases"
     learning = name.startswith("sitr.learn.") and part == "session"  # an extra as a whole: it loads scikit-learn
-    return part in {"cli", "__init__"} or frames or models or learning
+    return part in {"cli", "__init__"} or frames or learning
 
 
 def test_hidden_imports_would_be_found() -> None:
