@@ -21,6 +21,9 @@ from sitr.learn.inputs import features, signs, targets
 class Rude:
     """Raises whatever is done with it."""
 
+    def __repr__(self) -> str:
+        return "Rude()"
+
     def __float__(self) -> float:
         raise RuntimeError("Ann is ill")
 
