@@ -50,6 +50,9 @@ def test_scores_that_are_fractions_move_by_no_whole_numbers(kind):
 
 def test_scores_are_exact():
     assert rational_scores(np.array([1, 2**62]), mechanism="M") == [1, 2**62]
+    mixed = rational_scores([np.int8(-3), Fraction(1, 3), 10**30], mechanism="M")  # type: ignore[list-item]
+    assert mixed == [-3, Fraction(1, 3), 10**30]
+    assert [type(score) for score in mixed] == [int, Fraction, int]
     assert whole_scores([10**30, np.int8(-3)], mechanism="M") == [10**30, -3]  # type: ignore[list-item]
     assert all(type(score) is int for score in whole_scores(np.array([1, 2], dtype=np.uint8), mechanism="M"))
 

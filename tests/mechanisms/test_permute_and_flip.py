@@ -10,6 +10,7 @@ from itertools import combinations, permutations, product
 import numpy as np
 import pytest
 from flint import arb, ctx
+from scipy.stats import binom
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.pure import PureDP
@@ -120,6 +121,63 @@ def test_the_error_is_exact_at_worst(candidates, confidence):
 
 
 # The release, and twins
+
+
+class Sides:
+    """Coins that show heads (0) or tails (1) as they are told, and then take this head."""
+
+    private = False
+
+    def __init__(self, sides, chosen):
+        self.sides, self.chosen, self.heads = sides, chosen, 0
+
+    def words(self, count):
+        assert count == len(self.sides)
+        return np.array(self.sides, dtype=np.uint64) * np.uint64(2**64 - 1)
+
+    def bits(self, count):
+        raise AssertionError(f"{count} more digits decide nothing here")
+
+    def below(self, bound):
+        self.heads = bound
+        return self.chosen
+
+
+@pytest.mark.parametrize("scores", [(7,), (0, 0), (0, 1, 3), (5, 5, 2, 0), (0, Fraction(1, 3), -2, 4), (3, 1, 4, 1, 5)])
+def test_all_coins_at_once_have_the_very_law_of_one_after_another(scores):
+    """All sides of all coins, and all heads that may be drawn, each with its probability."""
+    mechanism, found = PermuteAndFlip(epsilon=1), [arb(0)] * len(scores)
+    with ctx.workprec(BITS):
+        chances = [ball(mechanism._rate * (score - max(scores))).exp() for score in scores]
+        for sides in product((0, 1), repeat=len(scores)):
+            weight = math.prod((1 - p if side else p for p, side in zip(chances, sides, strict=True)), start=arb(1))
+            chosen, heads = 0, 1
+            while chosen < heads:
+                coins = Sides(sides, chosen)
+                index, heads = mechanism.release(scores, coins=coins), coins.heads
+                found[index] += weight / heads
+                chosen += 1
+        for own, other in zip(found, law(scores, mechanism._rate), strict=True):
+            assert abs(own - other) < 1e-60
+
+
+def test_many_candidates_are_chosen_as_often_as_they_should(misfit, alarm):
+    """300 candidates of three kinds, P(kind) = E[heads of the kind / all heads]; the first kind always shows heads."""
+    gaps, counts, coins = (0, 1, 4), (2, 100, 198), TestCoins(4)
+    scores = [-gap for gap, count in zip(gaps, counts, strict=True) for _ in range(count)]
+    drawn = [PermuteAndFlip(2).release(scores, coins=coins) for _ in range(1_500)]
+    seen = np.searchsorted(np.cumsum(counts), drawn, side="right")
+    heads = np.meshgrid(*(np.arange(count + 1) for count in counts[1:]), indexing="ij")
+    joint = math.prod(binom.pmf(k, n, math.exp(-gap)) for k, n, gap in zip(heads, counts[1:], gaps[1:], strict=True))
+    chances = [float((k * joint / (2 + sum(heads))).sum()) for k in (2, *heads)]
+    assert misfit(seen.tolist(), chances) > alarm
+
+
+def test_arrays_of_numpy_are_scores(alarm, misfit):
+    coins = TestCoins(5)
+    draws = [PermuteAndFlip(1).release(np.array([3, 0, 4, 2], dtype=np.uint8), coins=coins) for _ in range(2_000)]
+    assert misfit(draws, [float(p) for p in law((3, 0, 4, 2), Fraction(1, 2))]) > alarm
+    assert type(draws[0]) is int
 
 
 @pytest.mark.parametrize("mechanism", [PermuteAndFlip(1), PermuteAndFlip(0.5, 3), PermuteAndFlip(1, monotone=True)])

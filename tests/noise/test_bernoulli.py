@@ -3,16 +3,21 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import partial
+from importlib import import_module
 
 import numpy as np
 import pytest
-from flint import arb, fmpq
+from flint import arb, ctx, fmpq
 from scipy.stats import binomtest
 
-from sitr.noise.bernoulli import bernoulli, bernoulli_exponential, trials
+from sitr.loss.bounds import ball
+from sitr.noise.bernoulli import _MARGIN, _exponents, bernoulli, bernoulli_exponential, one_for_each, trials
 from sitr.noise.coins import TestCoins
+from sitr.noise.exponential import exponential
+from sitr.noise.inversion import Digits
 
 TRIALS = 400_000
+MODULE = import_module("sitr.noise.bernoulli")  # the package gives its name to the function
 DIGITS = (2**64 - 1) // 3  # the binary digits of one third: 0101…
 
 
@@ -116,3 +121,96 @@ def test_an_exponent_is_finite_and_not_negative(exponent):
 def test_a_negative_zero_is_zero():
     assert bernoulli(probability=-0.0) is False
     assert bernoulli_exponential(exponent=-0.0) is True
+
+
+# One coin for each gap
+
+RATE = Fraction(1, 20)
+GAPS: list[int | Fraction] = [0, 1, 7, Fraction(1, 3), Fraction(10**30 + 1, 10**29), 100, 400, 13_999, 14_001, 10**400]
+NEAR = [sign * 2**power for power in range(24) for sign in (-1, 1)]
+"""Words as near to a probability as floats can and cannot tell."""
+
+
+def expansion(exponent, bits):
+    """⌊2^bits·e^{−x}⌋ for a rational x > 0."""
+    with ctx.workprec(bits + 64):
+        return int(((-ball(exponent)).exp() * arb(2) ** bits).floor().unique_fmpz())
+
+
+def wrong_near(exponents, script):
+    """How many words near a probability, one after another, show the wrong side of the coin."""
+    wrong = 0
+    for x in exponents:
+        digits = expansion(x, 64)
+        words = [digits + offset for offset in NEAR if 0 <= digits + offset < 2**64]
+        heads = one_for_each([x] * len(words), rate=Fraction(1), coins=script(*words))
+        wrong += sum(head != (word < digits) for head, word in zip(heads.tolist(), words, strict=True))
+    return wrong
+
+
+TRICKY = [Fraction(x) for x in ("1/3", "1", "7/3", "0.1", "1e-3", "0.6931471805599453", "5", "11.1", "30")]
+
+
+def test_words_near_a_probability_fall_on_the_right_side(script):
+    assert wrong_near(TRICKY, script) == 0
+
+
+def test_a_twin_that_trusts_floats_falls_on_the_wrong_side(script, monkeypatch):
+    monkeypatch.setattr(MODULE, "_MARGIN", 0.0)
+    assert wrong_near(TRICKY, script) > 0
+
+
+def test_digits_are_added_where_a_word_is_not_enough(script):
+    x = Fraction(7, 3)
+    first, second = divmod(expansion(x, 128), 2**64)
+    for more, head in ((second - 1, True), (second + 1, False)):
+        coins = script(first - 2**40, first, first + 2**40, more)
+        assert one_for_each([x, x, x], rate=Fraction(1), coins=coins).tolist() == [True, head, False]
+        assert list(coins.rest) == []
+
+
+def test_chances_are_as_near_as_is_proved():
+    gaps = [*GAPS, *(Fraction(k, 7) for k in range(0, 100_000, 501)), Fraction(1, 10**400), 2 * 10**6]
+    floats = exponential(_exponents(gaps, RATE)).tolist()
+    with ctx.workprec(200):
+        for found, gap in zip(floats, gaps, strict=True):
+            assert abs(arb(found) - (-ball(RATE * gap)).exp()) <= arb(17 * 2.0**-53 + 2.0**-1000)
+    assert _MARGIN >= 19 * 2.0**-53
+
+
+@pytest.mark.parametrize("digits", [Digits(), Digits(4, 8), Digits(8, 20), Digits(4, 60)])
+def test_each_coin_follows_its_own_law(digits, alarm):
+    coins, rounds = TestCoins(5), 4_000
+    tossed = np.array([one_for_each(GAPS, rate=RATE, coins=coins, digits=digits) for _ in range(rounds)])
+    for heads, gap in zip(tossed.sum(axis=0).tolist(), GAPS, strict=True):
+        chance = float((-ball(RATE * gap)).exp())
+        assert binomtest(heads, rounds, chance).pvalue > alarm
+
+
+def test_coins_of_one_toss_are_independent(alarm):
+    """Neighbours with the same gap: both show heads with probability p²."""
+    heads = one_for_each([20] * TRIALS, rate=RATE, coins=TestCoins(6))
+    both = int(np.sum(heads[::2] & heads[1::2]))
+    assert binomtest(both, TRIALS // 2, math.exp(-2)).pvalue > alarm
+
+
+def test_a_wrong_answer_to_a_tie_is_rejected(alarm, monkeypatch):
+    monkeypatch.setattr(MODULE, "settle", lambda *_, **__: 0)
+    heads = one_for_each([1] * TRIALS, rate=RATE, coins=TestCoins(7), digits=Digits(4, 8))
+    assert binomtest(int(heads.sum()), TRIALS, math.exp(-RATE)).pvalue < alarm
+
+
+def test_a_gap_of_zero_always_shows_a_head(script):
+    assert one_for_each([0, 0, 0], rate=RATE, coins=script(0, 2**63, 2**64 - 1)).all()
+
+
+def test_scales_beyond_all_floats(alarm):
+    huge = 10**400
+    heads = one_for_each([huge] * TRIALS, rate=Fraction(1, huge), coins=TestCoins(8))
+    assert binomtest(int(heads.sum()), TRIALS, math.exp(-1)).pvalue > alarm
+    assert one_for_each([1] * 1000, rate=Fraction(1, huge), coins=TestCoins(9)).all()
+    assert not one_for_each([Fraction(1, 3)] * 1000, rate=Fraction(huge), coins=TestCoins(9)).any()
+
+
+def test_no_gaps_need_no_coins(script):
+    assert one_for_each([], rate=RATE, coins=script()).shape == (0,)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NoReturn
 
+import numpy as np
 from flint import arb, ctx
 
 from sitr.flavors.pure import PureDP
@@ -14,7 +15,7 @@ from sitr.mechanisms.choice import Scores, rational_scores, steepness, unknown_l
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.granularity import movement
 from sitr.mechanisms.mechanism import flag, natural, positive
-from sitr.noise.bernoulli import bernoulli_exponential
+from sitr.noise.bernoulli import one_for_each
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import inside
 
@@ -73,14 +74,14 @@ class PermuteAndFlip:
     def release(self, scores: Scores, *, coins: Coins | None = None) -> int:
         """The index of the candidate that is chosen.
 
-        The first head in random order is any of the heads with equal chances. So every coin is tossed, as many for
-        one table as for another, and one of the heads is drawn; the best candidate always has one.
+        All coins are tossed at once and one of the heads is drawn. That is the same law: the coins do not depend on the
+        order, and whatever the set of heads, each of them comes first in equally many orders. The best candidate always
+        shows a head, and there are as many coins for one table as for another.
         """
         given = rational_scores(scores, mechanism="PermuteAndFlip")
         tossed, best = system_coins() if coins is None else coins, max(given)
-        flips = [bernoulli_exponential(exponent=self._rate * (best - score), coins=tossed) for score in given]
-        heads = [i for i, head in enumerate(flips) if head]
-        return heads[tossed.below(len(heads))]
+        heads = np.flatnonzero(one_for_each([best - score for score in given], rate=self._rate, coins=tossed))
+        return int(heads[tossed.below(len(heads))])
 
     @property
     def _rate(self) -> Fraction:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import overload
 
 import numpy as np
@@ -12,9 +13,13 @@ from numpy.typing import NDArray
 from sitr.loss.bounds import Number, ball
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import Size, collect, finite
-from sitr.noise.inversion import FULL, Digits, Inversion
+from sitr.noise.exponential import LARGE, exponential
+from sitr.noise.inversion import FULL, Digits, Inversion, settle
 
 Outcomes = NDArray[np.bool_]
+
+_MARGIN = 2.0**-48
+"""More than a probability in floats may be off by: `one_for_each` proves it."""
 
 
 @overload
@@ -62,3 +67,40 @@ def trials(
     if size is None:
         return law.one(tossed) == 1
     return collect(lambda count: law.many(count, tossed) == 1, size=size, dtype=np.bool_)
+
+
+def one_for_each(gaps: Sequence[int | Fraction], *, rate: Fraction, coins: Coins, digits: Digits = FULL) -> Outcomes:
+    """One coin for each gap g ≥ 0: true with probability e^{−rate·g}, exactly. Nothing is kept of the gaps.
+
+    Floats decide whether U < e^{−x}, unless the two are too near to each other: then Arb does, with more digits of U.
+    x = rate·g is rounded once, by at most u·x with u = 2^{−53}, and x·e^{−x} < 0.4: that moves e^{−x} by less than u.
+    `exponential` adds 16u, and the margin itself is added with an error of at most 2u: together 19u < 2^{−48} = 32u.
+    (Where x > 700, or where it is too small for a float, less than 2^{−1000} is added.)
+
+    >>> from sitr.noise.coins import system_coins
+    >>> one_for_each([0, 10**9], rate=Fraction(1, 2), coins=system_coins()).tolist()
+    [True, False]
+    """
+    drawn = coins.words(len(gaps)) >> np.uint64(64 - digits.word)
+    known = min(digits.word, 53)
+    v = (drawn >> np.uint64(digits.word - known)).astype(np.float64)
+    chances = exponential(_exponents(gaps, rate))
+    heads = (v + 1) * 2.0**-known <= chances - _MARGIN
+    possible = v * 2.0**-known < chances + _MARGIN
+    for at in np.flatnonzero(heads != possible).tolist():
+        heads[at] = _settled(rate * gaps[at], int(drawn[at]), coins, digits)
+    return heads
+
+
+def _exponents(gaps: Sequence[int | Fraction], rate: Fraction) -> NDArray[np.float64]:
+    """min(rate·g, 700). Python rounds the quotient of two integers correctly, however large they are."""
+    most, up, down = int(LARGE), rate.numerator, rate.denominator
+    ratios = ((up * gap.numerator, down * gap.denominator) for gap in gaps)
+    return np.fromiter((min(n, most * d) / d for n, d in ratios), dtype=np.float64, count=len(gaps))
+
+
+def _settled(exponent: Fraction, drawn: int, coins: Coins, digits: Digits) -> bool:
+    def survival(i: int) -> arb:
+        return (-ball(exponent)).exp() if i == 1 else arb(0)
+
+    return settle(survival, drawn, digits.word, coins=coins, more=digits.word) == 1
