@@ -9,14 +9,14 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import chi2
+from scipy.stats import binom, chi2, halfnorm
 
 from sitr.errors import DescriptionError, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.loss.bounds import upward
-from sitr.mechanisms.dilation import laplace_dilation
+from sitr.mechanisms.dilation import laplace_delta, laplace_dilation
 from sitr.mechanisms.random_noise import RandomNoise, _chosen
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
@@ -145,6 +145,131 @@ def continuous(laws, epsilon):
     middle = (grid[1:] + grid[:-1]) / 2
     p, q = (np.exp(-np.abs(middle - m) / w) / (2 * w) for m, w in ((centre, scale), (other, wide)))
     return max(np.sum(np.maximum(a - math.exp(epsilon) * b, 0) * np.diff(grid)) for a, b in ((p, q), (q, p)))
+
+
+# As published, where nothing makes S change slowly
+
+GAMMA, DELTA, ALARM = 0.2, 1e-9, 1e-7
+
+
+def divergence(shift, dilation, epsilon):
+    """The larger H_{e^ε} of both directions, for Laplace laws of scale 1 at 0 and of scale r = e^b at d ≥ 0.
+
+    The loss of the wide law, −b − |x − d|/r + |x|, exceeds ε beyond two points: below one that is negative, and above
+    one that is less than d only if d − b > ε. The loss of the narrow law is largest at 0, where it is b + d/r, and
+    exceeds ε between two points, of which the upper one is more than d only if b − d > ε.
+    """
+    d, b = shift, np.maximum(dilation, 1e-200)
+    r, steep = np.exp(b), -np.expm1(-b)
+    low, high = -(epsilon + b + d / r) / steep, (epsilon + b - d / r) / steep
+    high = np.where(d - b > epsilon, (epsilon + b + d / r) / (1 + 1 / r), high)
+    wide = under((low - d) / r) + under((d - high) / r) - math.exp(epsilon) * (under(low) + under(-high))
+    excess = np.maximum(b + d / r - epsilon, 0)
+    left, right = -excess / steep, np.where(b - d > epsilon, (b - epsilon - d / r) / steep, excess / (1 + 1 / r))
+    narrow = under(right) - under(left) - math.exp(epsilon) * (under((right - d) / r) - under((left - d) / r))
+    return np.maximum(wide, np.where(excess > 0, narrow, 0))
+
+
+def under(x):
+    """P(Z ≤ x) for Laplace noise Z of scale 1."""
+    tail = 0.5 * np.exp(-np.abs(x))
+    return np.where(x < 0, tail, 1 - tail)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.002, 0.3, 1.0])
+@pytest.mark.parametrize("dilation", [0.0, 0.001, 0.1, 0.7, 2.0])
+@pytest.mark.parametrize("shift", [0.0, 0.001, 0.25, 0.9, 3.0])
+def test_the_closed_form_is_the_divergence_of_the_two_laws(shift, dilation, epsilon):
+    """On a lattice of 2000 steps for each scale, where only the steps at which the loss crosses ε lose something."""
+    summed = hockey_stick(0, 2000.0, round(2000 * shift), 2000 * math.exp(dilation), epsilon)
+    assert divergence(shift, dilation, epsilon) == pytest.approx(summed, rel=1e-6, abs=2e-7)
+
+
+def test_in_the_worst_case_the_closed_form_is_that_of_the_library():
+    dilation = laplace_dilation(0.002, delta=DELTA, shift=0.001)
+    worst = laplace_delta(0.002, shift=0.001, dilation=dilation)
+    assert divergence(0.001, dilation, 0.002) == pytest.approx(worst, rel=1e-6) == pytest.approx(DELTA, rel=1e-6)
+
+
+def outcomes(moved, before, after, epsilon):
+    """How many draws break (ε, δ), which is the definition; and how many break what the proof supposes, which is more.
+
+    The newcomer moves the mean by moved/n, and the noise has the scales before/(nα) and after/(nα), α = ε/2.
+    """
+    narrow, dilation = np.minimum(before, after), np.abs(np.log(before / after))
+    broken = divergence(epsilon / 2 * moved / narrow, dilation, epsilon) > DELTA
+    allowed = laplace_dilation(epsilon, delta=DELTA, shift=epsilon / 2)
+    return np.array([np.sum(broken), np.sum((moved > narrow) | (dilation > allowed))])
+
+
+def published_mechanism(size, epsilon):
+    rule = random(mean, size=size, gamma=GAMMA, granularity=2.0**-30, pairs=Pairs.PUBLISHED)
+    return RandomNoise.fitting(ApproximateDP(epsilon, DELTA), sensitivity=rule)
+
+
+def quantiles(people, rank):
+    """The h of this rank among the disjoint pairs of each row."""
+    m = people.shape[1] // 2
+    return np.partition(np.abs(people[:, :m] - people[:, m : 2 * m]), rank - 1, axis=1)[:, rank - 1]
+
+
+def whole_samples(rng, size, epsilon, *, trials, block=200):
+    """Draw n + 1 normal numbers, of which the last takes the place of the one before it."""
+    rank, found = published_mechanism(size, epsilon).sensitivity.ladder().rank, np.zeros(2, dtype=int)
+    for _ in range(trials // block):
+        people = rng.normal(size=(block, size + 1))
+        leaves, comes = people[:, -2].copy(), people[:, -1]
+        before = quantiles(people[:, :-1], rank)
+        people[:, -2] = comes
+        found += outcomes(np.abs(leaves - comes), before, quantiles(people[:, :-1], rank), epsilon)
+    return found
+
+
+def changed_pairs(rng, size, epsilon, *, trials, block=200_000):
+    """The same law, from five numbers for each draw: only one pair changes, and S is its h, held between two others.
+
+    These two are the h of ranks r − 1 and r among the m − 1 pairs that stay. Half-normal quantiles take uniform numbers
+    of these ranks to them: the lower is a beta variable, and the upper is the least of the m − r that lie above it.
+    """
+    ladder, found = published_mechanism(size, epsilon).sensitivity.ladder(), np.zeros(2, dtype=int)
+    above = ladder.values - ladder.rank
+    for _ in range(trials // block):
+        lower = rng.beta(ladder.rank - 1, above + 1, size=block)
+        upper = 1 - (1 - lower) * rng.random(block) ** (1 / above)
+        low, high = math.sqrt(2) * halfnorm.ppf(lower), math.sqrt(2) * halfnorm.ppf(upper)
+        partner, leaves, comes = rng.normal(size=(3, block))
+        before, after = (np.clip(np.abs(partner - one), low, high) for one in (leaves, comes))
+        found += outcomes(np.abs(leaves - comes), before, after, epsilon)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("size", "epsilon", "trials", "rates"),
+    [
+        # By `changed_pairs` with default_rng(20111) and 20,000,000 draws: ± 0.0003 with 95% confidence.
+        pytest.param(2000, 0.002, 40_000, (0.1940, 0.2608), id="γ is kept"),
+        pytest.param(20_000, 0.0002, 12_000, (0.2333, 0.3107), id="γ is broken"),
+    ],
+)
+def test_how_often_the_published_recipe_breaks_its_promise(size, epsilon, trials, rates):
+    for count, draws in ((whole_samples, trials), (changed_pairs, 1_000_000)):
+        found = count(np.random.default_rng(2017), size, epsilon, trials=draws)
+        low, high = binom.interval(1 - ALARM, draws, rates)
+        assert np.all((low <= found) & (found <= high))
+        assert high[0] < low[1]  # what breaks the proof does not always break the promise
+    # The million draws tell the rate from γ.
+    below, above = binom.interval(1 - ALARM, 1_000_000, GAMMA)
+    assert (found[0] < below) == (rates[0] < GAMMA)
+    assert (found[0] > above) == (rates[0] > GAMMA)
+
+
+def test_the_noise_as_published_is_fitted_to_that_quantile():
+    mechanism, people = published_mechanism(2000, 0.002), np.random.default_rng(3).normal(size=(20, 2000))
+    rule = mechanism.sensitivity
+    scales = np.array([rule.scale(rule.sample(row), dilation=mechanism.dilation) for row in people])
+    found = scales * float(rule.subject.granularity)
+    assert found == pytest.approx(quantiles(people, rule.ladder().rank) / 2000, rel=1e-5)
 
 
 # The mechanism

@@ -22,7 +22,6 @@ from sitr.errors import DescriptionError, InvalidPromise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.loss.bounds import upward
-from sitr.mechanisms.dilation import laplace_dilation
 from sitr.sensitivity.pairs import Ladder, disjoint, drawn, every, ordered, published
 
 ALARM = 1e-7
@@ -182,7 +181,7 @@ def failed_of(population, ladder, *, n, trials, block=20_000, **options):
 
 
 @every_population
-@pytest.mark.parametrize("dilation", [0.05, 1.0])
+@pytest.mark.parametrize("dilation", [1e-4, 0.05, 1.0])
 def test_disjoint_pairs_keep_gamma(population, dilation):
     ladder, trials = disjoint(60, gamma=0.2), 20_000
     assert at_most(failed_of(population, ladder, n=60, trials=trials, dilation=dilation), trials) <= 0.2
@@ -226,17 +225,6 @@ def test_the_rank_among_the_pairs_that_are_there_would_be_too_low():
     heavy = POPULATIONS["heavier than every power"]
     assert at_most(failed_of(heavy, ladder, **options), trials) <= 0.2
     assert at_least(failed_of(heavy, replace(ladder, rank=36), **options), trials) > 0.2
-
-
-@pytest.mark.slow
-def test_as_published_it_is_not_kept_for_this_number_of_people():
-    """Even for normal numbers: nothing makes S change slowly, and the γ of the paper does not count that."""
-    dilation = laplace_dilation(0.002, delta=1e-9, shift=0.001)
-    options = {"n": 2000, "trials": 8000, "block": 1000, "dilation": dilation}
-    failed = failed_of(POPULATIONS["normal"], published(2000, gamma=0.2), **options)
-    assert at_least(failed, 8000) > 0.2
-    ours = failed_of(POPULATIONS["normal"], disjoint(2000, gamma=0.2), **options)
-    assert at_most(ours, 8000) <= 0.2
 
 
 # Pairs that are drawn
