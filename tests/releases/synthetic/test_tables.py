@@ -179,3 +179,14 @@ def test_more_rows_make_finer_groups(sheet: Sheet) -> None:
     assert numbers[0] == 2
     assert numbers == sorted(numbers)
     assert numbers[-1] == planning.MOST_GROUPS
+
+
+@pytest.mark.parametrize("price", [PureDP(1e-30), ZeroConcentratedDP(1e-60), ApproximateDP(1e-30, 1e-60)], ids=repr)
+@pytest.mark.parametrize("method", Method)
+def test_noise_larger_than_any_data_set_fails_nothing(
+    sheet: Sheet, town: Codes, price: Promise, method: Method
+) -> None:
+    """The price is spent when this runs, so no noise may stop it. Half of the totals are far above 2^53."""
+    totals = [measured(sheet, town, price, method, seed).total for seed in range(8)]
+    assert max(totals) == 2.0**53
+    assert min(totals) < 0

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitr.noise.coins import Coins
-from sitr.releases.projection import lattice, simplex
+from sitr.releases.projection import MOST_TOTAL, lattice, simplex
 from sitr.releases.synthetic.axes import Axis, Codes
 from sitr.releases.synthetic.plan import MOST_PAIRS, Method, Noise, SynthesisPlan, deviation
 from sitr.releases.ties import best_ties
@@ -61,10 +61,10 @@ def measure(plan: SynthesisPlan, codes: Codes, *, coins: Coins) -> Measured:
         shape = tuple(axis.cells for axis in axes)
         whole = np.ravel_multi_index(tuple(codes.T), shape) if len(codes) else np.empty(0, dtype=np.int64)
         (table,) = _noisy([tuple(range(len(axes)))], [whole], [shape], plan.alone(), coins)
-        total = float(table.counts.sum())
+        total = _at_most(float(table.counts.sum()))
         return Measured(total, (table,), (joint_shares(table, total),))
     alone = _noisy([(i,) for i in range(len(axes))], list(codes.T), [(a.cells,) for a in axes], plan.alone(), coins)
-    total = _total(alone)
+    total = _at_most(_total(alone))
     known = tuple(shares(table.counts, total) for table in alone)
     pairs: list[tuple[int, ...]] = list(combinations(range(len(axes)), 2))
     chosen_by: tuple[Table, ...] = ()
@@ -78,6 +78,11 @@ def measure(plan: SynthesisPlan, codes: Codes, *, coins: Coins) -> Measured:
     sizes = [int(each.max()) + 1 for each in groups]
     noises = plan.paired().noises([sizes[i] * sizes[j] for i, j in pairs])
     return Measured(total, alone, known, groups, chosen_by, grouped(pairs, codes, groups, noises, coins))
+
+
+def _at_most(total: float) -> float:
+    """A number of rows that can be computed with: a tiny price buys noise that is larger than any data set."""
+    return min(total, float(MOST_TOTAL))
 
 
 def shares(counts: Weights, total: float) -> Weights:
