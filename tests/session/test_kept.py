@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -163,3 +164,90 @@ def test_a_full_disk_costs_no_answer(open_budget: Callable[..., Budget], monkeyp
         made = budget.synthesize().release(PRICE)
     assert made.kept is None
     assert made.table(5).num_rows == 5
+
+
+def edited(path: Path, edit: Callable[[dict[str, Any], dict[str, Any]], None]) -> Path:
+    """A copy of the file with another header or other arrays."""
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    header = json.loads(str(arrays.pop("header")))
+    edit(header, arrays)
+    copy = path.with_name("edited.npz")
+    np.savez(copy, header=np.array(json.dumps(header)), **arrays)
+    return copy
+
+
+def with_total(total: float) -> Callable[..., None]:
+    def edit(header: dict[str, Any], _: Any) -> None:
+        header["measured"]["Measured"]["total"] = total
+
+    return edit
+
+
+def less_noise(header: dict[str, Any], _: Any) -> None:
+    header["measured"]["Measured"]["alone"][0]["Table"]["noise"]["Gaussian"]["sigma"] = {"Fraction": "1/1000"}
+
+
+def negative_share(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    arrays[header["measured"]["Measured"]["shares"][0]["array"]][0] = -0.1
+
+
+def no_group(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    arrays[header["measured"]["Measured"]["groups"][0]["array"]][0] = -1
+
+
+def infinite_count(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    arrays[header["measured"]["Measured"]["alone"][0]["Table"]["counts"]["array"]][0] = np.inf
+
+
+def fewer_tables(header: dict[str, Any], _: Any) -> None:
+    header["measured"]["Measured"]["pairs"] = []
+
+
+EDITS = [with_total(1e20), with_total(np.nan), less_noise, negative_share, no_group, infinite_count, fewer_tables]
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edited_file_is_refused(open_budget: Callable[..., Budget], edit: Callable[..., None]) -> None:
+    """Of a total of 10²⁰ rows, Σ|c − s| overflows: one row would move it by 2^64, however much noise is paid for."""
+    asked = open_budget().synthesize(method=Method.MARGINALS)
+    kept = asked.release(PRICE).kept
+    assert kept is not None
+    assert asked.resume(edited(kept, lambda *_: None), PRICE).private
+    with pytest.raises(QuestionError, match="changed or is damaged"):
+        asked.resume(edited(kept, edit), PRICE)
+
+
+def test_one_table_of_all_columns_is_checked_too(open_budget: Callable[..., Budget]) -> None:
+    asked = open_budget().synthesize(method=Method.JOINT)
+    kept = asked.release(PRICE).kept
+    assert kept is not None
+    for edit in (with_total(1e20), less_noise, negative_share):
+        with pytest.raises(QuestionError, match="changed or is damaged"):
+            asked.resume(edited(kept, edit), PRICE)
+
+
+def test_tables_are_resumed_at_the_price_in_the_ledger(
+    open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file cannot claim that more, or less, was paid for it."""
+    dear = sitr.ZeroConcentratedDP(0.9)
+    asked = open_budget().synthesize()
+    kept = asked.release(PRICE).kept
+    assert kept is not None
+
+    def claim(header: dict[str, Any], _: Any) -> None:
+        header["plan"] = repr(plan(asked.sheet, dear))
+
+    monkeypatch.setattr("sitr.session.kept.as_planned", lambda *_: True)
+    with pytest.raises(LedgerError, match="no such entry"):
+        asked.resume(edited(kept, claim), dear)
+
+
+def test_tables_of_another_ledger_are_not_overwritten(open_budget: Callable[..., Budget], tmp_path: Path) -> None:
+    budgets = [open_budget("sitr.db"), open_budget("sitr.sqlite")]
+    kept = [budget.synthesize().release(PRICE).kept for budget in budgets]
+    assert kept == [tmp_path / "sitr.entry-1.npz", tmp_path / "sitr.entry-1-2.npz"]
+    for budget, path in zip(budgets, kept, strict=True):
+        assert path is not None
+        assert budget.synthesize().resume(path, PRICE).receipt.entry == 1

@@ -3,6 +3,10 @@
 The file holds what was released and nothing else: the plan as text, the noisy counts, and the number of the charge in
 the ledger. No exact count is ever written. It lies beside the ledger and stays there: new rows can be drawn from it
 whenever they are needed, without another charge. It can be deleted like any other answer.
+
+The file is not signed. What can be checked is checked when it is read: the request, the charge in the ledger and its
+price, the noise of every table, and that all numbers are possible ones. Whoever can write the file can still change the
+noisy counts, and the mark of rows that were made with test coins: the file is as trustworthy as its folder.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ import json
 import os
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -25,7 +30,7 @@ from sitr.ledger.sql import SqlLedger
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.releases.synthetic.plan import SynthesisPlan
-from sitr.releases.synthetic.tables import Measured, Table
+from sitr.releases.synthetic.tables import Measured, Table, as_planned
 
 VERSION = 1
 _CLASSES = {kind.__name__: kind for kind in (Measured, Table, Gaussian, Laplace)}
@@ -46,10 +51,16 @@ class KeptTables:
 
 
 def place(ledger: Ledger, entry: Entry) -> Path | None:
-    """Beside the ledger; None for a ledger that is not a file."""
+    """Beside the ledger, in a new file; None for a ledger that is not a file.
+
+    Other ledgers in the same folder have entries of the same number, and so has a lost ledger that was made anew: what
+    was paid for there is not overwritten.
+    """
     if not isinstance(ledger, SqlLedger):
         return None
-    return ledger.path.with_name(f"{ledger.path.stem}.entry-{entry.number}.npz")
+    stem = f"{ledger.path.stem}.entry-{entry.number}"
+    names = chain([f"{stem}.npz"], (f"{stem}-{copy}.npz" for copy in count(2)))
+    return next(path for name in names if not (path := ledger.path.with_name(name)).exists())
 
 
 def keep(path: Path, plan: SynthesisPlan, measured: Measured, entry: Entry, *, private: bool) -> None:
@@ -88,7 +99,8 @@ def read_kept(path: Path, plan: SynthesisPlan) -> KeptTables:
             measured = _built(header["measured"], file)
             found = KeptTables(measured, header["entry"], header["question"], header["at"], header["private"] is True)
             version, planned = header["sitr"], header["plan"]
-    except (OSError, ValueError, TypeError, KeyError, EOFError, BadZipFile) as error:
+            possible = planned != repr(plan) or as_planned(plan, measured)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, EOFError, BadZipFile) as error:
         given = f"There is none at {path}." if isinstance(error, FileNotFoundError) else f"{path} is not such a file."
         raise QuestionError(
             wanted="A file of noisy tables that Sitr kept was wanted.", given=given, do="Check the path."
@@ -98,6 +110,12 @@ def read_kept(path: Path, plan: SynthesisPlan) -> KeptTables:
             wanted="Noisy tables are resumed with the same columns, cells, price and method as they were paid for.",
             given=f"{path} was kept for another request.",
             do="Repeat the original request word for word. Nothing was spent.",
+        )
+    if not possible:
+        raise QuestionError(
+            wanted="Noisy tables are resumed as they were written.",
+            given=f"{path} holds other tables, other noise or impossible numbers for this request.",
+            do="The file was changed or is damaged: restore it. Nothing was spent.",
         )
     return found
 

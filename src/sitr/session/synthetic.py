@@ -99,8 +99,8 @@ class Synthesis:
         made = plan(self.sheet, checked(price), method=self.method)
         found = read_kept(Path(path), made)
         schema, account = self._schema(), account_name(self.table)
-        paid = (found.entry, found.question, found.at)
-        entries = (e for e in self.ledger.entries(account) if (e.number, e.question, e.at.isoformat()) == paid)
+        paid = (found.entry, found.question, found.at, self.ledger.standing(account).charge(made.price))
+        entries = (e for e in self.ledger.entries(account) if (e.number, e.question, e.at.isoformat(), e.price) == paid)
         if (entry := next(entries, None)) is None:
             raise LedgerError(
                 wanted=f"The ledger of {self.table.name} must hold the charge that paid for these tables.",

@@ -141,3 +141,13 @@ def test_an_approximate_price_buys_the_noise_that_errs_less(sheet: Sheet, town: 
         spent = Composed((found.distances, *found.tables)).promise()
         kept = spent if isinstance(spent, PureDP) else spent.to_approximate(delta=price.delta)  # type: ignore[union-attr]
         assert price.epsilon * (1 - 1e-6) < kept.epsilon <= price.epsilon
+
+
+def test_no_noisy_number_of_rows_makes_distances_overflow(sheet: Sheet, town: Codes) -> None:
+    """One row more moves each distance by one, even if noise says that there are 10²⁰ rows."""
+    whole = made(sheet, town)
+    huge = replace(whole, measured=replace(whole.measured, total=1e20))
+    everywhere = np.repeat(town[:1], 5, axis=0)
+    before, after = (np.array(distances(huge, everywhere, rows), dtype=object) for rows in (town[:0], town[:1]))
+    assert max(abs(after - before)) == 1
+    assert min(before) >= 0

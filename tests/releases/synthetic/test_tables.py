@@ -22,7 +22,7 @@ from sitr.releases.synthetic import tables
 from sitr.releases.synthetic.axes import Axis, Codes, Steps
 from sitr.releases.synthetic.plan import Method, SynthesisPlan, plan
 from sitr.releases.synthetic.sheet import Sheet
-from sitr.releases.synthetic.tables import Measured, group, measure
+from sitr.releases.synthetic.tables import Measured, as_planned, group, measure
 
 
 def measured(sheet: Sheet, codes: Codes, price: Promise, method: Method | None = None, seed: int = 3) -> Measured:
@@ -190,3 +190,25 @@ def test_noise_larger_than_any_data_set_fails_nothing(
     totals = [measured(sheet, town, price, method, seed).total for seed in range(8)]
     assert max(totals) == 2.0**53
     assert min(totals) < 0
+
+
+@pytest.mark.parametrize("method", [*Method, None])
+@pytest.mark.parametrize("price", [PureDP(1.0), ApproximateDP(0.5, 1e-9), PureDP(1e-30)], ids=repr)
+def test_what_was_measured_is_as_planned(sheet: Sheet, town: Codes, price: Promise, method: Method | None) -> None:
+    made = plan(sheet, price, method=method)
+    for codes in (town, town[:0]):
+        found = measure(made, codes, coins=TestCoins(1))
+        assert as_planned(made, found)
+        assert not as_planned(plan(sheet, PureDP(2.0), method=method), found)
+
+
+def test_chosen_pairs_are_as_planned(monkeypatch: pytest.MonkeyPatch, sheet: Sheet, town: Codes) -> None:
+    for module in (planning, tables):
+        monkeypatch.setattr(module, "MOST_PAIRS", 2)
+    made = plan(sheet, PureDP(1.0), method=Method.MARGINALS)
+    found = measure(made, town, coins=TestCoins(1))
+    assert len(found.pairs) == 2 < len(found.chosen_by)
+    assert as_planned(made, found)
+    for other in ((), found.pairs[:1], (found.pairs[0], found.pairs[0]), found.pairs[::-1] + found.chosen_by[-1:]):
+        assert not as_planned(made, replace(found, pairs=other))
+    assert not as_planned(made, replace(found, chosen_by=found.chosen_by[1:]))

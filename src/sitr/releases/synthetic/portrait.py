@@ -12,6 +12,7 @@ import pyarrow as pa
 from sitr.errors import FewerThanAsked
 from sitr.noise.coins import Coins
 from sitr.query.nodes import Predicate
+from sitr.releases.projection import MOST_TOTAL
 from sitr.releases.synthetic.axes import Axis, Codes
 from sitr.releases.synthetic.draw import from_mixture, from_table
 from sitr.releases.synthetic.mixture import Mixture, Progress, fit
@@ -47,8 +48,8 @@ class Portrait:
 
     @property
     def size(self) -> int:
-        """The noisy number of rows of the data set, at least 0."""
-        return max(0, round(self.measured.total))
+        """The noisy number of rows of the data set, from 0 to 2^53: what counts are compared with must not overflow."""
+        return min(MOST_TOTAL, max(0, round(self.measured.total)))
 
     def marginal(self, *columns: int) -> Weights:
         """The probabilities of one column, or of a pair, as the model has them."""

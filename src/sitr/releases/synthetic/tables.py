@@ -80,6 +80,60 @@ def measure(plan: SynthesisPlan, codes: Codes, *, coins: Coins) -> Measured:
     return Measured(total, alone, known, groups, chosen_by, grouped(pairs, codes, groups, noises, coins))
 
 
+def as_planned(plan: SynthesisPlan, measured: Measured) -> bool:
+    """Whether `measure` could have made this for the plan: the same tables with the same noise, and possible numbers.
+
+    Tables that were read from a file pass through here. Whoever edits a file can choose the noisy counts, but neither
+    numbers with which a later measurement of the data would fail or overflow, nor a noise that was never added.
+    """
+    cells = [axis.cells for axis in plan.sheet.axes]
+    places = tuple(range(len(cells)))
+    if not isinstance(measured.total, float) or not -math.inf < measured.total <= MOST_TOTAL:
+        return False
+    if plan.method is Method.JOINT:
+        whole = _tables_are(measured.alone, [places], [tuple(cells)], plan.alone())
+        rest = (*measured.groups, *measured.chosen_by, *measured.pairs)
+        return whole and not rest and _laws(measured.shares, [math.prod(cells)])
+    singles: list[tuple[int, ...]] = [(place,) for place in places]
+    known = _tables_are(measured.alone, singles, [(count,) for count in cells], plan.alone())
+    if not (known and _laws(measured.shares, cells) and _groupings(measured.groups, cells)):
+        return False
+    pairs: list[tuple[int, ...]] = list(combinations(places, 2))
+    if (choice := plan.choosing()) is None:
+        chosen = not measured.chosen_by
+    else:
+        chosen = _tables_are(measured.chosen_by, pairs, None, choice.noises([1] * len(pairs)))
+        pairs = [table.columns for table in measured.pairs if table.columns in pairs]
+        chosen = chosen and len(set(pairs)) == MOST_PAIRS
+    sizes = [int(each.max()) + 1 for each in measured.groups]
+    shapes: list[tuple[int, ...]] = [(sizes[i], sizes[j]) for i, j in pairs]
+    return chosen and _tables_are(measured.pairs, pairs, shapes, plan.paired().noises([i * j for i, j in shapes]))
+
+
+def _tables_are(
+    tables: Sequence[Table],
+    columns: Sequence[tuple[int, ...]],
+    shapes: Sequence[tuple[int, ...]] | None,
+    noises: Sequence[Noise],
+) -> bool:
+    """Tables of these columns, with these shapes if they are given, and with this noise."""
+    described = [table.columns for table in tables] == list(columns) and [table.noise for table in tables] == [*noises]
+    formed = shapes is None or [table.counts.shape for table in tables] == list(shapes)
+    return described and formed and all(bool(np.isfinite(table.counts).all()) for table in tables)
+
+
+def _laws(found: Sequence[Weights], sizes: Sequence[int]) -> bool:
+    """Probabilities of this many cells each."""
+    formed = [share.shape for share in found] == [(size,) for size in sizes]
+    return formed and all(bool(share.min() >= 0 and abs(share.sum() - 1) < 1e-6) for share in found)
+
+
+def _groupings(found: Sequence[Codes], sizes: Sequence[int]) -> bool:
+    """Groups 0, 1, 2, … of this many cells each, none of them empty."""
+    formed = [(each.shape, each.dtype.kind) for each in found] == [((size,), "i") for size in sizes]
+    return formed and all(np.array_equal(np.unique(each), np.arange(each.max() + 1)) for each in found)
+
+
 def _at_most(total: float) -> float:
     """A number of rows that can be computed with: a tiny price buys noise that is larger than any data set."""
     return min(total, float(MOST_TOTAL))
