@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+import yaml
 
 import sitr
 from sitr import PureDP, ZeroConcentratedDP
@@ -160,3 +163,64 @@ def test_a_file_beside_the_description_of_another_is_free(visits_path: Path, des
     other.write_bytes(visits_path.read_bytes())
     assert anew(str(other)).budget(MUCH, ledger="second.db").promise == MUCH
     assert description.exists()
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda text: "# A note.\n" * 1000 + text,
+        lambda text: text.replace("sitr: 1", '"sitr": 1'),
+        lambda text: text.replace("sitr: 1", "sitr : 1"),
+        lambda text: "\ufeff" + text[text.index("sitr:") :],
+        lambda text: json.dumps(yaml.safe_load(text)),
+        lambda text: json.dumps(dict(reversed(yaml.safe_load(text).items()))),
+    ],
+    ids=["a long comment", "quotes", "a space", "a byte order mark", "braces", "backwards"],
+)
+def test_a_description_is_found_however_it_is_written(description: Path, written: Callable[[str], str]) -> None:
+    description.write_text(written(description.read_text("utf-8")), "utf-8")
+    assert sitr.open(description).budget().promise == HALF
+    with pytest.raises(DescriptionError, match="names the one budget"):
+        anew().budget(MUCH, ledger="second.db")
+
+
+@pytest.mark.parametrize("name", ["visits.description", "visits", "visits.json"])
+def test_a_description_is_not_hidden_by_its_name(visits: Dataset, tmp_path: Path, name: str) -> None:
+    with pytest.raises(DescriptionError, match=r"ending in \.yaml"):
+        visits.save(tmp_path / name, promise=HALF, ledger=tmp_path / "sitr.db")
+    assert not (tmp_path / "sitr.db").exists()
+
+
+def test_a_description_in_capitals_is_found(visits: Dataset, visits_path: Path, tmp_path: Path) -> None:
+    visits.save(tmp_path / "VISITS.YAML", promise=HALF, ledger=tmp_path / "sitr.db")
+    with pytest.raises(DescriptionError, match="names the one budget"):
+        anew(str(visits_path)).budget(MUCH, ledger=tmp_path / "second.db")
+
+
+def test_a_description_of_a_newer_version_is_not_overwritten(visits: Dataset, description: Path) -> None:
+    newer = description.read_text().replace("sitr: 1", "sitr: 2")
+    description.write_text(newer)
+    with pytest.raises(DescriptionError, match="version 2"):
+        visits.save(description)
+    assert description.read_text() == newer
+
+
+def test_other_public_tables_are_refused_with_the_budget(visits_path: Path, tmp_path: Path) -> None:
+    for name in ("census.csv", "copy.csv"):
+        (tmp_path / name).write_text("age\n1\n2\n")
+
+    def declaring(**public: str) -> Dataset:
+        return sitr.protect(visits_path, unit=sitr.Row(), public={n: tmp_path / file for n, file in public.items()})
+
+    terms: dict[str, Any] = {"promise": HALF, "ledger": tmp_path / "sitr.db"}
+    first = declaring(census="census.csv")
+    first.save(tmp_path / "visits.sitr.yaml", **terms)
+    assert list(first.budget().public) == ["census"]
+    assert declaring().budget().public == {}
+    in_memory = sitr.protect(visits_path, unit=sitr.Row(), public={"census": pa.table({"age": [1, 2]})})
+    for other in (declaring(census="copy.csv"), declaring(census="census.csv", more="copy.csv"), in_memory):
+        with pytest.raises(DescriptionError, match="fixes the public tables of this data set: census"):
+            other.budget()
+    with pytest.raises(DescriptionError, match="fixes the public tables"):
+        declaring(more="copy.csv").save(tmp_path / "other.yaml", **terms)
+    assert not (tmp_path / "other.yaml").exists()

@@ -24,7 +24,7 @@ from sitr.session.public import Source, check_apart
 from sitr.session.public import declared as declared_public
 from sitr.session.question import account_name, check_unchanged, checked
 from sitr.session.rehearsal import Rehearsal
-from sitr.session.terms import check_overwrite, check_terms, fixed_terms
+from sitr.session.terms import check_overwrite, check_public, check_terms, fixed_terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,7 @@ class Dataset:
         fixed = fixed_terms(self.source, self.described)
         if fixed is not None:
             check_terms(fixed, self.table, None if promise is None else checked(promise), ledger)
+            check_public(fixed, self.public)
             return Budget(self.table, self._backend, _reopened(self.table, fixed), self.public)
         if promise is None or ledger is None:
             raise DescriptionError(

@@ -7,6 +7,7 @@ budget admits that budget only, whether the data set was opened by it or its fil
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from sitr.errors import DescriptionError
@@ -17,9 +18,13 @@ from sitr.ledger.sql import SqlLedger
 from sitr.ledger.sqlite import sqlite_file
 from sitr.query.schema import Table
 from sitr.session.description import Description, load
+from sitr.session.public import Source
 from sitr.session.question import account_name
 
 Where = str | Path | Ledger
+
+SUFFIXES = (".yaml", ".yml")
+"""Of descriptions: others are not found beside a data set."""
 
 
 def fixed_terms(source: Path | None, described: Description | None) -> Description | None:
@@ -37,12 +42,15 @@ def fixed_terms(source: Path | None, described: Description | None) -> Descripti
 
 
 def _is_description(path: Path) -> bool:
-    """A YAML file whose first lines name the version of Sitr's format; one that cannot be read says nothing."""
-    if path.suffix not in (".yaml", ".yml"):
+    """A YAML file that names the version of Sitr's format, in any way in which YAML writes it; one that cannot be read
+    says nothing."""
+    if path.suffix.lower() not in SUFFIXES:
         return False
     try:
-        with path.open("rb") as file:
-            return re.search(rb"^sitr:", file.read(4096), re.MULTILINE) is not None
+        return (
+            re.search(rb"""(?:^(?:\xef\xbb\xbf)?|[{,])\s*["']?sitr["']?\s*:""", path.read_bytes(), re.MULTILINE)
+            is not None
+        )
     except OSError:
         return False
 
@@ -66,12 +74,32 @@ def check_terms(fixed: Description, table: Table, promise: Kept | None, ledger: 
         )
 
 
+def check_public(fixed: Description, public: Mapping[str, Source]) -> None:
+    """Refuse public tables that the description has not declared: comparisons with them would be free and exact."""
+    declared = {name: file.resolve() for name, file in fixed.public.items()}
+    for name, source in public.items():
+        if not isinstance(source, Path) or source.resolve() != declared.get(name):
+            raise DescriptionError(
+                wanted=f"{fixed.path} fixes the public tables of this data set: {', '.join(declared) or 'none'}.",
+                given=f"Another was declared as {name}.",
+                do="Leave it out. Nothing was spent.",
+            )
+
+
 def check_overwrite(path: Path, new: Description) -> None:
-    """Refuse to replace a description that names a budget by one that names another, none, or other public tables."""
-    try:
-        old = load(path)
-    except DescriptionError:
-        return  # there is none, or what is there opens nothing
+    """Refuse to replace a description that names a budget by one that names another, none, or other public tables.
+
+    A description that cannot be read, such as one of a newer version of Sitr, may name a budget: it is not replaced.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        raise DescriptionError(
+            wanted="A description is a file ending in .yaml, so that it is found beside its data set.",
+            given=f"{path} was given.",
+            do="Give it such a name.",
+        )
+    if not _is_description(path):
+        return
+    old = load(path)
     if old.promise is None:
         return
     check_terms(old, new.table, new.promise, new.ledger)
