@@ -225,6 +225,18 @@ def test_a_running_sum_that_is_not_the_sum_of_the_entries_is_found(path: Path, c
         ledger.check("clinic")
 
 
+def test_entries_copied_by_hand_open_no_second_budget(path: Path) -> None:
+    """A copied entry carries the sum of the place that it was copied from."""
+    ledger = opened(path, PureDP(1.0))
+    for _ in range(5):
+        ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
+    with closing(sqlite3.connect(path)) as file, file:
+        columns = "dataset, price, question, at, by, version, charges, paid"
+        file.execute(f"INSERT INTO entries ({columns}) SELECT {columns} FROM entries WHERE number <= 2")
+    with pytest.raises(LedgerError, match=r"sum of its entries, pure\(epsilon=0\.7\)"):
+        opened(path, PureDP(1.0))
+
+
 @pytest.mark.parametrize("paid", ["", "x", "1/0", "nan", "1/10 1/10", "-1/10"])
 def test_a_running_sum_that_cannot_be_read_is_refused(path: Path, paid: str) -> None:
     ledger = opened(path, PureDP(1.0))

@@ -66,7 +66,11 @@ class SqlLedger:
         return self._file.path
 
     def open(self, dataset: str, *, promise: Kept, neighbors: str) -> Account:
-        """The account of this data set, made if there is none; `LedgerMismatch` if it was opened on other terms."""
+        """The account of this data set, made if there is none; `LedgerMismatch` if it was opened on other terms.
+
+        All entries are added up once here. Later charges trust the sum in the last entry, which may be wrong if entries
+        were put in by hand, for example from another ledger.
+        """
         with self._file.transaction(write=True) as connection:
             stored = self._find(connection, dataset)
             if stored is None:
@@ -79,6 +83,7 @@ class SqlLedger:
                 given=f"It was asked for with {write(promise)} for each {neighbors}.",
                 do="Use the stored promise and protection, or another ledger.",
             )
+        self.check(dataset)
         return stored
 
     def account(self, dataset: str) -> Account:
