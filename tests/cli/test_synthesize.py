@@ -116,6 +116,30 @@ def test_an_undeclared_table_is_refused_before_the_charge(sitr: Sitr, declared: 
     assert not Path("rows.csv").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("--holdout", "published", "--target", "nobody"), "QuestionError"),
+        (("--holdout", "published", "--quality", "zcdp(0.01)"), "BadUsage"),
+        (("--target", "ward"), "BadUsage"),
+    ],
+)
+def test_a_comparison_that_must_fail_is_refused_before_the_charge(
+    sitr: Sitr, declared: str, words: tuple[str, ...], error: str
+) -> None:
+    refused = sitr("synthesize", declared, *PRICE, *FEW, "--rows", 100, "-o", "rows.csv", *words, "--json")
+    assert refused.error()["error"] == error
+    assert entries() == 0
+    assert not Path("rows.csv").exists()
+
+
+def test_an_empty_public_table_is_refused_before_the_charge(sitr: Sitr, declared: str) -> None:
+    pyarrow.parquet.write_table(hospital(500)[:0], "published.parquet")
+    words = ("--rows", 100, "-o", "rows.csv", "--holdout", "published", "--json")
+    assert sitr("synthesize", declared, *PRICE, *FEW, *words).error()["error"] == "QuestionError"
+    assert entries() == 0
+
+
 @pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
 def test_a_table_that_became_the_protected_one_is_refused(sitr: Sitr, declared: str, link: Any) -> None:
     Path("published.parquet").unlink()

@@ -78,7 +78,7 @@ def synthesize(
     from sitr.releases.synthetic.plan import affordable
 
     paid, looked = affordable(promise(price)), affordable(promise(quality)) if quality is not None else None
-    _check(output, page, plot, rows=rows, preview=preview)
+    _check(output, page, plot, rows=rows, preview=preview, quality=quality, holdout=holdout, target=target)
     public = read_domain(domain)
     groups = 1 if unit is not None else None
     who = Who(unit, unit_row, groups, rows_per_person, "--rows-per-person 3")
@@ -104,7 +104,7 @@ def synthesize(
         standing = opened.standing() if resume is not None else opened.standing().consent(paid)
         standing.consent(looked)  # both or none
     if holdout is not None:
-        asked.holdout(holdout)  # a table that is not declared, or does not fit, is refused before the charge
+        _check_holdout(asked, holdout, target)
     with advancing("Reading, adding noise and fitting", quiet=as_json) as progress:
         made = _made(asked, paid, resume, progress)
     with working("Drawing rows", quiet=as_json):
@@ -128,6 +128,15 @@ def synthesize(
             if made.kept is None
             else f"Repeat the command with --resume {made.kept} and other files: that costs nothing.",
         )
+
+
+def _check_holdout(asked: Synthesis, holdout: str, target: str | None) -> None:
+    """A table that is not declared or does not fit, and a target that is not in it, are refused before the charge."""
+    rows = asked.holdout(holdout)
+    if target is not None:
+        from sitr.learn.trial import check_trial
+
+        check_trial([axis.name for axis in asked.sheet.axes], rows, target=target)
 
 
 def _made(asked: Synthesis, price: Kept, resume: Path | None, progress: Progress | None) -> Synthetic:
@@ -167,7 +176,17 @@ def _show_preview(found: SynthesisPreview, *, as_json: bool) -> None:
         text.show(synthetic.preview(found.plan, found.budget), out=console())
 
 
-def _check(output: Path | None, page: Path | None, plot: Path | None, *, rows: int | None, preview: bool) -> None:
+def _check(
+    output: Path | None,
+    page: Path | None,
+    plot: Path | None,
+    *,
+    rows: int | None,
+    preview: bool,
+    quality: str | None,
+    holdout: str | None,
+    target: str | None,
+) -> None:
     """All that can be known is checked now, before the charge."""
     if rows is not None and rows < 0:
         raise BadUsage(
@@ -180,6 +199,18 @@ def _check(output: Path | None, page: Path | None, plot: Path | None, *, rows: i
             wanted="The rows want a file to be written to.",
             given="--output is missing.",
             do="Write for example -o synthetic.parquet, or ask for a --preview; nothing was spent.",
+        )
+    if quality is not None and holdout is not None:
+        raise BadUsage(
+            wanted="The rows are compared with the data for a price, or with a public table for free.",
+            given="Both --quality and --holdout were given.",
+            do="Leave out one of the two; nothing was spent.",
+        )
+    if target is not None and holdout is None:
+        raise BadUsage(
+            wanted="A model is tested on the rows of a public table.",
+            given="--target was given without --holdout.",
+            do="Name the table with --holdout, or leave the target out; nothing was spent.",
         )
     for path, option, endings in (
         (output, "--output", TABLES),

@@ -13,12 +13,8 @@ SEED = 0
 """Of the split and of the forests. The hold-out is public, so nothing here needs to be secret."""
 
 
-def scores(names: list[str], synthetic: Codes, holdout: Codes, *, target: str) -> tuple[float, float]:
-    """The accuracy on a public hold-out after training on synthetic rows, and after training on real ones.
-
-    Half of the hold-out is for testing; the other half trains the model that ours is compared with. Rows are cell
-    numbers, in columns of these names.
-    """
+def check_trial(names: list[str], holdout: Codes, *, target: str) -> None:
+    """Refuse a target or a hold-out with which there is no trial: known before any synthetic rows are paid for."""
     if target not in names or len(names) < 2:
         raise QuestionError(
             wanted=f"The target is one of the imitated columns {', '.join(names)}, beside at least one other.",
@@ -31,6 +27,15 @@ def scores(names: list[str], synthetic: Codes, holdout: Codes, *, target: str) -
             given="It has fewer.",
             do="Give a larger public table, or leave the target out.",
         )
+
+
+def scores(names: list[str], synthetic: Codes, holdout: Codes, *, target: str) -> tuple[float, float]:
+    """The accuracy on a public hold-out after training on synthetic rows, and after training on real ones.
+
+    Half of the hold-out is for testing; the other half trains the model that ours is compared with. Rows are cell
+    numbers, in columns of these names.
+    """
+    check_trial(names, holdout, target=target)
     place = names.index(target)
     trained, tested = halves(holdout, place)
 

@@ -78,7 +78,14 @@ def public_codes(public: Mapping[str, Source], name: object, sheet: Sheet, backe
         )
     check_apart({name: source}, backend)  # once more: a file can be replaced by a link after it was declared
     rows = open_source(source, types={axis.name: axis.kind for axis in sheet.axes})
-    return coded(rows, sheet)
+    codes = coded(rows, sheet)
+    if not len(codes):
+        raise QuestionError(
+            wanted=f"The public table {name} needs rows to compare with.",
+            given="It has no row that has a cell in every column.",
+            do="Check that it has the same columns and values as the data set.",
+        )
+    return codes
 
 
 def coded(rows: Backend, sheet: Sheet) -> Codes:
