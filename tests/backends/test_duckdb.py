@@ -338,6 +338,19 @@ def test_reading_a_column_fails_in_one_way_only(tmp_path: Path) -> None:
         backend.numbers("cost", missing=0.0)
 
 
+def test_a_damaged_csv_file_fails_in_the_same_way(tmp_path: Path) -> None:
+    """The header is read before the charge, and the damage lies behind it."""
+    path = tmp_path / "numbers.csv.gz"
+    path.write_bytes(gzip.compress(b"cost,id\n1.5,1\n"))
+    backend = open_source(path, types={})
+    path.write_bytes(gzip.compress(b"cost,id\n1.5,1\n")[:-8] + bytes(8))  # a wrong checksum
+    with pytest.raises(BackendFailure, match=r"withheld.*nothing was spent"):
+        backend.size()
+    with pytest.raises(BackendFailure, match=r"withheld.*the charge stands") as failure:
+        backend.numbers("cost", missing=0.0)
+    assert failure.value.__context__ is None
+
+
 # Names that DuckDB takes for one
 
 

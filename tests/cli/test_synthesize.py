@@ -282,3 +282,20 @@ def test_another_request_is_not_resumed(sitr: Sitr, description: Path) -> None:
     words = ("synthesize", description, "--promise", "zcdp(0.1)", *FEW, "--rows", 5, "-o", "two.csv", "--json")
     assert "another request" in sitr(*words, "--resume", kept).error()["given"]
     assert entries() == 1
+
+
+@pytest.mark.parametrize("failure", [OSError(12, "Cannot allocate memory"), KeyboardInterrupt()], ids=repr)
+def test_rows_that_cannot_be_drawn_leave_their_tables(
+    sitr: Sitr, description: Path, monkeypatch: pytest.MonkeyPatch, failure: BaseException
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise failure
+
+    words = ("synthesize", description, *PRICE, *FEW, "-o", "rows.csv")
+    with monkeypatch.context() as broken:
+        broken.setattr("sitr.session.synthetic.Synthetic.table", stop)
+        done = sitr(*words)
+    (kept,) = Path().glob("*.npz")
+    assert done.code != 0
+    assert str(kept.resolve()) in done.err
+    assert (sitr(*words, "--resume", kept).code, entries()) == (0, 1)

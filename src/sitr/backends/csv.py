@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 
 from sitr.backends.codes import exact_codes
 from sitr.backends.engine import (
+    CHARGED,
+    UNCHARGED,
     connection,
     described,
     exact_cells,
@@ -29,6 +31,7 @@ from sitr.backends.engine import (
     kind_of,
     only_this_file,
     refuse_twins,
+    unreadable,
 )
 from sitr.backends.statement import identifier, literal
 from sitr.backends.tally import exact_counts
@@ -94,7 +97,7 @@ class CsvFile:
         return exact_cells(query, source=self._source, types=types, salt=salt, views=self._views())
 
     def size(self) -> int:
-        return exact_size(source=self._source, views=self._views())
+        return exact_size(source=self._source, views=self._views(after=UNCHARGED))
 
     def numbers(self, column: str, *, missing: float) -> NDArray[np.float64]:
         return exact_numbers(column, source=self._source, missing=missing, views=self._views())
@@ -118,8 +121,13 @@ class CsvFile:
         )
         return f"(SELECT {fields} FROM (SELECT {split} AS fields FROM csv_lines WHERE line <> ''))"
 
-    def _views(self) -> dict[str, pa.Table]:
-        return {"csv_lines": lines_of(self.path)}
+    def _views(self, *, after: str = CHARGED) -> dict[str, pa.Table]:
+        """The lines; if they cannot be read, the same error as of a database that fails."""
+        try:
+            return {"csv_lines": lines_of(self.path)}
+        except (OSError, pa.ArrowException):
+            pass
+        raise unreadable(after)
 
     @property
     def _field(self) -> str:

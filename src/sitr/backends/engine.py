@@ -22,6 +22,9 @@ from sitr.query.schema import Kind
 
 Found = TypeVar("Found")
 
+CHARGED = "the charge stands, because the data were touched"
+UNCHARGED = "nothing was spent"
+
 
 @contextmanager
 def connection(views: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -58,7 +61,7 @@ def exact_cells(
 def exact_size(*, source: str, views: Mapping[str, pa.Table]) -> int:
     """The number of rows, which is asked for before anything is charged."""
     sql = f"SELECT count(*) FROM {source}"
-    return int(read(views, lambda engine: engine.execute(sql).fetchall(), after="nothing was spent")[0][0])
+    return int(read(views, lambda engine: engine.execute(sql).fetchall(), after=UNCHARGED)[0][0])
 
 
 def exact_numbers(column: str, *, source: str, missing: float, views: Mapping[str, pa.Table]) -> NDArray[np.float64]:
@@ -73,7 +76,7 @@ def read(
     views: Mapping[str, pa.Table],
     fetch: Callable[[duckdb.DuckDBPyConnection], Found],
     *,
-    after: str = "the charge stands, because the data were touched",
+    after: str = CHARGED,
 ) -> Found:
     """What `fetch` finds in the data; if that fails, an error that is always the same.
 
@@ -86,7 +89,12 @@ def read(
             return fetch(engine)
     except (duckdb.Error, OSError, pa.ArrowException):
         pass
-    raise BackendFailure(
+    raise unreadable(after)
+
+
+def unreadable(after: str = CHARGED) -> BackendFailure:
+    """What is said wherever the data cannot be read, and nothing more."""
+    return BackendFailure(
         wanted="The data were to be read.",
         given="The database reported an error, which is withheld because it could quote the data.",
         do=f"Check the data set itself; {after}.",

@@ -108,7 +108,7 @@ def synthesize(
     with advancing("Reading, adding noise and fitting", quiet=as_json) as progress:
         made = _made(asked, paid, resume, progress)
     with working("Drawing rows", quiet=as_json):
-        drawn = made.table(rows)
+        drawn = _drawn(made, rows)
     assert output is not None
     wanted = [path for path in (output, page, plot) if path is not None]
     found, failed = None, write_each({output: partial(_write, drawn)})
@@ -146,6 +146,16 @@ def _made(asked: Synthesis, price: Kept, resume: Path | None, progress: Progress
         return asked.release(price, progress=progress)
     except BaseException as failure:  # an interrupted fit too: what was paid for is kept, and it is said where
         for note in getattr(failure, "__notes__", ()):
+            console(stderr=True).print(note, soft_wrap=True)
+        raise
+
+
+def _drawn(made: Synthetic, rows: int | None) -> pa.Table:
+    try:
+        return made.table(rows)
+    except BaseException:  # too many rows for the memory, or an interrupt: the tables that were paid for are kept
+        if made.kept is not None:
+            note = f"The noisy tables are kept in {made.kept}: --resume draws other --rows from them, for free."
             console(stderr=True).print(note, soft_wrap=True)
         raise
 
