@@ -183,6 +183,17 @@ def test_a_description_with_declared_types_does_not_depend_on_one_row(tmp_path: 
     assert len(set(written)) == 1
 
 
+def test_an_unusual_quote_is_confirmed_too(tmp_path: Path) -> None:
+    """One row decides it, and the description that holds it is public."""
+    source, types = tmp_path / "wards.csv", {"id": "integer", "ward": "text"}
+    source.write_text("id,ward\n1,a\n2,b\n")
+    sitr.protect(source, unit=sitr.Row(), types=types)
+    source.write_text("id,ward\n1,a\n2,b\n3,'x,y'\n")
+    with pytest.raises(DescriptionError, match=r"with ' as the quote\. A single row.*accept_types=True"):
+        sitr.protect(source, unit=sitr.Row(), types=types)
+    sitr.protect(source, unit=sitr.Row(), types=types, accept_types=True)
+
+
 def test_the_format_of_dates_is_confirmed_too(tmp_path: Path) -> None:
     source = tmp_path / "stays.csv"
     source.write_text("id,day\n1,02/01/2024\n2,03/04/2024\n3,13/04/2024\n")

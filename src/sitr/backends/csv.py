@@ -52,12 +52,16 @@ _TYPES: Mapping[Kind, str] = {
 }
 
 
+QUOTE = '"'
+"""What a value is quoted by, unless a file shows otherwise."""
+
+
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """How a CSV file is written; a format is in the letters of strptime, or empty for ISO 8601."""
 
     delimiter: str = ","
-    quote: str = '"'
+    quote: str = QUOTE
     date_format: str = ""
     timestamp_format: str = ""
 
@@ -169,7 +173,7 @@ def settle(path: Path, *, declared: Mapping[str, Kind]) -> CsvFile:
         )
     kinds = {name: _settled(kind_of(kind)) for name, kind in found.items()}
     kinds.update((name, kind) for name, kind in declared.items() if name in kinds)
-    mark = quote if len(quote) == 1 and quote != "\0" else '"'
+    mark = quote if len(quote) == 1 and quote != "\0" else QUOTE
     settled = CsvFile(path, Dialect(delimiter, mark, *_formats(kinds, dates, timestamps)), tuple(kinds.items()))
     refuse_twins(settled.header())
     if unknown := [name for name in declared if name not in kinds]:
@@ -184,16 +188,18 @@ def settle(path: Path, *, declared: Mapping[str, Kind]) -> CsvFile:
 
 
 def confirm(file: CsvFile, *, declared: Mapping[str, Kind]) -> None:
-    """Refuse types, and formats of dates, that only the rows suggest: a single row may decide them, and a description
-    is public."""
+    """Refuse types, formats of dates and an unusual quote that only the rows suggest: a single row may decide them, and
+    a description is public."""
     formats = [given for given in (file.dialect.date_format, file.dialect.timestamp_format) if given]
-    if not formats and all(name in declared for name, _ in file.columns):
+    unusual = file.dialect.quote != QUOTE
+    if not formats and not unusual and all(name in declared for name, _ in file.columns):
         return
     types = ", ".join(f"{name} {kind.value}" for name, kind in file.columns)
     written = f", with dates written as {' and '.join(formats)}" if formats else ""
+    written += f", with {file.dialect.quote} as the quote" if unusual else ""
     options = [word for name, kind in file.columns for word in ("--type", f"{name}={kind.value}")]
     python = f"types={ ({name: kind.value for name, kind in file.columns}) }"
-    if formats:
+    if formats or unusual:
         options, python = [*options, "--accept-types"], f"{python}, accept_types=True"
     raise DescriptionError(
         wanted="The types of a CSV file's columns become public, so you must confirm them.",
