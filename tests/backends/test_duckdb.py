@@ -205,6 +205,25 @@ def test_open_quotes_are_refused_when_a_csv_file_is_protected(tmp_path: Path) ->
         open_source(path, types={})
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (",ward,cost\n0,A,1\n1,B,2\n", "Column 1 of visits.csv has none"),
+        ("id,ward,\n1,A,\n2,B,\n", "Column 3 of visits.csv has none"),
+        ("id,,\n1,A,2\n2,B,3\n", "Column 2 of visits.csv has none"),
+        ("id, ward\n1, A\n2, B\n", "Column 2 of visits.csv is called ' ward'"),
+        ("id,cost\n1,2\n2\n3,4\n", "the same fields in every line"),
+        ("id;cost\n1;2\n2;3;4\n3\n", "the same fields in every line"),
+    ],
+)
+def test_a_csv_file_that_is_read_as_other_columns_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    """Row numbers without a name, spaces after commas, lines that are too short: each would be another table."""
+    path = tmp_path / "visits.csv"
+    path.write_text(text)
+    with pytest.raises(SourceError, match=message):
+        open_source(path, types={})
+
+
 def test_a_csv_file_is_settled_once(tmp_path: Path) -> None:
     """With its dialect known, no row is read before a question; a changed header is noticed."""
     path = tmp_path / "visits.csv"

@@ -165,7 +165,8 @@ def settle(path: Path, *, declared: Mapping[str, Kind]) -> CsvFile:
             found = described(engine, f"SELECT * FROM read_csv({source}, sample_size=-1)")
     except (duckdb.Error, OSError):
         header, found = False, {}
-    if not header or len(delimiter) != 1:
+    lone = next(iter(found), "") if len(found) == 1 else ""
+    if not header or len(delimiter) != 1 or any(mark in lone for mark in ",;\t|"):
         raise SourceError(
             wanted="A CSV file in UTF-8 with a header line and the same fields in every line was wanted.",
             given=f"{path} cannot be read as one.",
@@ -175,7 +176,8 @@ def settle(path: Path, *, declared: Mapping[str, Kind]) -> CsvFile:
     kinds.update((name, kind) for name, kind in declared.items() if name in kinds)
     mark = quote if len(quote) == 1 and quote != "\0" else QUOTE
     settled = CsvFile(path, Dialect(delimiter, mark, *_formats(kinds, dates, timestamps)), tuple(kinds.items()))
-    refuse_twins(settled.header())
+    refuse_twins(name for name in settled.header() if name)
+    _refuse_odd_names(path, settled.header(), list(kinds))
     if unknown := [name for name in declared if name not in kinds]:
         raise DescriptionError(
             wanted=f"{path.name} has the columns {', '.join(kinds)}.",
@@ -220,6 +222,26 @@ def lines_of(path: Path) -> pa.Table:
     with pa.input_stream(str(path), compression="detect") as stream:
         lines = stream.read().decode("utf-8-sig", errors="replace").split("\n")[1:]
     return pa.table({"line": pa.array(lines, pa.large_string())})
+
+
+def _refuse_odd_names(path: Path, header: list[str], found: list[str]) -> None:
+    """Refuse a header in which DuckDB reads other names than we do: it makes names up, and cuts spaces off.
+
+    Many programs write a column without a name: the row numbers.
+    """
+    for place, name in enumerate(header):
+        if not name.strip():
+            raise SourceError(
+                wanted="Every column of a CSV file needs a name in the header.",
+                given=f"Column {place + 1} of {path.name} has none.",
+                do="Name the column or leave it out; pandas leaves row numbers out with to_csv(…, index=False).",
+            )
+        if name not in found:
+            raise SourceError(
+                wanted="The names in the header of a CSV file must have no spaces around them.",
+                given=f"Column {place + 1} of {path.name} is called {name!r}.",
+                do="Remove the spaces, at best around values as well: in text they count.",
+            )
 
 
 def _refuse_open_quotes(path: Path, quote: str) -> None:
