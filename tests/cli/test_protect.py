@@ -226,6 +226,13 @@ def test_refusals(sitr: Sitr, words: tuple[str, ...], code: int, error: str) -> 
     assert not list(Path().glob("*.yaml"))
 
 
+@pytest.mark.parametrize(("key", "kind"), [("days=few", "integer"), ("admitted=31.01.2024", "date")])
+def test_a_key_of_another_type_is_named_with_the_type(sitr: Sitr, key: str, kind: str) -> None:
+    refused = sitr("protect", "visits.parquet", "--unit-row", "--keys", key, "--json").error()
+    assert f"type {kind}" in refused["wanted"]
+    assert repr(key.partition("=")[2]) in refused["given"]
+
+
 def test_a_budget_with_gamma(sitr: Sitr) -> None:
     budget = ("--budget", "random(approximate(1, 1e-6), 0.05)", "--ledger", "sitr.db")
     refused = sitr("protect", "visits.parquet", "--unit-row", *budget, "--json")

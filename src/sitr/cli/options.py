@@ -52,6 +52,8 @@ def named(option: str, items: Iterable[str] | None, read: Callable[[str, str], V
             )
         try:
             found[column] = read(column, text)
+        except BadUsage:
+            raise
         except ValueError:
             raise BadUsage(
                 wanted=f"{option} is written like {EXAMPLES[option]}.",

@@ -256,11 +256,18 @@ def key_of(text: str, kind: Kind | None) -> Key:
     """A key in the type of its column; `describe` knows what to say of a column that cannot have keys."""
     if text == "NULL":
         return None
-    match kind.value if kind else None:
-        case "integer":
-            return int(text)
-        case "boolean":
-            return ("false", "true").index(text.lower()) == 1
-        case "date":
-            return date.fromisoformat(text)
+    try:
+        match kind.value if kind else None:
+            case "integer":
+                return int(text)
+            case "boolean":
+                return ("false", "true").index(text.lower()) == 1
+            case "date":
+                return date.fromisoformat(text)
+    except ValueError:
+        raise BadUsage(
+            wanted=f"The column holds values of type {kind.value if kind else 'text'}, and so must its keys.",
+            given=f"The key {text!r} was given.",
+            do="Write integers like 0, truth values as true and false, dates like 2024-01-31, and NULL for no value.",
+        ) from None
     return text
