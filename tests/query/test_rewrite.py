@@ -256,6 +256,11 @@ def test_text_that_is_no_date_is_refused(visits, name, written):
         asked(visits, Compare(name, Comparison.LESS, written))
 
 
+def test_a_refused_date_says_how_dates_are_written(visits):
+    with pytest.raises(QuestionError, match="like '2024-01-31'"):
+        asked(visits, Compare("born", Comparison.LESS, "29.2.2024"))
+
+
 def test_a_moment_with_a_zone_is_refused(visits):
     with pytest.raises(QuestionError, match="'seen' holds timestamp"):
         asked(visits, Compare("seen", Comparison.LESS, "2024-02-29 01:02:03+02:00"))

@@ -256,9 +256,16 @@ def _temporal(value: Value, kind: Kind) -> Value | None:
     return None
 
 
+WRITTEN = {
+    Kind.BOOLEAN: "Write true or false.",
+    Kind.DATE: "Write a date like '2024-01-31': year, month and day, whatever the format in the file.",
+    Kind.TIMESTAMP: "Write a moment like '2024-01-31 09:30:00', without a time zone.",
+}
+
+
 def _mismatch(column: Column, value: Value) -> QuestionError:
     return QuestionError(
         wanted=f"The column {column.name!r} holds {column.kind.value} and is compared with such values only.",
         given=f"{shown(value)} was given.",
-        do="Write a literal of that type; numbers lie between -2^63 and 2^63.",
+        do=WRITTEN.get(column.kind, "Write a literal of that type; numbers lie between -2^63 and 2^63."),
     )
