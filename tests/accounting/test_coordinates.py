@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.accounting.coordinates import Filterable, at_least, at_most, coordinates, total
+from sitr.accounting.coordinates import Filterable, at_least, at_most, charged, coordinates, total
+from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
@@ -68,3 +69,11 @@ def test_what_is_not_random_has_no_gamma_to_add():
         (ApproximateDP(0.1, 0.0), 2),
     ]
     assert total(parts, start=start) == (Fraction(1, 2), Fraction(1, 10**6), Fraction(1, 20))
+
+
+@pytest.mark.parametrize("budget", [PureDP(1.0), ZeroConcentratedDP(0.5), RandomDP(ZeroConcentratedDP(0.5), 0.05)])
+def test_an_approximate_price_in_another_budget_is_refused_by_flavor(budget: Filterable) -> None:
+    """A plan may have dropped the δ that was asked for, so the message must not quote the price of the plan."""
+    with pytest.raises(IncompatiblePromises, match="The price is approximate") as refused:
+        charged(ApproximateDP(0.1, 0.0), like=budget)
+    assert "delta" not in str(refused.value)

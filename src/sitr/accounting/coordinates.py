@@ -106,6 +106,13 @@ def charged(price: Promise, *, like: Filterable) -> Filterable:
         return _random(price, like)
     if isinstance(like, RandomDP):
         return charged(price, like=_inner(like))
+    if isinstance(price, ApproximateDP) and not isinstance(like, ApproximateDP):
+        # The price itself is not quoted: a plan that needs no δ has already set it to 0.
+        raise IncompatiblePromises(
+            wanted=f"The budget is {like!r}, and every price must be expressed in its flavor.",
+            given="The price is approximate: an (ε, δ) bounds neither the largest loss nor any moment.",
+            do="Choose a price in the flavor of the budget, or a pure one.",
+        )
     if not (isinstance(like, RenyiDP) and isinstance(like.curve, Table)):
         return express(price, type(like))
     stated = price.to_zero_concentrated() if isinstance(price, ConcentratedDP) else price
