@@ -575,3 +575,9 @@ def test_the_parser_prints_nothing(sql):
     command = f"from sitr.query.sql import parse\ntry: parse({sql!r})\nexcept ValueError: print('refused')"
     done = subprocess.run([sys.executable, "-c", command], check=True, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("refused\n", "")
+
+
+def test_a_name_with_a_hyphen_is_refused_with_the_way_to_write_it():
+    with pytest.raises(ForbiddenConstruct, match='need double quotes, as in SUM\\("hours-per-week"\\)'):
+        parse("SELECT SUM(hours-per-week) AS hours FROM adult")
+    assert parse('SELECT SUM("hours-per-week") AS hours FROM adult').aggregates[0].name == "hours"

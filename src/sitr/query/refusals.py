@@ -14,7 +14,7 @@ from sitr.query.literals import shortened, shown
 ALLOWED = (
     "Allowed is SELECT keys and COUNT(*), COUNT(column), COUNT(DISTINCT unit), SUM(column), each with AS name, "
     "FROM one table, WHERE with comparisons of a column and a literal, BETWEEN, IN, LIKE, IS NULL, AND, OR, NOT, "
-    "and GROUP BY columns."
+    'and GROUP BY columns. Names with spaces or signs in them need double quotes, as in SUM("hours-per-week").'
 )
 
 _PARTS = {
