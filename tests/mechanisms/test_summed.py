@@ -197,3 +197,33 @@ def test_scales_and_confidences_of_any_size(count: int) -> None:
         assert all(0.6 * bound < width < bound for width, bound in zip(widths, bounds, strict=True))
     for still in (Laplace(scale=Fraction(1, 1000)), Gaussian(sigma=Fraction(1, 100))):
         assert least_width((Term(still, count),)) == 0.0
+
+
+@pytest.mark.parametrize("still", [Laplace(scale=Fraction(1, 100)), Gaussian(sigma=Fraction(1, 10))], ids=str)
+def test_noise_that_hardly_ever_moves_has_no_width_whatever_its_weights(still: Noise) -> None:
+    assert sum_error(still, np.array([1.0, 0.3, 0.2])) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("noise", "digits", "known"),
+    [
+        (Laplace(scale=Fraction(1, 100)), 60, 1),  # 3·2e^{−100} = 2·10^{−43} moves by 1, about e^{−200} by 2
+        (Laplace(scale=Fraction(1, 100)), 95, 2),
+        (Gaussian(sigma=Fraction(1, 10)), 60, 2),  # 6e^{−50} by 1, 12e^{−100} by 2, 8e^{−150} = 6·10^{−65} by 3
+        (Gaussian(sigma=Fraction(1, 10)), 40, 1),
+    ],
+    ids=str,
+)
+def test_rare_moves_of_small_noise_are_counted(noise: Noise, digits: int, known: int) -> None:
+    assert least_width((Term(noise, 3),), confidence=1 - Fraction(1, 10**digits)) == known
+
+
+def test_a_width_stands_for_at_least_the_multiple_of_the_unit_that_it_is() -> None:
+    """The nearest float to a multiple may be smaller, and then would not hold it."""
+    for tenths in (1, 3, 7, 11):
+        noise = Laplace(scale=3, granularity=Fraction(tenths, 30))
+        for count in (1, 2, 5):
+            found = least_width((Term(noise, count),))
+            counted = least_width((Term(noise.in_granules(), count),))
+            assert exact(found) >= int(counted) * Fraction(tenths, 30)
+            assert found == pytest.approx(counted * tenths / 30, rel=1e-15)

@@ -54,7 +54,8 @@ def sampled_moment(rate: float, mu: float, order: float, *, log_rest: float, log
         if log_missed <= log_found + NEGLIGIBLE and log_kappa <= NEGLIGIBLE:
             whole = float(np.logaddexp(log_found, log_missed)) + 2 * math.exp(log_kappa)
             whole += 8 * FUNCTIONS * (1 + abs(whole))
-            return log1p_exp(whole) / tilt * (1 + 8 * FUNCTIONS) + 16 * math.ulp(0.0)
+            # Near 0 a float may be off by the least of all, which a small divisor makes large.
+            return (log1p_exp(whole) + 2 * math.ulp(0.0)) / tilt * (1 + 8 * FUNCTIONS) + 16 * math.ulp(0.0)
         step /= 2
     return math.inf
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ndtri_exp
 
-from sitr.loss.bounds import Number, exact
+from sitr.loss.bounds import Number, exact, upward
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.noise.draws import inside
@@ -103,7 +103,7 @@ def least_width(terms: tuple[Term, ...], *, confidence: Number = 0.95) -> float:
     """
     rest = 1 - inside(confidence)
     if len(terms) == 1 and terms[0].count == 1:
-        return float(terms[0].weight * exact(terms[0].noise.error(confidence=confidence)))
+        return upward(terms[0].weight * exact(terms[0].noise.error(confidence=confidence)))
     return _Sum.of(terms).width(_log(rest))
 
 
@@ -131,24 +131,29 @@ class _Sum:
 
     def width(self, log_rest: float) -> float:
         """The w for a probability of e^{log_rest} outside."""
-        count = sum(part.count for part in self.parts)
-        if math.log(count) + max(map(_log_moved, self.parts)) < log_rest:
-            return 0.0  # with this probability no noise is anything but 0
         enough, tilt = self.chernoff(log_rest)
+        if enough == 0.0:
+            return 0.0
         enough /= float(self.unit)
         target = log_rest - math.log(2)
         bound = self._on_lattice(tilt, self._period(tilt, enough, target, _FINE)) if enough < 2**40 else None
         if bound is not None:
-            return float(self.unit) * (_first(bound, target, enough) - 1)
+            return upward(self.unit * (_first(bound, target, enough) - 1))
         about = min(enough, math.sqrt(sum(map(_variance, self.parts))) * -float(ndtri_exp(target)))
         bound, blur = self._smoothed(tilt, enough, about, target)
         return float(self.unit) * math.nextafter(_solved(bound, target, enough) + blur, math.inf)
 
     def chernoff(self, log_rest: float) -> tuple[float, float]:
-        """w = (ln M(t) + ln(2/(1 − c)))/t, which is enough for every t, for the best t; and this t per unit."""
+        """w = (ln M(t) + ln(2/(1 − c)))/t, which is enough for every t, for the best t; and this t per unit.
+
+        Both are 0 if no noise is anything but 0 with this probability.
+        """
+        if math.log(sum(part.count for part in self.parts)) + max(map(_log_moved, self.parts)) < log_rest:
+            return 0.0, 0.0
         rest = math.log(2) - log_rest
-        start = math.sqrt(2 * rest / sum(map(_variance, self.parts)))
         most = min(part.law.most / part.weight for part in self.parts)
+        # The best t of normal noise of this spread. That of Laplace noise may be near `most`, but never is there.
+        start = min(math.sqrt(2 * rest / sum(map(_spread, self.parts))), most * math.exp(4.0))
 
         def tilt(log_tilt: float) -> float:
             t = start * math.exp(log_tilt)
@@ -330,6 +335,16 @@ def _common(weights: Iterable[Fraction]) -> Fraction:
         below = math.lcm(unit.denominator, weight.denominator)
         unit = Fraction(math.gcd(int(unit * below), int(weight * below)), below)
     return unit
+
+
+def _spread(part: _Part) -> float:
+    """About the variance of all its draws, or that of the normal law whose moments bound theirs.
+
+    A bell of σ ≤ 1 is subgaussian with σ², and its far tail is like that, although its variance is much smaller.
+    """
+    if isinstance(part.law, GaussianTransform):
+        return part.count * (part.weight * part.law.sigma) ** 2
+    return _variance(part)
 
 
 def _variance(part: _Part) -> float:

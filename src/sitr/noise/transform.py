@@ -57,7 +57,8 @@ class LaplaceTransform:
 
     def log_moment(self, tilt: float) -> float:
         low, high = math.sinh((self.rate - tilt) / 2), math.sinh((self.rate + tilt) / 2)
-        return 2 * math.log(math.sinh(self.rate / 2)) - math.log(low) - math.log(high)
+        middle = math.sinh(self.rate / 2)  # as a quotient: the logarithms of a large scale would lose digits
+        return math.log(middle / low * (middle / high))
 
     def log_ratio(self, tilt: float, omega: Reals) -> Complex:
         """−ln(1 + (2·cosh t·sin²(ω/2) − i·sinh t·sin ω)/d), d = cosh b − cosh t."""
