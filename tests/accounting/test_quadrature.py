@@ -100,3 +100,9 @@ def test_the_best_real_order_is_better_than_the_whole_ones_around_it():
     assert chords > 1.98
     assert 1.9767 < real.to_approximate(delta=1e-6).epsilon < 1.9768
     assert real.best_order(delta=1e-6) == pytest.approx(9.79, abs=0.01)
+
+
+def test_a_moment_below_all_floats_is_not_lost_when_it_is_divided():
+    """S = q²μ²α(α − 1)/2 is far below 10^{−324}, but D_α = S/(α − 1) is not."""
+    rate, mu, order = 1e-18, 1e-140, 1 + 1e-12
+    assert SampledGaussian(rate, mu)(order) > 4.9e-317

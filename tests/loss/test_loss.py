@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from sitr.accounting.plan import Plan, Step
 from sitr.accounting.theorems.optimal_equal import optimal_equal
-from sitr.errors import InvalidPromise
+from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.flavors.approximate import ApproximateDP
+from sitr.loss import gaussian, sampled
 from sitr.loss.bounds import exact
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
@@ -480,3 +481,22 @@ def test_what_cannot_be_is_refused(ask):
 def test_fractions_are_understood():
     assert Loss.of(LaplaceLaw(1.0)).delta(epsilon=Fraction(1, 3)).width < 1e-9
     assert Loss.of(LaplaceLaw(1.0)).epsilon(delta=Fraction(1, 1000)).width < 1e-6
+
+
+def test_a_tail_far_below_all_others_is_found_again_after_a_look_too_far() -> None:
+    """Cells up to a loss of 32768 were kept when only those up to 3.5 were needed, and [0, 1] was the answer.
+
+    Ten independent losses exceed 3 about ten times as often as one does, and that seldom not in any other way.
+    """
+    one = sampled(gaussian(sigma=2), rate=0.001)
+    single, ten = one.delta(epsilon=3.0), (one * 10).delta(epsilon=3.0, relative=0.1)
+    assert 9 * single.lower < ten.lower
+    assert ten.upper < 1.2 * ten.lower
+
+
+def test_a_wide_answer_is_told_even_if_the_other_direction_is_closed() -> None:
+    """Of the loss of those who are added, 3 is beyond the largest: its δ is 0, in closed form."""
+    tiny = sampled(gaussian(sigma=20), rate=1e-8) * 2
+    with pytest.warns(WiderThanAsked):
+        found = tiny.delta(epsilon=0.5)
+    assert found.lower == 0.0

@@ -159,8 +159,9 @@ class Loss:
         found: list[Bounds] = []
         hint: Hint | None = None
         for laws in self._directions():
-            one, hint = _answer(laws, question, relative, hint)
+            one, new = _answer(laws, question, relative, hint)
             found.append(one)
+            hint = new or hint  # a direction in closed form says nothing about the other
         bounds = Bounds(max(one.lower for one in found), max(one.upper for one in found))
         if hint is not None and not narrow(question, bounds, hint, relative):
             warnings.warn(

@@ -207,10 +207,14 @@ class _Cutter:
         self.meshes: list[Mesh] = []
 
     def cut(self, here: Hint) -> list[Mesh]:
-        """Into so many cells; in two steps, if many are needed and there were none, as an outline knows little."""
+        """Into so many cells; in two steps, if many are needed and there were none, as an outline knows little.
+
+        Cells that end too early are not used again, nor are those that end much too late: there a law has hardly any
+        mass, but the last loss of a wide cell, which dominates it, would have a weight that hides all others.
+        """
         ends = highest(self.laws, self.shapes, here.log_tail - self.log_times - NEGLIGIBLE)
         old = self.meshes
-        if not old or any(mesh.high < high for mesh, high in zip(old, ends, strict=True)):
+        if not old or any(not high <= mesh.high <= _farthest(high) for mesh, high in zip(old, ends, strict=True)):
             old = [coarse(shape, high=high) for shape, high in zip(self.shapes, ends, strict=True)]
             if max(here.counts, default=0) > 2 * FEW:
                 old = self._refined(old, here.tilt, [2 * FEW] * len(old))
@@ -219,6 +223,11 @@ class _Cutter:
 
     def _refined(self, meshes: list[Mesh], tilt: float, counts: Sequence[int]) -> list[Mesh]:
         return refinements(self.laws, meshes, tilt=tilt, counts=counts)
+
+
+def _farthest(high: float) -> float:
+    """Twice as far, or hardly anything more than 0: cells that end before this are cut again, not anew."""
+    return high + abs(high) + 1e-9
 
 
 def _sides(cutter: _Cutter, variance: float, here: Hint) -> tuple[Sum, Sum]:
