@@ -31,8 +31,10 @@ def connection(views: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnect
     """Nothing is shared between threads or left behind."""
     made = duckdb.connect(":memory:", config=settings())
     try:
-        # In an interactive Python, DuckDB would draw a progress bar on standard output.
-        made.execute("SET enable_progress_bar = false")
+        # In an interactive Python, DuckDB draws a progress bar on standard output. In Jupyter without ipywidgets there
+        # is no bar, and the setting cannot be changed.
+        if made.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
+            made.execute("SET enable_progress_bar = false")
         for name, table in views.items():
             made.register(name, table)
         yield made
