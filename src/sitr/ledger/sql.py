@@ -6,6 +6,7 @@ import os
 import pwd
 from datetime import UTC, datetime
 from fractions import Fraction
+from functools import cache
 from importlib.metadata import version
 from operator import itemgetter
 from pathlib import Path
@@ -215,4 +216,10 @@ def _signature() -> dict[str, str]:
         user = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:  # a container may run as a number without a name
         user = f"uid {os.getuid()}"
-    return {"at": datetime.now(UTC).isoformat(), "by": user, "version": version("sitr")}
+    return {"at": datetime.now(UTC).isoformat(), "by": user, "version": _version()}
+
+
+@cache
+def _version() -> str:
+    """Looked up once: the files of the package may be out of reach after a change of user."""
+    return version("sitr")
