@@ -258,7 +258,7 @@ def test_where_nothing_must_be_converted_no_more_delta_is_spent_than_there_is():
 
 @pytest.mark.parametrize("delta", [1e-7, 2e-7])
 def test_a_delta_that_the_parts_use_up_is_refused(delta):
-    with pytest.raises(InvalidPromise, match="the parts have that much of their own"):
+    with pytest.raises(InvalidPromise, match="which the parts already use"):
         together([(ApproximateDP(0.5, 1e-7), 2), (ZeroConcentratedDP(0.1), 1)], delta=delta)
 
 

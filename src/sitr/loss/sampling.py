@@ -41,14 +41,14 @@ def sampled(loss: Loss, *, rate: Number, sampling: Sampling = Sampling.POISSON) 
     others = loss.laws[1:]
     if others or times > 1:
         raise InvalidPromise(
-            wanted="One release on each sample was wanted: only of one the loss through a sample is known.",
+            wanted="The loss through a sample is known for one release per sample only.",
             given=f"{times + sum(many for _, many in others)} releases on the same sample were given.",
             do="Draw a new sample for each: Repeated(Subsampled(mechanism, rate), times), not the other way round.",
         )
     kind, other = (PoissonLaw, SubsetLaw) if sampling is Sampling.POISSON else (SubsetLaw, PoissonLaw)
     if isinstance(law, other):
         raise InvalidPromise(
-            wanted="A sample of a sample was wanted, with the same neighbours.",
+            wanted="Both samples must be drawn for the same neighbours.",
             given="One is drawn for tables that add or remove a person, the other for tables that replace one.",
             do="Draw both in the same way.",
         )

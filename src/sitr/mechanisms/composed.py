@@ -129,7 +129,7 @@ def together(promises: Sequence[tuple[Additive, int]], *, delta: Number) -> Appr
     rest = exact(delta) - sum((exact(getattr(promise, "delta", 0)) * times for promise, times in bounded), Fraction(0))
     if rest < 0 or (rest == 0 and moments):
         raise InvalidPromise(
-            wanted=f"A delta above {spent.delta!r} was wanted: the parts have that much of their own.",
+            wanted=f"The delta of the whole must be above {spent.delta!r}, which the parts already use.",
             given=f"delta={delta!r} was given.",
             do="Give a larger delta, or parts with a smaller one.",
         )
@@ -188,7 +188,7 @@ def _sum(promises: Counted, delta: Number | None) -> Additive:
         else:
             return flavor.compose(expressed)  # type: ignore[arg-type]
     raise IncompatiblePromises(
-        wanted="Parts with a flavor in common were wanted, or a δ for the whole.",
+        wanted="These parts have no flavor in common, so the sum needs a δ for the whole.",
         given=reason.given,
         do="Say how rarely all parts together may fail: promise(delta=1e-6).",
     )
