@@ -26,17 +26,17 @@ from rich.table import Table
 from benchmarks.accounting import targets_table
 from benchmarks.targets import Target
 from sitr.backends.duckdb import ParquetFile
+from sitr.dataset.cells import Even, Grid, Rule
+from sitr.dataset.schema import Column, Kind
+from sitr.dataset.schema import Table as Described
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.summed import Term, least_width
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
-from sitr.query.schema import Column, Kind
-from sitr.query.schema import Table as Described
-from sitr.releases.cells import Even, Grid, Rule
-from sitr.releases.projection import Ties, lattice
-from sitr.releases.tally import Tally
-from sitr.releases.ties import best_ties
+from sitr.questions.histogram.projection import Ties, lattice
+from sitr.questions.histogram.tally import Tally
+from sitr.questions.histogram.ties import best_ties
 
 ROWS = 10**8
 CELLS = 10**6

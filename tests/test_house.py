@@ -76,7 +76,7 @@ def test_a_star_import_hides_no_name_of_python() -> None:
     exec("from sitr import *", offered)
     assert offered["PureDP"] is sitr.PureDP
     assert not set(sitr.__all__) & set(dir(builtins))
-    assert {sitr.open.__module__, sitr.sum.__module__} == {"sitr.session.dataset", "sitr.query.frame"}
+    assert {sitr.open.__module__, sitr.sum.__module__} == {"sitr.session.dataset", "sitr.questions.aggregate.frame"}
 
 
 @pytest.mark.parametrize("part", ["flavors", "loss", "mechanisms", "noise"])
@@ -235,8 +235,8 @@ def test_hidden_imports_would_be_found() -> None:
     source = "import os\nclass A:\n  async def f(self):\n    import scipy.stats\n    from pandas import Series"
     assert hidden_imports(source) == {"scipy.stats", "pandas.Series"}
     assert not may_be_hidden("scipy.stats", SOURCE / "session" / "dataset.py")
-    assert not may_be_hidden("pandas", SOURCE / "query" / "frame.py")
-    assert not may_be_hidden("sklearn.ensemble", SOURCE / "releases" / "synthetic" / "quality.py")
+    assert not may_be_hidden("pandas", SOURCE / "questions" / "aggregate" / "frame.py")
+    assert not may_be_hidden("sklearn.ensemble", SOURCE / "questions" / "synthetic" / "quality.py")
     assert may_be_hidden("pandas", SOURCE / "session" / "dataset.py")
 
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from sitr.mechanisms.subsampled import Subsampled
     from sitr.neighbors.relation import Relation
     from sitr.neighbors.unit import Row
-    from sitr.query.frame import column, count
-    from sitr.query.frame import sum as sum
+    from sitr.questions.aggregate.frame import column, count
+    from sitr.questions.aggregate.frame import sum as sum
     from sitr.session.dataset import open as open
     from sitr.session.dataset import protect
 
@@ -55,9 +55,9 @@ _HOME = {
     "Subsampled": "sitr.mechanisms.subsampled",
     "Relation": "sitr.neighbors.relation",
     "Row": "sitr.neighbors.unit",
-    "column": "sitr.query.frame",
-    "count": "sitr.query.frame",
-    "sum": "sitr.query.frame",
+    "column": "sitr.questions.aggregate.frame",
+    "count": "sitr.questions.aggregate.frame",
+    "sum": "sitr.questions.aggregate.frame",
     "open": "sitr.session.dataset",
     "protect": "sitr.session.dataset",
 }

@@ -16,18 +16,32 @@
     │   └── LedgerMismatch      it was opened earlier with another promise
     └── BackendFailure          the data could not be read after the charge
 
-A message always says what was wanted, what was given and what to do. Messages are made before any data are
-read, from public things only: `BackendFailure` is the one error raised later, and its text is always the same.
+A message has at most two sentences: what is wrong, quoting the offending value, and what to do. Messages are made
+before any data are read, from public things only: `BackendFailure` is the one error raised later, and its text is
+always the same.
 """
 
 from __future__ import annotations
 
 
 class SitrError(Exception):
-    """The root of the tree; its three parts are the three sentences of every message."""
+    """The root of the tree.
 
-    def __init__(self, *, wanted: str, given: str, do: str) -> None:
-        super().__init__(f"{wanted} {given} {do}")
+    `wanted` and `given` are noun phrases, which make one sentence, and `do` is a second one. Where "expected … got …"
+    does not say it well, `wanted` is left out and `given` is a whole sentence.
+
+    >>> str(SitrError(wanted="a price such as zcdp(0.05)", given="0.05", do="Name a flavor."))
+    'Expected a price such as zcdp(0.05), got 0.05. Name a flavor.'
+    >>> str(SitrError(given="The ledger sitr.db is in use by another program.", do="Try again in a moment."))
+    'The ledger sitr.db is in use by another program. Try again in a moment.'
+    """
+
+    def __init__(self, *, wanted: str = "", given: str, do: str) -> None:
+        if not wanted or wanted.endswith("."):
+            problem = f"{wanted} {given}".strip()
+        else:
+            problem = f"Expected {wanted}, got {given}."
+        super().__init__(f"{problem} {do}")
         self.wanted = wanted
         self.given = given
         self.do = do

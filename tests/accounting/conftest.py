@@ -11,7 +11,7 @@ from flint import arb, ctx
 from sitr.accounting.plan import Plan, Step
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import ball
+from sitr.numbers import ball
 
 Releases = Iterable[tuple[float, float]]
 Worst = Callable[[Releases, float], arb]

@@ -20,7 +20,6 @@ from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.pure import PureDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import Bounds
 from sitr.loss.forms.finite import response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.laplace import LaplaceLaw
@@ -31,6 +30,7 @@ from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.subsampled import Subsampled
 from sitr.mechanisms.threshold import Threshold
+from sitr.numbers import Interval
 
 TARGET = ApproximateDP(1.0, 1e-5)
 
@@ -269,7 +269,7 @@ def test_an_estimate_is_not_taken_for_a_proof(monkeypatch):
 
     def wide(made, target, *, relative):
         found = measure(made, target, relative=relative)
-        return Bounds(found.lower - relative, found.upper + relative)
+        return Interval(found.lower - relative, found.upper + relative)
 
     monkeypatch.setattr(module, "excess", wide)
     sigma = calibrate(noise, TARGET)
@@ -285,7 +285,7 @@ def test_where_intervals_stay_wide_no_time_is_lost(monkeypatch):
     def wide(made, target, *, relative):
         asked.append(relative)
         found = measure(made, target, relative=relative)
-        return Bounds(found.lower - 0.02, found.upper + 0.02)
+        return Interval(found.lower - 0.02, found.upper + 0.02)
 
     monkeypatch.setattr(module, "excess", wide)
     sigma = calibrate(noise, TARGET)

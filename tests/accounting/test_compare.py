@@ -11,20 +11,20 @@ from sitr.accounting.compare import THEOREMS, compare, curve, infinite_mass, nam
 from sitr.accounting.plan import Plan, Step
 from sitr.accounting.plan_file import read_plan
 from sitr.accounting.theorems.optimal_mixed import ERROR, optimal_mixed
-from sitr.accounting.theorems.theorem import NO, Bounds
+from sitr.accounting.theorems.theorem import NO, Total
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
-from sitr.loss.bounds import ball
+from sitr.numbers import ball
 
 NAMES = [theorem.name for theorem in THEOREMS]
 
 
 def totals(comparison):
-    return {row.theorem.name: row.outcome for row in comparison.rows if isinstance(row.outcome, Bounds)}
+    return {row.theorem.name: row.outcome for row in comparison.rows if isinstance(row.outcome, Total)}
 
 
 def response(*sizes):
@@ -87,7 +87,7 @@ kinds = st.sampled_from([{"pure": {"epsilon": 0.2}}, {"gaussian": {"sigma": 4, "
 def uppers(plan, delta):
     """Of the theorems that are no sums on a lattice, which may wobble in the last digits it resolves."""
     rows = [curve(plan, theorem=theorem, deltas=[delta])[0].rows[0] for theorem in SMOOTH]
-    return {row.theorem.name: row.outcome.upper for row in rows if isinstance(row.outcome, Bounds)}
+    return {row.theorem.name: row.outcome.upper for row in rows if isinstance(row.outcome, Total)}
 
 
 @settings(max_examples=20)
@@ -144,8 +144,8 @@ def test_where_nothing_applies_nothing_is_tightest():
 
 def test_at_delta_0_a_pure_plan_is_its_sum():
     found = totals(compare(Plan((Step((PureDP(0.1),), times=3), Step((PureDP(0.5),)))), delta=0.0))
-    assert found["basic"] == Bounds(0.8, 0.8, two_sided=True)
-    assert found["optimal_mixed"] == Bounds(0.8, 0.8, two_sided=True)
+    assert found["basic"] == Total(0.8, 0.8, two_sided=True)
+    assert found["optimal_mixed"] == Total(0.8, 0.8, two_sided=True)
     assert found["profile"].upper == pytest.approx(0.8, rel=1e-9)
     assert set(found) == {"basic", "optimal_mixed", "profile"}
 
@@ -190,7 +190,7 @@ def test_which_totals_may_decide_when_to_stop(step, valid, conditional):
     assert {name for name, row in rows.items() if row.adaptive.valid} == valid
     assert {name for name, row in rows.items() if row.adaptive.condition == SHARES} == conditional
     for name in ("renyi", "renyi_as_published"):
-        assert bool(ORDER.fullmatch(rows[name].adaptive.condition)) == isinstance(rows[name].outcome, Bounds)
+        assert bool(ORDER.fullmatch(rows[name].adaptive.condition)) == isinstance(rows[name].outcome, Total)
     assert not any(row.adaptive.valid and row.adaptive.condition for row in rows.values())
 
 

@@ -13,7 +13,7 @@ from scipy.special import comb
 from sitr.accounting.curves import LARGEST_ORDER, LaplaceMoments, Least, SampledGaussian, _sampled_moment
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.renyi import Table
-from sitr.loss.bounds import ball
+from sitr.numbers import ball
 
 
 def laplace_moment(epsilon, order):

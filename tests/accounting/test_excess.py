@@ -17,7 +17,6 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import Bounds, exact
 from sitr.loss.forms.finite import response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.laplace import LaplaceLaw
@@ -26,6 +25,7 @@ from sitr.mechanisms.composed import Composed, Repeated
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.threshold import Threshold
+from sitr.numbers import Interval, exact
 
 NOISE = Loss.of(GaussianLaw(1.0))
 EPSILON = GaussianDP(1.0).to_approximate(delta=1e-6).epsilon
@@ -132,7 +132,7 @@ def test_the_promise_that_is_too_weak_is_named():
 
 
 def test_a_promise_decides_where_a_loss_has_no_bound(monkeypatch):
-    monkeypatch.setattr(Loss, "epsilon", lambda *_, **__: Bounds(0.0, math.inf))
+    monkeypatch.setattr(Loss, "epsilon", lambda *_, **__: Interval(0.0, math.inf))
     mechanism = Gaussian(sigma=10)
     kept = mechanism.promise().to_approximate(delta=1e-6).epsilon * 1.01
     assert excess(mechanism, ApproximateDP(kept, 1e-6)) == KEPT

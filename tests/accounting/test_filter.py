@@ -23,7 +23,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import exact, upward
+from sitr.numbers import exact, upward
 
 cents = st.integers(0, 60).map(lambda n: n / 100)  # decimals that meet the border often
 odd = st.floats(0, 0.6)

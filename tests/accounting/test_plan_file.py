@@ -17,13 +17,13 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import exact
 from sitr.loss.forms.finite import response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.laplace import LaplaceLaw
 from sitr.loss.forms.sampled import PoissonLaw
 from sitr.loss.forms.shuffled import ShuffledLaw
 from sitr.loss.loss import Loss
+from sitr.numbers import exact
 
 TEXT = """
 - gaussian: {sigma: 2, sensitivity: 1}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sitr.accounting.curves import SampledGaussian
 from sitr.accounting.quadrature import _log_kappa, _log_sum_on_grid, sampled_moment
 from sitr.flavors.renyi import RenyiDP, Table
-from sitr.loss.bounds import ball
+from sitr.numbers import ball
 
 
 def found(rate, mu, order):

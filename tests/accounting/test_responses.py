@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sitr.accounting.responses import greatest, hockey_stick, least, product, responses, spare
 from sitr.accounting.shares import Point
 from sitr.accounting.views import Inapplicable
-from sitr.loss.bounds import ball
+from sitr.numbers import ball
 
 NEGLIGIBLE = 1e-30
 

@@ -17,7 +17,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import exact
+from sitr.numbers import exact
 
 PROFILE = PrivacyProfile(((0.1, 1e-3), (0.5, 1e-5), (2.0, 1e-9)))
 promises: st.SearchStrategy[Promise] = st.sampled_from(

@@ -29,8 +29,8 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import ball
 from sitr.mechanisms.subsampled import amplified
+from sitr.numbers import ball
 
 PURE, APPROXIMATE = PureDP(0.5), ApproximateDP(0.5, 1e-6)
 PROFILE = PrivacyProfile(((0.5, 1e-4), (1.0, 1e-6)))

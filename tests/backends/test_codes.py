@@ -16,12 +16,12 @@ from pyarrow.parquet import write_table
 
 from sitr.backends.backend import Backend
 from sitr.backends.duckdb import ArrowRows, open_source
+from sitr.dataset.schema import Kind
 from sitr.errors import BackendFailure
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row
-from sitr.query.schema import Kind
-from sitr.releases.synthetic.axes import Axis, Codes, Steps
-from sitr.releases.synthetic.sheet import Sheet
+from sitr.questions.synthetic.axes import Axis, Codes, Steps
+from sitr.questions.synthetic.sheet import Sheet
 
 NAN, INF = float("nan"), float("inf")
 NUMBER = Axis("x", Kind.REAL, steps=Steps(0, 9, Fraction(1, 2), 5), nulls=True)

@@ -18,12 +18,12 @@ import pytest
 from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import open_source
+from sitr.dataset.schema import Kind, describe
 from sitr.errors import BackendFailure, DescriptionError, SourceError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row
-from sitr.query.rewrite import Cells, bound
-from sitr.query.schema import Kind, describe
-from sitr.query.sql import parse
+from sitr.questions.aggregate.bind import Cells, bound
+from sitr.questions.aggregate.sql import parse
 from sitr.session.dataset import protect
 
 VISITS = pa.table(
@@ -225,19 +225,19 @@ def test_a_csv_file_that_is_read_as_other_columns_is_refused(tmp_path: Path, tex
 
 
 def test_a_csv_file_is_settled_once(tmp_path: Path) -> None:
-    """With its dialect known, no row is read before a question; a changed header is noticed."""
+    """With its format known, no row is read before a question; a changed header is noticed."""
     path = tmp_path / "visits.csv"
     path.write_text("id;day;at\n1;31/12/2023;31/12/2023 10:00:00\n2;01/02/2024;01/02/2024 11:30:00\n")
     settled = open_source(path, types={})
     assert isinstance(settled, CsvFile)
-    assert settled.dialect.delimiter == ";"
+    assert settled.format.delimiter == ";"
     assert settled.kinds() == {"id": Kind.INTEGER, "day": Kind.DATE, "at": Kind.TIMESTAMP}
     cells = ask(
         settled, "SELECT day, COUNT(*) AS n FROM visits WHERE at > TIMESTAMP '2024-01-01 00:00:00' GROUP BY day"
     )
     assert cells == {(dt.date(2024, 2, 1),): (1, 1)}
     path.write_bytes(b"id;day;at\n\xff\xfe\n")
-    again = open_source(path, types=dict(settled.columns), dialect=settled.dialect)
+    again = open_source(path, types=dict(settled.columns), format=settled.format)
     assert again.kinds() == settled.kinds()
     path.write_text("day;id;at\n31/12/2023;1;\n")
     with pytest.raises(SourceError, match="another order"):

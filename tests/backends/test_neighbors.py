@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from sitr.backends.duckdb import ArrowRows
 from sitr.backends.statement import statement
+from sitr.dataset.schema import Table, describe
 from sitr.errors import BackendFailure
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -21,12 +22,11 @@ from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.noise.coins import TestCoins
-from sitr.query.cost import fit
-from sitr.query.rewrite import BoundedQuery, Cells, bound
-from sitr.query.schema import Table, describe
-from sitr.query.sql import parse
-from sitr.query.stability import people, stability
-from sitr.releases.aggregate import release
+from sitr.questions.aggregate.answer import release
+from sitr.questions.aggregate.bind import BoundedQuery, Cells, bound
+from sitr.questions.aggregate.fit import fit
+from sitr.questions.aggregate.sql import parse
+from sitr.questions.aggregate.stability import people, stability
 
 Rows = list[tuple[int | None, str | None, float | None, int | None]]
 

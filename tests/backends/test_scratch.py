@@ -36,9 +36,9 @@ from sitr.backends.duckdb import open_source
 from sitr.backends.scratch import scratch
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
-from sitr.query.rewrite import bound
-from sitr.query.schema import describe
-from sitr.query.sql import parse
+from sitr.questions.aggregate.bind import bound
+from sitr.dataset.schema import describe
+from sitr.questions.aggregate.sql import parse
 
 backend = open_source("../visits.parquet", types={})
 table = describe("visits", kinds=backend.kinds(), unit=Person("id"), relation=Relation.ADD_REMOVE, max_groups=1,

@@ -15,14 +15,14 @@ import pytest
 
 import sitr
 from sitr.backends.statement import literal, statement
+from sitr.dataset.schema import Kind, describe
 from sitr.errors import QuestionError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
-from sitr.query.nodes import Compare, Comparison
-from sitr.query.rewrite import bound
-from sitr.query.schema import Kind, describe
-from sitr.query.sql import parse
-from sitr.releases.synthetic.rules import broken
+from sitr.questions.aggregate.bind import bound
+from sitr.questions.aggregate.nodes import Compare, Comparison
+from sitr.questions.aggregate.sql import parse
+from sitr.questions.synthetic.rules import broken
 from sitr.session.budget import Budget
 
 LEAST, MOST = -(2**63), 2**63 - 1

@@ -18,17 +18,17 @@ import pytest
 
 from sitr.backends.duckdb import ArrowRows, open_source
 from sitr.backends.tally import exactly_divided, number
+from sitr.dataset.cells import Axis, Categories, Dates, Edges, Even, Grid, Rule, Step, above, below, nowhere, size
+from sitr.dataset.domain import Wanted, axis
+from sitr.dataset.schema import Column, Kind, Table, describe
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
-from sitr.query.frame import column
-from sitr.query.schema import Column, Kind, Table, describe
-from sitr.releases.buckets import deviation_distance, deviations
-from sitr.releases.cells import Axis, Categories, Dates, Edges, Even, Grid, Rule, Step, above, below, nowhere, size
-from sitr.releases.domain import Wanted, axis
-from sitr.releases.histogram import Tree, fit
-from sitr.releases.tally import Tally
+from sitr.questions.aggregate.frame import column
+from sitr.questions.histogram.buckets import deviation_distance, deviations
+from sitr.questions.histogram.fit import Tree, fit
+from sitr.questions.histogram.tally import Tally
 
 
 def table_of(rows: pa.Table, *, unit: Unit | None = None, relation: Relation = Relation.ADD_REMOVE) -> Table:

@@ -29,7 +29,7 @@ from benchmarks.histogram import (
     rules,
     targets,
 )
-from sitr.releases.projection import Ties
+from sitr.questions.histogram.projection import Ties
 
 
 def test_tables_are_as_full_as_is_said() -> None:

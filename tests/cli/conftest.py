@@ -15,8 +15,8 @@ import pytest
 from pyarrow.parquet import write_table
 from typer.testing import CliRunner
 
-from sitr.cli.hospital import WARDS, hospital
 from sitr.cli.main import app
+from sitr.dataset.hospital import WARDS, hospital
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.session.dataset import protect
 

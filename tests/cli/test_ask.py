@@ -15,7 +15,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from sitr.cli.hospital import WARDS
+from sitr.dataset.hospital import WARDS
 from sitr.ledger.sql import SqlLedger
 
 Sitr = Callable[..., Any]

@@ -9,9 +9,9 @@ import pytest
 
 from sitr.cli.domain import Domain, read_domain
 from sitr.cli.terminal import BadUsage
+from sitr.dataset.schema import Column, Kind, Table
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
-from sitr.query.schema import Column, Kind, Table
 
 TEXT = """\
 age: {bounds: [0, 120], bins: 24, required: true}

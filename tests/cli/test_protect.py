@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import yaml
 
+from sitr.dataset.description import load
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.sql import SqlLedger
-from sitr.session.description import load
 
 Sitr = Callable[..., Any]
 

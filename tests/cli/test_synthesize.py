@@ -13,7 +13,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from sitr.cli.hospital import WARDS, hospital
+from sitr.dataset.hospital import WARDS, hospital
 from sitr.errors import BackendFailure
 from sitr.ledger.sql import SqlLedger
 

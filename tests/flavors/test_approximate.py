@@ -15,7 +15,7 @@ from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import Number, ball, exact
+from sitr.numbers import Number, ball, exact
 
 BITS = 400
 Pair = list[tuple[arb, arb]]

@@ -19,7 +19,7 @@ from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import Number, ball, exact
+from sitr.numbers import Number, ball, exact
 
 laws = st.lists(st.integers(1, 1000), min_size=3, max_size=3)
 

@@ -20,7 +20,7 @@ from sitr.flavors.gaussian import GaussianDP, normal
 from sitr.flavors.pure import PureDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import ball, exact
+from sitr.numbers import ball, exact
 
 
 def density(x: float) -> float:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sitr.flavors import lattice
 from sitr.flavors.lattice import Law, total
-from sitr.loss.bounds import Number, ball, exact
+from sitr.numbers import Number, ball, exact
 
 BITS = 200
 Atoms = list[tuple[Fraction, float]]

@@ -16,7 +16,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import exact
+from sitr.numbers import exact
 
 sizes = st.floats(0, sys.float_info.max)
 tables = st.dictionaries(st.floats(1, sys.float_info.max, exclude_min=True), sizes, min_size=1, max_size=5)

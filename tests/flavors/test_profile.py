@@ -18,7 +18,7 @@ from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import Number, ball, exact
+from sitr.numbers import Number, ball, exact
 
 BITS = 300
 Pair = list[tuple[arb, arb]]

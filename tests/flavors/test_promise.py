@@ -17,7 +17,7 @@ from sitr.flavors.promise import Promise, ceiling, count, implies_around, incomp
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import exact
+from sitr.numbers import exact
 
 
 @pytest.mark.parametrize("promise", [PureDP(1), ApproximateDP(1, 1e-6), ZeroConcentratedDP(0.5)])

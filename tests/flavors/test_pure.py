@@ -16,7 +16,7 @@ from sitr.flavors.gaussian import GaussianDP, normal
 from sitr.flavors.pure import PureDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import Number, ball, exact
+from sitr.numbers import Number, ball, exact
 
 BITS = 2600  # enough to tell e^ε from 1 where ε is the smallest float
 

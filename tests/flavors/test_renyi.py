@@ -20,7 +20,7 @@ from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.pure import PureDP, Response
 from sitr.flavors.renyi import MANY, Grouped, RenyiDP, Table, Total, _published, _tight
 from sitr.flavors.zero_concentrated import Line, ZeroConcentratedDP
-from sitr.loss.bounds import ball, exact, upward
+from sitr.numbers import ball, exact, upward
 
 orders = st.floats(1.01, 200)
 deltas = st.floats(1e-15, 0.9)

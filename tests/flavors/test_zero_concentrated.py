@@ -17,7 +17,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import Number, ball, exact, upward
+from sitr.numbers import Number, ball, exact, upward
 
 BITS = 300
 

@@ -18,7 +18,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import Curve, RenyiDP, Table
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import ball
+from sitr.numbers import ball
 
 Pair = list[tuple[arb, arb]]
 Keeps = Callable[[Callable[[], Pair], Promise], bool]

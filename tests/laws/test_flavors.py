@@ -27,7 +27,7 @@ from sitr.flavors.pure import PureDP, Response
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import ball, exact, upward
+from sitr.numbers import ball, exact, upward
 
 Pair = list[tuple[arb, arb]]
 

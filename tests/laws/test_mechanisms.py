@@ -28,8 +28,6 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.learn.spherical import Spherical
-from sitr.loss.bounds import ball, exact
 from sitr.mechanisms.composed import Composed, Repeated
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian import Gaussian
@@ -46,10 +44,12 @@ from sitr.mechanisms.shuffled import Shuffled
 from sitr.mechanisms.smooth import NoiseKind, SmoothNoise
 from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.mechanisms.sparse_vector import RefinedSparseVector, SparseVector
+from sitr.mechanisms.spherical import Spherical
 from sitr.mechanisms.subsampled import Subsampled
 from sitr.mechanisms.threshold import Threshold
 from sitr.mechanisms.tree import Tree
 from sitr.noise.coins import TestCoins
+from sitr.numbers import ball, exact
 from sitr.sensitivity import mean, median, propose_test_release, random, sampled, smooth
 from sitr.sensitivity.proposed import Proposed
 

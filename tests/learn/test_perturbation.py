@@ -136,7 +136,7 @@ def test_noise_is_for_the_movement_the_search_and_the_rounding(monkeypatch: pyte
         scales.append(scale)
         return [0] * size
 
-    monkeypatch.setattr("sitr.learn.spherical.rounded_spherical", watched)
+    monkeypatch.setattr("sitr.mechanisms.spherical.rounded_spherical", watched)
     monkeypatch.setattr(perturbation, "rounded_spherical", watched)
     grain = Fraction(1, 64)
 

@@ -7,7 +7,7 @@ import pytest
 
 from sitr.errors import QuestionError
 from sitr.learn.trial import halves, scores
-from sitr.releases.synthetic.axes import Codes
+from sitr.questions.synthetic.axes import Codes
 
 NAMES = ["ward", "age", "sex"]
 

@@ -18,7 +18,7 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.entry import Entry
 from sitr.ledger.plan import recorded
 from sitr.ledger.sql import SqlLedger
-from sitr.loss.bounds import exact
+from sitr.numbers import exact
 
 
 def entry(price: PureDP, question: str, *, dataset: str = "clinic") -> Entry:

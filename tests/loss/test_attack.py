@@ -5,11 +5,11 @@ from flint import arb
 from scipy import special
 
 from sitr.loss.attack import _between, true_positive_rate
-from sitr.loss.bounds import Bounds
 from sitr.loss.forms.finite import response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.sampled import PoissonLaw
 from sitr.loss.loss import Loss
+from sitr.numbers import Interval
 
 
 @pytest.mark.parametrize("mu", [0.1, 1.0, 5.0])
@@ -35,21 +35,21 @@ def test_the_best_attack_on_a_response():
 
 def test_the_ends():
     run = Loss.of(PoissonLaw(GaussianLaw(1.0), 0.1), 3)
-    assert run.trade_off(fpr=0.0) == Bounds(0.0, 0.0)
-    assert run.trade_off(fpr=1.0) == Bounds(1.0, 1.0)
+    assert run.trade_off(fpr=0.0) == Interval(0.0, 0.0)
+    assert run.trade_off(fpr=1.0) == Interval(1.0, 1.0)
     exposed = Loss.of(response(1.0, infinite=0.25)).trade_off(fpr=0.0)
     assert exposed.lower <= 0.25 <= exposed.upper < 0.2500001
 
 
 def test_no_knowledge_gives_a_wide_interval_not_a_wrong_one():
-    found = true_positive_rate(lambda _: Bounds(0.0, 1.0), lambda _: Bounds(0.0, 1.0), 0.2)
+    found = true_positive_rate(lambda _: Interval(0.0, 1.0), lambda _: Interval(0.0, 1.0), 0.2)
     assert found.lower == 0.2
     assert found.upper == 1.0
 
 
 def test_the_lower_bound_between_two_looks_finds_the_lowest_point():
     """H = max(0, 1 − t), looked at far from its bend: no line may cut the corner."""
-    points = [(t, Bounds(max(0.0, 1 - t), max(0.0, 1 - t))) for t in (0.2, 0.4, 2.0, 3.0)]
+    points = [(t, Interval(max(0.0, 1 - t), max(0.0, 1 - t))) for t in (0.2, 0.4, 2.0, 3.0)]
     least = _between(points, 1, 0.4, 2.0, 0.6, 0.0, 0.5)
     assert least <= 0.5 + 1e-12
 
@@ -57,8 +57,8 @@ def test_the_lower_bound_between_two_looks_finds_the_lowest_point():
 def test_what_is_known_nearby_counts_where_nothing_is_known():
     """No more hits than false alarms and the advantage, though of larger ε than 0.5 nothing at all is known."""
 
-    def profile(epsilon: float) -> Bounds:
-        return Bounds(0.0, 0.004) if epsilon < 0.5 else Bounds(0.0, 1.0)
+    def profile(epsilon: float) -> Interval:
+        return Interval(0.0, 0.004) if epsilon < 0.5 else Interval(0.0, 1.0)
 
     assert true_positive_rate(profile, profile, 0.01).upper <= 0.01 + 0.004 + 1e-12
 
@@ -69,10 +69,10 @@ def test_no_more_looks_than_the_profile_is_worth():
     for width in (0.0, 1e-3, 1e-2):
         asked: list[float] = []
 
-        def profile(epsilon: float, width: float = width, asked: list[float] = asked) -> Bounds:
+        def profile(epsilon: float, width: float = width, asked: list[float] = asked) -> Interval:
             asked.append(epsilon)
             found = Loss.of(GaussianLaw(1.0)).delta(epsilon=epsilon)
-            return Bounds(found.lower * (1 - width), found.upper * (1 + width))
+            return Interval(found.lower * (1 - width), found.upper * (1 + width))
 
         found = true_positive_rate(profile, profile, 0.01)
         looks[width] = len(asked)

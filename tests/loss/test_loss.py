@@ -13,7 +13,6 @@ from sitr.accounting.theorems.optimal_equal import optimal_equal
 from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.flavors.approximate import ApproximateDP
 from sitr.loss import gaussian, sampled
-from sitr.loss.bounds import exact
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.forms.finite import FiniteLaw, pair, response
@@ -23,6 +22,7 @@ from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.law import Law
 from sitr.loss.loss import Loss, _bisected
 from sitr.loss.search import DeltaAt, EpsilonAt, answer
+from sitr.numbers import exact
 
 DPSGD = PoissonLaw(GaussianLaw(1 / 0.8), 0.01)
 

@@ -10,7 +10,7 @@ import pytest
 from flint import arb, ctx
 from scipy.stats import beta, chi2
 
-from sitr.loss.bounds import Number, ball
+from sitr.numbers import Number, ball
 
 BITS = 300
 ALARM = 2e-7

@@ -8,7 +8,6 @@ import pytest
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import exact
 from sitr.mechanisms.choice import rational_scores, steepness, unknown_loss, whole, whole_scores
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.mechanism import flag, natural
@@ -16,6 +15,7 @@ from sitr.mechanisms.noisy_max import NoisyMax
 from sitr.mechanisms.permute_and_flip import PermuteAndFlip
 from sitr.mechanisms.sparse_vector import SparseVector
 from sitr.mechanisms.tree import Tree
+from sitr.numbers import exact
 
 
 def test_a_unit_that_moves_scores_apart_counts_twice():

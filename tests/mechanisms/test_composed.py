@@ -16,7 +16,6 @@ from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import exact, upward
 from sitr.loss.loss import Loss
 from sitr.mechanisms.composed import Composed, Repeated, together
 from sitr.mechanisms.gaussian import Gaussian
@@ -27,6 +26,7 @@ from sitr.mechanisms.subsampled import Subsampled
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
+from sitr.numbers import exact, upward
 
 LAPLACE, GAUSSIAN = Laplace(scale=10, sensitivity=3), Gaussian(sigma=4, sensitivity=2, single=True)
 THRESHOLD = Threshold(noise=Laplace(scale=2, sensitivity=2), groups=2, least=30)

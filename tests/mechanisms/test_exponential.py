@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import ball, exact
 from sitr.mechanisms.composed import Repeated
 from sitr.mechanisms.exponential import Exponential
 from sitr.noise.coins import TestCoins
+from sitr.numbers import ball, exact
 
 BITS = 300
 

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import ball, exact
 from sitr.mechanisms.gaussian import Gaussian, classical_sigma
 from sitr.neighbors.distance import Distance
 from sitr.noise.coins import TestCoins
+from sitr.numbers import ball, exact
 
 BITS = 300
 

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.loss.bounds import exact
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.granularity import granule, movement, rounded, rounded_sensitivity
 from sitr.mechanisms.laplace import Laplace
 from sitr.noise.coins import TestCoins
+from sitr.numbers import exact
 
 grains = st.one_of(
     st.integers(1, 1000), st.fractions(Fraction(1, 1000), 1000), st.integers(-60, 60).map(lambda n: 2.0**n)

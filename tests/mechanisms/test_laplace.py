@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import ball, exact
 from sitr.mechanisms.laplace import Laplace
 from sitr.noise.coins import TestCoins
+from sitr.numbers import ball, exact
 
 
 def loss(shift: int, scale: Fraction) -> Fraction:

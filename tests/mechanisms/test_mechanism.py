@@ -10,7 +10,6 @@ import pytest
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.gaussian import GaussianDP
-from sitr.loss.bounds import exact
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.loss import Loss
@@ -18,6 +17,7 @@ from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.mechanism import natural, python_integer, whole_shift
 from sitr.mechanisms.threshold import Threshold
+from sitr.numbers import exact
 
 
 def test_the_laws_are_those_of_integer_noise():

@@ -14,11 +14,11 @@ from flint import arb, ctx
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import ball
 from sitr.mechanisms.noisy_max import Noise, NoisyMax
 from sitr.noise.coins import TestCoins
 from sitr.noise.geometric import geometric
 from sitr.noise.laplace import discrete_laplace
+from sitr.numbers import ball
 
 BITS = 300
 BOTH, ONE = (-1, 0, 1), (0, 1)

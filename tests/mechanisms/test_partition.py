@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from sitr.flavors.approximate import ApproximateDP
-from sitr.loss.bounds import ball, exact
 from sitr.mechanisms.partition import PartitionSelection
 from sitr.mechanisms.threshold import Threshold
 from sitr.noise.coins import TestCoins
 from sitr.noise.laplace import discrete_laplace_tail
+from sitr.numbers import ball, exact
 
 BITS = 1600
 NOTHING = arb(2) ** -1400

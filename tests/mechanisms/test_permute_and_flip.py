@@ -14,11 +14,11 @@ from scipy.stats import binom
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import ball, exact
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.permute_and_flip import PermuteAndFlip
 from sitr.noise.bernoulli import bernoulli_exponential
 from sitr.noise.coins import TestCoins
+from sitr.numbers import ball, exact
 
 BITS = 300
 BOTH, ONE = (-1, 0, 1), (0, 1)

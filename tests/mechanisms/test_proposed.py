@@ -16,15 +16,15 @@ from scipy.stats import chi2
 from sitr.errors import DescriptionError, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import ball, exact
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.mechanism import common_relation
 from sitr.mechanisms.proposed import ProposeTestRelease
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
+from sitr.numbers import ball, exact
 from sitr.sensitivity import interquartile_range, median, propose_test_release, trimmed_mean, variance
-from sitr.sensitivity.brute import Sample, neighbours
 from sitr.sensitivity.statistic import Statistic
+from tests.oracles.brute import Sample, neighbours
 
 BITS = 200
 Pair = list[tuple[arb, arb]]

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import ball, exact
 from sitr.mechanisms import quantile
 from sitr.mechanisms.quantile import Quantiles, _choose, _runs
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
+from sitr.numbers import ball, exact
 
 BITS = 300
 LOW, HIGH = 0, 4

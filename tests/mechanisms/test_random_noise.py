@@ -15,12 +15,12 @@ from sitr.errors import DescriptionError, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
-from sitr.loss.bounds import upward
 from sitr.mechanisms.dilation import laplace_delta, laplace_dilation
 from sitr.mechanisms.random_noise import RandomNoise, _chosen
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 from sitr.noise.rounded import rounded_laplace
+from sitr.numbers import upward
 from sitr.sensitivity import Pairs, mean, random
 
 PRICE = ApproximateDP(1.0, 1e-6)

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import ball
 from sitr.loss.forms.finite import response
 from sitr.loss.loss import Loss
 from sitr.mechanisms.composed import Repeated
 from sitr.mechanisms.response import Response, UnaryResponse
 from sitr.noise.coins import TestCoins
+from sitr.numbers import ball
 
 BITS = 300
 PEOPLE = 200_000

@@ -12,7 +12,6 @@ import pytest
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import ball
 from sitr.loss.forms.finite import response
 from sitr.loss.forms.shuffled import ShuffledLaw
 from sitr.loss.loss import Loss
@@ -25,6 +24,7 @@ from sitr.mechanisms.shuffled import Shuffled, local, shuffled
 from sitr.mechanisms.subsampled import Subsampled
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
+from sitr.numbers import ball
 
 LAPLACE = Laplace(scale=1, sensitivity=2)
 

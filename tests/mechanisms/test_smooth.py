@@ -19,8 +19,8 @@ from sitr.mechanisms.smooth import NoiseKind, SmoothNoise
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 from sitr.sensitivity import interquartile_range, mean, median, quantile, smooth, trimmed_mean, variance
-from sitr.sensitivity.brute import Sample, neighbours
 from sitr.sensitivity.smooth import Smooth
+from tests.oracles.brute import Sample, neighbours
 
 LAWS = {NoiseKind.LAPLACE: laplace, NoiseKind.GAUSSIAN: norm, NoiseKind.STUDENT: t(3)}
 PRICES: dict[NoiseKind, ApproximateDP | PureDP] = {

@@ -15,11 +15,11 @@ from sitr.errors import DescriptionError, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
-from sitr.loss.bounds import exact
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
+from sitr.numbers import exact
 
 PRICE = RandomDP(PureDP(0.5), 0.9)
 

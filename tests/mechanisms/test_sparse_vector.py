@@ -17,10 +17,10 @@ from flint import arb, ctx
 
 from sitr.errors import BudgetExceeded, InvalidPromise
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import ball
 from sitr.mechanisms.sparse_vector import RefinedSparseVector, SparseVector
 from sitr.noise.coins import TestCoins
 from sitr.noise.laplace import discrete_laplace
+from sitr.numbers import ball
 
 BITS = 300
 

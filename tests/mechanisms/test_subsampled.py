@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import ball
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.loss import Loss
@@ -26,6 +25,7 @@ from sitr.mechanisms.subsampled import Subsampled, amplified
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
+from sitr.numbers import ball
 
 LAPLACE, GAUSSIAN = Laplace(scale=2, sensitivity=3), Gaussian(sigma=4, sensitivity=2, single=True)
 

@@ -11,12 +11,12 @@ import pytest
 from flint import arb, ctx
 from scipy.stats import nbinom
 
-from sitr.loss.bounds import ball, exact
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.summed import Noise, Term, _Sum, least_width, sum_error
 from sitr.noise.coins import TestCoins
 from sitr.noise.gaussian import discrete_gaussian_width
+from sitr.numbers import ball, exact
 
 SURE = 1 - Fraction(5, 10**8)
 """One cell of a million, all of which are to be held with 95%."""

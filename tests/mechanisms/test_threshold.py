@@ -15,11 +15,11 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from sitr.flavors.approximate import ApproximateDP
-from sitr.loss.bounds import Number, ball, exact
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
+from sitr.numbers import Number, ball, exact
 
 BITS = 300
 Pair = list[tuple[arb, arb]]

@@ -19,11 +19,11 @@ from scipy.stats import binomtest
 from sitr.errors import BudgetExceeded
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import ball
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.tree import RunningCount, Tree
 from sitr.noise.coins import TestCoins
+from sitr.numbers import ball
 
 STILL = Laplace(scale=Fraction(1, 1000))  # P(Y ≠ 0) < 2e^{−1000}
 

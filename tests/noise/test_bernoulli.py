@@ -10,11 +10,11 @@ import pytest
 from flint import arb, ctx, fmpq
 from scipy.stats import binomtest
 
-from sitr.loss.bounds import ball
 from sitr.noise.bernoulli import _MARGIN, _exponents, bernoulli, bernoulli_exponential, one_for_each, trials
 from sitr.noise.coins import TestCoins
 from sitr.noise.exponential import exponential
 from sitr.noise.inversion import Digits
+from sitr.numbers import ball
 
 TRIALS = 400_000
 MODULE = import_module("sitr.noise.bernoulli")  # the package gives its name to the function

@@ -10,12 +10,12 @@ import pytest
 from flint import arb, ctx, fmpq
 from scipy.stats import binomtest
 
-from sitr.loss.bounds import Number, ball
 from sitr.noise.bell import direct_sums
 from sitr.noise.coins import TestCoins
 from sitr.noise.draws import random_bits
 from sitr.noise.gaussian import LargeGaussian, _first, discrete_gaussian, discrete_gaussian_width, gaussian_law
 from sitr.noise.inversion import Digits
+from sitr.numbers import Number, ball
 
 DRAWS = 500_000
 CONFIDENCES: list[Number] = [

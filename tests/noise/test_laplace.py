@@ -9,7 +9,6 @@ import pytest
 from flint import arb, ctx, fmpq
 from scipy.stats import binomtest
 
-from sitr.loss.bounds import Number
 from sitr.noise.coins import TestCoins
 from sitr.noise.geometric import GeometricLaw
 from sitr.noise.inversion import Row
@@ -20,6 +19,7 @@ from sitr.noise.laplace import (
     discrete_laplace_width,
     laplace_law,
 )
+from sitr.numbers import Number
 
 DRAWS = 500_000
 SCALES = [0.2, Fraction(1, 3), 1, 7.5]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from flint import acb, arb, ctx
 
-from sitr.loss.bounds import ball
 from sitr.noise.transform import UNIT, GaussianTransform, LaplaceTransform, Transform
+from sitr.numbers import ball
 
 LAWS: list[tuple[Transform, Fraction]] = [
     (law.of(scale), scale)

@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from sitr.accounting.filter import Filter
+from sitr.dataset.schema import Key, Kind, Table, describe
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive
 from sitr.flavors.pure import PureDP
@@ -16,13 +17,12 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row
 from sitr.noise.coins import TestCoins
-from sitr.query.cost import Plan, fit
-from sitr.query.nodes import Count, Named, Query
-from sitr.query.rewrite import Cells, bound
-from sitr.query.schema import Key, Kind, Table, describe
-from sitr.query.sql import parse
-from sitr.releases.aggregate import release
-from sitr.releases.release import Release
+from sitr.questions.aggregate.answer import release
+from sitr.questions.aggregate.bind import Cells, bound
+from sitr.questions.aggregate.fit import Plan, fit
+from sitr.questions.aggregate.nodes import Count, Named, Query
+from sitr.questions.aggregate.release import Release
+from sitr.questions.aggregate.sql import parse
 from sitr.report.certificate import Certificate
 
 HOSTILE = (

@@ -10,10 +10,10 @@ import pytest
 from sitr.accounting.plan_file import read_plan
 from sitr.accounting.theorems.loss import total_loss
 from sitr.accounting.training import Training
-from sitr.loss.bounds import Bounds
 from sitr.loss.forms.finite import response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
+from sitr.numbers import Interval
 from sitr.report.account import Account, between, plan_rows, render, training_rows
 from sitr.report.text import as_text
 
@@ -30,11 +30,11 @@ def test_the_headline_says_what_was_found_and_where():
 @pytest.mark.parametrize(
     ("bounds", "words"),
     [
-        (Bounds(2.38061, 2.38219), "is between 2.38 and 2.383"),
-        (Bounds(0.0, 0.0), "is 0"),
-        (Bounds(0.0, 1e-9), "is at most 10⁻⁹"),
-        (Bounds(math.inf, math.inf), "is infinite"),
-        (Bounds(2.38061, math.inf), "is at least 2.38, without a bound from above,"),
+        (Interval(2.38061, 2.38219), "is between 2.38 and 2.383"),
+        (Interval(0.0, 0.0), "is 0"),
+        (Interval(0.0, 1e-9), "is at most 10⁻⁹"),
+        (Interval(math.inf, math.inf), "is infinite"),
+        (Interval(2.38061, math.inf), "is at least 2.38, without a bound from above,"),
     ],
 )
 def test_intervals_in_words(bounds, words):
@@ -65,7 +65,7 @@ def test_exposure_outright_stands_apart():
 def test_what_is_proved_already_is_not_told_as_less():
     found = NOISE.epsilon(delta=1e-6)
     middle = (found.lower + found.upper) / 2
-    assert Account.at_delta(NOISE, 1e-6, proved=middle).found == Bounds(found.lower, middle)
+    assert Account.at_delta(NOISE, 1e-6, proved=middle).found == Interval(found.lower, middle)
     assert Account.at_delta(NOISE, 1e-6).found == found
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.loss.bounds import Bounds, exact
 from sitr.loss.forms.finite import response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
+from sitr.numbers import Interval, exact
 from sitr.report.attack import FALSE_ALARMS, Attack, ends, share
 
 NORMAL = NormalDist()
@@ -42,7 +42,7 @@ def test_nothing_released_helps_nobody():
 
 
 def test_words_name_the_interval():
-    words = dict(Attack(Bounds(0.33151, 0.33179), Bounds(0.8225, 0.8229)).words())
+    words = dict(Attack(Interval(0.33151, 0.33179), Interval(0.8225, 0.8229)).words())
     assert words["attacker"] == "The best test for who took part finds 33.1% to 33.2% of them, with 1% false alarms."
     assert "right 82.2% to 82.3% of the time" in words["guess"]
 
@@ -50,7 +50,7 @@ def test_words_name_the_interval():
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_shares_are_rounded_outward(one, other):
     low, high = sorted((one, other))
-    shown = share(Bounds(low, high)).replace("%", "").split(" to ")
+    shown = share(Interval(low, high)).replace("%", "").split(" to ")
     if any("⁻" in text for text in shown):
         return
     assert Fraction(shown[0]) <= exact(100 * low)
@@ -58,10 +58,10 @@ def test_shares_are_rounded_outward(one, other):
 
 
 def test_for_machines():
-    told = Attack(Bounds(0.1, 0.2), Bounds(0.5, 0.6)).to_dict()
+    told = Attack(Interval(0.1, 0.2), Interval(0.5, 0.6)).to_dict()
     assert told == {
         "false_alarms": 0.01,
         "hits": {"lower": 0.1, "upper": 0.2},
         "guess": {"lower": 0.5, "upper": 0.6},
     }
-    assert ends(Bounds(1.0, float("inf"))) == {"lower": 1.0, "upper": None}
+    assert ends(Interval(1.0, float("inf"))) == {"lower": 1.0, "upper": None}

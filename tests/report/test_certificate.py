@@ -10,8 +10,8 @@ import pytest
 from sitr.accounting.filter import Filter
 from sitr.flavors.notation import parse
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import exact
 from sitr.mechanisms.laplace import Laplace
+from sitr.numbers import exact
 from sitr.report.certificate import Certificate, preview_dict, to_dict
 
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from sitr.accounting.compare import THEOREMS, Comparison, compare
 from sitr.accounting.plan import Plan, Step
-from sitr.accounting.theorems.theorem import Bounds
+from sitr.accounting.theorems.theorem import Total
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
-from sitr.loss.bounds import exact
+from sitr.numbers import exact
 from sitr.report.comparison import LABELS, epsilon, facts, label, outright, render, tightest, to_dict
 from sitr.report.text import as_text
 
@@ -54,7 +54,7 @@ def test_every_theorem_has_a_label_and_no_label_is_for_none() -> None:
 
 def test_every_theorem_has_a_line_or_a_reason(compared: dict[str, Comparison]) -> None:
     for comparison in compared.values():
-        proved = [row.theorem.name for row in comparison.rows if isinstance(row.outcome, Bounds)]
+        proved = [row.theorem.name for row in comparison.rows if isinstance(row.outcome, Total)]
         reasons = {label(row.theorem.name): row.outcome for row in comparison.rows if isinstance(row.outcome, str)}
         assert list(lines(comparison)) == proved
         assert silent(comparison) == reasons
@@ -75,7 +75,7 @@ def test_a_condition_takes_the_place_of_yes_and_no(compared: dict[str, Compariso
     assert re.search(r"if order [\d.]+ is fixed in advance$", told["renyi"])
     for comparison in compared.values():
         for row in comparison.rows:
-            if isinstance(row.outcome, Bounds):
+            if isinstance(row.outcome, Total):
                 shown = "yes" if row.adaptive.valid else row.adaptive.condition or "no"
                 assert lines(comparison)[row.theorem.name].endswith(f" {shown}")
 
@@ -95,9 +95,9 @@ def test_of_a_ledger_only_what_is_valid_adaptively_is_tightest(compared: dict[st
         told = lines(comparison, recorded=True)
         assert [name for name, line in told.items() if "← tightest" in line] == [best.theorem.name]
         assert told[best.theorem.name].endswith(" yes")
-        assert isinstance(best.outcome, Bounds)
+        assert isinstance(best.outcome, Total)
         valid = [row.outcome for row in comparison.rows if row.adaptive.valid]
-        assert best.outcome.upper == min(bounds.upper for bounds in valid if isinstance(bounds, Bounds))
+        assert best.outcome.upper == min(bounds.upper for bounds in valid if isinstance(bounds, Total))
         assert to_dict(comparison, recorded=True)["tightest"] == best.theorem.name
         assert "Only a row that says yes" in dict(facts(comparison, recorded=True))["adaptive"]
         assert "adaptive" not in dict(facts(comparison))
@@ -119,23 +119,23 @@ def test_reasons_are_readable_on_narrow_terminals(compared: dict[str, Comparison
         assert all(len(line) <= width for line in shown)
         table = shown[: shown.index("")]
         # Three lines of heading beside an interval, one of drawing, and two at most for each theorem with a total.
-        totals = [row for row in comparison.rows if isinstance(row.outcome, Bounds)]
+        totals = [row for row in comparison.rows if isinstance(row.outcome, Total)]
         assert len(table) <= 4 + sum(2 if row.adaptive.condition else 1 for row in totals)
         told = " ".join(" ".join(shown).split())
         for row in comparison.rows:
-            assert isinstance(row.outcome, Bounds) or row.outcome in told
+            assert isinstance(row.outcome, Total) or row.outcome in told
 
 
 def test_an_interval_where_it_can_be_seen() -> None:
-    assert epsilon(Bounds(4.1, 4.2, two_sided=True)) == "[4.1, 4.2]"
-    assert epsilon(Bounds(4.10000001, 4.10000002, two_sided=True)) == "4.101"
-    assert epsilon(Bounds(0.0, 4.2, two_sided=False)) == "4.2"
+    assert epsilon(Total(4.1, 4.2, two_sided=True)) == "[4.1, 4.2]"
+    assert epsilon(Total(4.10000001, 4.10000002, two_sided=True)) == "4.101"
+    assert epsilon(Total(0.0, 4.2, two_sided=False)) == "4.2"
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6), st.booleans())
 def test_totals_are_rounded_outward(first: float, second: float, two_sided: bool) -> None:
     low, high = sorted((first, second))
-    shown = epsilon(Bounds(low, high, two_sided))
+    shown = epsilon(Total(low, high, two_sided))
     if re.search("[×⁻]", shown):
         return
     ends = [Fraction(text.replace(",", "")) for text in re.findall(r"\d[\d,]*(?:\.\d+)?(?!,\d)", shown.strip("[]"))]
@@ -206,7 +206,7 @@ def test_for_machines(compared: dict[str, Comparison]) -> None:
         assert (said["epsilon"] is None) != (said["reason"] is None)
         assert said["adaptive"] == {"valid": row.adaptive.valid, "condition": row.adaptive.condition or None}
         assert re.fullmatch(r"[A-Z].*\d.*", said["source"])
-        if isinstance(row.outcome, Bounds):
+        if isinstance(row.outcome, Total):
             assert said["epsilon"]["upper"] == row.outcome.upper
     best = min((row for row in told["rows"] if row["epsilon"]), key=lambda row: row["epsilon"]["upper"])
     assert told["tightest"] == best["theorem"]

@@ -11,7 +11,7 @@ import pytest
 from sitr.accounting import compare as accounting
 from sitr.accounting.compare import THEOREMS, Comparison, compare, named
 from sitr.accounting.plan import MOST_TIMES, Plan, Step
-from sitr.accounting.theorems.theorem import Bounds
+from sitr.accounting.theorems.theorem import Total
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
@@ -47,7 +47,7 @@ def points(curve: ET.Element) -> list[tuple[float, float]]:
 
 
 def applicable(comparison: Comparison) -> list[str]:
-    return [row.theorem.name for row in comparison.rows if isinstance(row.outcome, Bounds)]
+    return [row.theorem.name for row in comparison.rows if isinstance(row.outcome, Total)]
 
 
 @pytest.mark.usefixtures("_quick")

@@ -14,12 +14,12 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import exact
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
-from sitr.releases.release import Release
+from sitr.numbers import exact
+from sitr.questions.aggregate.release import Release
 from sitr.report.english import ENGLISH
 from sitr.report.headline import Headline
 from sitr.report.words import notation

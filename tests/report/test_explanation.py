@@ -17,7 +17,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import ball, exact, lower, upper
+from sitr.numbers import ball, exact, lower, upper
 from sitr.report.explanation import (
     FALSE_ALARMS,
     MOST,

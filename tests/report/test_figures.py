@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.query.cost import Noisy
-from sitr.releases.release import Release
+from sitr.questions.aggregate.fit import Noisy
+from sitr.questions.aggregate.release import Release
 from sitr.report.figures import CONFIDENCE, Figures, about, at_least, at_most, chance, error, number, short, visible
 
 SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")

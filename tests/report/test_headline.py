@@ -19,9 +19,9 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import exact
 from sitr.mechanisms.gaussian import Gaussian
-from sitr.query.cost import Plan
+from sitr.numbers import exact
+from sitr.questions.aggregate.fit import Plan
 from sitr.report.headline import READING_DELTA, Headline, loss_quantile, mean_loss, of_answer, rounded
 
 

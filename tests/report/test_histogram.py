@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from sitr.accounting.filter import Filter
+from sitr.dataset.cells import Categories, Dates, Edges, Even, Grid, Step
+from sitr.dataset.schema import Column, Kind, Table
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive
 from sitr.flavors.pure import PureDP
@@ -18,11 +20,9 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
 from sitr.noise.coins import TestCoins, system_coins
-from sitr.query.schema import Column, Kind, Table
-from sitr.releases.cells import Categories, Dates, Edges, Even, Grid, Step
-from sitr.releases.counts import Histogram, release
-from sitr.releases.histogram import Bins, Buckets, Flat, Method, Tree, Unlisted, fit
-from sitr.releases.tally import Tally
+from sitr.questions.histogram.counts import Histogram, release
+from sitr.questions.histogram.fit import Bins, Buckets, Flat, Method, Tree, Unlisted, fit
+from sitr.questions.histogram.tally import Tally
 from sitr.report import histogram as report
 from sitr.report.text import as_text
 

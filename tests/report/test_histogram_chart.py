@@ -8,17 +8,17 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from sitr.dataset.cells import Categories, Even, Grid
+from sitr.dataset.schema import Column, Kind, Table
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive
 from sitr.flavors.pure import PureDP
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
 from sitr.noise.coins import TestCoins
-from sitr.query.schema import Column, Kind, Table
-from sitr.releases.cells import Categories, Even, Grid
-from sitr.releases.counts import Histogram, release
-from sitr.releases.histogram import Buckets, Flat, Method, Unlisted, fit
-from sitr.releases.tally import Tally
+from sitr.questions.histogram.counts import Histogram, release
+from sitr.questions.histogram.fit import Buckets, Flat, Method, Unlisted, fit
+from sitr.questions.histogram.tally import Tally
 from sitr.report.histogram_chart import MOST_BARS, MOST_ROWS, chart
 from sitr.report.plots import BLUE, standalone
 

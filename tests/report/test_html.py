@@ -11,8 +11,8 @@ import pytest
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.pure import PureDP
-from sitr.query.nodes import text
-from sitr.releases.release import Release
+from sitr.questions.aggregate.nodes import text
+from sitr.questions.aggregate.release import Release
 from sitr.report.certificate import Certificate, to_dict
 from sitr.report.english import ENGLISH
 from sitr.report.figures import visible

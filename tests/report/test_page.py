@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from sitr.releases.release import Release
+from sitr.questions.aggregate.release import Release
 from sitr.report.certificate import Certificate
 from sitr.report.html import fragment, page, preview_fragment
 from sitr.report.plots import chart, standalone

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sitr.accounting.filter import Filter
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
-from sitr.releases.release import Release
+from sitr.questions.aggregate.release import Release
 from sitr.report.figures import Figures
 from sitr.report.plots import BLUE, GREY, MOST_KEYS, ORANGE, budget_bar, chart, nice_ticks
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sitr.releases.release import Release
+from sitr.questions.aggregate.release import Release
 from sitr.report.figures import Figures
 from sitr.report.rows import Cell, rows
 

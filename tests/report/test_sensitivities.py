@@ -9,7 +9,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.notation import parse
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
-from sitr.releases.sensitivities import Impossible, Outcome
+from sitr.questions.statistic.ways import Impossible, Outcome
 from sitr.report import sensitivities
 from sitr.report.text import as_text
 

@@ -12,18 +12,18 @@ import pyarrow as pa
 import pytest
 
 from sitr.accounting.filter import Filter
+from sitr.dataset.schema import Kind
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.noise.coins import TestCoins
-from sitr.query.schema import Kind
-from sitr.releases.synthetic.axes import ARROW, Axis, Steps
-from sitr.releases.synthetic.mixture import Mixture
-from sitr.releases.synthetic.plan import Method, plan
-from sitr.releases.synthetic.portrait import Portrait, portrait
-from sitr.releases.synthetic.quality import Figure, Quality
-from sitr.releases.synthetic.sheet import Sheet
-from sitr.releases.synthetic.tables import measure
+from sitr.questions.synthetic.axes import ARROW, Axis, Steps
+from sitr.questions.synthetic.mixture import Mixture
+from sitr.questions.synthetic.plan import Method, plan
+from sitr.questions.synthetic.portrait import Portrait, portrait
+from sitr.questions.synthetic.quality import Figure, Quality
+from sitr.questions.synthetic.sheet import Sheet
+from sitr.questions.synthetic.tables import measure
 from sitr.report import synthetic, synthetic_chart
 from sitr.report.text import as_text
 

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.pure import PureDP
-from sitr.releases.release import Release
+from sitr.questions.aggregate.release import Release
 from sitr.report.certificate import Certificate
 from sitr.report.rows import rows
 from sitr.report.text import MOST_ROWS, as_text, preview, show

@@ -21,7 +21,7 @@ from scipy.stats import binom
 from sitr.errors import DescriptionError, InvalidPromise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
-from sitr.loss.bounds import upward
+from sitr.numbers import upward
 from sitr.sensitivity.pairs import Ladder, disjoint, drawn, every, ordered, published
 
 ALARM = 1e-7

@@ -9,9 +9,9 @@ import pytest
 
 from sitr.errors import QuestionError
 from sitr.sensitivity import interquartile_range, mean, median, propose_test_release, trimmed_mean, variance
-from sitr.sensitivity.brute import Sample, local_sensitivities, neighbours
 from sitr.sensitivity.proposed import Proposed
 from sitr.sensitivity.sample import Grid
+from tests.oracles.brute import Sample, local_sensitivities, neighbours
 
 STATISTICS = [median, mean, trimmed_mean(0.25), interquartile_range, variance]
 

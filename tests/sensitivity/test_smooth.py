@@ -11,8 +11,8 @@ import pytest
 
 from sitr.errors import DescriptionError, QuestionError
 from sitr.sensitivity import interquartile_range, mean, median, quantile, smooth, trimmed_mean, variance
-from sitr.sensitivity.brute import Sample, neighbours
 from sitr.sensitivity.smooth import Smooth, rounded
+from tests.oracles.brute import Sample, neighbours
 
 STATISTICS = [median, quantile(0.9), mean, trimmed_mean(0.25), interquartile_range, variance]
 

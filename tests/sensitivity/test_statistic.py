@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.sensitivity.brute import distance_to, local_sensitivities, smooth_sensitivity
 from sitr.sensitivity.ranks import TrimmedMean, mean, median, quantile, trimmed_mean
 from sitr.sensitivity.spread import interquartile_range, variance
 from sitr.sensitivity.statistic import Statistic
+from tests.oracles.brute import distance_to, local_sensitivities, smooth_sensitivity
 
 STATISTICS: dict[str, Statistic] = {
     "median": median,

@@ -14,13 +14,13 @@ import pytest
 
 import sitr
 from sitr import ApproximateDP, PureDP, RandomDP, Relation, Row, ZeroConcentratedDP
+from sitr.dataset.cells import Rule, Step
 from sitr.errors import BackendFailure, BudgetExceeded, IncompatiblePromises, QuestionError, UnknownName
 from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.noise.coins import TestCoins
-from sitr.releases.cells import Rule, Step
-from sitr.releases.histogram import Bins, Buckets, Flat, Sparse, Tree, Unlisted
-from sitr.releases.isotonic import Form
-from sitr.releases.projection import Ties
+from sitr.questions.histogram.fit import Bins, Buckets, Flat, Sparse, Tree, Unlisted
+from sitr.questions.histogram.isotonic import Form
+from sitr.questions.histogram.projection import Ties
 from sitr.session.budget import Budget
 from sitr.session.dataset import Dataset
 

@@ -12,15 +12,15 @@ import pyarrow as pa
 import pytest
 
 import sitr
+from sitr.dataset.schema import Kind
 from sitr.errors import LedgerError, NotKept, QuestionError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
 from sitr.noise.coins import TestCoins
-from sitr.query.schema import Kind
-from sitr.releases.synthetic.axes import Axis
-from sitr.releases.synthetic.plan import Method, plan
-from sitr.releases.synthetic.sheet import Sheet
-from sitr.releases.synthetic.tables import Measured, Table, measure
+from sitr.questions.synthetic.axes import Axis
+from sitr.questions.synthetic.plan import Method, plan
+from sitr.questions.synthetic.sheet import Sheet
+from sitr.questions.synthetic.tables import Measured, Table, measure
 from sitr.session.budget import Budget
 from sitr.session.kept import keep, read_kept
 

@@ -13,7 +13,7 @@ from IPython import display
 
 import sitr
 from sitr.mechanisms.smooth import SmoothNoise
-from sitr.releases.synthetic.plan import Method
+from sitr.questions.synthetic.plan import Method
 from sitr.sensitivity import median, smooth
 from sitr.session.dataset import Dataset
 

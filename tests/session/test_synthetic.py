@@ -18,7 +18,7 @@ from sitr.errors import BudgetExceeded, DescriptionError, FewerThanAsked, Questi
 from sitr.flavors.arrows import Additive
 from sitr.mechanisms.composed import Composed
 from sitr.noise.coins import TestCoins
-from sitr.releases.synthetic.plan import Method
+from sitr.questions.synthetic.plan import Method
 from sitr.session.budget import Budget
 from sitr.session.synthetic import Synthetic
 

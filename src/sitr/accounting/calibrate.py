@@ -10,9 +10,9 @@ from typing import Literal, overload
 from sitr.accounting.excess import BROKEN, excess, standing_out
 from sitr.errors import InvalidPromise, SitrError
 from sitr.flavors.promise import Promise
-from sitr.loss.bounds import Bounds, Number
 from sitr.loss.loss import Loss
 from sitr.mechanisms.mechanism import Mechanism
+from sitr.numbers import Interval, Number
 
 CLOSE = 1e-3
 """How far the answer may be from the best parameter, relative to it."""
@@ -88,9 +88,9 @@ class _Excess:
 
     build: Callable[[float], Mechanism | Loss]
     target: Promise
-    known: dict[tuple[float, float], Bounds] = field(default_factory=dict)
+    known: dict[tuple[float, float], Interval] = field(default_factory=dict)
 
-    def __call__(self, parameter: float, *, relative: float = COARSE) -> Bounds:
+    def __call__(self, parameter: float, *, relative: float = COARSE) -> Interval:
         asked = parameter, relative
         if asked not in self.known:
             self.known[asked] = excess(self.build(parameter), self.target, relative=relative)
@@ -142,7 +142,7 @@ class _Search:
     function: _Excess
     whole: bool
     sign: int
-    seen: dict[float, Bounds] = field(default_factory=dict)
+    seen: dict[float, Interval] = field(default_factory=dict)
     tried: dict[float, float] = field(default_factory=dict)
     """The very parameter of each place that was seen: what is proved of it is not proved of its neighbours."""
     refused: float = -math.inf

@@ -21,13 +21,13 @@ from sitr.accounting.theorems.optimal_mixed import ERROR, OPTIMAL_MIXED, optimal
 from sitr.accounting.theorems.profile import PROFILE
 from sitr.accounting.theorems.random_union import RANDOM_UNION
 from sitr.accounting.theorems.renyi import RENYI, RENYI_AS_PUBLISHED
-from sitr.accounting.theorems.theorem import NO, Adaptive, Bounds, Theorem
+from sitr.accounting.theorems.theorem import NO, Adaptive, Theorem, Total
 from sitr.accounting.theorems.zero_concentrated import ZERO_CONCENTRATED
 from sitr.accounting.views import Inapplicable
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.profile import PrivacyProfile
-from sitr.loss.bounds import ball, exact, upper, upward
+from sitr.numbers import ball, exact, upper, upward
 
 THEOREMS: tuple[Theorem, ...] = (
     BASIC,
@@ -54,7 +54,7 @@ class Row:
     """
 
     theorem: Theorem
-    outcome: Bounds | str
+    outcome: Total | str
     adaptive: Adaptive = NO
 
 
@@ -70,7 +70,7 @@ class Comparison:
     @property
     def tightest(self) -> Row | None:
         """The row with the least upper bound; the first of several."""
-        proved = [(row.outcome.upper, place) for place, row in enumerate(self.rows) if isinstance(row.outcome, Bounds)]
+        proved = [(row.outcome.upper, place) for place, row in enumerate(self.rows) if isinstance(row.outcome, Total)]
         return self.rows[min(proved)[1]] if proved else None
 
 
@@ -159,7 +159,7 @@ def _row(theorem: Theorem, plan: Plan, delta: float, error: float) -> Row:
     return Row(theorem, bounds, NO if plan.random else theorem.adaptive(plan, delta))
 
 
-def _total(theorem: Theorem, plan: Plan, delta: float, error: float) -> Bounds:
+def _total(theorem: Theorem, plan: Plan, delta: float, error: float) -> Total:
     if theorem is RANDOM_UNION:
         return theorem.total(plan, delta)
     if theorem is OPTIMAL_MIXED:

@@ -18,7 +18,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP, Table
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import downward, exact, square_root_upward, upward
+from sitr.numbers import downward, exact, square_root_upward, upward
 
 Filterable = PureDP | ApproximateDP | ZeroConcentratedDP | GaussianDP | RenyiDP | RandomDP
 """The flavors in which a budget can be kept; RenyiDP as a table of orders, RandomDP around one of the others."""

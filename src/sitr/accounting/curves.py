@@ -14,8 +14,8 @@ from sitr.accounting.quadrature import sampled_moment
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.renyi import Curve, Table
-from sitr.loss.bounds import ball, downward, exact, upper, upward
 from sitr.mechanisms.subsampled import amplified
+from sitr.numbers import ball, downward, exact, upper, upward
 
 LARGEST_ORDER = 1024
 """Up to here the sampled Gaussian's moments are summed; beyond, sampling is ignored, which is sound."""

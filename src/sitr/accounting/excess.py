@@ -14,18 +14,18 @@ from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP, Table
-from sitr.loss.bounds import Bounds
 from sitr.loss.loss import RELATIVE, Loss
 from sitr.mechanisms.mechanism import Mechanism
+from sitr.numbers import Interval
 
-KEPT, BROKEN = Bounds(-math.inf, -math.inf), Bounds(math.inf, math.inf)
+KEPT, BROKEN = Interval(-math.inf, -math.inf), Interval(math.inf, math.inf)
 """Where there is a yes or a no, and no number."""
 
 NEAR = 1e-9
 """So close to a target, or where a loss has no bound, the exact sums of promises may prove what losses do not."""
 
 
-def excess(subject: Mechanism | Loss, target: Promise, *, relative: float = RELATIVE) -> Bounds:
+def excess(subject: Mechanism | Loss, target: Promise, *, relative: float = RELATIVE) -> Interval:
     """ln(lost/allowed): below 0 at its upper end, the target is kept, and that is proved.
 
     By the loss where it is known: ε at the target's δ, each point of a profile, the largest loss, each order of a
@@ -52,7 +52,7 @@ def excess(subject: Mechanism | Loss, target: Promise, *, relative: float = RELA
     match target:
         case PureDP(epsilon) | ApproximateDP(epsilon, 0.0) if loss is not None:
             largest = loss.max()
-            found = _ratio(Bounds(largest, largest), epsilon)
+            found = _ratio(Interval(largest, largest), epsilon)
         case ApproximateDP() if loss is not None:
             found = _tail(loss, target, relative)
         case PrivacyProfile() if loss is not None:
@@ -65,7 +65,7 @@ def excess(subject: Mechanism | Loss, target: Promise, *, relative: float = RELA
         with suppress(IncompatiblePromises):
             if subject.promise().covers(target):
                 least = -math.ulp(0.0)
-                return Bounds(min(found.lower, least), least) if found.upper < NEAR else KEPT
+                return Interval(min(found.lower, least), least) if found.upper < NEAR else KEPT
     return found
 
 
@@ -116,7 +116,7 @@ def _known(subject: Mechanism | Loss) -> Loss | None:
         return None
 
 
-def _tail(loss: Loss, target: ApproximateDP, relative: float) -> Bounds:
+def _tail(loss: Loss, target: ApproximateDP, relative: float) -> Interval:
     if target.delta == 1.0:
         return KEPT
     # A loss reads δ as a float, a promise as the decimal that it prints as: the float before is below both.
@@ -126,7 +126,7 @@ def _tail(loss: Loss, target: ApproximateDP, relative: float) -> Bounds:
     return _ratio(loss.epsilon(delta=delta, relative=relative), target.epsilon)
 
 
-def _order(loss: Loss, order: float, bound: float, relative: float) -> Bounds:
+def _order(loss: Loss, order: float, bound: float, relative: float) -> Interval:
     """D_α grows with α: the float after an order is above the decimal that is meant."""
     return _ratio(loss.renyi(order=math.nextafter(order, math.inf), relative=relative), bound)
 
@@ -141,14 +141,14 @@ def _promised(subject: Mechanism | Loss, target: Promise) -> bool:
     return subject.promise().covers(target)
 
 
-def _worst(found: Iterable[Bounds]) -> Bounds:
+def _worst(found: Iterable[Interval]) -> Interval:
     ends = [(one.lower, one.upper) for one in found]
-    return Bounds(max(low for low, _ in ends), max(high for _, high in ends))
+    return Interval(max(low for low, _ in ends), max(high for _, high in ends))
 
 
-def _ratio(found: Bounds, allowed: float) -> Bounds:
+def _ratio(found: Interval, allowed: float) -> Interval:
     """Floats divide so that a ratio below 1 is below 1 in truth."""
-    return Bounds(_log(found.lower, allowed), _log(found.upper, allowed))
+    return Interval(_log(found.lower, allowed), _log(found.upper, allowed))
 
 
 def _log(number: float, allowed: float) -> float:

@@ -13,10 +13,10 @@ from sitr.flavors.profile import PrivacyProfile, atoms
 from sitr.flavors.promise import Promise, count
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, Parts, RandomDP, joined
-from sitr.loss.bounds import exact, upward
 from sitr.loss.forms.finite import FiniteLaw, response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
+from sitr.numbers import exact, upward
 
 MOST_TIMES = 10**8
 

@@ -34,11 +34,11 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import downward, exact, upward
 from sitr.loss.forms.laplace import LaplaceLaw
 from sitr.loss.loss import Loss
 from sitr.loss.sampling import sampled
 from sitr.mechanisms.shuffled import shuffled
+from sitr.numbers import downward, exact, upward
 
 Check = tuple[str, Callable[[Fraction], bool]]
 

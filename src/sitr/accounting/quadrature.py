@@ -21,9 +21,9 @@ import math
 
 import numpy as np
 
-from sitr.loss.bounds import exact, upward
 from sitr.loss.law import FUNCTIONS, Vector
 from sitr.loss.moments import log1p_exp, log_g, log_sum
+from sitr.numbers import exact, upward
 
 REACH = 39.0
 """The normal density falls below all floats soon after this."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sitr.accounting.shares import Point
 from sitr.accounting.views import Inapplicable
-from sitr.loss.bounds import ball
+from sitr.numbers import ball
 
 Vector = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import downward, exact
+from sitr.numbers import downward, exact
 
 
 @dataclass(frozen=True, slots=True)

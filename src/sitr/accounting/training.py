@@ -9,11 +9,11 @@ from fractions import Fraction
 from sitr.accounting.plan import MOST_TIMES
 from sitr.errors import InvalidPromise
 from sitr.flavors.promise import count
-from sitr.loss.bounds import Number, exact
 from sitr.loss.loss import Loss
 from sitr.loss.real import gaussian
 from sitr.loss.sampling import sampled
 from sitr.mechanisms.mechanism import positive
+from sitr.numbers import Number, exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Training:
 
     >>> training = Training(examples=60_000, batch=256, epochs=60, sigma=1.1)
     >>> training.steps, training.loss().epsilon(delta=1e-5)
-    (14063, Bounds(lower=2.38..., upper=2.38...))
+    (14063, Interval(lower=2.38..., upper=2.38...))
     """
 
     examples: int

@@ -19,7 +19,7 @@ from sitr.flavors.pure import PureDP, Response
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import exact
+from sitr.numbers import exact
 
 Flavor = TypeVar("Flavor")
 

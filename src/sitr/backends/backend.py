@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sitr.query.rewrite import BoundedQuery, Cells
-from sitr.query.schema import Kind
-from sitr.releases.synthetic.axes import Codes
-from sitr.releases.synthetic.sheet import Sheet
-from sitr.releases.tally import Tally
+from sitr.dataset.schema import Kind
+from sitr.questions.aggregate.bind import BoundedQuery, Cells
+from sitr.questions.histogram.tally import Tally
+from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.sheet import Sheet
 
 
 class Backend(Protocol):

@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from sitr.backends.engine import read
 from sitr.backends.statement import first, granules, identifier, key_expression, literal
+from sitr.dataset.schema import Column, Kind, Quantised
 from sitr.neighbors.unit import Person
-from sitr.query.schema import Column, Kind, Quantised
-from sitr.releases.synthetic.axes import Axis, Codes
-from sitr.releases.synthetic.sheet import Sheet
+from sitr.questions.synthetic.axes import Axis, Codes
+from sitr.questions.synthetic.sheet import Sheet
 
 
 def exact_codes(sheet: Sheet, *, source: str, salt: int, views: Mapping[str, pa.Table]) -> Codes:

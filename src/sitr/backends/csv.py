@@ -35,12 +35,13 @@ from sitr.backends.engine import (
 )
 from sitr.backends.statement import identifier, literal
 from sitr.backends.tally import exact_counts
+from sitr.dataset.csv_format import QUOTE, CsvFormat
+from sitr.dataset.schema import Kind
 from sitr.errors import DescriptionError, SourceError
-from sitr.query.rewrite import BoundedQuery, Cells
-from sitr.query.schema import Kind
-from sitr.releases.synthetic.axes import ARROW, Codes
-from sitr.releases.synthetic.sheet import Sheet
-from sitr.releases.tally import Tally
+from sitr.questions.aggregate.bind import BoundedQuery, Cells
+from sitr.questions.histogram.tally import Tally
+from sitr.questions.synthetic.axes import ARROW, Codes
+from sitr.questions.synthetic.sheet import Sheet
 
 _TYPES: Mapping[Kind, str] = {
     Kind.INTEGER: "BIGINT",
@@ -52,26 +53,12 @@ _TYPES: Mapping[Kind, str] = {
 }
 
 
-QUOTE = '"'
-"""What a value is quoted by, unless a file shows otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """How a CSV file is written; a format is in the letters of strptime, or empty for ISO 8601."""
-
-    delimiter: str = ","
-    quote: str = QUOTE
-    date_format: str = ""
-    timestamp_format: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class CsvFile:
     """A CSV file with a header, in UTF-8; bytes that are not are replaced, fields that do not fit are NULL."""
 
     path: Path
-    dialect: Dialect
+    format: CsvFormat
     columns: tuple[tuple[str, Kind], ...]
 
     def kinds(self) -> dict[str, Kind]:
@@ -90,8 +77,8 @@ class CsvFile:
         """The names in the first line."""
         with pa.input_stream(str(self.path), compression="detect") as stream:
             line = stream.read(1 << 20).decode("utf-8-sig", errors="replace").split("\n", 1)[0].rstrip("\r")
-        fields = re.findall(self._field, self.dialect.delimiter + line)
-        return [_unquoted(field, self.dialect.quote) for field in fields]
+        fields = re.findall(self._field, self.format.delimiter + line)
+        return [_unquoted(field, self.format.quote) for field in fields]
 
     def verify(self) -> None:
         """Nothing to do: whatever stands in the file can be read."""
@@ -121,7 +108,7 @@ class CsvFile:
         """The lines as rows."""
         fields = ", ".join(f"{self._cast(place)} AS {identifier(name)}" for place, (name, _) in enumerate(self.columns))
         split = (
-            f"regexp_extract_all({literal(self.dialect.delimiter)} || rtrim(line, chr(13)), {literal(self._field)}, 1)"
+            f"regexp_extract_all({literal(self.format.delimiter)} || rtrim(line, chr(13)), {literal(self._field)}, 1)"
         )
         return f"(SELECT {fields} FROM (SELECT {split} AS fields FROM csv_lines WHERE line <> ''))"
 
@@ -136,18 +123,18 @@ class CsvFile:
     @property
     def _field(self) -> str:
         """A field behind its delimiter: in quotes that close in this line, or up to the next delimiter."""
-        delimiter, quote = re.escape(self.dialect.delimiter), re.escape(self.dialect.quote)
+        delimiter, quote = re.escape(self.format.delimiter), re.escape(self.format.quote)
         return f"{delimiter}({quote}(?:[^{quote}]|{quote}{quote})*{quote}|[^{delimiter}]*)"
 
     def _cast(self, place: int) -> str:
         """The field in the column's type; empty is NULL."""
-        field, quote = f"fields[{place + 1}]", literal(self.dialect.quote)
-        twice = literal(2 * self.dialect.quote)
+        field, quote = f"fields[{place + 1}]", literal(self.format.quote)
+        twice = literal(2 * self.format.quote)
         quoted = f"length({field}) > 1 AND starts_with({field}, {quote}) AND ends_with({field}, {quote})"
         inside = f"replace(substr({field}, 2, length({field}) - 2), {twice}, {quote})"
         text = f"nullif(CASE WHEN {quoted} THEN {inside} ELSE {field} END, '')"
         kind = self.columns[place][1]
-        formats = {Kind.DATE: self.dialect.date_format, Kind.TIMESTAMP: self.dialect.timestamp_format}
+        formats = {Kind.DATE: self.format.date_format, Kind.TIMESTAMP: self.format.timestamp_format}
         if given := formats.get(kind):
             return f"TRY_CAST(try_strptime({text}, {literal(given)}) AS {_TYPES[kind]})"
         return f"TRY_CAST({text} AS {_TYPES[kind]})"
@@ -175,7 +162,7 @@ def settle(path: Path, *, declared: Mapping[str, Kind]) -> CsvFile:
     kinds = {name: _settled(kind_of(kind)) for name, kind in found.items()}
     kinds.update((name, kind) for name, kind in declared.items() if name in kinds)
     mark = quote if len(quote) == 1 and quote != "\0" else QUOTE
-    settled = CsvFile(path, Dialect(delimiter, mark, *_formats(kinds, dates, timestamps)), tuple(kinds.items()))
+    settled = CsvFile(path, CsvFormat(delimiter, mark, *_formats(kinds, dates, timestamps)), tuple(kinds.items()))
     refuse_twins(name for name in settled.header() if name)
     _refuse_odd_names(path, settled.header(), list(kinds))
     if unknown := [name for name in declared if name not in kinds]:
@@ -192,13 +179,13 @@ def settle(path: Path, *, declared: Mapping[str, Kind]) -> CsvFile:
 def confirm(file: CsvFile, *, declared: Mapping[str, Kind]) -> None:
     """Refuse types, formats of dates and an unusual quote that only the rows suggest: a single row may decide them, and
     a description is public."""
-    formats = [given for given in (file.dialect.date_format, file.dialect.timestamp_format) if given]
-    unusual = file.dialect.quote != QUOTE
+    formats = [given for given in (file.format.date_format, file.format.timestamp_format) if given]
+    unusual = file.format.quote != QUOTE
     if not formats and not unusual and all(name in declared for name, _ in file.columns):
         return
     types = ", ".join(f"{name} {kind.value}" for name, kind in file.columns)
     written = f", with dates written as {' and '.join(formats)}" if formats else ""
-    written += f", with {file.dialect.quote} as the quote" if unusual else ""
+    written += f", with {file.format.quote} as the quote" if unusual else ""
     options = [word for name, kind in file.columns for word in ("--type", f"{name}={kind.value}")]
     python = f"types={ ({name: kind.value for name, kind in file.columns}) }"
     if formats or unusual:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sitr.backends.backend import Backend
 from sitr.backends.codes import exact_codes
-from sitr.backends.csv import CsvFile, Dialect, settle
+from sitr.backends.csv import CsvFile, settle
 from sitr.backends.engine import (
     connection,
     described,
@@ -30,12 +30,13 @@ from sitr.backends.engine import (
 )
 from sitr.backends.statement import identifier, literal
 from sitr.backends.tally import exact_counts
+from sitr.dataset.csv_format import CsvFormat
+from sitr.dataset.schema import Kind
 from sitr.errors import SourceError
-from sitr.query.rewrite import BoundedQuery, Cells
-from sitr.query.schema import Kind
-from sitr.releases.synthetic.axes import Codes
-from sitr.releases.synthetic.sheet import Sheet
-from sitr.releases.tally import Tally
+from sitr.questions.aggregate.bind import BoundedQuery, Cells
+from sitr.questions.histogram.tally import Tally
+from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.sheet import Sheet
 
 PARQUET = (".parquet", ".pq")
 CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst")
@@ -50,11 +51,11 @@ class ArrowStream(Protocol):
 
 
 def open_source(
-    source: str | Path | ArrowStream, *, types: Mapping[str, Kind], dialect: Dialect | None = None
+    source: str | Path | ArrowStream, *, types: Mapping[str, Kind], format: CsvFormat | None = None
 ) -> Backend:
     """The backend for a path or an object.
 
-    `types` fixes the types of CSV columns; with a `dialect` they are all known, and no row is read.
+    `types` fixes the types of CSV columns; with a `format` they are all known, and no row is read.
     """
     settings()  # a wrong setting is refused now, before any question is paid for
     if isinstance(source, ArrowStream):
@@ -76,7 +77,7 @@ def open_source(
     if name.endswith(PARQUET):
         return ParquetFile(path)
     if name.endswith(CSV):
-        return settle(path, declared=types) if dialect is None else CsvFile(path, dialect, tuple(types.items()))
+        return settle(path, declared=types) if format is None else CsvFile(path, format, tuple(types.items()))
     raise SourceError(
         wanted=f"A file ending in {', '.join(PARQUET + CSV)} was wanted.",
         given=f"{path.name} was given.",

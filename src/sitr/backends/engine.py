@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from sitr.backends.memory import memory_limit
 from sitr.backends.scratch import scratch
 from sitr.backends.statement import identifier, literal, statement
+from sitr.dataset.schema import Kind
 from sitr.errors import BackendFailure, SourceError
-from sitr.query.rewrite import BoundedQuery, Cells
-from sitr.query.schema import Kind
+from sitr.questions.aggregate.bind import BoundedQuery, Cells
 
 Found = TypeVar("Found")
 

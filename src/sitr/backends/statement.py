@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date, datetime
 
+from sitr.dataset.schema import Column, Key, Kind, Quantised
 from sitr.neighbors.unit import Person
-from sitr.query.nodes import And, Compare, Comparison, IsNull, Like, Not, OneOf, Or, Predicate, Value
-from sitr.query.rewrite import BoundedQuery, Term
-from sitr.query.schema import Column, Key, Kind, Quantised
+from sitr.questions.aggregate.bind import BoundedQuery, Term
+from sitr.questions.aggregate.nodes import And, Compare, Comparison, IsNull, Like, Not, OneOf, Or, Predicate, Value
 
 _ONCE = ("cells", "chosen")
 """Steps that are used more than once and are dear to make. The rows are used twice too, but keeping a copy of them all

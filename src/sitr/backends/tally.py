@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from sitr.backends.engine import exact_cells, read
 from sitr.backends.statement import identifier, literal
+from sitr.dataset.cells import Axis, Categories, Dates, Edges, Even, Grid, Rule, Step, above, below, nowhere, size
+from sitr.dataset.schema import Key, Kind
 from sitr.neighbors.unit import Person
-from sitr.query.schema import Key, Kind
-from sitr.releases.cells import Axis, Categories, Dates, Edges, Even, Grid, Rule, Step, above, below, nowhere, size
-from sitr.releases.tally import Tally
+from sitr.questions.histogram.tally import Tally
 
 SMALL = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 """Types whose values need no cast to be compared with 64-bit integers."""

@@ -13,8 +13,8 @@ from sitr.cli.progress import working
 from sitr.cli.terminal import BadUsage
 
 if TYPE_CHECKING:
-    from sitr.loss.bounds import Number
     from sitr.loss.loss import Loss
+    from sitr.numbers import Number
 
 SYMBOLS = {"sigma": "σ", "scale": "scale", "rate": "rate", "steps": "steps"}
 """What can be found."""

@@ -76,7 +76,7 @@ def _make(data: Path, *, rows: int) -> bool:
     """Write the visits unless they are there."""
     from pyarrow.parquet import write_table
 
-    from sitr.cli.hospital import hospital
+    from sitr.dataset.hospital import hospital
 
     if data.exists():
         return False
@@ -89,7 +89,7 @@ def _make(data: Path, *, rows: int) -> bool:
 
 def _protect(data: Path, description: Path, ledger: Path) -> None:
     """Write the description unless it is there; the ledger goes on in any case."""
-    from sitr.cli.hospital import AGES, INSURANCES, WARDS
+    from sitr.dataset.hospital import AGES, INSURANCES, WARDS
     from sitr.session.dataset import protect
 
     if description.exists():

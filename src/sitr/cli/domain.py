@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sitr.cli.terminal import BadUsage
 
 if TYPE_CHECKING:
-    from sitr.query.schema import Key, Table
+    from sitr.dataset.schema import Key, Table
 
 FIELDS = ("bounds", "bins", "keys", "required")
 
@@ -33,7 +33,7 @@ class Domain:
 
     def bounds(self, table: Table) -> dict[str, tuple[Any, Any]]:
         """The ends of columns; in one of moments, a day is its midnight."""
-        from sitr.query.schema import Kind
+        from sitr.dataset.schema import Kind
 
         stamps = {column.name for column in table.columns if column.kind is Kind.TIMESTAMP}
         return {name: tuple(map(_moment, ends)) if name in stamps else ends for name, ends in self.ranges.items()}

@@ -20,9 +20,9 @@ from sitr.cli.terminal import BadUsage, console, json_text, say_json
 from sitr.neighbors.relation import Relation
 
 if TYPE_CHECKING:
+    from sitr.dataset.schema import Column, Table
     from sitr.flavors.arrows import Kept
-    from sitr.query.schema import Column, Table
-    from sitr.releases.histogram import Method
+    from sitr.questions.histogram.fit import Method
     from sitr.session.budget import Budget as Opened
     from sitr.session.histogram import HistogramAnswer, HistogramPreview, HistogramQuestion
 
@@ -120,7 +120,7 @@ class Said:
 
     def question(self, opened: Opened) -> HistogramQuestion:
         """The checked histogram."""
-        from sitr.releases.cells import Rule, Step
+        from sitr.dataset.cells import Rule, Step
 
         table = opened.table
         asked: Any = opened if self.where is None else opened.where(condition(self.where, table=table.name))
@@ -172,7 +172,7 @@ class Said:
 def _method(name: str | None, paid: Kept) -> Method | None:
     """None where the question decides: noise on every cell, or what its bins and categories want."""
     from sitr.flavors.random import RandomDP
-    from sitr.releases.histogram import Buckets, Sparse, Tree
+    from sitr.questions.histogram.fit import Buckets, Sparse, Tree
 
     match name:
         case None:
@@ -190,8 +190,8 @@ def _method(name: str | None, paid: Kept) -> Method | None:
 
 def _afterwards(name: str, *, total: int | None, ties: str | None) -> Callable[[HistogramAnswer], HistogramAnswer]:
     """One step of post-processing."""
-    from sitr.releases.isotonic import Form
-    from sitr.releases.projection import Ties
+    from sitr.questions.histogram.isotonic import Form
+    from sitr.questions.histogram.projection import Ties
 
     rule = _one_of(Ties, ties, "--ties")
     forms = {"rising": Form.RISING, "falling": Form.FALLING, "one-peak": Form.ONE_PEAK}

@@ -21,8 +21,8 @@ from sitr.neighbors.unit import Person, Row
 if TYPE_CHECKING:
     from rich.table import Table as Grid
 
+    from sitr.dataset.schema import Column, Key, Kind, Table
     from sitr.flavors.arrows import Additive, Kept
-    from sitr.query.schema import Column, Key, Kind, Table
 
 Items = list[str] | None
 
@@ -68,7 +68,7 @@ def protect(
     Example: sitr protect visits.parquet --unit patient_id --max-groups 3 --max-rows-per-group 2
     --bounds cost=0:5000 --keys ward=Cardiology,Surgery --budget 'zcdp(0.5)' --ledger sitr.db
     """
-    from sitr.query.schema import describe
+    from sitr.dataset.schema import describe
     from sitr.report import text
     from sitr.session import dataset as session
 
@@ -144,7 +144,7 @@ def _columns(described: Table) -> Grid:
 
 
 def _uses(column: Column, table: Table) -> str:
-    from sitr.query.schema import GROUPABLE
+    from sitr.dataset.schema import GROUPABLE
 
     if isinstance(table.unit, Person) and table.unit.column == column.name:
         return "counted distinct"
@@ -156,7 +156,7 @@ def _uses(column: Column, table: Table) -> str:
 def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Path | None) -> str:
     from sitr.flavors.notation import write
     from sitr.flavors.random import RandomDP
-    from sitr.query.nodes import Count, Named, Query, text
+    from sitr.questions.aggregate.nodes import Count, Named, Query, text
     from sitr.report.english import ENGLISH
     from sitr.report.figures import counted
 

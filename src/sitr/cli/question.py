@@ -10,7 +10,7 @@ from sitr.cli.terminal import BadUsage
 from sitr.errors import DescriptionError
 
 if TYPE_CHECKING:
-    from sitr.query.frame import Condition
+    from sitr.questions.aggregate.frame import Condition
     from sitr.session.budget import Budget
     from sitr.session.question import Question
 
@@ -43,8 +43,8 @@ def dataset_budget(description: Path, *, budget: str | None, ledger: Path | None
 
 def condition(text: str, *, table: str) -> Condition:
     """What is written after a WHERE."""
-    from sitr.query.frame import Condition
-    from sitr.query.sql import parse
+    from sitr.questions.aggregate.frame import Condition
+    from sitr.questions.aggregate.sql import parse
 
     name = table.replace('"', '""')
     where = parse(f'SELECT COUNT(*) AS n FROM "{name}" WHERE {text}').where

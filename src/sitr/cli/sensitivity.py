@@ -14,7 +14,7 @@ from sitr.cli.progress import working
 from sitr.cli.terminal import BadUsage, Command, console, help_alone, say_json
 
 if TYPE_CHECKING:
-    from sitr.loss.bounds import Number
+    from sitr.numbers import Number
     from sitr.sensitivity.statistic import Statistic
 
 Value = TypeVar("Value")
@@ -61,9 +61,9 @@ def compare(
         check_plot(plot)
     ends = _read(interval, bounds, "--bounds", "0:120")
     from sitr.backends.duckdb import open_source
+    from sitr.dataset.schema import NUMERIC
     from sitr.flavors.approximate import ApproximateDP
-    from sitr.query.schema import NUMERIC
-    from sitr.releases.sensitivities import Setting, outcomes
+    from sitr.questions.statistic.ways import Setting, outcomes
     from sitr.report import sensitivities as told
     from sitr.report.text import show
 

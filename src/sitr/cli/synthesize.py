@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from sitr.flavors.arrows import Kept
-    from sitr.releases.synthetic.mixture import Progress
+    from sitr.questions.synthetic.mixture import Progress
     from sitr.session.budget import Budget as Opened
     from sitr.session.quality import QualityAnswer
     from sitr.session.synthetic import Synthesis, SynthesisPreview, Synthetic
@@ -75,7 +75,7 @@ def synthesize(
 
     Example: sitr synthesize visits.sitr.yaml --promise 'zcdp(0.1)' --rows 100000 -o synthetic.parquet
     """
-    from sitr.releases.synthetic.plan import affordable
+    from sitr.questions.synthetic.plan import affordable
 
     paid, looked = affordable(promise(price)), affordable(promise(quality)) if quality is not None else None
     _check(output, page, plot, rows=rows, preview=preview, quality=quality, holdout=holdout, target=target)

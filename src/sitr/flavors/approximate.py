@@ -9,7 +9,7 @@ from fractions import Fraction
 from flint import ctx
 
 from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter, total
-from sitr.loss.bounds import ball, downward, exact, upper, upward
+from sitr.numbers import ball, downward, exact, upper, upward
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter
 from sitr.flavors.renyi import Real, RenyiDP, checked_delta
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import ball, exact, square_root_upward, upper, upward
+from sitr.numbers import ball, exact, square_root_upward, upper, upward
 
 _FAR = 100
 """So many deviations out Arb's U(½, ½, z²) is quick; its erfc is quicker before, and loses all digits far beyond."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitr.flavors.promise import probability
-from sitr.loss.bounds import ball
+from sitr.numbers import ball
 
 CELLS = 8192
 """The most points a law has; more would cost time, and move the results by less than a thousandth."""

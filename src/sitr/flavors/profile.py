@@ -18,7 +18,7 @@ from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.lattice import CELLS, CUT, Law, total
 from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter, probability
-from sitr.loss.bounds import ball, exact, upward
+from sitr.numbers import ball, exact, upward
 
 Points = tuple[tuple[float, float], ...]
 

@@ -12,7 +12,7 @@ from typing import Protocol, Self, runtime_checkable
 from flint import arb
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
-from sitr.loss.bounds import Number, exact, upper, upward
+from sitr.numbers import Number, exact, upper, upward
 
 LARGEST = sys.float_info.max
 

@@ -15,7 +15,7 @@ from sitr.flavors.gaussian import GaussianDP, normal
 from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter, total
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import ball, downward, exact, square_root_upward, upper, upward
+from sitr.numbers import ball, downward, exact, square_root_upward, upper, upward
 
 
 @dataclass(frozen=True, slots=True)

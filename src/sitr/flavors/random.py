@@ -10,7 +10,7 @@ from typing import Any, NoReturn, cast
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.promise import Promise, count, incompatible, parameter
-from sitr.loss.bounds import Number, downward, exact, upward
+from sitr.numbers import Number, downward, exact, upward
 
 Parts = tuple[tuple[str, float], ...]
 """Where a γ comes from: names, and the share of each."""

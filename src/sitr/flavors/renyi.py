@@ -16,7 +16,7 @@ from flint import arb, ctx
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.promise import LARGEST, Promise, ceiling, count, implies_around, incompatible, parameter
-from sitr.loss.bounds import Number, ball, downward, exact, upper, upward
+from sitr.numbers import Number, ball, downward, exact, upper, upward
 
 ORDERS = tuple(order if order < 4 else round(order) * 1.0 for order in (1 + 2.0 ** (i / 4) for i in range(-62, 81)))
 """Orders from 1.00002 to about a million, four to a doubling of α − 1: where a curve is looked at.

@@ -12,7 +12,7 @@ from flint import arb, ctx
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.promise import Promise, ceiling, count, implies_around, incompatible, parameter, total
 from sitr.flavors.renyi import RenyiDP, checked_delta
-from sitr.loss.bounds import ball, downward, exact, upper, upward
+from sitr.numbers import ball, downward, exact, upper, upward
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def from_event(event: DpEvent, *, relation: Relation = Relation.ADD_REMOVE) -> L
 
     >>> step = dp_event.PoissonSampledDpEvent(0.01, dp_event.GaussianDpEvent(0.8))
     >>> from_event(dp_event.SelfComposedDpEvent(step, 10_000)).epsilon(delta=1e-5)
-    Bounds(lower=10.0..., upper=10.05...)
+    Interval(lower=10.0..., upper=10.05...)
     """
     match event:
         case dp_event.NoOpDpEvent():

@@ -12,9 +12,9 @@ from typing import Any
 from opacus.accountants import IAccountant, register_accountant
 
 from sitr.interop.noise_multiplier import checked_count, checked_noise, checked_rate, lost, poisson
-from sitr.loss.bounds import Bounds
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
+from sitr.numbers import Interval
 
 WIDTH = 5e-3
 """Opacus looks for σ by halving until ε is within 0.01, and never ends if the upper bound jumps by more."""
@@ -29,7 +29,7 @@ class SitrAccountant(IAccountant):
     >>> accountant = SitrAccountant()
     >>> accountant.history = [(0.8, 0.01, 10_000)]
     >>> accountant.get_bounds(1e-5)
-    Bounds(lower=10.053..., upper=10.054...)
+    Interval(lower=10.053..., upper=10.054...)
     """
 
     def __init__(self) -> None:
@@ -46,10 +46,10 @@ class SitrAccountant(IAccountant):
         """The privacy loss of all steps so far."""
         return Loss.compose(_step_loss(*step) for step in self.history)
 
-    def get_bounds(self, delta: float, *, relative: float | None = None) -> Bounds:
+    def get_bounds(self, delta: float, *, relative: float | None = None) -> Interval:
         """The interval that ε is proved to lie in, as narrow as Opacus needs it or as is asked for."""
         if any(noise == 0 and rate > 0 and count for noise, rate, count in self.history):
-            return Bounds(math.inf, math.inf)  # Opacus trains without noise too, and asks
+            return Interval(math.inf, math.inf)  # Opacus trains without noise too, and asks
         loss = self.loss()
         found = loss.epsilon(delta=delta, relative=relative or COARSE)
         if relative is None and WIDTH < found.width < math.inf:

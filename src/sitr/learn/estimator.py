@@ -13,9 +13,9 @@ from sitr.flavors.promise import Promise
 from sitr.learn.inputs import features
 from sitr.learn.losses import Numbers
 from sitr.learn.perturbation import Released, refused
-from sitr.loss.bounds import Number
 from sitr.mechanisms.granularity import granule
 from sitr.mechanisms.mechanism import positive
+from sitr.numbers import Number
 
 LARGEST = Fraction(10**30)
 

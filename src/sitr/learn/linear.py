@@ -27,7 +27,7 @@ from sitr.learn.minimiser import Objective
 from sitr.learn.perturbation import Method, Movement, Released, granules, objective_perturbed, output_perturbed
 from sitr.learn.rows import Rows
 from sitr.learn.strength import LossOf, chosen, unshrunk
-from sitr.loss.bounds import Number, exact
+from sitr.numbers import Number, exact
 
 _USUAL = Fraction(2**8)
 """Rows are thought to be shorter than this where no norm is given, for a choice of granularity."""

@@ -14,7 +14,7 @@ from sitr.learn.losses import ABOVE, Huber, Numbers
 from sitr.learn.minimiser import Objective, power_of_two
 from sitr.learn.perturbation import Movement, granules, output_perturbed
 from sitr.learn.rows import LEAST, Rows
-from sitr.loss.bounds import Number, square_root_upward
+from sitr.numbers import Number, square_root_upward
 
 _STEPS = 2**20
 """How many granules of its own a row is long at most, where there is a norm."""

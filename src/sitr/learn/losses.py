@@ -10,7 +10,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from sitr.loss.bounds import Number, exact
+from sitr.numbers import Number, exact
 
 Numbers = NDArray[np.float64]
 

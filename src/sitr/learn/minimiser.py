@@ -18,7 +18,7 @@ from flint import arb, arb_mat, ctx
 
 from sitr.learn.losses import Numbers, RowLoss
 from sitr.learn.rows import Rows
-from sitr.loss.bounds import ball, float_below
+from sitr.numbers import ball, float_below
 
 UNIT = 2.0**-53
 """How much the rounding of one operation takes from its result, relative to it."""

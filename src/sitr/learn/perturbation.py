@@ -20,14 +20,14 @@ from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.learn.losses import Logistic, Numbers
 from sitr.learn.minimiser import Objective, power_of_two
-from sitr.learn.spherical import Spherical
-from sitr.loss.bounds import ball, downward, exact, square_root_upward, upper
 from sitr.mechanisms.dilation import spherical_dilation
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.granularity import rounded, rounded_sensitivity
 from sitr.mechanisms.mechanism import positive
+from sitr.mechanisms.spherical import Spherical
 from sitr.noise.coins import Coins
 from sitr.noise.rounded import rounded_spherical
+from sitr.numbers import ball, downward, exact, square_root_upward, upper
 from sitr.sensitivity.pairs import disjoint, ordered
 
 _FINE = 2**10

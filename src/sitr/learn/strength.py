@@ -32,9 +32,9 @@ from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.learn.losses import Logistic, RowLoss
 from sitr.learn.perturbation import Method, refused
-from sitr.loss.bounds import exact
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.mechanism import positive
+from sitr.numbers import exact
 
 _COLUMNS = (0.5, 1.0, 2.0)
 """The sizes of the constant column, in norms. The first is used for a penalty that the caller chooses."""

@@ -7,7 +7,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import shuffle
 
 from sitr.errors import QuestionError
-from sitr.releases.synthetic.axes import Codes
+from sitr.questions.synthetic.axes import Codes
 
 SEED = 0
 """Of the split and of the forests. The hold-out is public, so nothing here needs to be secret."""

@@ -1,4 +1,4 @@
-"""What leaks: the privacy loss, and numbers that are known to be bounds.
+"""What leaks: the privacy loss.
 
 `gaussian` and `laplace` are the losses of real noise, `sampled` that of a release on a random sample of people. Names
 are loaded when first used.
@@ -10,13 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sitr.loss.bounds import Bounds
     from sitr.loss.loss import Loss
     from sitr.loss.real import gaussian, laplace
     from sitr.loss.sampling import Sampling, sampled
 
 _HOME = {
-    "Bounds": "bounds",
     "Loss": "loss",
     "Sampling": "sampling",
     "gaussian": "real",
@@ -24,7 +22,7 @@ _HOME = {
     "sampled": "sampling",
 }
 
-__all__ = ["Bounds", "Loss", "Sampling", "gaussian", "laplace", "sampled"]
+__all__ = ["Loss", "Sampling", "gaussian", "laplace", "sampled"]
 
 
 def __getattr__(name: str) -> object:

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sitr.loss.bounds import Bounds
 from sitr.loss.law import FUNCTIONS
+from sitr.numbers import Interval
 
-Profile = Callable[[float], Bounds]
+Profile = Callable[[float], Interval]
 """δ at an ε ≥ 0, as an interval."""
 
 LOOKS = 24
@@ -21,31 +21,31 @@ class _Curve:
 
     forward: Profile
     backward: Profile
-    known: dict[float, Bounds] = field(default_factory=dict)
+    known: dict[float, Interval] = field(default_factory=dict)
 
-    def at(self, epsilon: float) -> Bounds:
+    def at(self, epsilon: float) -> Interval:
         """H at t = e^ε, which falls: what is known on either side of it counts as well."""
         if epsilon not in self.known:
             found = self._look(epsilon)
             before = (bounds.upper for place, bounds in self.known.items() if place < epsilon)
             after = (bounds.lower for place, bounds in self.known.items() if place > epsilon)
-            self.known[epsilon] = Bounds(max(found.lower, *after, 0.0), min(found.upper, *before, 1.0))
+            self.known[epsilon] = Interval(max(found.lower, *after, 0.0), min(found.upper, *before, 1.0))
         return self.known[epsilon]
 
-    def _look(self, epsilon: float) -> Bounds:
+    def _look(self, epsilon: float) -> Interval:
         """Below t = 1 from the other direction: H_t(P‖Q) = 1 − t·(1 − H_{1/t}(Q‖P))."""
         if epsilon >= 0.0:
             return self.forward(epsilon)
         there, t = self.backward(-epsilon), math.exp(epsilon)
         least, most = (1 - t * (1 - one) for one in (there.lower, there.upper))
-        return Bounds(least - 8 * FUNCTIONS, most + 8 * FUNCTIONS)
+        return Interval(least - 8 * FUNCTIONS, most + 8 * FUNCTIONS)
 
-    def points(self) -> list[tuple[float, Bounds]]:
+    def points(self) -> list[tuple[float, Interval]]:
         """By growing t."""
         return sorted((math.exp(epsilon), bounds) for epsilon, bounds in self.known.items())
 
 
-def true_positive_rate(forward: Profile, backward: Profile, fpr: float) -> Bounds:
+def true_positive_rate(forward: Profile, backward: Profile, fpr: float) -> Interval:
     """The best hit rate of tests between P and Q with this rate of false alarms: the least of H_t + t·fpr over t.
 
     H is convex in t. Any t gives an upper bound. For the lower one, H is above each line through two of its points,
@@ -57,8 +57,8 @@ def true_positive_rate(forward: Profile, backward: Profile, fpr: float) -> Bound
     # Below −10, H is 1 to within e^{−10}.
     low, high = -math.log(1 / fpr) - 10.0, math.log(1 / fpr) + 1.0
     # At the ends a look is seldom worth its cost: H is at least 1 − t, and falls.
-    curve.known[low] = Bounds(1 - math.exp(low) - 8 * FUNCTIONS, 1.0)
-    curve.known[high] = Bounds(0.0, advantage.upper)
+    curve.known[low] = Interval(1 - math.exp(low) - 8 * FUNCTIONS, 1.0)
+    curve.known[high] = Interval(0.0, advantage.upper)
     golden, least = (math.sqrt(5) - 1) / 2, 0.0
     places = [low, high - golden * (high - low), low + golden * (high - low), high]
     for _ in range(LOOKS):
@@ -79,10 +79,10 @@ def true_positive_rate(forward: Profile, backward: Profile, fpr: float) -> Bound
         curve.at(high)
         least = max(least, _least(curve.points(), fpr))
     # t = e^ε is rounded, as is all of this: H falls by at most t·(1 − H)/t when t grows by a factor.
-    return Bounds(max(fpr, least - 64 * FUNCTIONS), min(1.0, max(fpr, upper + 64 * FUNCTIONS)))
+    return Interval(max(fpr, least - 64 * FUNCTIONS), min(1.0, max(fpr, upper + 64 * FUNCTIONS)))
 
 
-def _least(points: list[tuple[float, Bounds]], fpr: float) -> float:
+def _least(points: list[tuple[float, Interval]], fpr: float) -> float:
     """A lower bound on H_t + t·fpr over all t > 0."""
     least = min(points[0][1].lower, points[-1][0] * fpr)  # H falls, and is at least 0
     for place in range(len(points) - 1):
@@ -92,10 +92,10 @@ def _least(points: list[tuple[float, Bounds]], fpr: float) -> float:
 
 
 def _between(
-    points: list[tuple[float, Bounds]], place: int, left: float, right: float, low: float, high: float, fpr: float
+    points: list[tuple[float, Interval]], place: int, left: float, right: float, low: float, high: float, fpr: float
 ) -> float:
     """The least of max(line from the left, line from the right) + t·fpr: at an end, or where they meet."""
-    before = points[place - 1] if place > 0 else (0.0, Bounds(1.0, 1.0))
+    before = points[place - 1] if place > 0 else (0.0, Interval(1.0, 1.0))
     after = points[place + 2] if place + 2 < len(points) else None
     falling = (low - before[1].upper) / (left - before[0])
     rising = (after[1].upper - high) / (after[0] - right) if after else 0.0

@@ -15,13 +15,13 @@ from flint import arb
 
 from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.loss.attack import true_positive_rate
-from sitr.loss.bounds import Bounds, Number, downward, exact, lower, square_root_upward, upper
 from sitr.loss.forms.finite import FiniteLaw
 from sitr.loss.forms.gaussian import GaussianLaw, hockey_stick
 from sitr.loss.law import FUNCTIONS, Law, check
 from sitr.loss.moments import LARGEST, log_moment, mean
 from sitr.loss.search import DeltaAt, EpsilonAt, Hint, answer, narrow
 from sitr.loss.single import SMALLEST, single_delta, single_epsilon
+from sitr.numbers import Interval, Number, downward, exact, lower, square_root_upward, upper
 
 Laws = tuple[tuple[Law, int], ...]
 
@@ -41,7 +41,7 @@ class Loss:
     proved, numerical errors included, with the accuracy of elementary functions that `sitr.loss.law` names.
 
     >>> Loss.of(GaussianLaw(1.0)).epsilon(delta=1e-6)
-    Bounds(lower=4.886..., upper=4.886...)
+    Interval(lower=4.886..., upper=4.886...)
     """
 
     laws: Laws
@@ -74,29 +74,29 @@ class Loss:
         _check_times(times)
         return Loss.compose([Loss(tuple((law, many * times) for law, many in self.laws))])
 
-    def epsilon(self, *, delta: Number, relative: float = RELATIVE) -> Bounds:
+    def epsilon(self, *, delta: Number, relative: float = RELATIVE) -> Interval:
         """The least ε ≥ 0 with δ(ε) ≤ δ; infinite where the loss is infinite with a larger probability.
 
         >>> from sitr.loss.forms.finite import response
         >>> Loss.of(response(0.1), 100).epsilon(delta=1e-6)
-        Bounds(lower=4.77..., upper=4.77...)
+        Interval(lower=4.77..., upper=4.77...)
         """
         check(delta, "delta", above=0.0, below=1.0)
         return self._worst(EpsilonAt(downward(delta)), _width(relative))
 
-    def delta(self, *, epsilon: Number, relative: float = RELATIVE) -> Bounds:
+    def delta(self, *, epsilon: Number, relative: float = RELATIVE) -> Interval:
         """δ(ε) = E[(1 − e^{ε−L})₊]."""
         check(epsilon, "epsilon", above=0.0, ends="above")
         return self._worst(DeltaAt(float(epsilon)), _width(relative))
 
-    def renyi(self, *, order: float, relative: float = 1e-4) -> Bounds:
+    def renyi(self, *, order: float, relative: float = 1e-4) -> Interval:
         """D_α = ln E[e^{(α−1)L}]/(α − 1), for any order above 1: whole or not.      [Mir17, Def. 3]"""
         check(order, "order", above=1.0)
         tilt = float(order) - 1.0
         width = _width(relative)
         return self._sum(lambda law: log_moment(law, tilt, relative=width), divisor=tilt)
 
-    def mean(self, *, relative: float = RELATIVE) -> Bounds:
+    def mean(self, *, relative: float = RELATIVE) -> Interval:
         """E[L], the divergence of Kullback and Leibler."""
         width = _width(relative)
         return self._sum(lambda law: mean(law, relative=width), divisor=1.0)
@@ -111,58 +111,58 @@ class Loss:
         """P(L = +∞): how often somebody is exposed outright, whatever ε is."""
         return max(map(_infinite, self._directions()))
 
-    def advantage(self, *, relative: float = RELATIVE) -> Bounds:
+    def advantage(self, *, relative: float = RELATIVE) -> Interval:
         """The best true-positive rate minus false-positive rate of any attacker: δ(0), the total variation."""
         return self.delta(epsilon=0.0, relative=relative)
 
-    def posterior(self, *, prior: float = 0.5, relative: float = RELATIVE) -> Bounds:
+    def posterior(self, *, prior: float = 0.5, relative: float = RELATIVE) -> Interval:
         """How often the best guess is right whether somebody took part, if that had the probability `prior` before.
 
         (1 − π) + π·H_t with t = (1 − π)/π, the Bayes risk of a test between P and Q.      [KOV15, Sec. 2]
 
         >>> Loss.of(GaussianLaw(1.0)).posterior(prior=0.5)
-        Bounds(lower=0.691..., upper=0.691...)
+        Interval(lower=0.691..., upper=0.691...)
         """
         check(prior, "prior", above=0.0, below=1.0)
         likely = max(prior, 1 - prior)  # the guess against the odds is the one that P or Q must speak for
         found = self.delta(epsilon=math.log(likely / (1 - likely)) if likely < 1.0 else 0.0, relative=relative)
         rest = 1 - likely
         least, most = (likely + rest * one for one in (found.lower, found.upper))
-        return Bounds(least * (1 - 4 * FUNCTIONS), min(1.0, most * (1 + 4 * FUNCTIONS)))
+        return Interval(least * (1 - 4 * FUNCTIONS), min(1.0, most * (1 + 4 * FUNCTIONS)))
 
-    def trade_off(self, *, fpr: float, relative: float = RELATIVE) -> Bounds:
+    def trade_off(self, *, fpr: float, relative: float = RELATIVE) -> Interval:
         """The best true-positive rate of any attacker with this false-positive rate.      [DRS22, Prop. 2.12]
 
         >>> Loss.of(GaussianLaw(1.0)).trade_off(fpr=0.01)
-        Bounds(lower=0.092..., upper=0.092...)
+        Interval(lower=0.092..., upper=0.092...)
         """
         check(fpr, "fpr", above=0.0, below=1.0, ends="above and below")
         width = _width(relative)
         if fpr in (0, 1):  # without false alarms, only what cannot be one
             most = self.infinite_mass() if fpr == 0 else 1.0
             return (
-                Bounds(most * (1 - 16 * FUNCTIONS), min(1.0, most * (1 + 16 * FUNCTIONS)))
+                Interval(most * (1 - 16 * FUNCTIONS), min(1.0, most * (1 + 16 * FUNCTIONS)))
                 if most < 1.0
-                else Bounds(1.0, 1.0)
+                else Interval(1.0, 1.0)
             )
         profiles = [partial(_delta, laws, width) for laws in self._directions()]
         found = [
             true_positive_rate(one, other, float(fpr)) for one, other in zip(profiles, profiles[::-1], strict=True)
         ]
-        return Bounds(max(one.lower for one in found), max(one.upper for one in found))
+        return Interval(max(one.lower for one in found), max(one.upper for one in found))
 
     def _directions(self) -> list[Laws]:
         reverse = tuple((law.reversed(), times) for law, times in self.laws)
         return [self.laws] if reverse == self.laws else [self.laws, reverse]
 
-    def _worst(self, question: DeltaAt | EpsilonAt, relative: float) -> Bounds:
-        found: list[Bounds] = []
+    def _worst(self, question: DeltaAt | EpsilonAt, relative: float) -> Interval:
+        found: list[Interval] = []
         hint: Hint | None = None
         for laws in self._directions():
             one, new = _answer(laws, question, relative, hint)
             found.append(one)
             hint = new or hint  # a direction in closed form says nothing about the other
-        bounds = Bounds(max(one.lower for one in found), max(one.upper for one in found))
+        bounds = Interval(max(one.lower for one in found), max(one.upper for one in found))
         if hint is not None and not narrow(question, bounds, hint, relative):
             warnings.warn(
                 f"An interval of relative width {relative:g} was wanted. {bounds.lower:g} to {bounds.upper:g} is "
@@ -172,19 +172,19 @@ class Loss:
             )
         return bounds
 
-    def _sum(self, moment: Callable[[Law], Bounds], *, divisor: float) -> Bounds:
+    def _sum(self, moment: Callable[[Law], Interval], *, divisor: float) -> Interval:
         found = []
         for laws in self._directions():
             parts = [(moment(law), times) for law, times in laws]
             low = sum(times * one.lower for one, times in parts) / divisor
             high = sum(times * one.upper for one, times in parts) / divisor
-            found.append(Bounds(low * (1 - 8 * FUNCTIONS), high * (1 + 8 * FUNCTIONS)))
-        return Bounds(max(one.lower for one in found), max(one.upper for one in found))
+            found.append(Interval(low * (1 - 8 * FUNCTIONS), high * (1 + 8 * FUNCTIONS)))
+        return Interval(max(one.lower for one in found), max(one.upper for one in found))
 
 
 def _answer(
     laws: Laws, question: DeltaAt | EpsilonAt, relative: float, hint: Hint | None = None
-) -> tuple[Bounds, Hint | None]:
+) -> tuple[Interval, Hint | None]:
     """For one direction: nothing or one release in closed form, all else by search."""
     if (closed := _closed(laws, question)) is not None:
         return closed, None
@@ -194,7 +194,7 @@ def _answer(
     if _infinite(laws) * (1 + 1e-12) > question.delta:
         # Floats cannot tell the two apart: a larger δ bounds ε from below.
         found, hint = answer(laws, EpsilonAt(question.delta * (1 + 1e-9)), relative=relative, hint=hint)
-        return Bounds(found.lower, most), hint
+        return Interval(found.lower, most), hint
     return answer(laws, question, relative=relative, most=most, hint=hint)
 
 
@@ -222,31 +222,31 @@ def _allowed(laws: Laws, delta: float) -> bool:
     return _infinite(laws) * (1 + 1e-12) <= delta
 
 
-def _closed(laws: Laws, question: DeltaAt | EpsilonAt) -> Bounds | None:
+def _closed(laws: Laws, question: DeltaAt | EpsilonAt) -> Interval | None:
     infinite = _infinite(laws)
     greatest = _greatest(laws)
     match question, laws:
         case _, ():
-            return Bounds(0.0, 0.0)
+            return Interval(0.0, 0.0)
         case DeltaAt(epsilon), ((GaussianLaw(mu), 1),):
             return _gaussian_delta(mu, epsilon)
         case EpsilonAt(delta), ((GaussianLaw(mu), 1),):
             return _gaussian_epsilon(mu, delta)
         case EpsilonAt(delta), _ if infinite * (1 - 8 * FUNCTIONS) > delta:
-            return Bounds(math.inf, math.inf)
+            return Interval(math.inf, math.inf)
         case DeltaAt(_), _ if any(law.infinite == 1.0 for law, _ in laws):
-            return Bounds(1.0, 1.0)
+            return Interval(1.0, 1.0)
         case DeltaAt(epsilon), _ if epsilon >= greatest * (1 + 1e-12):
-            return Bounds(infinite * (1 - 8 * FUNCTIONS), min(1.0, infinite * (1 + 8 * FUNCTIONS)))
+            return Interval(infinite * (1 - 8 * FUNCTIONS), min(1.0, infinite * (1 + 8 * FUNCTIONS)))
         case DeltaAt(epsilon), ((law, 1),):
             return single_delta(law, epsilon)
         case EpsilonAt(delta), ((law, 1),):
             found = single_epsilon(law, delta, narrow=1e-10)
-            return Bounds(found.lower, min(found.upper, _most(laws, delta)))
+            return Interval(found.lower, min(found.upper, _most(laws, delta)))
     return None
 
 
-def _delta(laws: Laws, relative: float, epsilon: float) -> Bounds:
+def _delta(laws: Laws, relative: float, epsilon: float) -> Interval:
     return _answer(laws, DeltaAt(epsilon), relative)[0]
 
 
@@ -269,16 +269,16 @@ APART = 512
 """How many floats apart the ends of a bisected interval may be: a relative 1.1e-13."""
 
 
-def _gaussian_delta(mu: float, epsilon: float) -> Bounds:
+def _gaussian_delta(mu: float, epsilon: float) -> Interval:
     if mu > HUGE:
         near = _huge(mu)
-        return Bounds(float(epsilon < near.lower) * (1 - FUNCTIONS), float(epsilon < near.upper) or FUNCTIONS)
+        return Interval(float(epsilon < near.lower) * (1 - FUNCTIONS), float(epsilon < near.upper) or FUNCTIONS)
     least, most = (hockey_stick(size, Fraction(epsilon)) for size in _sizes(mu))
     # `lower` and `upper` round the decimal that is printed; the float itself may be half a unit farther in.
-    return Bounds(max(0.0, math.nextafter(lower(least), -math.inf)), min(1.0, math.nextafter(upper(most), math.inf)))
+    return Interval(max(0.0, math.nextafter(lower(least), -math.inf)), min(1.0, math.nextafter(upper(most), math.inf)))
 
 
-def _gaussian_epsilon(mu: float, delta: float) -> Bounds:
+def _gaussian_epsilon(mu: float, delta: float) -> Interval:
     """By bisection; δ is proved to be larger at the lower end, and not to be larger at the upper one."""
     most = _huge(mu)  # its upper end holds for every μ
     if mu > HUGE:
@@ -288,14 +288,14 @@ def _gaussian_epsilon(mu: float, delta: float) -> Bounds:
     targets = [arb(math.nextafter(delta, end)) for end in (1.0, 0.0)]
     near = single_epsilon(GaussianLaw(mu), delta, narrow=1e-9)
     places = (near.lower * (1 - 1e-10), min(near.upper * (1 + 1e-10), most.upper), most.upper)
-    return Bounds(
+    return Interval(
         _bisected(lambda epsilon: bool(hockey_stick(small, epsilon) > targets[0]), places)[0],
         _bisected(lambda epsilon: not bool(hockey_stick(large, epsilon) <= targets[1]), places)[1],
     )
 
 
-def _huge(mu: float) -> Bounds:
-    return Bounds(
+def _huge(mu: float) -> Interval:
+    return Interval(
         max(0.0, min(mu * (mu / 2 - 40), LARGEST) * (1 - FUNCTIONS)), mu * (mu / 2 + 40) * (1 + FUNCTIONS) + SMALLEST
     )
 

@@ -13,10 +13,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from sitr.loss.bounds import Bounds
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.law import FUNCTIONS, ROUNDING, Law, Vector
 from sitr.loss.mesh import GRID, Mesh, coarse, off_at, outline, refined
+from sitr.numbers import Interval
 
 ROUNDS = 10
 FEW = 64
@@ -30,44 +30,44 @@ HUGE = 1e30
 
 
 @lru_cache(maxsize=4096)
-def log_moment(law: Law, tilt: float, *, relative: float) -> Bounds:
+def log_moment(law: Law, tilt: float, *, relative: float) -> Interval:
     """K(λ) for λ > 0."""
     if law.infinite > 0.0:
-        return Bounds(math.inf, math.inf)
+        return Interval(math.inf, math.inf)
     if isinstance(law, GaussianLaw):
         exact = tilt * (tilt + 1) * law.mu * law.mu / 2  # [Mir17, Prop. 7]
-        return Bounds(min(exact, LARGEST) * (1 - FUNCTIONS), exact * (1 + FUNCTIONS))
+        return Interval(min(exact, LARGEST) * (1 - FUNCTIONS), exact * (1 + FUNCTIONS))
     most = tilt * law.greatest * (1 + 4 * FUNCTIONS)
     if tilt > HUGE:
         least = tilt / HUGE * log_moment(law, HUGE, relative=relative).lower
-        return Bounds(min(least, LARGEST) * (1 - 4 * FUNCTIONS), most)
+        return Interval(min(least, LARGEST) * (1 - 4 * FUNCTIONS), most)
     found = _log_excess(law, tilt, relative=relative)
-    return Bounds(
+    return Interval(
         log1p_exp(found.lower) * (1 - 2 * FUNCTIONS) if found.lower > -math.inf else 0.0,
         min(most, log1p_exp(found.upper) * (1 + 2 * FUNCTIONS)),
     )
 
 
 @lru_cache(maxsize=4096)
-def mean(law: Law, *, relative: float) -> Bounds:
+def mean(law: Law, *, relative: float) -> Interval:
     """E[L]."""
     if law.infinite > 0.0:
-        return Bounds(math.inf, math.inf)
+        return Interval(math.inf, math.inf)
     if isinstance(law, GaussianLaw):
         exact = law.mu * law.mu / 2
-        return Bounds(min(exact, LARGEST) * (1 - FUNCTIONS), exact * (1 + FUNCTIONS))
+        return Interval(min(exact, LARGEST) * (1 - FUNCTIONS), exact * (1 + FUNCTIONS))
     found = _log_excess(law, 0.0, relative=relative)
     lower, upper = (math.exp(one) if one < 709.0 else math.inf for one in (min(found.lower, 708.0), found.upper))
-    return Bounds(lower * (1 - FUNCTIONS), upper * (1 + FUNCTIONS))
+    return Interval(lower * (1 - FUNCTIONS), upper * (1 + FUNCTIONS))
 
 
-def _log_excess(law: Law, tilt: float, *, relative: float) -> Bounds:
+def _log_excess(law: Law, tilt: float, *, relative: float) -> Interval:
     """ln of λβ + E[g], or of β + E[l − 1 + e^{−l}] if λ is 0."""
     shape, back = outline(law), outline(law.reversed())
     rate = tilt or 1 / (1 + max(0.0, shape.high(-60.0)))  # at which what lies above the mesh is bounded
     with np.errstate(divide="ignore"):
         outside = float(np.log(law.reversed().infinite * (tilt or 1.0)))
-    bounds, count, rest, error = Bounds(-math.inf, math.inf), FEW, -60.0, math.inf
+    bounds, count, rest, error = Interval(-math.inf, math.inf), FEW, -60.0, math.inf
     for _ in range(ROUNDS):
         # Far below 0 it is Q's mass that counts, as g is then about e^{−l}.
         cells = coarse(shape, low=-back.high(rest), high=_end(law, rate, rest))
@@ -75,7 +75,7 @@ def _log_excess(law: Law, tilt: float, *, relative: float) -> Bounds:
             cells = refined(law, cells, tilt=tilt, count=number)
         lower, upper = _excess(cells, law, tilt, rate)
         lower, upper = (float(np.logaddexp(one, outside)) for one in (lower, upper))
-        bounds = Bounds(max(bounds.lower, lower - 8 * FUNCTIONS), min(bounds.upper, upper + 8 * FUNCTIONS))
+        bounds = Interval(max(bounds.lower, lower - 8 * FUNCTIONS), min(bounds.upper, upper + 8 * FUNCTIONS))
         before, error = error, bounds.width / max(1.0, log1p_exp(bounds.upper) if tilt else 1.0)
         # Finer cells do not help any more where their masses are not known well enough.
         if error <= relative or 0.8 * before < error < math.inf or count >= MOST_CELLS:

@@ -6,11 +6,11 @@ that could release an answer.
 
 from __future__ import annotations
 
-from sitr.loss.bounds import Number, exact, float_above
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.laplace import LaplaceLaw
 from sitr.loss.law import check
 from sitr.loss.loss import Loss
+from sitr.numbers import Number, exact, float_above
 
 
 def gaussian(*, sigma: Number, sensitivity: Number = 1) -> Loss:
@@ -21,9 +21,9 @@ def gaussian(*, sigma: Number, sensitivity: Number = 1) -> Loss:
     >>> from sitr import Gaussian, Subsampled
     >>> from sitr.loss import sampled
     >>> sampled(gaussian(sigma=0.8), rate=0.01).epsilon(delta=1e-5)
-    Bounds(lower=0.48..., upper=0.48...)
+    Interval(lower=0.48..., upper=0.48...)
     >>> Subsampled(Gaussian(sigma=0.8), rate=0.01).loss().epsilon(delta=1e-5)
-    Bounds(lower=0.38..., upper=0.38...)
+    Interval(lower=0.38..., upper=0.38...)
     """
     return Loss.of(GaussianLaw(_ratio(sensitivity, sigma, name="sigma")))
 

@@ -6,9 +6,9 @@ from enum import Enum
 from fractions import Fraction
 
 from sitr.errors import InvalidPromise
-from sitr.loss.bounds import Number, exact, float_above
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.loss import Loss
+from sitr.numbers import Number, exact, float_above
 
 
 class Sampling(Enum):
@@ -30,7 +30,7 @@ def sampled(loss: Loss, *, rate: Number, sampling: Sampling = Sampling.POISSON) 
     >>> from sitr.loss import gaussian
     >>> step = sampled(gaussian(sigma=0.8), rate=0.01)
     >>> step.epsilon(delta=1e-5), (step * 1000).epsilon(delta=1e-5)
-    (Bounds(lower=0.48..., upper=0.48...), Bounds(lower=..., upper=...))
+    (Interval(lower=0.48..., upper=0.48...), Interval(lower=..., upper=...))
     """
     part = share(rate)
     if part == 0 or not loss.laws:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple, Protocol
 
-from sitr.loss.bounds import Bounds
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.inversion import Tail, tail
 from sitr.loss.law import ROUNDING, Law
 from sitr.loss.mesh import Mesh, Nodes, above, below, coarse, highest, outlines, refinements
 from sitr.loss.total import Sum, tilt_for, tilt_to
+from sitr.numbers import Interval
 
 Laws = Sequence[tuple[Law, int]]
 
@@ -35,19 +35,19 @@ NOTHING = 1e-305
 class Question(Protocol):
     """What is asked, and how an answer is read off."""
 
-    def tilt(self, total: Sum, *, start: float, at_most: float, known: Bounds | None = None) -> float:
+    def tilt(self, total: Sum, *, start: float, at_most: float, known: Interval | None = None) -> float:
         """The tilt at which to look; between two answers, if the first look was beside it."""
 
     def log_tail(self, total: Sum, tilt: float) -> float:
         """About ln of the hockey-stick that matters."""
 
-    def places(self, mean: float, deviation: float, known: Bounds | None) -> tuple[float, float]:
+    def places(self, mean: float, deviation: float, known: Interval | None) -> tuple[float, float]:
         """The ε between which the answer is sought."""
 
     def read(self, found: Tail, side: int, within: float) -> float:
         """A bound on the answer from above (1) or from below (−1), as close to the best as this, as a loss."""
 
-    def error(self, bounds: Bounds, scale: float) -> float:
+    def error(self, bounds: Interval, scale: float) -> float:
         """How far apart the bounds are, as losses, if ln δ falls by 1 over a length of `scale`."""
 
     def allowed(self, answer: float, scale: float, relative: float) -> float:
@@ -60,7 +60,7 @@ class EpsilonAt:
 
     delta: float
 
-    def tilt(self, total: Sum, *, start: float, at_most: float, known: Bounds | None = None) -> float:
+    def tilt(self, total: Sum, *, start: float, at_most: float, known: Interval | None = None) -> float:
         if known:
             return tilt_to(total, (known.lower + known.upper) / 2, start=start, at_most=at_most)
         return tilt_for(total, math.log(self.delta), start=start, at_most=at_most)
@@ -68,7 +68,7 @@ class EpsilonAt:
     def log_tail(self, total: Sum, tilt: float) -> float:  # noqa: ARG002
         return math.log(self.delta)
 
-    def places(self, mean: float, deviation: float, known: Bounds | None) -> tuple[float, float]:
+    def places(self, mean: float, deviation: float, known: Interval | None) -> tuple[float, float]:
         low, high = mean - 1.2 * deviation, mean + 0.8 * deviation
         return max(0.0, min(low, known.lower) if known else low), max(0.0, max(high, known.upper) if known else high)
 
@@ -76,7 +76,7 @@ class EpsilonAt:
         # A δ that was no float is rounded: the answer holds for all that read as it.
         return found.epsilon(self.delta * (1 - side * 4 * ROUNDING), side=side, within=within)
 
-    def error(self, bounds: Bounds, scale: float) -> float:  # noqa: ARG002
+    def error(self, bounds: Interval, scale: float) -> float:  # noqa: ARG002
         return bounds.width
 
     def allowed(self, answer: float, scale: float, relative: float) -> float:
@@ -89,19 +89,19 @@ class DeltaAt:
 
     epsilon: float
 
-    def tilt(self, total: Sum, *, start: float, at_most: float, known: Bounds | None = None) -> float:  # noqa: ARG002
+    def tilt(self, total: Sum, *, start: float, at_most: float, known: Interval | None = None) -> float:  # noqa: ARG002
         return tilt_to(total, self.epsilon, start=start, at_most=at_most)
 
     def log_tail(self, total: Sum, tilt: float) -> float:
         return total.cumulants(tilt)[0] - tilt * self.epsilon
 
-    def places(self, mean: float, deviation: float, known: Bounds | None) -> tuple[float, float]:  # noqa: ARG002
+    def places(self, mean: float, deviation: float, known: Interval | None) -> tuple[float, float]:  # noqa: ARG002
         return self.epsilon, self.epsilon
 
     def read(self, found: Tail, side: int, within: float) -> float:  # noqa: ARG002
         return found.delta(self.epsilon, side=side)
 
-    def error(self, bounds: Bounds, scale: float) -> float:
+    def error(self, bounds: Interval, scale: float) -> float:
         if bounds.upper <= NOTHING:
             return 0.0
         return math.log(bounds.upper / bounds.lower) * scale if bounds.lower > 0.0 else math.inf
@@ -123,14 +123,14 @@ class Hint(NamedTuple):
     lower: float = -math.inf
 
 
-def narrow(question: Question, bounds: Bounds, hint: Hint, relative: float) -> bool:
+def narrow(question: Question, bounds: Interval, hint: Hint, relative: float) -> bool:
     """Whether an answer is as narrow as was asked for."""
     return question.error(bounds, hint.scale) <= question.allowed(bounds.upper, hint.scale, relative) * (1 + 1e-6)
 
 
 def answer(
     laws: Laws, question: Question, *, relative: float, most: float = math.inf, hint: Hint | None = None
-) -> tuple[Bounds, Hint]:
+) -> tuple[Interval, Hint]:
     """The answer for one direction: an interval that holds, as narrow as asked for where that can be reached.
 
     It is known to be no larger than `most`.
@@ -140,7 +140,7 @@ def answer(
     others = [(law, times) for law, times in laws if not isinstance(law, GaussianLaw)]
     cutter = _Cutter(others)
     here = hint or _located(cutter, variance, question, relative)
-    bounds, error, reach, known = Bounds(0.0, most), math.inf, 1.0, None
+    bounds, error, reach, known = Interval(0.0, most), math.inf, 1.0, None
     # A few cells often prove that the other direction is smaller.
     rough = hint is not None and max(here.counts, default=0) > FEW
     for _ in range(ROUNDS):
@@ -164,7 +164,7 @@ def answer(
         look = partial(tail, tilt=tilt, low=low, high=high, smoothing=here.smoothing, log_outside=here.log_outside)
         upper = question.read(look(over), 1, within)
         # Each round proves an interval of its own: the truth is in all of them.
-        bounds = Bounds(bounds.lower, min(bounds.upper, upper))
+        bounds = Interval(bounds.lower, min(bounds.upper, upper))
         if bounds.upper <= here.lower:
             break
         if rough:
@@ -172,7 +172,7 @@ def answer(
             continue
         found = look(under)
         lower = question.read(found, -1, within)
-        bounds = Bounds(max(bounds.lower, lower), bounds.upper)
+        bounds = Interval(max(bounds.lower, lower), bounds.upper)
         before, error = error, question.error(bounds, scale)
         allowed = question.allowed(bounds.upper, scale, relative)
         here = here._replace(scale=scale)
@@ -184,7 +184,7 @@ def answer(
         reach *= 3.0 if beside else 1.0
         missing = allowed / error if error < math.inf and not beside else 1 / 4
         sharp = question.read(replace(found, smoothing=0.0), -1, within)
-        cells = question.error(Bounds(min(sharp, bounds.upper), bounds.upper), scale)
+        cells = question.error(Interval(min(sharp, bounds.upper), bounds.upper), scale)
         more = min(8.0, 1.2 / math.sqrt(missing)) if not cells <= 0.5 * allowed < math.inf else 1.0
         here = here._replace(
             tilt=tilt,

@@ -6,31 +6,31 @@ import math
 
 import numpy as np
 
-from sitr.loss.bounds import Bounds
 from sitr.loss.law import FUNCTIONS, ROUNDING, Law, Vector
 from sitr.loss.mesh import outline
+from sitr.numbers import Interval
 
 LOOKS = 128
 ROUNDS = 8
 SMALLEST = math.ulp(0.0)
 
 
-def single_delta(law: Law, epsilon: float) -> Bounds:
+def single_delta(law: Law, epsilon: float) -> Interval:
     """δ(ε), from below at ε, and from above at ε less what an edge may be off."""
     off = _off(law) * (1 + epsilon)
     low, high = profile(law, np.array((max(0.0, epsilon - off), epsilon)))
     spare = off if epsilon < off else 0.0  # δ falls by no more than x over a length of x
-    return Bounds(float(low[1]), min(1.0, float(high[0]) + spare))
+    return Interval(float(low[1]), min(1.0, float(high[0]) + spare))
 
 
-def single_epsilon(law: Law, delta: float, *, narrow: float) -> Bounds:
+def single_epsilon(law: Law, delta: float, *, narrow: float) -> Interval:
     """The least ε ≥ 0 with δ(ε) ≤ δ: so many looks at once between the last ε with more and the first with less.
 
     They come as close to each other as `narrow`, relative to ε, if that can be told.
     """
     goals = (delta * (1 - 4 * ROUNDING), delta * (1 + 4 * ROUNDING))
     if single_delta(law, 0.0).upper <= goals[0]:
-        return Bounds(0.0, 0.0)
+        return Interval(0.0, 0.0)
     end = outline(law).high(math.log(delta) - 1.0)
     left, right = 0.0, end + 4 * _off(law) * (1 + end)
     proved = math.inf
@@ -46,7 +46,7 @@ def single_epsilon(law: Law, delta: float, *, narrow: float) -> Bounds:
         if right - left <= narrow * right:
             break
     # A `left` above 0 was proved, and 0 is always right.
-    return Bounds(left, proved + _off(law) * (1 + proved))
+    return Interval(left, proved + _off(law) * (1 + proved))
 
 
 def profile(law: Law, epsilons: Vector) -> tuple[Vector, Vector]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sitr.mechanisms.smooth import NoiseKind, SmoothNoise
     from sitr.mechanisms.sparse_histogram import SparseHistogram
     from sitr.mechanisms.sparse_vector import RefinedSparseVector, SparseVector
+    from sitr.mechanisms.spherical import Spherical
     from sitr.mechanisms.subsampled import Subsampled
     from sitr.mechanisms.threshold import Threshold
     from sitr.mechanisms.tree import Tree
@@ -48,6 +49,7 @@ _HOME = {
     "SmoothNoise": "smooth",
     "SparseHistogram": "sparse_histogram",
     "SparseVector": "sparse_vector",
+    "Spherical": "spherical",
     "Subsampled": "subsampled",
     "Threshold": "threshold",
     "Tree": "tree",
@@ -75,6 +77,7 @@ __all__ = [
     "SmoothNoise",
     "SparseHistogram",
     "SparseVector",
+    "Spherical",
     "Subsampled",
     "Threshold",
     "Tree",

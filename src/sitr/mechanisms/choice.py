@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitr.errors import InvalidPromise
-from sitr.loss.bounds import Number, exact
+from sitr.numbers import Number, exact
 
 WholeScores = Sequence[int] | NDArray[np.integer]
 Scores = Sequence[int | Fraction] | WholeScores

@@ -15,12 +15,12 @@ from sitr.flavors.promise import Promise, count
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import Number, downward, exact, upward
 from sitr.loss.law import check
 from sitr.loss.loss import Loss
 from sitr.mechanisms.mechanism import Mechanism, common_relation, python_integer
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
+from sitr.numbers import Number, downward, exact, upward
 
 More = Sequence[Mapping[str, Any]] | None
 """For each part what else it wants to know, by name."""
@@ -95,7 +95,7 @@ class Composed:
 
         >>> from sitr import Laplace
         >>> Composed((Laplace(scale=10), Laplace(scale=5))).loss().epsilon(delta=1e-3)
-        Bounds(lower=0.29..., upper=0.29...)
+        Interval(lower=0.29..., upper=0.29...)
         """
         return Loss.compose(part.loss() for part in self.parts)
 
@@ -246,7 +246,7 @@ class Repeated:
 
         >>> from sitr import Laplace
         >>> Repeated(Laplace(scale=10), 10).loss().epsilon(delta=1e-3)
-        Bounds(lower=0.7..., upper=0.7...)
+        Interval(lower=0.7..., upper=0.7...)
         """
         return self.mechanism.loss() * self.times
 

@@ -25,8 +25,8 @@ from operator import index
 from flint import arb, ctx
 
 from sitr.errors import InvalidPromise
-from sitr.loss.bounds import Number, ball, exact, lower, upper
 from sitr.mechanisms.mechanism import positive
+from sitr.numbers import Number, ball, exact, lower, upper
 
 _CLOSE = Fraction(1, 2**40)
 """How far the β that is found may be below one that does not do, relative to it."""

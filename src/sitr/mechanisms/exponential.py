@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import Number, ball, exact, float_above, upper, upward
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import Scores, rational_scores, steepness
@@ -15,6 +14,7 @@ from sitr.mechanisms.mechanism import flag, natural, positive
 from sitr.noise.coins import Coins
 from sitr.noise.draws import inside
 from sitr.noise.selection import select
+from sitr.numbers import Number, ball, exact, float_above, upper, upward
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import Number, ball, exact, float_below, square_root_upward, upper, upward
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.granularity import Exact, add_noise, granule, movement
@@ -24,6 +23,7 @@ from sitr.noise.bell import bell_sums
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws
 from sitr.noise.gaussian import discrete_gaussian, discrete_gaussian_width
+from sitr.numbers import Number, ball, exact, float_below, square_root_upward, upper, upward
 
 _CLOSE = Fraction(1, 2**40)
 """How far the σ that is found may be above one that does not do, relative to it."""
@@ -123,7 +123,7 @@ class Gaussian:
         down to a float, by less than the law's `blur` allows for.
 
         >>> Gaussian(sigma=4, sensitivity=2, single=True).loss().epsilon(delta=1e-6)
-        Bounds(lower=2.2..., upper=2.2...)
+        Interval(lower=2.2..., upper=2.2...)
         """
         counted = self.in_granules()
         shift = whole_shift(counted.sensitivity, mechanism="Gaussian")

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sitr.loss.bounds import Number, exact, square_root_upward
 from sitr.mechanisms.mechanism import natural, positive
 from sitr.noise.draws import Draws
+from sitr.numbers import Number, exact, square_root_upward
 
 Exact = TypeVar("Exact", int, Fraction)
 """Integers are answered by integers, fractions by fractions."""

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import Number, exact, float_below, upward
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.granularity import Exact, add_noise, granule, movement
@@ -19,6 +18,7 @@ from sitr.mechanisms.mechanism import positive, whole_shift
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_width
+from sitr.numbers import Number, exact, float_below, upward
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ import numpy as np
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.promise import Promise
-from sitr.loss.bounds import Number, exact
 from sitr.loss.loss import Loss
 from sitr.neighbors.relation import Relation
+from sitr.numbers import Number, exact
 
 
 class Mechanism(Protocol):

@@ -10,7 +10,6 @@ from typing import NoReturn
 from flint import arb, ctx
 
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import Number, ball, exact, upward
 from sitr.mechanisms.choice import WholeScores, steepness, unknown_loss, whole_scores
 from sitr.mechanisms.granularity import movement
 from sitr.mechanisms.mechanism import flag, natural, positive
@@ -18,6 +17,7 @@ from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import inside
 from sitr.noise.geometric import geometric
 from sitr.noise.laplace import discrete_laplace
+from sitr.numbers import Number, ball, exact, upward
 
 
 class Noise(Enum):

@@ -11,7 +11,6 @@ from numbers import Integral
 from flint import arb, ctx
 
 from sitr.flavors.approximate import ApproximateDP
-from sitr.loss.bounds import Number, ball, exact, float_above, upper, upward
 from sitr.loss.forms.finite import response
 from sitr.loss.loss import Loss
 from sitr.mechanisms.mechanism import natural, positive
@@ -19,6 +18,7 @@ from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import inside
 from sitr.noise.geometric import TABLES
 from sitr.noise.inversion import Inversion, settle
+from sitr.numbers import Number, ball, exact, float_above, upper, upward
 
 _TABULATED = 4096
 """Up to so many people the chances of all numbers of them are put into a table."""

@@ -10,7 +10,6 @@ import numpy as np
 from flint import arb, ctx
 
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import Number, ball, exact, upward
 from sitr.mechanisms.choice import Scores, rational_scores, steepness, unknown_loss
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.granularity import movement
@@ -18,6 +17,7 @@ from sitr.mechanisms.mechanism import flag, natural, positive
 from sitr.noise.bernoulli import one_for_each
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import inside
+from sitr.numbers import Number, ball, exact, upward
 
 
 @dataclass(frozen=True, slots=True)

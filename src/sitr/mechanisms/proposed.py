@@ -10,7 +10,6 @@ from flint import arb
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
-from sitr.loss.bounds import Number, ball, exact, upper, upward
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.laplace import Laplace
@@ -18,6 +17,7 @@ from sitr.mechanisms.mechanism import positive
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_tail
+from sitr.numbers import Number, ball, exact, upper, upward
 from sitr.sensitivity.proposed import Proposed
 
 

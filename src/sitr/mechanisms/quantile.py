@@ -14,7 +14,6 @@ from typing import NamedTuple
 from flint import arb, ctx
 
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import Number, ball, exact, float_above, upward
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import steepness, whole
@@ -24,6 +23,7 @@ from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import inside
 from sitr.noise.inversion import settle
+from sitr.numbers import Number, ball, exact, float_above, upward
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from flint import arb
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.random import RandomDP
-from sitr.loss.bounds import Number, ball, exact
 from sitr.loss.loss import Loss
 from sitr.mechanisms.dilation import laplace_dilation
 from sitr.mechanisms.mechanism import positive
@@ -22,6 +21,7 @@ from sitr.noise.coins import Coins
 from sitr.noise.draws import inside
 from sitr.noise.rounded import rounded_laplace
 from sitr.noise.uniform import uniform
+from sitr.numbers import Number, ball, exact
 from sitr.sensitivity.decay import LEAST
 from sitr.sensitivity.newcomer import Indices, RandomSensitivity
 from sitr.sensitivity.pairs import Pairs

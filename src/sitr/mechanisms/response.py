@@ -11,7 +11,6 @@ from flint import arb
 from numpy.typing import NDArray
 
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import Number, ball, exact, upper, upward
 from sitr.loss.forms.finite import FiniteLaw, response
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
@@ -20,6 +19,7 @@ from sitr.noise.bernoulli import trials
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws, inside
 from sitr.noise.uniform import uniform
+from sitr.numbers import Number, ball, exact, upper, upward
 
 Answers = Sequence[int] | NDArray[np.integer]
 
@@ -50,7 +50,7 @@ class Response:
         """ε, 0 or −ε for one answer, exactly.
 
         >>> Response(epsilon=1, answers=3).loss().delta(epsilon=0.5)
-        Bounds(lower=0.22..., upper=0.22...)
+        Interval(lower=0.22..., upper=0.22...)
         """
         return Loss.of(response(self.epsilon, answers=self.answers))
 
@@ -130,7 +130,7 @@ class UnaryResponse:
         """Between two answers only their own two questions differ: ε with p(1 − q), −ε with (1 − p)q, and otherwise 0.
 
         >>> UnaryResponse(epsilon=1, answers=100).loss().delta(epsilon=0.5)
-        Bounds(lower=0.143..., upper=0.143...)
+        Interval(lower=0.143..., upper=0.143...)
         """
         (p, q), (not_p, not_q) = self._chances(), self._refusals()
         masses = (not_p * q, p * q + not_p * not_q, p * not_q)

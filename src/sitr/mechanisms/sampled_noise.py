@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 from sitr.errors import InvalidPromise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
-from sitr.loss.bounds import Number
 from sitr.loss.loss import Loss
 from sitr.mechanisms.laplace import Laplace
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
+from sitr.numbers import Number
 from sitr.sensitivity.sampler import SampledSensitivity
 
 

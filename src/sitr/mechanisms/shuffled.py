@@ -9,13 +9,13 @@ from typing import Any
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.promise import Promise, count
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import Number, exact, float_above
 from sitr.loss.forms.shuffled import MOST_PEOPLE, ShuffledLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.mechanism import Mechanism, common_relation, python_integer
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
 from sitr.noise.uniform import permutation
+from sitr.numbers import Number, exact, float_above
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Shuffled:
     >>> from sitr import Laplace
     >>> local = Laplace(scale=5, sensitivity=20)  # numbers from 0 to 20
     >>> Shuffled(local, people=100_000).loss().epsilon(delta=1e-6)
-    Bounds(lower=0.1697..., upper=0.1697...)
+    Interval(lower=0.1697..., upper=0.1697...)
     """
 
     mechanism: Mechanism

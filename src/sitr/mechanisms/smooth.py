@@ -14,7 +14,6 @@ from flint import arb, ctx
 from sitr.errors import IncompatiblePromises, InvalidPromise, QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import Number, ball, exact, upper, upward
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.dilation import (
@@ -30,6 +29,7 @@ from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
 from sitr.noise.draws import inside
 from sitr.noise.rounded import rounded_gaussian, rounded_laplace, rounded_student
+from sitr.numbers import Number, ball, exact, upper, upward
 from sitr.sensitivity.decay import LEAST
 from sitr.sensitivity.smooth import Smooth
 

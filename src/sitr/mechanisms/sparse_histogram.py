@@ -14,12 +14,12 @@ from sitr.errors import DescriptionError, InvalidPromise
 from sitr.flavors.promise import probability
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
-from sitr.loss.bounds import Number, lower, upper
 from sitr.loss.loss import Loss
 from sitr.mechanisms.laplace import Laplace
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws
+from sitr.numbers import Number, lower, upper
 
 
 @dataclass(frozen=True, slots=True)

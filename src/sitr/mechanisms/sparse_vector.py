@@ -11,13 +11,13 @@ from typing import NoReturn
 
 from sitr.errors import BudgetExceeded
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import Number, exact, upward
 from sitr.mechanisms.choice import unknown_loss, whole
 from sitr.mechanisms.granularity import movement
 from sitr.mechanisms.mechanism import flag, natural, positive
 from sitr.noise.coins import Coins
 from sitr.noise.draws import inside
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_width
+from sitr.numbers import Number, exact, upward
 
 
 @dataclass(frozen=True, slots=True)

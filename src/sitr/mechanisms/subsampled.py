@@ -12,7 +12,6 @@ import numpy as np
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import Number, ball, exact, upper, upward
 from sitr.loss.loss import Loss
 from sitr.loss.sampling import Sampling, sampled, share
 from sitr.mechanisms.mechanism import Mechanism, common_relation
@@ -20,6 +19,7 @@ from sitr.neighbors.relation import Relation
 from sitr.noise.bernoulli import bernoulli
 from sitr.noise.coins import Coins
 from sitr.noise.uniform import permutation
+from sitr.numbers import Number, ball, exact, upper, upward
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Subsampled:
 
     >>> from sitr import Laplace, Repeated
     >>> Repeated(Subsampled(Laplace(scale=4), rate=0.01), 1000).loss().epsilon(delta=1e-5)
-    Bounds(lower=0.265..., upper=0.265...)
+    Interval(lower=0.265..., upper=0.265...)
     """
 
     mechanism: Mechanism

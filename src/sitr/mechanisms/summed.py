@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ndtri_exp
 
-from sitr.loss.bounds import Number, exact, upward
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.noise.draws import inside
 from sitr.noise.transform import UNIT, Complex, GaussianTransform, LaplaceTransform, Reals, Transform
+from sitr.numbers import Number, exact, upward
 
 Noise = Laplace | Gaussian
 

@@ -11,7 +11,6 @@ from flint import arb
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import Number, ball, exact, upper
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.laplace import Laplace
@@ -19,6 +18,7 @@ from sitr.mechanisms.mechanism import natural
 from sitr.noise.coins import Coins
 from sitr.noise.draws import inside
 from sitr.noise.laplace import discrete_laplace_tail, discrete_laplace_width
+from sitr.numbers import Number, ball, exact, upper
 
 
 @dataclass(frozen=True, slots=True)

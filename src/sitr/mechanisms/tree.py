@@ -12,7 +12,6 @@ from typing import NoReturn
 from sitr.errors import BudgetExceeded
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import Number, exact, square_root_upward, upward
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.gaussian import Gaussian
@@ -21,6 +20,7 @@ from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.mechanism import natural, positive
 from sitr.mechanisms.summed import Term, least_width
 from sitr.noise.coins import Coins
+from sitr.numbers import Number, exact, square_root_upward, upward
 
 
 @dataclass(frozen=True, slots=True)

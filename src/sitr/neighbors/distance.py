@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sitr.loss.bounds import square_root_upward
+from sitr.numbers import square_root_upward
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from flint import arb, fmpq
 
-from sitr.loss.bounds import ball
+from sitr.numbers import ball
 
 
 def bell_sums(sigma: Fraction, *, bits: int) -> tuple[arb, Callable[[int], arb]]:

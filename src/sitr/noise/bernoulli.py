@@ -10,11 +10,11 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from sitr.loss.bounds import Number, ball
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import Size, collect, finite
 from sitr.noise.exponential import LARGE, exponential
 from sitr.noise.inversion import FULL, Digits, Inversion, settle
+from sitr.numbers import Number, ball
 
 Outcomes = NDArray[np.bool_]
 

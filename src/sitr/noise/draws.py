@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sitr.loss.bounds import Number, exact
 from sitr.noise.coins import Coins
+from sitr.numbers import Number, exact
 
 Draws = NDArray[np.int64] | NDArray[np.object_]
 """Many draws: 64-bit integers where they surely fit, otherwise Python's."""

@@ -12,13 +12,13 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from sitr.loss.bounds import Number, ball
 from sitr.noise.bell import bell_sums, direct_sums
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import NEVER, Draws, Size, collect_integers, inside, positive, random_bits
 from sitr.noise.exponential import SMALL, Real, small_exponential
 from sitr.noise.geometric import TABLES
 from sitr.noise.inversion import FULL, Digits, Inversion, Survival, settle
+from sitr.numbers import Number, ball
 
 _MOST = 64
 """The largest σ, in cells, of a table."""

@@ -11,10 +11,10 @@ import numpy as np
 from flint import arb, fmpq
 from numpy.typing import NDArray
 
-from sitr.loss.bounds import Number
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import NEVER, Draws, Size, collect_integers, positive
 from sitr.noise.inversion import FULL, Digits, Inversion, Row, Survival
+from sitr.numbers import Number
 
 TABLES = 32
 """For so many scales of a law its tables are kept, at most 2 MB each up to 2^60."""

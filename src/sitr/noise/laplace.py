@@ -8,11 +8,11 @@ from typing import overload
 
 from flint import arb, ctx
 
-from sitr.loss.bounds import Number, ball
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import NEVER, Draws, Size, collect_integers, inside, positive
 from sitr.noise.geometric import TABLES, GeometricLaw, digit_laws, low_digits, rational
 from sitr.noise.inversion import FULL, Digits, Inversion
+from sitr.numbers import Number, ball
 
 
 @overload

@@ -16,9 +16,9 @@ from collections.abc import Callable
 
 from flint import arb, ctx
 
-from sitr.loss.bounds import Number, ball
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import integer, positive
+from sitr.numbers import Number, ball
 
 _DIGITS = 128
 """How many digits of each number are read at first. Tests read fewer, so that more are often needed: the law stays."""

@@ -15,11 +15,11 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from sitr.loss.bounds import Number, ball, exact
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import Size, collect
 from sitr.noise.exponential import LARGE, exponential
 from sitr.noise.inversion import FULL, Digits, settle
+from sitr.numbers import Number, ball, exact
 
 Scores = Sequence[Number] | NDArray[np.integer] | NDArray[np.floating]
 Indices = NDArray[np.int64]

@@ -11,12 +11,12 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from sitr.loss.bounds import Number, ball
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import NEVER, Draws, Size, collect_integers, integer, positive, random_bits
 from sitr.noise.geometric import TABLES, GeometricLaw, geometric_law
 from sitr.noise.inversion import FULL, Digits, Inversion
 from sitr.noise.uniform import uniform_block
+from sitr.numbers import Number, ball
 
 
 @overload

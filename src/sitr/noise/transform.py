@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sitr.loss.bounds import Number, exact
+from sitr.numbers import Number, exact
 
 Reals = NDArray[np.float64]
 Complex = NDArray[np.complex128]

@@ -14,8 +14,8 @@ from sitr.accounting.plan import Plan
 from sitr.accounting.training import Training
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.random import RandomDP
-from sitr.loss.bounds import Bounds
 from sitr.loss.loss import Loss
+from sitr.numbers import Interval
 from sitr.report.attack import Attack, ends
 from sitr.report.comparison import outright, random_words
 from sitr.report.figures import about, at_least, at_most, counted, number
@@ -30,7 +30,7 @@ class Account:
     """A loss, the ε at a δ or the δ at an ε that was asked for, and what an attacker can do."""
 
     loss: Loss
-    found: Bounds
+    found: Interval
     attack: Attack
     delta: float | None = None
     epsilon: float | None = None
@@ -40,7 +40,7 @@ class Account:
     def at_delta(cls, loss: Loss, delta: float, *, proved: float = math.inf) -> Account:
         """With an ε that is already proved to be enough, if there is one: by finer intervals than are told here."""
         found = loss.epsilon(delta=delta)
-        return cls(loss, Bounds(min(found.lower, proved), min(found.upper, proved)), Attack.on(loss), delta=delta)
+        return cls(loss, Interval(min(found.lower, proved), min(found.upper, proved)), Attack.on(loss), delta=delta)
 
     @classmethod
     def at_epsilon(cls, loss: Loss, epsilon: float) -> Account:
@@ -83,10 +83,10 @@ class Account:
         }
 
 
-def between(bounds: Bounds) -> str:
+def between(bounds: Interval) -> str:
     """An interval in words, rounded outward.
 
-    >>> between(Bounds(2.3806, 2.3822)), between(Bounds(0.0, 1e-9)), between(Bounds(0.5, 0.5))
+    >>> between(Interval(2.3806, 2.3822)), between(Interval(0.0, 1e-9)), between(Interval(0.5, 0.5))
     ('is between 2.38 and 2.383', 'is at most 10⁻⁹', 'is 0.5')
     """
     if bounds.upper == float("inf"):

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sitr.loss.bounds import Bounds
 from sitr.loss.loss import Loss
+from sitr.numbers import Interval
 from sitr.report.figures import about, at_most, short
 from sitr.report.plots import BLUE, GREY, nice_ticks
 from sitr.report.svg import line, polyline, svg, text, window
@@ -68,7 +68,7 @@ def along_releases(loss: Loss, *, delta: float) -> Panel:
     return Panel(f"ε after so many releases, at δ = {at_most(delta)}", axis, "ε", under, over, logarithmic=False)
 
 
-def _sides(points: list[tuple[Bounds, float]]) -> tuple[Points, Points]:
+def _sides(points: list[tuple[Interval, float]]) -> tuple[Points, Points]:
     return tuple((x.lower, y) for x, y in points), tuple((x.upper, y) for x, y in points)
 
 

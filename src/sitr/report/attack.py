@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sitr.loss.bounds import Bounds
 from sitr.loss.loss import Loss
+from sitr.numbers import Interval
 from sitr.report.figures import about, at_least, at_most
 
 FALSE_ALARMS = 0.01
@@ -19,13 +19,13 @@ WIDTH = 0.01
 class Attack:
     """The best that anybody can do: hits of a test with few false alarms, and right guesses from even odds."""
 
-    hits: Bounds
-    guess: Bounds
+    hits: Interval
+    guess: Interval
 
     @classmethod
     def on(cls, loss: Loss) -> Attack:
         guess = loss.posterior(prior=0.5, relative=WIDTH)
-        return cls(loss.trade_off(fpr=FALSE_ALARMS, relative=WIDTH), Bounds(max(0.5, guess.lower), guess.upper))
+        return cls(loss.trade_off(fpr=FALSE_ALARMS, relative=WIDTH), Interval(max(0.5, guess.lower), guess.upper))
 
     def words(self) -> tuple[tuple[str, str], ...]:
         """A name and a sentence for each."""
@@ -43,20 +43,20 @@ class Attack:
         return {"false_alarms": FALSE_ALARMS, "hits": ends(self.hits), "guess": ends(self.guess)}
 
 
-def share(bounds: Bounds) -> str:
+def share(bounds: Interval) -> str:
     """A probability in percent, rounded outward.
 
-    >>> share(Bounds(0.33151, 0.33179)), share(Bounds(0.5, 0.5))
+    >>> share(Interval(0.33151, 0.33179)), share(Interval(0.5, 0.5))
     ('33.1% to 33.2%', '50%')
     """
     low, high = at_least(100 * bounds.lower, digits=3), at_most(100 * min(1.0, bounds.upper), digits=3)
     return f"{low}%" if low == high else f"{low}% to {high}%"
 
 
-def ends(bounds: Bounds) -> dict[str, float | None]:
+def ends(bounds: Interval) -> dict[str, float | None]:
     """An interval for machines; what is infinite has no number.
 
-    >>> ends(Bounds(1.0, float("inf")))
+    >>> ends(Interval(1.0, float("inf")))
     {'lower': 1.0, 'upper': None}
     """
     return {

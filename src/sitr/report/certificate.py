@@ -8,19 +8,19 @@ from fractions import Fraction
 from typing import Any, cast
 
 from sitr.accounting.filter import Filter
+from sitr.dataset.schema import Key
 from sitr.errors import BudgetExceeded
 from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import NAMES, write
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import downward, exact, upward
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.neighbors.unit import Person
-from sitr.query.cost import Noisy, Plan
-from sitr.query.nodes import spell, text
-from sitr.query.schema import Key
-from sitr.releases.release import Release
+from sitr.numbers import downward, exact, upward
+from sitr.questions.aggregate.fit import Noisy, Plan
+from sitr.questions.aggregate.nodes import spell, text
+from sitr.questions.aggregate.release import Release
 from sitr.report.english import ENGLISH
 from sitr.report.figures import CONFIDENCE
 from sitr.report.headline import of_answer

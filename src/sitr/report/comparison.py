@@ -15,7 +15,7 @@ from rich.text import Text
 
 from sitr.accounting.compare import Comparison, Row, infinite_mass
 from sitr.accounting.plan import Plan
-from sitr.accounting.theorems.theorem import Bounds
+from sitr.accounting.theorems.theorem import Total
 from sitr.report.figures import about, at_least, at_most, chance, counted, visible
 from sitr.report.words import exceptions
 
@@ -45,12 +45,12 @@ def label(name: str) -> str:
     return LABELS.get(name, name.replace("_", " "))
 
 
-def epsilon(bounds: Bounds) -> str:
+def epsilon(bounds: Total) -> str:
     """The total in four digits, rounded outward; an interval where both ends are known and differ in these digits.
 
-    >>> epsilon(Bounds(4.3296371, 4.3296372, two_sided=True)), epsilon(Bounds(0.0, 4.32961, two_sided=False))
+    >>> epsilon(Total(4.3296371, 4.3296372, two_sided=True)), epsilon(Total(0.0, 4.32961, two_sided=False))
     ('4.33', '4.33')
-    >>> epsilon(Bounds(4.1, 4.15, two_sided=True))
+    >>> epsilon(Total(4.1, 4.15, two_sided=True))
     '[4.1, 4.15]'
     """
     if bounds.two_sided and about(bounds.lower, digits=4) != about(bounds.upper, digits=4):
@@ -73,7 +73,7 @@ def render(comparison: Comparison, *, recorded: bool = False) -> RenderableType:
     silent: dict[str, list[str]] = {}
     for row in comparison.rows:
         name = label(row.theorem.name)
-        if isinstance(row.outcome, Bounds):
+        if isinstance(row.outcome, Total):
             total = epsilon(row.outcome) + (" ← tightest" if row == best else "")
             proved.add_row(*map(Text, (name, total, adaptively(row))), style="bold" if row == best else None)
         else:
@@ -152,12 +152,12 @@ def _mass(comparison: Comparison) -> float:
 
 def tightest(comparison: Comparison, *, recorded: bool) -> Row | None:
     """The least upper bound; of a ledger's releases, the least that is valid for them."""
-    rows = [row for row in comparison.rows if isinstance(row.outcome, Bounds) and (row.adaptive.valid or not recorded)]
+    rows = [row for row in comparison.rows if isinstance(row.outcome, Total) and (row.adaptive.valid or not recorded)]
     return min(rows, key=_upper, default=None)
 
 
 def _upper(row: Row) -> float:
-    return row.outcome.upper if isinstance(row.outcome, Bounds) else float("inf")
+    return row.outcome.upper if isinstance(row.outcome, Total) else float("inf")
 
 
 def to_dict(comparison: Comparison, *, recorded: bool = False) -> dict[str, object]:
@@ -176,7 +176,7 @@ def to_dict(comparison: Comparison, *, recorded: bool = False) -> dict[str, obje
 
 
 def _row(row: Row) -> dict[str, object]:
-    bounds = row.outcome if isinstance(row.outcome, Bounds) else None
+    bounds = row.outcome if isinstance(row.outcome, Total) else None
     told = {"lower": bounds.lower, "upper": bounds.upper, "two_sided": bounds.two_sided} if bounds else None
     return {
         "theorem": row.theorem.name,

@@ -9,8 +9,8 @@ from fractions import Fraction
 
 from sitr.accounting.compare import Comparison, compare
 from sitr.accounting.plan import MOST_TIMES, Plan
-from sitr.accounting.theorems.theorem import Bounds
-from sitr.loss.bounds import exact
+from sitr.accounting.theorems.theorem import Total
+from sitr.numbers import exact
 from sitr.report.comparison import label
 from sitr.report.figures import at_most, short
 from sitr.report.plots import BLUE, GREY, ORANGE, nice_ticks
@@ -47,7 +47,7 @@ class Family:
             (place, row.outcome.upper)
             for place, comparison in zip(self.places, self.comparisons, strict=True)
             for row in comparison.rows
-            if row.theorem.name == name and isinstance(row.outcome, Bounds)
+            if row.theorem.name == name and isinstance(row.outcome, Total)
         ]
 
 
@@ -158,7 +158,7 @@ def _legend(comparison: Comparison, strokes: Sequence[_Stroke], *, top: int) -> 
     for index, stroke in enumerate(strokes):
         y = top + 20 * index
         outcome = outcomes[stroke.name]
-        value = f": ε = {at_most(outcome.upper)}" if isinstance(outcome, Bounds) else ""
+        value = f": ε = {at_most(outcome.upper)}" if isinstance(outcome, Total) else ""
         words = label(stroke.name) + value + (", the tightest" if stroke.thick else "")
         yield line(_EDGE, y + 8, _LEFT - 2, y + 8, stroke=stroke.colour, more=stroke.style)
         yield text(words, x=_LEFT, y=y + 12, weight=650 if stroke.thick else 400)

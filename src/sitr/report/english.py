@@ -9,21 +9,21 @@ from fractions import Fraction
 from typing import cast
 
 from sitr.accounting.filter import Filter
+from sitr.dataset.schema import Key
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import exact, upward
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
-from sitr.query.cost import Noisy, Plan
-from sitr.query.rewrite import BoundedQuery
-from sitr.query.schema import Key
+from sitr.numbers import exact, upward
+from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.fit import Noisy, Plan
 from sitr.report.explanation import symbols
 from sitr.report.figures import CONFIDENCE, about, at_least, at_most, chance, counted, number, shortened, visible
 from sitr.report.headline import Headline, rounded

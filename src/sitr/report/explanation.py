@@ -21,7 +21,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP, Table
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import Number, ball, exact, upper
+from sitr.numbers import Number, ball, exact, upper
 from sitr.report.figures import at_least, at_most
 from sitr.report.words import odds
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sitr.loss.bounds import Number, exact
-from sitr.query.cost import Noisy
+from sitr.numbers import Number, exact
+from sitr.questions.aggregate.fit import Noisy
 
 CONFIDENCE = Fraction(95, 100)
 """How often the intervals of a report hold the exact number."""

@@ -29,13 +29,13 @@ from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP, Table
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import ball, exact, upper, upward
 from sitr.loss.loss import Loss
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
-from sitr.query import cost
-from sitr.releases import histogram
-from sitr.releases.synthetic.plan import Method, SynthesisPlan
+from sitr.numbers import ball, exact, upper, upward
+from sitr.questions.aggregate import fit as cost
+from sitr.questions.histogram import fit as histogram
+from sitr.questions.synthetic.plan import Method, SynthesisPlan
 from sitr.report.figures import at_most
 
 READING_DELTA = 1e-6

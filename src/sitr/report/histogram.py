@@ -17,15 +17,15 @@ from rich.table import Table
 from rich.text import Text
 
 from sitr.accounting.filter import Filter
+from sitr.dataset.cells import Categories, Grid
 from sitr.errors import BudgetExceeded
 from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import write
 from sitr.flavors.random import RandomDP
 from sitr.mechanisms.laplace import Laplace
 from sitr.neighbors.relation import Relation
-from sitr.releases.cells import Categories, Grid
-from sitr.releases.counts import Histogram
-from sitr.releases.histogram import Bins, Buckets, Flat, Plan, Sparse, Tree, Unlisted
+from sitr.questions.histogram.counts import Histogram
+from sitr.questions.histogram.fit import Bins, Buckets, Flat, Plan, Sparse, Tree, Unlisted
 from sitr.report import histogram_chart, html
 from sitr.report.english import ENGLISH
 from sitr.report.figures import CONFIDENCE, about, at_most, chance, counted, number, visible

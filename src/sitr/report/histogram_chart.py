@@ -10,7 +10,7 @@ from itertools import islice, product
 import numpy as np
 from numpy.typing import NDArray
 
-from sitr.releases.counts import Histogram
+from sitr.questions.histogram.counts import Histogram
 from sitr.report.figures import CONFIDENCE, number, short, shortened, visible
 from sitr.report.plots import BLUE, nice_ticks
 from sitr.report.svg import line, rect, svg, text

@@ -6,11 +6,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from sitr.accounting.filter import Filter
-from sitr.loss.bounds import exact
 from sitr.mechanisms.laplace import Laplace
-from sitr.query.cost import Noisy, Plan
-from sitr.query.nodes import spell, text
-from sitr.releases.release import Release
+from sitr.numbers import exact
+from sitr.questions.aggregate.fit import Noisy, Plan
+from sitr.questions.aggregate.nodes import spell, text
+from sitr.questions.aggregate.release import Release
 from sitr.report import plots
 from sitr.report.certificate import Certificate, after_paying
 from sitr.report.english import ENGLISH

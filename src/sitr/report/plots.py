@@ -15,8 +15,8 @@ from html import escape
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.arrows import Kept
-from sitr.query.nodes import spell
-from sitr.releases.release import Release
+from sitr.questions.aggregate.nodes import spell
+from sitr.questions.aggregate.release import Release
 from sitr.report.english import ENGLISH
 from sitr.report.figures import CONFIDENCE, Figures, about, short, shortened, visible
 from sitr.report.words import parameters

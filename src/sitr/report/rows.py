@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import islice
 
-from sitr.releases.release import Release
+from sitr.questions.aggregate.release import Release
 from sitr.report.english import ENGLISH
 from sitr.report.figures import Figures
 

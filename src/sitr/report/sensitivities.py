@@ -12,8 +12,8 @@ from rich.text import Text
 
 from sitr.flavors.notation import write
 from sitr.flavors.random import RandomDP
-from sitr.loss.bounds import upward
-from sitr.releases.sensitivities import Impossible, Outcome
+from sitr.numbers import upward
+from sitr.questions.statistic.ways import Impossible, Outcome
 from sitr.report.comparison import RANDOM
 from sitr.report.figures import at_most, chance, visible
 from sitr.report.plots import BLUE, GREY, ORANGE

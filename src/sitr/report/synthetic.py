@@ -15,9 +15,9 @@ from rich.text import Text
 from sitr.accounting.filter import Filter
 from sitr.errors import BudgetExceeded
 from sitr.flavors.notation import write
-from sitr.releases.synthetic.plan import MOST_PAIRS, Method, SynthesisPlan
-from sitr.releases.synthetic.portrait import Portrait
-from sitr.releases.synthetic.quality import Figure, Quality
+from sitr.questions.synthetic.plan import MOST_PAIRS, Method, SynthesisPlan
+from sitr.questions.synthetic.portrait import Portrait
+from sitr.questions.synthetic.quality import Figure, Quality
 from sitr.report.english import ENGLISH
 from sitr.report.figures import about, number, shortened, visible
 from sitr.report.headline import of_synthetic

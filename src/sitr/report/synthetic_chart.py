@@ -9,11 +9,11 @@ from itertools import combinations
 
 import numpy as np
 
-from sitr.releases.synthetic.axes import Codes
-from sitr.releases.synthetic.plan import Method
-from sitr.releases.synthetic.portrait import Portrait
-from sitr.releases.synthetic.quality import Quality
-from sitr.releases.synthetic.tables import Weights
+from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.plan import Method
+from sitr.questions.synthetic.portrait import Portrait
+from sitr.questions.synthetic.quality import Quality
+from sitr.questions.synthetic.tables import Weights
 from sitr.report.figures import shortened, visible
 from sitr.report.plots import BLUE, ORANGE
 from sitr.report.svg import rect, svg, text

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.arrows import Kept
-from sitr.query.cost import Plan
-from sitr.query.nodes import spell, text
+from sitr.questions.aggregate.fit import Plan
+from sitr.questions.aggregate.nodes import spell, text
 from sitr.report.certificate import Certificate, after_paying
 from sitr.report.english import ENGLISH
 from sitr.report.figures import Figures, about, visible

@@ -12,19 +12,19 @@ from fractions import Fraction
 from typing import Protocol, cast
 
 from sitr.accounting.filter import Filter
+from sitr.dataset.schema import Key
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, Parts, RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import Number, ball, exact, upper
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Unit
-from sitr.query.cost import Plan
-from sitr.query.rewrite import BoundedQuery
-from sitr.query.schema import Key
+from sitr.numbers import Number, ball, exact, upper
+from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.fit import Plan
 from sitr.report.figures import at_least, at_most, visible
 from sitr.report.headline import Headline
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from sitr.loss.bounds import Number, exact
+from sitr.numbers import Number, exact
 from sitr.sensitivity.sample import Granules
 
 Floats = NDArray[np.float64]

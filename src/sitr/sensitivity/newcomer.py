@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitr.errors import DescriptionError
-from sitr.loss.bounds import Number, exact
+from sitr.numbers import Number, exact
 from sitr.sensitivity.decay import outward
 from sitr.sensitivity.differences import differences
 from sitr.sensitivity.pairs import Heights, Ladder, Pairs, Ranked, disjoint, drawn, every, ordered, published

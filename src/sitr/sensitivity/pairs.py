@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from sitr.errors import DescriptionError, InvalidPromise
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import Basis, RandomDP
-from sitr.loss.bounds import Number, ball, downward, exact, upward
+from sitr.numbers import Number, ball, downward, exact, upward
 from sitr.sensitivity.decay import largest, outward, reduced
 
 Heights = NDArray[np.float64]

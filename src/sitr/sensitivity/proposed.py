@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from sitr.errors import QuestionError
-from sitr.loss.bounds import Number
+from sitr.numbers import Number
 from sitr.sensitivity.sample import Grid, finite, read
 from sitr.sensitivity.smooth import computable, known, rounded
 from sitr.sensitivity.statistic import Statistic

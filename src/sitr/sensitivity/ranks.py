@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from sitr.errors import QuestionError
-from sitr.loss.bounds import Number, exact
+from sitr.numbers import Number, exact
 from sitr.sensitivity.decay import largest_difference, outward, reach, reduced
 from sitr.sensitivity.sample import Granules, finite
 

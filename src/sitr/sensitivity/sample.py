@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitr.errors import DescriptionError
-from sitr.loss.bounds import Number, exact
+from sitr.numbers import Number, exact
 
 Granules = NDArray[np.int64]
 """Numbers of granules."""

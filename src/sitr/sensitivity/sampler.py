@@ -14,7 +14,7 @@ from flint import arb
 from sitr.errors import DescriptionError
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
-from sitr.loss.bounds import Number
+from sitr.numbers import Number
 from sitr.sensitivity.pairs import Shares, around, share_of
 from sitr.sensitivity.subject import Rows, Subject, subject, whole
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sitr.errors import QuestionError
-from sitr.loss.bounds import Number
+from sitr.numbers import Number
 from sitr.sensitivity.sample import Grid
 from sitr.sensitivity.statistic import Statistic
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitr.errors import QuestionError
-from sitr.loss.bounds import Number, exact
+from sitr.numbers import Number, exact
 from sitr.sensitivity.decay import Floats, largest, outward, reach, reduced
 from sitr.sensitivity.ranks import Quantile
 from sitr.sensitivity.sample import Granules

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
-from sitr.loss.bounds import Number
+from sitr.numbers import Number
 from sitr.sensitivity.sample import Granules
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitr.errors import DescriptionError
-from sitr.loss.bounds import Number
+from sitr.numbers import Number
 from sitr.sensitivity.ranks import TrimmedMean
 from sitr.sensitivity.sample import FARTHEST, Grid, granule, read
 from sitr.sensitivity.statistic import Statistic

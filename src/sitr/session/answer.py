@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import pyarrow as pa
 
 from sitr.flavors.arrows import Kept
-from sitr.loss.bounds import Number
+from sitr.numbers import Number
 from sitr.report import certificate as report
 from sitr.report import html, plots
 from sitr.report import text as terminal

@@ -9,24 +9,24 @@ from typing import Any
 
 from sitr.accounting.filter import Filter
 from sitr.backends.backend import Backend
+from sitr.dataset.cells import Rule, Step
+from sitr.dataset.schema import Key, Table
 from sitr.errors import QuestionError
 from sitr.flavors.arrows import Kept
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
-from sitr.loss.bounds import Number
 from sitr.mechanisms.composed import Composed
 from sitr.noise.coins import Coins
-from sitr.query.frame import Condition
-from sitr.query.nodes import Aggregate, Named, Predicate, Query
-from sitr.query.rewrite import bound
-from sitr.query.schema import Key, Table
-from sitr.query.sql import parse
-from sitr.releases.cells import Rule, Step
-from sitr.releases.histogram import Method as How
-from sitr.releases.synthetic.axes import BINS, End, axes
-from sitr.releases.synthetic.plan import Method
-from sitr.releases.synthetic.rules import rules
-from sitr.releases.synthetic.sheet import sheet
+from sitr.numbers import Number
+from sitr.questions.aggregate.bind import bound
+from sitr.questions.aggregate.frame import Condition
+from sitr.questions.aggregate.nodes import Aggregate, Named, Predicate, Query
+from sitr.questions.aggregate.sql import parse
+from sitr.questions.histogram.fit import Method as How
+from sitr.questions.synthetic.axes import BINS, End, axes
+from sitr.questions.synthetic.plan import Method
+from sitr.questions.synthetic.rules import rules
+from sitr.questions.synthetic.sheet import sheet
 from sitr.session.histogram import HistogramQuestion
 from sitr.session.histogram import question as histogram
 from sitr.session.public import Source
@@ -49,7 +49,7 @@ class Budget:
     public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
 
     def sql(self, text: str) -> Question:
-        """A question as SQL; see `sitr.query.sql.ALLOWED`."""
+        """A question as SQL; see `sitr.questions.aggregate.sql.ALLOWED`."""
         _wanted(text, str, what="A question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
         return self._question(parse(text))
 
@@ -126,7 +126,7 @@ class Budget:
         Cells are ranges of numbers (`bins` of equal width between `bounds`, or `edges`), of dates (`every` week, …,
         between `bounds`), or categories (`keys`); bounds and keys of the description hold where none are given.
         Several `bins` are a private choice among them, and categories that nobody has listed are shown above a
-        threshold; both are paid for. See `sitr.releases.histogram` for methods.
+        threshold; both are paid for. See `sitr.questions.histogram.fit` for methods.
         """
         return Selection(self).histogram(
             *columns,

@@ -9,17 +9,17 @@ from pathlib import Path
 from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile, confirm
 from sitr.backends.duckdb import ArrowStream, open_source
+from sitr.dataset.description import Description, load, save
+from sitr.dataset.schema import Key, Kind, Table, describe
 from sitr.errors import DescriptionError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.random import RandomDP
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.sql import SqlLedger
-from sitr.loss.bounds import Number
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
-from sitr.query.schema import Key, Kind, Table, describe
+from sitr.numbers import Number
 from sitr.session.budget import Budget
-from sitr.session.description import Description, load, save
 from sitr.session.public import Source, check_apart
 from sitr.session.public import declared as declared_public
 from sitr.session.question import account_name, check_unchanged, checked
@@ -73,10 +73,10 @@ class Dataset:
                 given=f"The public table {in_memory[0]} lives in memory.",
                 do="Write it to Parquet and declare that file.",
             )
-        dialect = self._backend.dialect if isinstance(self._backend, CsvFile) else None
+        format = self._backend.format if isinstance(self._backend, CsvFile) else None
         place = Path(ledger) if ledger is not None else None
         kept = None if promise is None else checked(promise)
-        made = Description(self.table, self.source, dialect, kept, place, files)
+        made = Description(self.table, self.source, format, kept, place, files)
         check_overwrite(Path(path), made)
         if promise is not None and place is not None:  # first, so that a description never names a budget that is not
             self.budget(promise, ledger=place)
@@ -182,7 +182,7 @@ def open(description: str | Path) -> Dataset:
     """The data set that a description tells of, written by `sitr protect` or `Dataset.save`."""
     found = load(Path(description))
     kinds = {column.name: column.kind for column in found.table.columns}
-    backend = open_source(found.source, types=kinds, dialect=found.dialect)
+    backend = open_source(found.source, types=kinds, format=found.format)
     check_unchanged(found.table, backend)
     check_apart(found.public, backend)
     return Dataset(found.table, backend, found.source, found, found.public)

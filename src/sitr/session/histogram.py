@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 
 from sitr.accounting.filter import Filter
 from sitr.backends.backend import Backend
+from sitr.dataset.cells import Grid, Rule
+from sitr.dataset.domain import Wanted, axis
+from sitr.dataset.schema import Column, Table
 from sitr.errors import QuestionError, UnknownName
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.ledger.ledger import Ledger
-from sitr.loss.bounds import Number
 from sitr.noise.coins import Coins, system_coins
-from sitr.query.nodes import Predicate
-from sitr.query.schema import Column, Table
-from sitr.releases.cells import Grid, Rule
-from sitr.releases.counts import Estimate, Histogram, release
-from sitr.releases.domain import Wanted, axis
-from sitr.releases.histogram import Bins, Flat, Method, Plan, Sparse, Unlisted, fit
-from sitr.releases.isotonic import Form
-from sitr.releases.projection import Ties
-from sitr.releases.tally import Tally
+from sitr.numbers import Number
+from sitr.questions.aggregate.nodes import Predicate
+from sitr.questions.histogram.counts import Estimate, Histogram, release
+from sitr.questions.histogram.fit import Bins, Flat, Method, Plan, Sparse, Unlisted, fit
+from sitr.questions.histogram.isotonic import Form
+from sitr.questions.histogram.projection import Ties
+from sitr.questions.histogram.tally import Tally
 from sitr.report import histogram as report
 from sitr.report import histogram_chart, plots
 from sitr.report import text as terminal

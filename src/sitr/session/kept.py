@@ -29,8 +29,8 @@ from sitr.ledger.ledger import Ledger
 from sitr.ledger.sql import SqlLedger
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
-from sitr.releases.synthetic.plan import SynthesisPlan
-from sitr.releases.synthetic.tables import Measured, Table, as_planned
+from sitr.questions.synthetic.plan import SynthesisPlan
+from sitr.questions.synthetic.tables import Measured, Table, as_planned
 
 VERSION = 1
 _CLASSES = {kind.__name__: kind for kind in (Measured, Table, Gaussian, Laplace)}

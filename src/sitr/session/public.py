@@ -19,8 +19,8 @@ from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import ArrowRows, ArrowStream, ParquetFile, open_source
 from sitr.errors import BackendFailure, DescriptionError, QuestionError, UnknownName
 from sitr.neighbors.unit import Row
-from sitr.releases.synthetic.axes import Codes
-from sitr.releases.synthetic.sheet import Sheet
+from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.sheet import Sheet
 
 Source: TypeAlias = "Path | pa.Table"
 """A file that is read when it is needed, or rows in memory."""

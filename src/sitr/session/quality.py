@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sitr.flavors.promise import Promise
-from sitr.releases.synthetic.quality import Figure, Quality
+from sitr.questions.synthetic.quality import Figure, Quality
 from sitr.report import synthetic as report
 from sitr.report import text as terminal
 

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 
 from sitr.accounting.filter import Filter
 from sitr.backends.backend import Backend
+from sitr.dataset.schema import Table
 from sitr.errors import IncompatiblePromises, SourceError
 from sitr.flavors.arrows import Kept, kept
 from sitr.flavors.promise import Promise
 from sitr.ledger.ledger import Ledger
 from sitr.noise.coins import Coins, system_coins
-from sitr.query.cost import Plan, fit
-from sitr.query.nodes import text
-from sitr.query.rewrite import BoundedQuery
-from sitr.query.schema import Table
-from sitr.releases.aggregate import release
+from sitr.questions.aggregate.answer import release
+from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.fit import Plan, fit
+from sitr.questions.aggregate.nodes import text
 from sitr.report import certificate, html
 from sitr.report import text as terminal
 from sitr.session.answer import Answer

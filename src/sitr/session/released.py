@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitr.backends.backend import Backend
+from sitr.dataset.schema import NUMERIC, Table
 from sitr.errors import BackendFailure, QuestionError, UnknownName
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.ledger.ledger import Ledger
-from sitr.loss.bounds import Number, exact, upward
 from sitr.mechanisms.composed import Composed
 from sitr.mechanisms.proposed import ProposeTestRelease
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
 from sitr.noise.coins import Coins, Keystream, system_coins
-from sitr.query.schema import NUMERIC, Table
+from sitr.numbers import Number, exact, upward
 from sitr.report import released as report
 from sitr.report import text as terminal
 from sitr.sensitivity.proposed import Proposed

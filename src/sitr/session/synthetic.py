@@ -13,21 +13,21 @@ import pyarrow as pa
 from sitr.accounting.filter import Filter
 from sitr.backends.backend import Backend
 from sitr.backends.duckdb import ArrowRows
+from sitr.dataset.schema import Table
 from sitr.errors import LedgerError, NotKept, QuestionError
 from sitr.flavors.arrows import Additive
 from sitr.flavors.promise import Promise
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
 from sitr.noise.coins import Coins, Keystream, system_coins
-from sitr.query.nodes import Predicate
-from sitr.query.schema import Table
-from sitr.releases.synthetic import quality
-from sitr.releases.synthetic.axes import Codes
-from sitr.releases.synthetic.mixture import Progress
-from sitr.releases.synthetic.plan import Method, SynthesisPlan, plan
-from sitr.releases.synthetic.portrait import Portrait, portrait
-from sitr.releases.synthetic.sheet import Sheet
-from sitr.releases.synthetic.tables import Measured, measure
+from sitr.questions.aggregate.nodes import Predicate
+from sitr.questions.synthetic import quality
+from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.mixture import Progress
+from sitr.questions.synthetic.plan import Method, SynthesisPlan, plan
+from sitr.questions.synthetic.portrait import Portrait, portrait
+from sitr.questions.synthetic.sheet import Sheet
+from sitr.questions.synthetic.tables import Measured, measure
 from sitr.report import plots, synthetic_chart
 from sitr.report import synthetic as report
 from sitr.report import text as terminal

@@ -10,14 +10,14 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from sitr.dataset.description import Description, load
+from sitr.dataset.schema import Table
 from sitr.errors import DescriptionError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import write
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.sqlite import sqlite_file
-from sitr.query.schema import Table
-from sitr.session.description import Description, load
 from sitr.session.public import Source
 from sitr.session.question import account_name
 

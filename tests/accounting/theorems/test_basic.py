@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from sitr.accounting.plan import Plan, Step
 from sitr.accounting.theorems.basic import BASIC, basic
-from sitr.accounting.theorems.theorem import FIXED_SHARES, YES, Bounds
+from sitr.accounting.theorems.theorem import FIXED_SHARES, YES, Total
 from sitr.accounting.views import Inapplicable
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP, normal
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import ball, downward, exact, upward
+from sitr.numbers import ball, downward, exact, upward
 
 steps = st.lists(
     st.tuples(
@@ -43,8 +43,8 @@ def test_the_order_does_not_matter(parts, random):
 
 
 def test_pure_releases_cost_no_delta_and_their_sum_is_exact_there():
-    assert basic(plan_of([(PureDP(0.1), 10)]), 0.0) == Bounds(1.0, 1.0, two_sided=True)
-    assert basic(plan_of([(PureDP(0.1), 10)]), 1e-6) == Bounds(0.0, 1.0, two_sided=False)
+    assert basic(plan_of([(PureDP(0.1), 10)]), 0.0) == Total(1.0, 1.0, two_sided=True)
+    assert basic(plan_of([(PureDP(0.1), 10)]), 1e-6) == Total(0.0, 1.0, two_sided=False)
 
 
 def test_deltas_meet_their_border_exactly():

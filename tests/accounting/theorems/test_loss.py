@@ -20,9 +20,9 @@ from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.pure import PureDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import ball
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import RELATIVE, Loss
+from sitr.numbers import ball
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

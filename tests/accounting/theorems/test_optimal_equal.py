@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sitr.accounting.plan import Plan, Step
 from sitr.accounting.theorems.basic import basic
 from sitr.accounting.theorems.optimal_equal import OPTIMAL_EQUAL, optimal_equal
-from sitr.accounting.theorems.theorem import NO, Bounds
+from sitr.accounting.theorems.theorem import NO, Total
 from sitr.accounting.views import Inapplicable
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP
@@ -91,9 +91,9 @@ def test_most_minus_signs_are_never_looked_at():
 
 
 def test_at_the_end_of_delta_it_is_the_sum():
-    assert optimal_equal(equal(0.1, 0.0, 10), 0.0) == Bounds(1.0, 1.0, two_sided=True)
-    assert optimal_equal(equal(0.1, 0.0, 10), 0.9) == Bounds(0.0, 0.0, two_sided=True)
-    assert optimal_equal(equal(0.0, 0.0, 10), 0.0) == Bounds(0.0, 0.0, two_sided=True)
+    assert optimal_equal(equal(0.1, 0.0, 10), 0.0) == Total(1.0, 1.0, two_sided=True)
+    assert optimal_equal(equal(0.1, 0.0, 10), 0.9) == Total(0.0, 0.0, two_sided=True)
+    assert optimal_equal(equal(0.0, 0.0, 10), 0.0) == Total(0.0, 0.0, two_sided=True)
 
 
 def test_equal_steps_may_be_written_apart_and_have_different_deltas():

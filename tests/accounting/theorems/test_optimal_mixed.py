@@ -14,7 +14,7 @@ from sitr.accounting.plan import Plan, Step
 from sitr.accounting.theorems import optimal_mixed as module
 from sitr.accounting.theorems.optimal_equal import optimal_equal
 from sitr.accounting.theorems.optimal_mixed import OPTIMAL_MIXED, optimal_mixed
-from sitr.accounting.theorems.theorem import NO, Bounds
+from sitr.accounting.theorems.theorem import NO, Total
 from sitr.accounting.views import Inapplicable
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP
@@ -230,9 +230,9 @@ def test_repeated_steps_are_summed_as_binomials():
 
 def test_the_ends_of_delta():
     plan = pure([0.1, 0.2, 0.3])
-    assert optimal_mixed(plan, 0.0) == Bounds(0.6, 0.6, two_sided=True)
-    assert optimal_mixed(plan, 0.9) == Bounds(0.0, 0.0, two_sided=True)
-    assert optimal_mixed(pure([0.0, 0.0]), 1e-6) == Bounds(0.0, 0.0, two_sided=True)
+    assert optimal_mixed(plan, 0.0) == Total(0.6, 0.6, two_sided=True)
+    assert optimal_mixed(plan, 0.9) == Total(0.0, 0.0, two_sided=True)
+    assert optimal_mixed(pure([0.0, 0.0]), 1e-6) == Total(0.0, 0.0, two_sided=True)
     assert optimal_mixed(plan, 1e-200).upper == pytest.approx(0.6, rel=1e-12)
 
 

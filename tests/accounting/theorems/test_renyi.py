@@ -21,7 +21,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.bounds import ball, lower, upper
+from sitr.numbers import ball, lower, upper
 
 
 def test_moments_add_at_each_order():

@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 from flint import arb
 
-from sitr.accounting.theorems.theorem import Adaptive, Bounds, above_zero, at_most
+from sitr.accounting.theorems.theorem import Adaptive, Total, above_zero, at_most
 from sitr.accounting.views import Inapplicable
-from sitr.loss.bounds import exact
+from sitr.numbers import exact
 
 
 def test_an_upper_bound_alone_says_so():
@@ -19,7 +19,7 @@ def test_an_upper_bound_alone_says_so():
 
 
 def test_no_total_is_negative():
-    assert at_most(arb(-1)) == Bounds(0.0, 0.0, two_sided=False)
+    assert at_most(arb(-1)) == Total(0.0, 0.0, two_sided=False)
 
 
 @pytest.mark.parametrize("epsilon", [arb(10) ** 400, arb("nan"), arb(0, "1e400")])

@@ -8,12 +8,12 @@ from flint import arb
 
 from sitr.accounting.plan import Plan
 from sitr.accounting.shares import fixed, shared
-from sitr.accounting.theorems.theorem import FIXED_SHARES, YES, Adaptive, Bounds, Theorem, above_zero, at_most
+from sitr.accounting.theorems.theorem import FIXED_SHARES, YES, Adaptive, Theorem, Total, above_zero, at_most
 from sitr.accounting.views import Inapplicable
-from sitr.loss.bounds import ball, exact, upward
+from sitr.numbers import ball, exact, upward
 
 
-def advanced(plan: Plan, delta: float) -> Bounds:
+def advanced(plan: Plan, delta: float) -> Total:
     """ε = √(2 ln(1/δ')·Σεᵢ²) + Σεᵢ(e^{εᵢ} − 1), with δ' = δ − Σδᵢ.      [DRV10, Thm III.3, with different εᵢ]
 
     >>> from sitr.accounting.plan import Step
@@ -24,7 +24,7 @@ def advanced(plan: Plan, delta: float) -> Bounds:
     return around_mean(plan, delta, mean=lambda epsilon: epsilon * epsilon.expm1())
 
 
-def around_mean(plan: Plan, delta: float, *, mean: Callable[[arb], arb]) -> Bounds:
+def around_mean(plan: Plan, delta: float, *, mean: Callable[[arb], arb]) -> Total:
     """The tail of a martingale with steps of at most εᵢ, above this bound on the mean loss of each (Azuma).
 
     Releases with a tail get half of what the others leave of δ; the slack δ' is the rest.

@@ -6,12 +6,12 @@ from fractions import Fraction
 
 from sitr.accounting.plan import Plan
 from sitr.accounting.shares import fixed, shared
-from sitr.accounting.theorems.theorem import FIXED_SHARES, YES, Adaptive, Bounds, Theorem
+from sitr.accounting.theorems.theorem import FIXED_SHARES, YES, Adaptive, Theorem, Total
 from sitr.accounting.views import Inapplicable
-from sitr.loss.bounds import downward, exact, upward
+from sitr.numbers import downward, exact, upward
 
 
-def basic(plan: Plan, delta: float) -> Bounds:
+def basic(plan: Plan, delta: float) -> Total:
     """(Σε, Σδ).      [DR14, Thm 3.16]
 
     Releases with a tail share all that the others leave of δ. At δ = 0 the sum is exact.
@@ -19,14 +19,14 @@ def basic(plan: Plan, delta: float) -> Bounds:
     >>> from sitr.accounting.plan import Step
     >>> from sitr.flavors.pure import PureDP
     >>> basic(Plan((Step((PureDP(0.1),), times=10),)), 0.0)
-    Bounds(lower=1.0, upper=1.0, two_sided=True)
+    Total(lower=1.0, upper=1.0, two_sided=True)
     """
     shares = shared(plan, delta=delta, part=Fraction(1))
     if shares.slack < 0:
         raise Inapplicable(f"the steps' δ add up to {upward(exact(delta) - shares.slack)}, which is more than δ")
     total = sum((exact(point.epsilon) * point.times for point in shares.points), Fraction(0))
     exactly = delta == 0.0 and shares.whole
-    return Bounds(downward(total) if exactly else 0.0, upward(total), exactly)
+    return Total(downward(total) if exactly else 0.0, upward(total), exactly)
 
 
 def adaptive(plan: Plan, _delta: float) -> Adaptive:

@@ -7,15 +7,15 @@ from fractions import Fraction
 from flint import arb, ctx
 
 from sitr.accounting.plan import Plan, Step
-from sitr.accounting.theorems.theorem import Bounds, Theorem, above_zero, always
+from sitr.accounting.theorems.theorem import Theorem, Total, above_zero, always
 from sitr.accounting.views import as_gaussian, each
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP, normal
 from sitr.flavors.promise import Promise
-from sitr.loss.bounds import ball, downward, exact
+from sitr.numbers import ball, downward, exact
 
 
-def gaussian(plan: Plan, delta: float) -> Bounds:
+def gaussian(plan: Plan, delta: float) -> Total:
     """√Σμ², then the exact profile of that Gaussian.      [DRS22, Cor. 3.3; BW18, Thm 8]
 
     >>> plan = Plan((Step((GaussianDP(0.5),), times=4),))
@@ -26,9 +26,9 @@ def gaussian(plan: Plan, delta: float) -> Bounds:
     whole = GaussianDP.compose(promise * times for promise, times in seen)
     epsilon = whole.to_approximate(delta=above_zero(delta)).epsilon
     if not all(map(_attained, plan.steps)):
-        return Bounds(0.0, epsilon, two_sided=False)
+        return Total(0.0, epsilon, two_sided=False)
     variance = sum((exact(promise.mu) ** 2 * times for promise, times in seen), Fraction(0))
-    return Bounds(_below(epsilon, variance, delta), epsilon, two_sided=True)
+    return Total(_below(epsilon, variance, delta), epsilon, two_sided=True)
 
 
 def _attained(step: Step) -> bool:

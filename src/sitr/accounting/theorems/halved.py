@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from sitr.accounting.plan import Plan
 from sitr.accounting.theorems.advanced import adaptive, around_mean
-from sitr.accounting.theorems.theorem import Bounds, Theorem
+from sitr.accounting.theorems.theorem import Theorem, Total
 
 
-def halved(plan: Plan, delta: float) -> Bounds:
+def halved(plan: Plan, delta: float) -> Total:
     """ε = √(2 ln(1/δ')·Σεᵢ²) + Σεᵢ(e^{εᵢ} − 1)/2, with δ' = δ − Σδᵢ.      [DR16, Thm 1.1, with different εᵢ]
 
     Where the mean dominates, a total allows an ε per step that is larger by √2.

@@ -6,22 +6,22 @@ import math
 from fractions import Fraction
 
 from sitr.accounting.plan import Plan
-from sitr.accounting.theorems.theorem import Bounds, Theorem, above_zero, never
+from sitr.accounting.theorems.theorem import Theorem, Total, above_zero, never
 from sitr.accounting.views import Inapplicable
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.pure import PureDP
-from sitr.loss.bounds import exact, upward
 from sitr.loss.loss import Loss
+from sitr.numbers import exact, upward
 
 
-def loss(plan: Plan, delta: float) -> Bounds:
+def loss(plan: Plan, delta: float) -> Total:
     """ε at δ of the sum of all losses, as an interval: each law is that of a mechanism that keeps the promises.
 
     >>> from sitr.accounting.plan import Step
     >>> from sitr.flavors.gaussian import GaussianDP
     >>> loss(Plan((Step((GaussianDP(0.5),), times=4),)), 1e-6)
-    Bounds(lower=4.88..., upper=4.88..., two_sided=True)
+    Total(lower=4.88..., upper=4.88..., two_sided=True)
     """
     total = total_loss(plan)
     found = total.epsilon(delta=above_zero(delta))
@@ -30,7 +30,7 @@ def loss(plan: Plan, delta: float) -> Bounds:
     if found.upper == math.inf:
         raise Inapplicable("no upper bound could be proved: the loss may be infinite with a probability too close to δ")
     upper = min(found.upper, _largest(plan))
-    return Bounds(min(found.lower, upper), upper, two_sided=True)
+    return Total(min(found.lower, upper), upper, two_sided=True)
 
 
 def _largest(plan: Plan) -> float:

@@ -9,16 +9,16 @@ from flint import arb, ctx
 from sitr.accounting.plan import Plan
 from sitr.accounting.responses import SMALLEST, responses, root, spare
 from sitr.accounting.shares import shared
-from sitr.accounting.theorems.theorem import Bounds, Theorem, never
+from sitr.accounting.theorems.theorem import Theorem, Total, never
 from sitr.accounting.views import Inapplicable
-from sitr.loss.bounds import ball, downward, exact, lower, upper, upward
+from sitr.numbers import ball, downward, exact, lower, upper, upward
 
 BITS = 224
 """Of these, up to 40 are lost to the size of ln k!, and 100 make the result far narrower than a float."""
 NEGLIGIBLE = arb(0.5, 0.5) * arb(2) ** -130
 
 
-def optimal_equal(plan: Plan, delta: float) -> Bounds:
+def optimal_equal(plan: Plan, delta: float) -> Total:
     """The least ε at δ for k × (ε₀, δ₀), exactly.      [KOV15, Thm 3.3]
 
     The worst release is a randomized response with loss ±ε₀ (or ∞, with probability δ₀). With i minus signs the sum
@@ -39,13 +39,13 @@ def optimal_equal(plan: Plan, delta: float) -> Bounds:
         epsilon = sizes.pop() if sizes else 0.0
         times = sum(point.times for point in shares.points if point.epsilon > 0.0)
         if times == 0:
-            return Bounds(0.0, 0.0, shares.whole)
+            return Total(0.0, 0.0, shares.whole)
         least, most = downward(exact(epsilon) * times), upward(exact(epsilon) * times)
         if tail.lower() > 0:
             most = min(most, max(0.0, upper(_solve(epsilon, times, tail.lower()))))
         if tail.upper() > 0:
             least = min(least, max(0.0, lower(_solve(epsilon, times, tail.upper()))))
-    return Bounds(least if shares.whole else 0.0, most, shares.whole)
+    return Total(least if shares.whole else 0.0, most, shares.whole)
 
 
 def _solve(epsilon: float, times: int, tail: arb) -> arb:

@@ -14,9 +14,9 @@ from sitr.accounting.lattice import Lattice, above, add, below
 from sitr.accounting.plan import Plan
 from sitr.accounting.responses import SMALLEST, Atoms, greatest, least, product, responses, spare
 from sitr.accounting.shares import shared
-from sitr.accounting.theorems.theorem import Bounds, Theorem, never
+from sitr.accounting.theorems.theorem import Theorem, Total, never
 from sitr.accounting.views import Inapplicable
-from sitr.loss.bounds import ball, downward, exact, lower, upward
+from sitr.numbers import ball, downward, exact, lower, upward
 
 ERROR = 0.05
 """How wide an interval for ε may be, where nothing else is asked for."""
@@ -28,7 +28,7 @@ WORK = 2**31
 """No finer lattice is tried once one has cost about so many multiplications: a few seconds."""
 
 
-def optimal_mixed(plan: Plan, delta: float, *, error: float = ERROR) -> Bounds:
+def optimal_mixed(plan: Plan, delta: float, *, error: float = ERROR) -> Total:
     """The least ε with 1 − Π(1 − δᵢ)·(1 − H(ε)) ≤ δ, H being the hockey-stick of independent responses ±εᵢ.
 
     [MV16, Thm 1.5]. Exact up to rounding for up to 2²⁰ different sums. Beyond, the law of the sum is bounded on both
@@ -53,7 +53,7 @@ def optimal_mixed(plan: Plan, delta: float, *, error: float = ERROR) -> Bounds:
     elif steps and tail.upper() > 0:
         low = _near(reach, steps, tail)
     assert low <= high, f"the interval from {low} to {high} is empty"
-    return Bounds(low if shares.whole else 0.0, min(high, upward(reach)), shares.whole)
+    return Total(low if shares.whole else 0.0, min(high, upward(reach)), shares.whole)
 
 
 def _near(reach: Fraction, steps: Counter[float], tail: arb) -> float:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 
 from sitr.accounting.plan import Plan
-from sitr.accounting.theorems.theorem import Bounds, Theorem, at_most, never
+from sitr.accounting.theorems.theorem import Theorem, Total, at_most, never
 from sitr.accounting.views import Inapplicable, as_profile, each
 from sitr.flavors.profile import PrivacyProfile
-from sitr.loss.bounds import downward, exact
+from sitr.numbers import downward, exact
 
 VERTICES = 2048
 """So many places in all are tails looked at, that things stay quick; of many kinds of steps each gets fewer."""
 
 
-def profile(plan: Plan, delta: float) -> Bounds:
+def profile(plan: Plan, delta: float) -> Total:
     """The pair of laws that dominates each profile, convolved.      [ZDW22, Thm 10; DGKM22, Sec. 4]
 
     A tail without end is cut where δ/2 divided by the number of releases is left of it.

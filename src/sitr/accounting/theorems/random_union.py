@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sitr.accounting.plan import Plan
 from sitr.accounting.theorems.basic import basic
-from sitr.accounting.theorems.theorem import Bounds, Theorem, never
+from sitr.accounting.theorems.theorem import Theorem, Total, never
 from sitr.accounting.views import Inapplicable
 
 
-def random_union(plan: Plan, delta: float) -> Bounds:
+def random_union(plan: Plan, delta: float) -> Total:
     """(Σε, Σδ) of the inner promises, for all but a fraction `plan.gamma` = Σγ of data.      [HRW11, Prop. 4.2]
 
     Data are assumed to be exchangeable, and γ is worth no more than its `plan.basis`.

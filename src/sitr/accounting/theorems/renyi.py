@@ -5,17 +5,17 @@ from __future__ import annotations
 from functools import lru_cache
 
 from sitr.accounting.plan import Plan
-from sitr.accounting.theorems.theorem import Adaptive, Bounds, Theorem, above_zero, at_most
+from sitr.accounting.theorems.theorem import Adaptive, Theorem, Total, above_zero, at_most
 from sitr.accounting.views import as_renyi, each
 from sitr.flavors.renyi import RenyiDP
 
 
-def renyi(plan: Plan, delta: float) -> Bounds:
+def renyi(plan: Plan, delta: float) -> Total:
     """Σ D_α at each order, then the arrow to (ε, δ) at the best order.      [Mir17, Prop. 1; CKS20, Prop. 12]"""
     return at_most(_whole(plan).to_approximate(delta=above_zero(delta)).epsilon)
 
 
-def published(plan: Plan, delta: float) -> Bounds:
+def published(plan: Plan, delta: float) -> Total:
     """The same sum with the arrow ε = D_α + ln(1/δ)/(α − 1).      [ACGMMTZ16, Thm 2]"""
     return at_most(_whole(plan).to_approximate_as_published(delta=above_zero(delta)).epsilon)
 

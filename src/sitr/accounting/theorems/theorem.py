@@ -10,11 +10,11 @@ from flint import arb
 
 from sitr.accounting.plan import Plan
 from sitr.accounting.views import Inapplicable
-from sitr.loss.bounds import upper
+from sitr.numbers import upper
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class Total:
     """The total ε lies between these; both are proved.
 
     Two-sided bounds enclose the least ε that holds for *every* choice of mechanisms that keep the plan's promises. A
@@ -76,21 +76,21 @@ class Theorem:
 
     name: str
     source: str
-    total: Callable[[Plan, float], Bounds]
+    total: Callable[[Plan, float], Total]
     adaptive: Callable[[Plan, float], Adaptive]
 
 
-def at_most(epsilon: arb | float) -> Bounds:
+def at_most(epsilon: arb | float) -> Total:
     """An upper bound alone.
 
     >>> at_most(2.5)
-    Bounds(lower=0.0, upper=2.5, two_sided=False)
+    Total(lower=0.0, upper=2.5, two_sided=False)
     """
     if isinstance(epsilon, float):
-        return Bounds(0.0, epsilon, two_sided=False)
+        return Total(0.0, epsilon, two_sided=False)
     if not epsilon < arb("1e300"):
         raise Inapplicable("its bound is larger than any number that could be shown")
-    return Bounds(0.0, max(0.0, upper(epsilon)), two_sided=False)
+    return Total(0.0, max(0.0, upper(epsilon)), two_sided=False)
 
 
 def above_zero(delta: float) -> float:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sitr.accounting.plan import Plan
-from sitr.accounting.theorems.theorem import YES, Adaptive, Bounds, Theorem, above_zero, at_most
+from sitr.accounting.theorems.theorem import YES, Adaptive, Theorem, Total, above_zero, at_most
 from sitr.accounting.views import as_zero_concentrated, each
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 
 
-def zero_concentrated(plan: Plan, delta: float) -> Bounds:
+def zero_concentrated(plan: Plan, delta: float) -> Total:
     """(Σρ, Σξ), then the best arrow to (ε, δ).      [BS16, Lemma 1.7; CKS20, Prop. 12]"""
     return at_most(_whole(plan).to_approximate(delta=above_zero(delta)).epsilon)
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sitr.errors import InvalidPromise
-from sitr.loss.bounds import Number, ball, upper, upward
 from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Indices, Vector, bounded_moment, check
+from sitr.numbers import Number, ball, upper, upward
 
 
 @dataclass(frozen=True, slots=True)

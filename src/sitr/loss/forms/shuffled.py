@@ -21,8 +21,8 @@ from itertools import accumulate
 import numpy as np
 from flint import arb, ctx
 
-from sitr.loss.bounds import upper
 from sitr.loss.law import FUNCTIONS, Cells, Masses, Vector, between, bounded_moment, check, joined
+from sitr.numbers import upper
 
 MOST_PEOPLE = 10**8
 

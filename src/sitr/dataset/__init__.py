@@ -1,0 +1,1 @@
+"""What is public about a data set: its schema, its description, and the cells that values are cut into."""

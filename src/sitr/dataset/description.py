@@ -1,0 +1,192 @@
+"""The public description of a data set as a small YAML file, to be kept beside the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, astuple, dataclass, field, fields
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from sitr.dataset.csv_format import CsvFormat
+from sitr.dataset.schema import Column, Kind, Table, describe
+from sitr.errors import DescriptionError, SitrError
+from sitr.flavors.arrows import Kept
+from sitr.flavors.notation import parse, write
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person, Row
+from sitr.numbers import Number, exact
+
+VERSION = 1
+_FIELDS = (
+    *("sitr", "name", "source", "csv", "unit", "relation", "max_groups", "max_rows_per_group", "columns"),
+    *("public", "budget"),
+)
+_COLUMN_FIELDS = ("type", "bounds", "granularity", "keys")
+_HEADER = """\
+# What is public about a data set: who is protected, what one person may contribute, bounds and keys.
+# It was fixed before any question was asked; nothing in it may be learned from the rows.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A described data set on disk, and the budget that was set for it, if any."""
+
+    table: Table
+    source: Path
+    format: CsvFormat | None = None
+    promise: Kept | None = None
+    ledger: Path | None = None
+    public: Mapping[str, Path] = field(default_factory=dict)
+    """Tables that anybody may see, by name."""
+    path: Path | None = None
+    """Where this description was read."""
+
+
+def save(description: Description, path: Path) -> None:
+    """Write the file; paths in it are relative to it."""
+    if (description.promise is None) != (description.ledger is None):
+        raise DescriptionError(
+            wanted="A budget is a promise and the ledger that remembers what was spent of it.",
+            given="Only one of the two was given.",
+            do="Give both, or neither.",
+        )
+    table = description.table
+    person = isinstance(table.unit, Person)
+    content: dict[str, Any] = {
+        "sitr": VERSION,
+        "name": table.name,
+        "source": _relative(description.source, path),
+        **({"csv": asdict(description.format)} if description.format is not None else {}),
+        "unit": {"person": table.unit.column} if isinstance(table.unit, Person) else "row",
+        "relation": table.relation.value,
+        **({"max_groups": table.max_groups, "max_rows_per_group": table.max_rows_per_group} if person else {}),
+        "columns": {column.name: _column(column) for column in table.columns},
+    }
+    if description.public:
+        content["public"] = {name: {"source": _relative(file, path)} for name, file in description.public.items()}
+    if description.promise is not None and description.ledger is not None:
+        content["budget"] = {"promise": write(description.promise), "ledger": _relative(description.ledger, path)}
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
+    path.write_text(_HEADER + text, encoding="utf-8")
+
+
+def load(path: Path) -> Description:
+    """Read the file; every mistake in it is a `DescriptionError` that names the place."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise DescriptionError(
+            wanted="The description of a data set was wanted.",
+            given=f"There is none at {path}.",
+            do="Write one with `sitr protect`.",
+        ) from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise _wrong(path, "the file as a whole", "it is not YAML") from None
+    top = _mapping(content, path, "the file as a whole", _FIELDS)
+    if top.get("sitr") != VERSION:
+        raise _wrong(path, "sitr", f"version {top.get('sitr')!r} is not {VERSION}")
+    try:
+        return _read(top, path)
+    except SitrError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError) as error:
+        raise _wrong(path, "a field", f"{type(error).__name__}: {error}") from None
+
+
+def _read(top: Mapping[str, Any], path: Path) -> Description:
+    unit = top.get("unit")
+    columns = {
+        str(name): _mapping(column, path, f"columns.{name}", _COLUMN_FIELDS) for name, column in top["columns"].items()
+    }
+    table = describe(
+        str(top["name"]),
+        kinds={name: Kind(column["type"]) for name, column in columns.items()},
+        unit=Row() if unit == "row" else Person(str(_mapping(unit, path, "unit", ("person",))["person"])),
+        relation=Relation(top["relation"]),
+        max_groups=top.get("max_groups"),
+        max_rows_per_group=top.get("max_rows_per_group"),
+        bounds={name: _pair(column["bounds"]) for name, column in columns.items() if "bounds" in column},
+        granularity={
+            name: _number(column["granularity"]) for name, column in columns.items() if "granularity" in column
+        },
+        keys={name: column["keys"] for name, column in columns.items() if "keys" in column},
+    )
+    budget = _mapping(top.get("budget") or {}, path, "budget", ("promise", "ledger"))
+    return Description(
+        table,
+        path.parent / str(top["source"]),
+        _format(top["csv"], path) if "csv" in top else None,
+        parse(str(budget["promise"])) if budget else None,  # type: ignore[arg-type]
+        path.parent / str(budget["ledger"]) if budget else None,
+        {name: path.parent / file for name, file in _public(top.get("public") or {}, path).items()},
+        path,
+    )
+
+
+def _public(content: object, path: Path) -> dict[str, str]:
+    if not isinstance(content, dict) or not all(isinstance(name, str) and name.isidentifier() for name in content):
+        raise _wrong(path, "public", "it is not a mapping from names to sources")
+    return {
+        name: str(_mapping(table, path, f"public.{name}", ("source",))["source"]) for name, table in content.items()
+    }
+
+
+def _format(content: object, path: Path) -> CsvFormat:
+    format = CsvFormat(**_mapping(content, path, "csv", tuple(each.name for each in fields(CsvFormat))))
+    marks = (format.delimiter, format.quote)
+    if not all(isinstance(value, str) for value in astuple(format)) or any(len(mark) != 1 for mark in marks):
+        raise _wrong(path, "csv", "delimiter and quote are one character each, formats are text")
+    return format
+
+
+def _column(column: Column) -> dict[str, Any]:
+    content: dict[str, Any] = {"type": column.kind.value}
+    if column.quantised is not None:
+        step = column.quantised.granularity
+        content["bounds"] = [_written(column.quantised.lower * step), _written(column.quantised.upper * step)]
+        content["granularity"] = _written(step)
+    if column.keys is not None:
+        content["keys"] = list(column.keys)
+    return content
+
+
+def _written(number: Fraction) -> int | float | str:
+    """A number as YAML knows it, or else as a fraction in text."""
+    if number.denominator == 1:
+        return number.numerator
+    return float(number) if exact(float(number)) == number else str(number)
+
+
+def _number(content: object) -> Number:
+    return Fraction(content) if isinstance(content, str) else content  # type: ignore[return-value]
+
+
+def _pair(content: list[object]) -> tuple[Number, Number]:
+    low, high = map(_number, content)
+    return low, high
+
+
+def _relative(target: Path, path: Path) -> str:
+    """Relative where the target lies below the description's folder, so that the two can move together."""
+    target, folder = target.resolve(), path.resolve().parent
+    return str(target.relative_to(folder)) if target.is_relative_to(folder) else str(target)
+
+
+def _mapping(content: object, path: Path, place: str, known: tuple[str, ...]) -> Mapping[str, Any]:
+    if not isinstance(content, dict):
+        raise _wrong(path, place, "it is not a mapping")
+    if unknown := [name for name in content if name not in known]:
+        raise _wrong(path, place, f"there is no field {unknown[0]!r}; there are {', '.join(known)}")
+    return content
+
+
+def _wrong(path: Path, place: str, what: str) -> DescriptionError:
+    return DescriptionError(
+        wanted="The description of a data set was wanted, as `sitr protect` writes it.",
+        given=f"In {path}, {place}: {what}.",
+        do="Correct that place, or write the file anew with `sitr protect`.",
+    )

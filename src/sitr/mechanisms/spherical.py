@@ -1,0 +1,92 @@
+"""Noise on a vector that looks the same from all sides: what Euclidean lengths want of pure privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NoReturn
+
+from flint import arb
+
+from sitr.flavors.pure import PureDP
+from sitr.mechanisms.choice import unknown_loss
+from sitr.mechanisms.granularity import add_noise, granule, movement
+from sitr.mechanisms.mechanism import positive
+from sitr.noise.coins import Coins
+from sitr.noise.draws import inside
+from sitr.noise.rounded import rounded_spherical
+from sitr.numbers import Number, ball, exact, square_root_upward, upward
+
+
+@dataclass(frozen=True, slots=True)
+class Spherical:
+    """Add a vector of density ∝ e^{−‖z‖/scale}, rounded to multiples of the granularity, to a vector of such multiples.
+
+    If one unit moves the vector by at most Δ in Euclidean length, the loss is at most Δ/scale (triangle inequality).
+    The length of the noise has the Gamma law of d, its direction is uniform.      [CMS11, Alg. 1]
+
+    >>> Spherical(scale=4, sensitivity=2).promise()
+    PureDP(epsilon=0.5)
+    >>> Spherical(scale=0.001).release([Fraction(3), Fraction(-4)])
+    [Fraction(3, 1), Fraction(-4, 1)]
+    """
+
+    scale: Number
+    sensitivity: Number = 1
+    granularity: Number = 1
+
+    def __post_init__(self) -> None:
+        grain = granule(self.granularity, mechanism="Spherical")
+        object.__setattr__(self, "scale", positive(self.scale, name="scale", mechanism="Spherical"))
+        moved = movement(self.sensitivity, grain, mechanism="Spherical", euclidean=True)
+        object.__setattr__(self, "sensitivity", moved)
+        object.__setattr__(self, "granularity", grain)
+
+    @classmethod
+    def fitting(cls, price: PureDP, *, sensitivity: Number, granularity: Number = 1) -> Spherical:
+        """The least noise that keeps this promise: scale = Δ/ε.
+
+        >>> Spherical.fitting(PureDP(0.5), sensitivity=2).scale
+        Fraction(4, 1)
+        """
+        grain = granule(granularity, mechanism="Spherical")
+        moved = movement(sensitivity, grain, mechanism="Spherical", euclidean=True)
+        return cls(moved / positive(price.epsilon, name="epsilon", mechanism="Spherical"), moved, grain)
+
+    def promise(self) -> PureDP:
+        """ε = Δ/scale."""
+        return PureDP(upward(exact(self.sensitivity) / exact(self.scale)))
+
+    def loss(self) -> NoReturn:
+        """Not known for vectors: an error says so."""
+        raise unknown_loss("Spherical", reason="of which only the largest loss is known")
+
+    def error(self, *, size: int, confidence: Number = 0.95) -> Fraction:
+        """A length that noise on so many numbers keeps to with this confidence: P(‖z‖ > t) = Q(d, t/scale).
+
+        >>> float(Spherical(scale=1, granularity=2.0**-20).error(size=1)), float(Spherical(scale=1).error(size=20))
+        (2.99..., 30.1...)
+        """
+        rest, low, high = ball(1 - inside(confidence)), Fraction(0), Fraction(size)
+
+        def keeps(length: Fraction) -> bool:
+            return bool(ball(length).gamma_upper(arb(size), regularized=True) <= rest)
+
+        while not keeps(high):
+            low, high = high, 2 * high
+        while high - low > Fraction(1, 1024):
+            middle = (low + high) / 2
+            low, high = (low, middle) if keeps(middle) else (middle, high)
+        return exact(self.scale) * high + exact(self.granularity) * square_root_upward(Fraction(size)) / 2
+
+    def release(self, values: Sequence[Fraction], *, coins: Coins | None = None) -> list[Fraction]:
+        """All of them with fresh noise."""
+        scale = exact(self.scale) / exact(self.granularity)
+        noisy: list[Fraction] = add_noise(
+            values,
+            lambda size: rounded_spherical(scale=scale, size=size, coins=coins),
+            granularity=exact(self.granularity),
+            mechanism="Spherical",
+        )
+        return noisy

@@ -1,0 +1,159 @@
+"""Numbers that may be added, compared and rounded without ever flattering a guarantee.
+
+A float that a user writes stands for **the decimal number it prints as**: `0.1` is one tenth, not
+0.1000000000000000055. Sums and comparisons of privacy parameters are made on those exact numbers, so that
+0.1 + 0.2 spends exactly a budget of 0.3; whatever has no float of its own is rounded outward.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Rational
+
+from flint import arb, fmpq
+
+Number = int | float | Fraction
+"""What users may write for a privacy parameter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A number that is proved to lie between these two.
+
+    >>> 2.0 in Interval(1.5, 2.5), Interval(1.5, 2.5).width
+    (True, 1.0)
+    """
+
+    lower: float
+    upper: float
+
+    @property
+    def width(self) -> float:
+        return self.upper - self.lower
+
+    def __contains__(self, number: float, /) -> bool:
+        return self.lower <= number <= self.upper
+
+
+_FAR = 2000
+"""A power of two beyond all floats, in either direction."""
+
+
+def exact(number: Number | Rational) -> Fraction:
+    """The number that is meant: the shortest decimal that prints as this float.
+
+    >>> exact(0.1), exact(1e-6), exact(3)
+    (Fraction(1, 10), Fraction(1, 1000000), Fraction(3, 1))
+    """
+    if isinstance(number, Rational):
+        return Fraction(int(number.numerator), int(number.denominator))
+    if not math.isfinite(number):  # a TypeError for text, which float would read
+        raise ValueError(f"a finite number was wanted, {number!r} was given")
+    return Fraction(repr(float(number)))  # a numpy scalar prints differently
+
+
+def upward(number: Number) -> float:
+    """The least float that stands for at least this number.
+
+    >>> upward(Fraction(3, 10)), exact(upward(Fraction(1, 3))) > Fraction(1, 3)
+    (0.3, True)
+    """
+    target = exact(number)
+    candidate = _nearest(target)
+    while exact(candidate) < target:
+        candidate = math.nextafter(candidate, math.inf)
+    return candidate
+
+
+def downward(number: Number) -> float:
+    """The greatest float that stands for at most this number.
+
+    >>> downward(Fraction(3, 10)), exact(downward(Fraction(1, 3))) < Fraction(1, 3)
+    (0.3, True)
+    """
+    return 0.0 - upward(-exact(number))  # 0.0 − 0.0 is 0.0, but −(0.0) is −0.0
+
+
+def float_below(number: Number) -> float:
+    """The largest float that is itself at most this number; `downward` is about the decimal that it prints as.
+
+    >>> Fraction(float_below(Fraction(1, 10))) <= Fraction(1, 10)
+    True
+    """
+    nearest = float(exact(number))
+    return nearest if Fraction(nearest) <= exact(number) else math.nextafter(nearest, -math.inf)
+
+
+def float_above(number: Number) -> float:
+    """The least float that is itself at least this number."""
+    return -float_below(-exact(number))
+
+
+def _nearest(target: Fraction) -> float:
+    """`float(target)` without overflow: beyond the largest float there is nothing to round to."""
+    try:
+        return float(target)
+    except OverflowError as overflow:
+        raise ValueError("a number below 1.8e308 was wanted, a larger one was given") from overflow
+
+
+def ball(number: Number) -> arb:
+    """The number as an Arb ball, which carries its own error through every function.
+
+    >>> ball(0.1).contains(fmpq(1, 10))
+    True
+    """
+    fraction = exact(number)
+    return arb(fmpq(fraction.numerator, fraction.denominator))
+
+
+def upper(number: arb) -> float:
+    """The least float, as `exact` reads it, known to be at least every number in the ball.
+
+    >>> upper(ball(0.5).exp()) > 1.6487212707001281
+    True
+    """
+    point = number.upper()
+    return upward(_fraction(point, away=bool(point > 0)))
+
+
+def lower(number: arb) -> float:
+    """The greatest float, as `exact` reads it, known to be at most every number in the ball."""
+    point = number.lower()
+    return downward(_fraction(point, away=bool(point < 0)))
+
+
+def _fraction(point: arb, *, away: bool) -> Fraction:
+    """An Arb ball of radius zero is mantissa · 2^exponent.
+
+    One that is closer to zero than every float becomes zero, or with `away` a number between zero and the first float:
+    the exponent may have more digits than memory has bits.
+    """
+    mantissa, exponent = (int(part) for part in point.man_exp())
+    size = mantissa.bit_length() + exponent
+    if mantissa and size < -_FAR:
+        return Fraction(mantissa // abs(mantissa), 2**_FAR) if away else Fraction(0)
+    if mantissa and size > _FAR:
+        raise ValueError("a number below 1.8e308 was wanted, a larger one was given")
+    return Fraction(mantissa) * Fraction(2) ** exponent
+
+
+def square_root_upward(number: Fraction, *, bits: int = 64) -> Fraction:
+    """A rational at or above √number, exact for squares, otherwise within a relative 2⁻ᵇⁱᵗˢ.
+
+    >>> square_root_upward(Fraction(9, 4))
+    Fraction(3, 2)
+    >>> Fraction(2) < square_root_upward(Fraction(2)) ** 2 < Fraction(2) + Fraction(1, 2**60)
+    True
+    """
+    if number < 0:
+        raise ValueError(f"a number of at least 0 was wanted, {number} was given")
+    p, q = number.numerator, number.denominator
+    root_p, root_q = math.isqrt(p), math.isqrt(q)
+    if root_p * root_p == p and root_q * root_q == q:
+        return Fraction(root_p, root_q)
+    # √(p/q) = √(p·q·4ˢ) / (q·2ˢ); s makes the integer root at least `bits` bits long.
+    shift = max(0, bits - (p * q).bit_length() // 2 + 1)
+    return Fraction(math.isqrt(p * q << 2 * shift) + 1, q << shift)

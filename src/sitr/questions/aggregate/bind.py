@@ -1,0 +1,271 @@
+"""A question meets a description: names are resolved, types checked, and each person's part is bounded.
+
+What comes out needs no data and can no longer fail on data: every comparison is between equal types, every
+number has bounds, every group has a cap.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from sitr.dataset.literals import shown, storable, writable
+from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Key, Kind, Quantised, Table
+from sitr.errors import DescriptionError, QuestionError, UnknownName
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person, Unit
+from sitr.questions.aggregate.nodes import (
+    And,
+    Compare,
+    Count,
+    IsNull,
+    Like,
+    Named,
+    Not,
+    OneOf,
+    Or,
+    Predicate,
+    Query,
+    Sum,
+    Value,
+)
+
+DEEPEST = 16
+"""A condition may be nested so deeply: its text can be read back, and a backend can read it too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One aggregate, ready to be summed in integers: what each kept row adds to its cell.
+
+    Rows (`column` None), rows with a value (`quantised` None), clamped values, or with `people` 1 for each person.
+    """
+
+    name: str
+    spelled: Count | Sum
+    column: Column | None = None
+    quantised: Quantised | None = None
+    people: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedQuery:
+    """What a backend computes: for each cell the exact integer of each term, over at most `max_rows_per_group` rows
+    in at most `max_groups` cells of every unit, chosen by a keyed hash of the unit's own rows alone."""
+
+    query: Query
+    unit: Unit
+    relation: Relation
+    keys: tuple[Column, ...]
+    terms: tuple[Term, ...]
+    max_groups: int
+    max_rows_per_group: int
+
+    @property
+    def where(self) -> Predicate | None:
+        return self.query.where
+
+    @property
+    def known(self) -> bool:
+        """All keys are public, so that every key can be in the answer."""
+        return all(key.keys is not None for key in self.keys)
+
+    @property
+    def cells(self) -> int | None:
+        """The number of cells, where it is public."""
+        return math.prod(len(key.keys) for key in self.keys if key.keys is not None) if self.known else None
+
+
+Cells = dict[tuple[Key, ...], tuple[int, ...]]
+"""A backend's answer: exact integers by key; where keys are not known, the last integer is the number of people."""
+
+
+def bound(query: Query, table: Table) -> BoundedQuery:
+    """Check a question against a description and bound what each unit can do to its answer."""
+    if query.table.lower() != table.name.lower():
+        raise UnknownName(
+            wanted=f"This budget answers questions about the table {table.name}.",
+            given=f"The question is about {query.table!r}.",
+            do=f"Write FROM {table.name}.",
+        )
+    if not query.aggregates:
+        raise QuestionError(
+            wanted="At least one aggregate was wanted.", given="There is none.", do="Ask for COUNT(*) or SUM(column)."
+        )
+    _refuse_depth(query.where)
+    keys = tuple(_key(_column(name, table)) for name in query.group_by)
+    where = _typed(query.where, table) if query.where is not None else None
+    terms = tuple(_term(named, table) for named in query.aggregates)
+    ends = [f"{term.name}_{end}" for term in terms for end in ("low", "high")]  # of the intervals
+    names = [*(key.name for key in keys), *(term.name for term in terms), *ends]
+    if repeated := {name for name in names if names.count(name) > 1}:
+        raise QuestionError(
+            wanted="Each column of the answer needs a name of its own.",
+            given=f"{', '.join(sorted(repeated))} stands there more than once.",
+            do="Name the columns with AS.",
+        )
+    resolved = Query(
+        table=table.name,
+        aggregates=tuple(Named(term.name, term.spelled) for term in terms),
+        group_by=tuple(key.name for key in keys),
+        where=where,
+    )
+    # Without GROUP BY the whole table is one group, in which a person keeps as many rows as in all groups together:
+    # so that a total is the total of its parts.
+    groups, rows = table.max_groups, table.max_rows_per_group
+    caps = (groups, rows) if keys else (1, groups * rows)
+    return BoundedQuery(resolved, table.unit, table.relation, keys, terms, *caps)
+
+
+def _column(name: str, table: Table) -> Column:
+    column = table.find(name)
+    if column is None:
+        raise UnknownName(
+            wanted=f"The table {table.name} has the columns {', '.join(column.name for column in table.columns)}.",
+            given=f"The question names {name!r}.",
+            do="Use one of those names.",
+        )
+    return column
+
+
+def _key(column: Column) -> Column:
+    if column.kind not in GROUPABLE:
+        raise QuestionError(
+            wanted=f"Keys are columns of {', '.join(kind.value for kind in GROUPABLE)}.",
+            given=f"{column.name!r} holds {column.kind.value}.",
+            do="Group by another column.",
+        )
+    return column
+
+
+def _term(named: Named, table: Table) -> Term:
+    match named.aggregate:
+        case Count(None, _):
+            return Term(named.name, named.aggregate)
+        case Count(name, distinct):
+            column = _column(str(name), table)
+            if distinct and not (isinstance(table.unit, Person) and table.unit.column == column.name):
+                unit = f"COUNT(DISTINCT {table.unit.column})" if isinstance(table.unit, Person) else "COUNT(*)"
+                raise QuestionError(
+                    wanted="Only the unit of privacy can be counted distinct.",
+                    given=f"COUNT(DISTINCT {column.name}) was asked.",
+                    do=f"Ask for {unit} instead.",
+                )
+            return Term(named.name, Count(column.name, distinct), None if distinct else column, people=distinct)
+        case Sum(name):
+            column = _column(name, table)
+            if column.kind not in NUMERIC:
+                raise QuestionError(
+                    wanted="SUM wants a column of numbers.",
+                    given=f"{column.name!r} holds {column.kind.value}.",
+                    do="Count it, or sum another column.",
+                )
+            if column.quantised is None:
+                raise DescriptionError(
+                    wanted=f"SUM({column.name}) wants bounds: how much one row can add must be known beforehand.",
+                    given=f"The description of {table.name} has none for {column.name!r}.",
+                    do=f"Protect the data set with bounds={{{column.name!r}: (low, high)}}, from public knowledge.",
+                )
+            return Term(named.name, Sum(column.name), column, column.quantised)
+
+
+def _refuse_depth(predicate: Predicate | None) -> None:
+    """Level by level, without recursion: calls can nest conditions without end."""
+    level = [predicate]
+    for _ in range(DEEPEST + 1):
+        level = [part for whole in level for part in _parts(whole)]
+    if level:
+        raise QuestionError(
+            wanted=f"A condition of at most {DEEPEST} levels was wanted.",
+            given="This one is nested more deeply.",
+            do="Write it with fewer NOT and fewer AND and OR within each other.",
+        )
+
+
+def _parts(predicate: Predicate | None) -> tuple[Predicate, ...]:
+    match predicate:
+        case And(parts) | Or(parts):
+            return parts
+        case Not(part):
+            return (part,)
+    return ()
+
+
+def _typed(predicate: Predicate, table: Table) -> Predicate:
+    """The predicate with resolved columns, and literals of the column's own type."""
+    match predicate:
+        case And(parts):
+            return And(tuple(_typed(part, table) for part in parts))
+        case Or(parts):
+            return Or(tuple(_typed(part, table) for part in parts))
+        case Not(part):
+            return Not(_typed(part, table))
+        case IsNull(name):
+            return IsNull(_column(name, table).name)
+        case Like(name, pattern):
+            column = _column(name, table)
+            if column.kind is not Kind.TEXT or not writable(pattern):
+                raise _mismatch(column, pattern)
+            return Like(column.name, pattern)
+        case OneOf(name, values):
+            column = _column(name, table)
+            if not values:
+                raise QuestionError(
+                    wanted="IN wants at least one value.", given="There is none.", do="List the values."
+                )
+            return OneOf(column.name, tuple(_literal(value, column) for value in values))
+        case Compare(name, comparison, value):
+            column = _column(name, table)
+            return Compare(column.name, comparison, _literal(value, column))
+
+
+def _literal(value: Value, column: Column) -> Value:
+    """The literal as a plain value of the column's type; text is read as a date where the column holds dates."""
+    read = _temporal if column.kind in (Kind.DATE, Kind.TIMESTAMP) else _atomic
+    try:
+        plain = read(value, column.kind)
+    except ValueError:
+        plain = None
+    if plain is None:
+        raise _mismatch(column, value)
+    return plain
+
+
+def _atomic(value: Value, kind: Kind) -> Value | None:
+    """Numbers lose any subclass: a NumPy float prints differently, and literals are printed for the backend."""
+    match kind, value:
+        case (Kind.BOOLEAN, bool()):
+            return value
+        case (Kind.TEXT, str()) if writable(value):
+            return value
+        case (Kind.INTEGER | Kind.REAL, int() | float()) if not isinstance(value, bool) and storable(value):
+            return int(value) if isinstance(value, int) else float(value)
+    return None
+
+
+def _temporal(value: Value, kind: Kind) -> Value | None:
+    match kind, value:
+        case (Kind.DATE, str()):
+            return date.fromisoformat(value)
+        case (Kind.DATE, date()) if not isinstance(value, datetime):
+            return value
+        case (Kind.TIMESTAMP, str() | datetime()):
+            moment = datetime.fromisoformat(str(value))
+            return moment if moment.tzinfo is None else None
+    return None
+
+
+WRITTEN = {
+    Kind.BOOLEAN: "Write true or false.",
+    Kind.DATE: "Write a date like '2024-01-31': year, month and day, whatever the format in the file.",
+    Kind.TIMESTAMP: "Write a moment like '2024-01-31 09:30:00', without a time zone.",
+}
+
+
+def _mismatch(column: Column, value: Value) -> QuestionError:
+    return QuestionError(
+        wanted=f"The column {column.name!r} holds {column.kind.value} and is compared with such values only.",
+        given=f"{shown(value)} was given.",
+        do=WRITTEN.get(column.kind, "Write a literal of that type; numbers lie between -2^63 and 2^63."),
+    )

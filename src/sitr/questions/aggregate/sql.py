@@ -1,0 +1,276 @@
+"""SQL text to nodes, through an allow-list: what is not named here cannot be asked."""
+
+from __future__ import annotations
+
+import logging
+import math
+import sys
+from datetime import date, datetime
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
+
+from sitr.dataset.literals import shortened, shown, writable
+from sitr.errors import ForbiddenConstruct, QuestionError, SitrError
+from sitr.questions.aggregate.nodes import (
+    Aggregate,
+    And,
+    Compare,
+    Comparison,
+    Count,
+    IsNull,
+    Like,
+    Named,
+    Not,
+    OneOf,
+    Or,
+    Predicate,
+    Query,
+    Sum,
+    Value,
+)
+from sitr.questions.aggregate.refusals import ALLOWED, called, forbidden, refuse_other_parts, unreadable
+
+_COMPARISONS: dict[type[exp.Expr], Comparison] = {
+    exp.EQ: Comparison.EQUAL,
+    exp.NEQ: Comparison.UNEQUAL,
+    exp.LT: Comparison.LESS,
+    exp.LTE: Comparison.AT_MOST,
+    exp.GT: Comparison.GREATER,
+    exp.GTE: Comparison.AT_LEAST,
+}
+_MIRRORED = {
+    Comparison.LESS: Comparison.GREATER,
+    Comparison.AT_MOST: Comparison.AT_LEAST,
+    Comparison.GREATER: Comparison.LESS,
+    Comparison.AT_LEAST: Comparison.AT_MOST,
+}
+# The parser warns of statements that it does not know, and Python prints warnings that nobody handles: between the
+# lines of a command's output. Whoever handles log records still gets them.
+logging.getLogger("sqlglot").addHandler(logging.NullHandler())
+
+_NOTHING = (exp.Semicolon, type(None))
+"""What the parser finds after the last semicolon, comments included."""
+
+
+def parse(sql: str) -> Query:
+    """Read one SELECT.
+
+    >>> parse("SELECT ward, COUNT(*) AS n, SUM(cost) AS total FROM visits GROUP BY ward").group_by
+    ('ward',)
+    >>> parse("SELECT * FROM visits JOIN staff USING (ward)")
+    Traceback (most recent call last):
+    sitr.errors.ForbiddenConstruct: A question without a join was wanted. ...
+    """
+    try:
+        return _read(_single_select(sql))
+    except SitrError:
+        raise
+    except RecursionError:
+        raise QuestionError(
+            wanted="A question of moderate depth was wanted.", given="The text is nested too deeply.", do=ALLOWED
+        ) from None
+    except Exception as error:  # noqa: BLE001 (odd texts trip the parser in odd ways, and each must be refused in words)
+        raise unreadable(error) from None
+
+
+def _read(select: exp.Select) -> Query:
+    refuse_other_parts(select, "expressions", "from_", "where", "group")
+    group_by = _group_by(select.args.get("group"))
+    where = select.args.get("where")
+    return Query(
+        table=_table(select.args.get("from_")),
+        aggregates=_selected(select.expressions, group_by),
+        group_by=group_by,
+        where=_predicate(where.this) if where else None,
+    )
+
+
+def _single_select(sql: str) -> exp.Select:
+    if not writable(sql):
+        raise QuestionError(
+            wanted="A question in SQL was wanted, as text of whole characters.",
+            given=f"{shown(sql)} was given.",
+            do=ALLOWED,
+        )
+    statements = [part for part in sqlglot.parse(sql, dialect=DuckDB) if not isinstance(part, _NOTHING)]
+    match statements:
+        case [exp.Select() as select]:
+            return select
+        case []:
+            given = "nothing that can be asked"
+        case [statement]:
+            given = called(statement)
+        case _:
+            given = "several statements"
+    raise ForbiddenConstruct(wanted="One SELECT was wanted.", given=f"The text has {given}.", do=ALLOWED)
+
+
+def _table(source: exp.From | None) -> str:
+    if source is None:
+        raise QuestionError(wanted="FROM the data set was wanted.", given="There is no FROM.", do=ALLOWED)
+    table = source.this
+    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+        raise forbidden(table)
+    refuse_other_parts(table, "this")
+    return table.name
+
+
+def _group_by(group: exp.Group | None) -> tuple[str, ...]:
+    if group is None:
+        return ()
+    refuse_other_parts(group, "expressions", within="GROUP BY ")
+    names = tuple(_column(key) for key in group.expressions)
+    if len(set(names)) < len(names):
+        raise QuestionError(
+            wanted="Each key stands once in GROUP BY.",
+            given=f"{', '.join(names)} was given.",
+            do="Remove the repeated one.",
+        )
+    return names
+
+
+def _selected(items: list[exp.Expr], group_by: tuple[str, ...]) -> tuple[Named, ...]:
+    keys: list[str] = []
+    aggregates: list[Named] = []
+    for item in items:
+        inner, alias = (item.this, item.alias) if isinstance(item, exp.Alias) else (item, None)
+        if isinstance(inner, exp.Column):
+            keys.append(_column(inner))
+            if alias is not None:
+                raise forbidden(item, what="AS for a key")
+        else:
+            aggregate = _aggregate(inner)
+            aggregates.append(Named(default_name(aggregate) if alias is None else alias, aggregate))
+    if sorted(keys) != sorted(group_by):
+        raise QuestionError(
+            wanted="SELECT lists just the keys of GROUP BY, and aggregates.",
+            given=f"The keys are ({', '.join(group_by)}), selected are ({', '.join(keys)}).",
+            do="Make the two lists equal.",
+        )
+    return tuple(aggregates)
+
+
+def default_name(aggregate: Aggregate) -> str:
+    """The name of an aggregate without AS."""
+    match aggregate:
+        case Count(None):
+            return "count"
+        case Count(column):
+            return f"count_{column}"
+        case Sum(column):
+            return f"sum_{column}"
+
+
+def _aggregate(item: exp.Expr) -> Aggregate:
+    match item:
+        case exp.Count(this=exp.Star()) if _only(item, "this", "big_int") and _only(item.this):
+            return Count()
+        case exp.Count(this=exp.Literal()) if _only(item, "this", "big_int"):
+            return Count()
+        case exp.Count(this=exp.Distinct(expressions=[exp.Column() as column])) if _only(
+            item, "this", "big_int"
+        ) and _only(item.this, "expressions"):
+            return Count(_column(column), distinct=True)
+        case exp.Count(this=exp.Column() as column) if _only(item, "this", "big_int"):
+            return Count(_column(column))
+        case exp.Sum(this=exp.Column() as column) if _only(item, "this"):
+            return Sum(_column(column))
+    raise forbidden(item)
+
+
+def _predicate(item: exp.Expr) -> Predicate:
+    match item:
+        case exp.Paren():
+            return _predicate(item.this)
+        case exp.And() | exp.Or():
+            join = And if isinstance(item, exp.And) else Or
+            return join(tuple(_predicate(part) for part in item.flatten()))
+        case exp.Not():
+            return Not(_predicate(item.this))
+        case exp.Is(expression=exp.Null()):
+            return _negated(item, IsNull(_column(item.this)))
+        case exp.Between() if _only(item, "this", "low", "high"):
+            name = _column(item.this)
+            low, high = _value(item.args["low"]), _value(item.args["high"])
+            return And((Compare(name, Comparison.AT_LEAST, low), Compare(name, Comparison.AT_MOST, high)))
+        case exp.In() if item.args.get("query"):
+            raise forbidden(item.args["query"])
+        case exp.In() if _only(item, "this", "expressions"):
+            return OneOf(_column(item.this), tuple(map(_value, item.expressions)))
+        case exp.Like(expression=exp.Literal(is_string=True) as pattern):
+            return _negated(item, Like(_column(item.this), pattern.name))
+        case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
+            return _compare(item)
+    raise forbidden(item)
+
+
+def _negated(item: exp.Expr, predicate: Predicate) -> Predicate:
+    """The parser keeps the NOT of NOT LIKE within the LIKE."""
+    refuse_other_parts(item, "this", "expression", "negate")
+    return Not(predicate) if item.args.get("negate") else predicate
+
+
+def _compare(item: exp.Binary) -> Compare:
+    """A column and a literal, in either order."""
+    comparison = _COMPARISONS[type(item)]
+    if isinstance(item.expression, exp.Column) and not isinstance(item.this, exp.Column):
+        return Compare(_column(item.expression), _MIRRORED.get(comparison, comparison), _value(item.this))
+    return Compare(_column(item.this), comparison, _value(item.expression))
+
+
+def _column(item: exp.Expr) -> str:
+    """A bare column name."""
+    if not isinstance(item, exp.Column) or not isinstance(item.this, exp.Identifier):
+        raise forbidden(item)
+    if not _only(item, "this"):
+        raise forbidden(item, what="a column with its table in front")
+    return item.name
+
+
+def _value(item: exp.Expr) -> Value:
+    """A literal: text, number, truth value, DATE '…' or TIMESTAMP '…'."""
+    match item:
+        case exp.Literal(is_string=True):
+            return str(item.name)
+        case exp.Literal():
+            return _number(item)
+        case exp.Neg(this=exp.Literal(is_string=False) as literal):
+            return -_number(literal)
+        case exp.Boolean():
+            return bool(item.this)
+        case exp.Cast(this=exp.Literal(is_string=True) as literal, to=exp.DataType() as kind) if _only(
+            item, "this", "to"
+        ) and _only(kind, "this"):
+            try:
+                if kind.this is exp.DataType.Type.DATE:
+                    return date.fromisoformat(literal.name)
+                if kind.this in (exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPNTZ):
+                    return datetime.fromisoformat(literal.name)
+            except ValueError:
+                raise QuestionError(
+                    wanted="A date is written DATE '2024-12-31'.",
+                    given=f"{literal.name!r} was given.",
+                    do="Correct it.",
+                ) from None
+    raise forbidden(item)
+
+
+def _number(literal: exp.Literal) -> int | float:
+    try:
+        number = int(literal.name) if literal.name.isdecimal() else float(literal.name)
+    except ValueError:  # 1e, or thousands of digits
+        number = math.nan
+    if not abs(number) <= sys.float_info.max:
+        raise QuestionError(
+            wanted="A number that a double can hold was wanted.",
+            given=f"{shortened(literal.name)} was given.",
+            do="Write it like 12, 0.5 or 1e-3.",
+        )
+    return number
+
+
+def _only(item: exp.Expr, *parts: str) -> bool:
+    """The node has no other parts than these: no FILTER, no ORDER BY inside an aggregate, no ESCAPE."""
+    return not any(value for part, value in item.args.items() if part not in parts)

@@ -1,0 +1,28 @@
+"""How far one unit can move each column of an answer."""
+
+from __future__ import annotations
+
+from sitr.neighbors.distance import Distance
+from sitr.questions.aggregate.bind import BoundedQuery, Term
+from sitr.sensitivity.bounded import bounded
+
+
+def stability(query: BoundedQuery, term: Term) -> Distance:
+    """The distance between the exact integers of one column on neighbouring tables, under one and the same choice key.
+
+    A person adds to a cell: 0 or 1 as a person, 0 to c as rows, c·min(lower, 0) to c·max(upper, 0) as clamped values.
+    """
+    rows = 1 if term.people else query.max_rows_per_group
+    low, high = (term.quantised.lower, term.quantised.upper) if term.quantised else (0, 1)
+    return bounded(
+        low=rows * min(low, 0),
+        high=rows * max(high, 0),
+        groups=query.max_groups,
+        cells=query.cells,
+        relation=query.relation,
+    )
+
+
+def people(query: BoundedQuery) -> Distance:
+    """The same for the number of units in each cell."""
+    return bounded(low=0, high=1, groups=query.max_groups, cells=query.cells, relation=query.relation)

@@ -1,0 +1,1 @@
+"""Counts in public cells: how they are measured, and what can be done to them afterwards."""

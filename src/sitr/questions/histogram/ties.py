@@ -1,0 +1,124 @@
+"""Which rule for ties errs least, as far as the noisy counts tell: a choice that sees no rows and costs nothing.
+
+No rule is best for all tables: where most cells are empty the smallest counts are noise, where all are alike they are
+not. The noisy counts show which it is. Their law is that of the exact counts blurred by a known noise, so that the
+law of the exact counts can be estimated, and from it the error that each rule makes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.laplace import Laplace
+from sitr.numbers import exact
+from sitr.questions.histogram.projection import Ties, checked, lattice
+
+Noise = Laplace | Gaussian
+Reals = NDArray[np.float64]
+
+CANDIDATES = (Ties.DROP_SMALLEST, Ties.SOFT_THRESHOLD, Ties.PROPORTIONAL)
+"""The rules to choose from. `Ties.BY_INDEX` favours the first cells, whatever they hold."""
+
+_ROUNDS = 20
+"""The number of steps of the estimate: more of them fit the noise."""
+
+_EMPTY = 10.0
+"""The estimate begins with this many empty cells besides those that there are."""
+
+_NEAR, _FAR = 8.0, 12.0
+"""Counts from 8 standard deviations of the noise below zero to 12 above it share one estimate; to larger ones only the
+noise around each of them matters."""
+
+
+def best_ties(noisy: NDArray[Any], *, total: int, noise: Noise) -> Ties:
+    """The rule with the least expected Σ|c_j − x_j|, given the noisy counts y and the law of their noise.
+
+    >>> few, alike, noise = np.repeat([0, 40], [385, 15]), np.tile([1, 2], 200), Laplace(scale=2)
+    >>> [best_ties(noise.release(counts), total=600, noise=noise).value for counts in (few, alike)]
+    ['drop smallest', 'proportional']
+    """
+    losses = expected_losses(noisy, total=total, noise=noise)
+    return min(CANDIDATES, key=lambda ties: losses[ties])
+
+
+def expected_losses(noisy: NDArray[Any], *, total: int, noise: Noise) -> dict[Ties, float]:
+    """E[Σ|c_j − X_j| given y] for the counts c of each rule.
+
+    The X_j are taken as draws from one law g, of which P(X = x | y) ∝ g(x)·f(y − x), f being the law of the noise. g is
+    estimated by the EM algorithm: in each step it becomes the mean of P(X = x | y_j) over all cells. It begins as a
+    falling law with the mean n/k. That the X_j sum to n is not used, so that errors are overestimated where a few cells
+    hold nearly everybody.
+    """
+    y = checked(noisy, total)
+    spread = _deviation(noise)
+    near = y <= _FAR * spread
+    step = max(1.0, float(math.floor(spread / 4)))
+    start = -step * math.ceil(_NEAR * spread / step)
+    place = np.maximum(0.0, np.floor((y[near] - start) / step)).astype(np.intp)
+    sizes = np.bincount(place, minlength=1)
+    support = _support(spread)
+    centres: Reals = start + (step - 1) / 2 + step * np.arange(len(sizes), dtype=np.float64)
+    posterior = _posterior(centres, sizes, support, noise, mean=total / len(y))
+    below, mass = np.cumsum(posterior, axis=1), np.cumsum(posterior * support, axis=1)
+    found = {}
+    for ties in CANDIDATES:
+        counts = lattice(noisy, total=total, ties=ties).astype(np.float64)
+        at = np.searchsorted(support, counts[near], side="right") - 1
+        # E|c − X| = c·(2F(c) − 1) + E[X] − 2·E[X; X ≤ c]
+        share, part = below[place, at], mass[place, at]
+        inner = counts[near] * (2 * share - 1) + mass[place, -1] - 2 * part
+        found[ties] = float(inner.sum() + _distance(counts[~near] - y[~near], noise).sum())
+    return found
+
+
+def _posterior(centres: Reals, sizes: NDArray[np.intp], support: Reals, noise: Noise, *, mean: float) -> Reals:
+    """P(X = x | y), a row for each bin of noisy counts."""
+    logs = _log_density(centres[:, None] - support, noise)
+    likelihood = np.exp(logs - logs.max(axis=1, keepdims=True))
+    law = np.diff(support, append=2 * support[-1] - support[-2]) * np.exp(-support / max(mean, 0.5)) + 1e-9
+    found = likelihood * law
+    for _ in range(_ROUNDS):
+        found /= found.sum(axis=1, keepdims=True)
+        law = sizes @ found
+        law[0] += _EMPTY
+        found = likelihood * (law / law.sum() + 1e-300)
+    rows: Reals = found / found.sum(axis=1, keepdims=True)
+    return rows
+
+
+def _support(spread: float) -> Reals:
+    """Whole numbers from 0 up: every one at first, then in steps of a quarter of the number, at most half a spread."""
+    found = [0.0]
+    while found[-1] < (_FAR + 4) * spread or len(found) < 3:
+        found.append(found[-1] + max(1.0, float(math.floor(min(found[-1] / 4, spread / 2)))))
+    return np.array(found)
+
+
+def _deviation(noise: Noise) -> float:
+    if isinstance(noise, Laplace):
+        return math.sqrt(2) * float(exact(noise.scale))
+    return float(exact(noise.sigma))
+
+
+def _log_density(away: Reals, noise: Noise) -> Reals:
+    """ln of the law of the noise, up to a constant."""
+    if isinstance(noise, Laplace):
+        return -np.abs(away) / float(exact(noise.scale))
+    return -((away / float(exact(noise.sigma))) ** 2) / 2
+
+
+def _distance(moved: Reals, noise: Noise) -> Reals:
+    """E|d + Y| for noise Y, as if it were continuous."""
+    if isinstance(noise, Laplace):
+        scale = float(exact(noise.scale))
+        return np.abs(moved) + scale * np.exp(-np.abs(moved) / scale)
+    away = moved / float(exact(noise.sigma))
+    bell = np.exp(-away * away / 2) / math.sqrt(2 * math.pi)
+    found: Reals = float(exact(noise.sigma)) * (2 * bell + away * (2 * ndtr(away) - 1))
+    return found

@@ -1,0 +1,1 @@
+"""One statistic of one column, and the ways to release it."""

@@ -1,0 +1,1 @@
+"""Synthetic rows: which tables are measured, the model that fits them, and rows drawn from it."""

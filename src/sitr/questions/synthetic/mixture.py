@@ -1,0 +1,229 @@
+"""A mixture of products fitted to noisy tables: within a component the columns are independent.
+
+Such a model is a graphical one with a single hidden column. It can follow every pair of columns at once, where a model
+with a junction tree must leave most pairs out; and rows are drawn from it without any inference.
+
+[ABKKMRS21, Alg. 1; LVW21]
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import chdtri, ndtri
+
+from sitr.mechanisms.laplace import Laplace
+from sitr.questions.synthetic.tables import Measured, Table, Weights, group_sums
+
+FIRST = 100
+"""Components of the first model."""
+
+MOST = 1600
+"""Components of the largest model."""
+
+STEPS = 600
+"""Steps of descent for the first model, and half of them after each doubling, which starts near the end."""
+
+RATE = 0.1
+SPREAD = 0.5
+"""The standard deviation of the logarithms at the start: equal components would stay equal for ever."""
+
+SPLIT = 0.5
+"""The same, between the two halves of a component that is split."""
+
+SMALLEST = 1e-5
+"""At the start no value is rarer in a component: from 0 there is no way up."""
+
+RARE = 1e-3
+"""The chance that a model that is right is said to miss any of its tables."""
+
+Progress = Callable[[float], None]
+Pair = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mixture:
+    """P(x) = 1/K·Σ_k Π_i p_i(x_i | k): for each column a matrix of K rows of probabilities, over its cells.
+
+    `missed` are the pairs of columns whose noisy tables differ from the model by more than their noise explains.
+    """
+
+    products: tuple[Weights, ...]
+    missed: tuple[Pair, ...] = ()
+
+    @property
+    def components(self) -> int:
+        return len(self.products[0])
+
+    def marginal(self, *columns: int) -> Weights:
+        """The table of probabilities of one column or of two."""
+        if len(columns) == 1:
+            return np.asarray(self.products[columns[0]].mean(axis=0))
+        first, second = (self.products[column] for column in columns)
+        return np.asarray(first.T @ second / self.components)
+
+
+def fit(
+    measured: Measured, *, first: int = FIRST, most: int = MOST, steps: int = STEPS, progress: Progress | None = None
+) -> Mixture:
+    """The smallest mixture that follows all tables as closely as their noise allows, as far as descent finds it.
+
+    The model starts with `first` components. While it misses a table, each component is split in two, up to `most`.
+    The start and the splits are the same for the same tables: nothing is drawn here, and only noisy tables are read.
+    """
+    goal = _Goal.of(measured)
+    said = _Said(progress, first, most, steps)
+    logits = _descent(goal, goal.start(first), steps, said)
+    while (missed := goal.missed(logits)) and 2 * len(logits) <= most:
+        logits = _descent(goal, _split(logits), steps // 2, said)
+    said.done()
+    return Mixture(
+        tuple(
+            _spread(product, groups, share)
+            for product, groups, share in zip(goal.columns(logits), measured.groups, measured.shares, strict=True)
+        ),
+        missed,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Goal:
+    """All tables as one square matrix: the groups of all columns stand side by side, from `starts` on.
+
+    `pairs` are noisy shares, and `pair_weights` their precisions, 0 where no table was measured; `alone` and
+    `alone_weights` are those of single columns.
+    """
+
+    tables: tuple[Table, ...]
+    total: float
+    starts: np.ndarray[Any, np.dtype[np.int64]]
+    sizes: np.ndarray[Any, np.dtype[np.int64]]
+    pairs: Weights
+    pair_weights: Weights
+    alone: Weights
+    alone_weights: Weights
+
+    @classmethod
+    def of(cls, measured: Measured) -> _Goal:
+        """Tables of single columns count by their groups, whose shares were already made consistent with the total."""
+        coarse = [group_sums(share, groups) for groups, share in zip(measured.groups, measured.shares, strict=True)]
+        total = max(measured.total, 1.0)
+        sizes = np.array([len(share) for share in coarse])
+        ends = np.cumsum(sizes)
+        pairs, weights = np.zeros((2, ends[-1], ends[-1]))
+        for table in measured.pairs:
+            i, j = (slice(ends[place] - sizes[place], ends[place]) for place in table.columns)
+            pairs[i, j] = table.counts / total
+            pairs[j, i] = table.counts.T / total
+            weights[i, j] = weights[j, i] = (total / table.deviation) ** 2
+        together = [np.bincount(groups).mean() for groups in measured.groups]
+        alone = [total**2 / table.deviation**2 / k for table, k in zip(measured.alone, together, strict=True)]
+        return cls(
+            measured.pairs, total, ends - sizes, sizes, pairs, weights, np.concatenate(coarse), np.repeat(alone, sizes)
+        )
+
+    def start(self, components: int) -> Weights:
+        """The shares of single columns, a little different in each component."""
+        shape = (components, len(self.alone))
+        return SPREAD * _normal(shape) + np.log(np.maximum(self.alone, SMALLEST))
+
+    def probabilities(self, logits: Weights) -> Weights:
+        """In each component and each column they sum to 1."""
+        raised = np.exp(logits - self._wide(np.maximum.reduceat(logits, self.starts, axis=1)))
+        return np.asarray(raised / self._wide(np.add.reduceat(raised, self.starts, axis=1)))
+
+    def slope(self, logits: Weights) -> Weights:
+        """The derivative of ½·Σ (fitted − noisy)²/s² over all tables by the logits, times the number of components.
+
+        With A the probabilities of K components, the fitted pairs are AᵀA/K: two products of matrices for all of them.
+        """
+        share = self.probabilities(logits)
+        residual = (share.T @ share / len(share) - self.pairs) * self.pair_weights
+        by_share = share @ residual + (share.mean(axis=0) - self.alone) * self.alone_weights
+        mean = np.add.reduceat(share * by_share, self.starts, axis=1)
+        return np.asarray(share * (by_share - self._wide(mean)))
+
+    def missed(self, logits: Weights) -> tuple[Pair, ...]:
+        """The tables with a Σ (fitted − noisy)²/s² that noise alone would not reach.
+
+        The square of Gaussian noise in units of its variance has variance 2, that of Laplace noise 5. A sum of c of
+        them, of variance v·c, is compared with the quantile of v/2·χ² with 2c/v degrees of freedom, which has the same
+        mean and variance. A fitted model is nearer to its tables than the true one, so that this is no sharp test: it
+        finds what more components would repair.
+        """
+        share = self.probabilities(logits)
+        squares = (share.T @ share / len(share) - self.pairs) ** 2 * self.pair_weights
+        found = []
+        for table in self.tables:
+            i, j = (slice(self.starts[place], self.starts[place] + self.sizes[place]) for place in table.columns)
+            half = 2.5 if isinstance(table.noise, Laplace) else 1.0
+            most = half * chdtri(table.counts.size / half, RARE / len(self.tables))
+            if squares[i, j].sum() > most:
+                found.append(table.columns)
+        return tuple(found)
+
+    def columns(self, logits: Weights) -> list[Weights]:
+        """The probabilities, column by column."""
+        return np.split(self.probabilities(logits), self.starts[1:], axis=1)
+
+    def _wide(self, by_column: Weights) -> Weights:
+        return np.repeat(by_column, self.sizes, axis=1)
+
+
+def _descent(goal: _Goal, logits: Weights, steps: int, said: _Said) -> Weights:
+    """Adam, with a rate that falls to 0 along a cosine."""
+    mean, square = np.zeros_like(logits), np.zeros_like(logits)
+    for step in range(steps):
+        slope = goal.slope(logits)
+        mean += 0.1 * (slope - mean)
+        square += 0.001 * (slope**2 - square)
+        rate = RATE * (1 + math.cos(math.pi * step / steps)) / 2 / (1 - 0.9 ** (step + 1))
+        logits = logits - rate * mean / (np.sqrt(square / (1 - 0.999 ** (step + 1))) + 1e-8)
+        said.step(len(logits))
+    return logits
+
+
+def _split(logits: Weights) -> Weights:
+    """Twice as many components, two of them near each old one."""
+    return np.repeat(logits, 2, axis=0) + SPLIT * _normal((2 * len(logits), logits.shape[1]))
+
+
+def _normal(shape: tuple[int, int]) -> Weights:
+    """Numbers as if drawn from the standard normal law, always the same: a public hash, and no noise for privacy."""
+    words = np.frombuffer(hashlib.shake_256(repr(shape).encode()).digest(4 * math.prod(shape)), dtype="<u4")
+    return np.asarray(ndtri((words + 0.5) / 2.0**32).reshape(shape))
+
+
+class _Said:
+    """Tells how far the fit is, as a part of the work that growing to the largest model would take."""
+
+    def __init__(self, progress: Progress | None, first: int, most: int, steps: int) -> None:
+        self._progress = progress
+        doublings = max(0, int(math.log2(max(1, most // first))))
+        self._whole = first * steps + sum(first * 2**i * (steps // 2) for i in range(1, doublings + 1))
+        self._work = self._steps = 0
+
+    def step(self, components: int) -> None:
+        self._work += components
+        self._steps += 1
+        if self._progress is not None and self._steps % 50 == 0:
+            self._progress(self._work / self._whole)
+
+    def done(self) -> None:
+        if self._progress is not None:
+            self._progress(1.0)
+
+
+def _spread(product: Weights, groups: np.ndarray[Any, np.dtype[np.int64]], share: Weights) -> Weights:
+    """From groups to cells: within a group each cell as often as the noisy table of its column says."""
+    together = group_sums(share, groups)[groups]
+    even = 1 / np.bincount(groups)[groups]
+    within = np.where(together > 0, share / np.where(together > 0, together, 1.0), even)
+    spread: Weights = product[:, groups] * within
+    spread /= spread.sum(axis=1, keepdims=True)
+    return spread

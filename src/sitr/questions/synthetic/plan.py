@@ -1,0 +1,277 @@
+"""What synthetic rows cost and how the price is divided, before any data are read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sitr.errors import QuestionError
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.arrows import Additive
+from sitr.flavors.promise import Promise
+from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.laplace import Laplace
+from sitr.questions.aggregate.fit import LEAST
+from sitr.questions.synthetic.axes import MOST_CELLS, joint_cells
+from sitr.questions.synthetic.sheet import Sheet
+
+ALONE = Fraction(3, 10)
+"""The part of the price for the tables of single columns; the rest is for the pairs."""
+
+CHOICE = Fraction(1, 5)
+"""Of that rest, the part for the choice of pairs, where there are too many to measure all of them well."""
+
+MOST_PAIRS = 300
+"""So many pairs are fitted; of more the strongest are chosen privately."""
+
+FULL = 4
+"""A group of values should be so large that a pair of groups holds this many times the noise of its count."""
+
+MOST_GROUPS = 32
+"""More groups of one column are not fitted."""
+
+GROUPED = 1.0
+"""About how much Σ|p − q| of a pair grows if one of its columns is known by g groups only: GROUPED/g."""
+
+SIZES = (1e3, 1e4, 1e5, 1e6)
+"""Public numbers of rows that methods are compared at: a plan is made before any row is counted."""
+
+NORMAL = math.sqrt(2 / math.pi)
+"""E|Z| of a standard normal Z."""
+
+Noise = Laplace | Gaussian
+Reals = NDArray[np.float64]
+
+
+class Method(Enum):
+    """How a data set is tabulated: all columns together, or each alone and in pairs."""
+
+    JOINT = "joint"
+    MARGINALS = "marginals"
+
+
+@dataclass(frozen=True, slots=True)
+class Budgeted:
+    """A sum to spend on tables of counts, in the flavor of the noise that it buys."""
+
+    price: PureDP | ZeroConcentratedDP
+    sheet: Sheet
+
+    def noises(self, cells: Sequence[int]) -> list[Noise]:
+        """Noise for tables of so many cells, all measured once, with the least sum of sizes over all cells.
+
+        A table of c cells with standard deviation s adds c·s. For Gaussian noise s ∝ 1/√ρ, and Σ c/√ρ is least for
+        ρ ∝ c^⅔; for Laplace noise s ∝ 1/ε, and Σ c/ε is least for ε ∝ √c.
+        """
+        power = 0.5 if isinstance(self.price, PureDP) else 2 / 3
+        weights = [math.ceil(1000 * count**power) for count in cells]
+        total = sum(weights)
+        return [self._noise(Fraction(weight, total)) for weight in weights]
+
+    def part(self, fraction: Fraction) -> Budgeted:
+        """Some of it."""
+        return Budgeted(self.price.share(fraction), self.sheet)
+
+    def _noise(self, share: Fraction) -> Noise:
+        moved = self.sheet.distance()
+        if isinstance(self.price, PureDP):
+            return Laplace.fitting(self.price.share(share), sensitivity=moved.l1)
+        return Gaussian.fitting(self.price.share(share), sensitivity=moved.l2)
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesisPlan:
+    """Which tables will be measured and with how much of the price; `price` is what will be charged.
+
+    Everything but the groups of values and the chosen pairs is fixed here. Those are made from noisy tables, which were
+    paid for: they cost nothing, and the parts of the price do not depend on them.
+    """
+
+    sheet: Sheet
+    price: Additive
+    method: Method
+
+    @property
+    def whole(self) -> Budgeted:
+        """What the price buys."""
+        match self.price:
+            case PureDP():
+                return Budgeted(self.price, self.sheet)
+            case ApproximateDP(epsilon, 0.0):
+                return Budgeted(PureDP(epsilon), self.sheet)
+            case ApproximateDP():
+                return Budgeted(ZeroConcentratedDP.fitting(self.price), self.sheet)
+            case ZeroConcentratedDP():
+                return Budgeted(self.price, self.sheet)
+
+    @property
+    def pairs(self) -> int:
+        """Of columns."""
+        return math.comb(len(self.sheet.axes), 2)
+
+    def alone(self) -> list[Noise]:
+        """For the tables of single columns, or for the one table of all."""
+        if self.method is Method.JOINT:
+            return self.whole.noises([joint_cells(self.sheet.axes)])
+        return self.whole.part(ALONE).noises([axis.cells for axis in self.sheet.axes])
+
+    def choosing(self) -> Budgeted | None:
+        """For the choice of pairs; None where all are measured."""
+        return self.whole.part((1 - ALONE) * CHOICE) if self.pairs > MOST_PAIRS else None
+
+    def paired(self) -> Budgeted:
+        """For the tables of pairs."""
+        return self.whole.part((1 - ALONE) * (1 if self.pairs <= MOST_PAIRS else 1 - CHOICE))
+
+    def groups(self, rows: float) -> int:
+        """√(n/(4s)) for each column: finer pairs of groups hold too few rows beside noise of size s, coarser ones tell
+        too little."""
+        return min(MOST_GROUPS, max(2, math.isqrt(max(1, math.floor(max(rows, 1.0) / (FULL * self._pair_noise()))))))
+
+    def expected_error(self) -> float:
+        """The expected mean of Σ|p − q| over all pairs of columns: its geometric mean over data sets of the `SIZES`.
+
+        Where all cells are counted by themselves, the number of rows cancels when two methods are compared.
+        """
+        return math.prod(min(1.0, self.error_at(rows)) for rows in SIZES) ** (1 / len(SIZES))
+
+    def error_at(self, rows: float) -> float:
+        """The same for one number n of rows, from the noise and the loss by groups; projections and dependence aside.
+
+        Noise of standard deviation s in each of c cells adds c·s·√(2/π)/n to Σ|p − q|. In one table of C cells, each
+        cell of a pair with c cells is a sum of C/c noisy counts: √(C·c)·s·√(2/π)/n.
+        """
+        cells = np.array([axis.cells for axis in self.sheet.axes], dtype=np.float64)
+        if self.method is Method.MARGINALS:
+            return self._error_of_pairs(rows, cells)
+        (noise,) = self.alone()
+        roots = _products(np.sqrt(cells)) if len(cells) > 1 else np.sqrt(cells)
+        return NORMAL * deviation(noise) * math.sqrt(math.prod(cells)) * float(roots.mean()) / rows
+
+    def _error_of_pairs(self, rows: float, cells: Reals) -> float:
+        """The best linear fit to all tables has four parts, which do not disturb each other.
+
+        With noise of variance s² in a table of a×b cells, its (a − 1)(b − 1) contrasts are told by this table alone:
+        s²(1 − 1/a)(1 − 1/b) for each cell. The differences within a column of a cells are told by its own table, with
+        variance v, and by its tables with columns of b cells, with bs²: together u = 1/(1/v + Σ 1/(bs²)), and
+        u(1 − 1/a)/b² for each cell. All tables tell the number of rows: t = 1/(Σ 1/(av) + Σ 1/(abs²)), and t/(ab)².
+        """
+        most = self.groups(rows)
+        known = np.minimum(cells, most)
+        pair = self._pair_noise() ** 2 / min(1.0, MOST_PAIRS / self.pairs)
+        alone = np.array([deviation(noise) ** 2 for noise in self.alone()]) * cells / known
+        told = 1 / alone + ((1 / known).sum() - 1 / known) / pair
+        total = 1 / ((1 / (known * alone)).sum() + (1 / _products(known)).sum() / pair)
+        inside = self._pair_noise() ** 2 * np.outer(1 - 1 / known, 1 - 1 / known)
+        column = np.outer((1 - 1 / known) / told, known**-2)
+        variance = (inside + column + column.T)[np.triu_indices(len(known), 1)] + total * _products(known) ** -2
+        noise = float((_products(known) * np.sqrt(variance)).mean())
+        return NORMAL * noise / rows + 2 * GROUPED / most * float((cells > most).mean())
+
+    def _pair_noise(self) -> float:
+        """The standard deviation of a count of two groups of values, if all pairs had tables of equal size."""
+        return deviation(self.paired().noises([1] * min(self.pairs, MOST_PAIRS))[0])
+
+    def errors(self) -> list[tuple[str, int, float]]:
+        """Each table that is fixed in advance: its name, its cells, and the 95% error of each of its counts."""
+        if self.method is Method.JOINT:
+            names = [" × ".join(axis.name for axis in self.sheet.axes)]
+            cells = [joint_cells(self.sheet.axes)]
+        else:
+            names, cells = [axis.name for axis in self.sheet.axes], [axis.cells for axis in self.sheet.axes]
+        return [
+            (name, count, float(noise.error())) for name, count, noise in zip(names, cells, self.alone(), strict=True)
+        ]
+
+    def pair_error(self) -> float | None:
+        """The 95% error of a count of two groups of values, if all pairs had tables of equal size; None if there are
+        no pairs."""
+        if self.method is Method.JOINT:
+            return None
+        return float(self.paired().noises([1] * min(self.pairs, MOST_PAIRS))[0].error())
+
+
+def plan(sheet: Sheet, price: Promise, *, method: Method | None = None) -> SynthesisPlan:
+    """The plan for a price. Without a `method` it is the one with the least expected error.
+
+    An approximate price buys Gaussian or Laplace noise, whichever errs less; Laplace noise is charged without the δ.
+    All choices are made from the price and the cells, which are public.
+    """
+    paid = affordable(price)
+    cells = joint_cells(sheet.axes)
+    if method is Method.JOINT and cells > MOST_CELLS:
+        raise QuestionError(
+            wanted=f"A table of all columns together has at most {MOST_CELLS:,} cells: each gets noise, full or empty.",
+            given=f"{' × '.join(axis.name for axis in sheet.axes)} would have {cells:,}.",
+            do="Choose fewer columns or wider cells, or the method of marginals.",
+        )
+    if method is Method.MARGINALS and len(sheet.axes) == 1:
+        raise QuestionError(
+            wanted="The method of marginals fits pairs of columns.",
+            given="There is one column only.",
+            do="Leave the method out: one column is one table.",
+        )
+    if too_long := [axis.name for axis in sheet.axes if axis.cells > MOST_CELLS]:
+        raise QuestionError(
+            wanted=f"A column has at most {MOST_CELLS:,} cells: each gets noise, full or empty.",
+            given=f"{too_long[0]} has more.",
+            do="Choose wider cells, or leave the column out.",
+        )
+    possible = [Method.JOINT] if cells <= MOST_CELLS else []
+    possible += [Method.MARGINALS] if len(sheet.axes) > 1 else []
+    wanted = possible if method is None else [method]
+    candidates = [SynthesisPlan(sheet, each, way) for way in wanted for each in ways_to_pay(paid)]
+    return min(candidates, key=SynthesisPlan.expected_error)
+
+
+def ways_to_pay(price: Additive) -> list[Additive]:
+    """A price with a δ buys Gaussian noise; its ε alone buys Laplace noise, which is sometimes less.
+
+    >>> ways_to_pay(ApproximateDP(1.0, 1e-9))
+    [ApproximateDP(epsilon=1.0, delta=0.0), ApproximateDP(epsilon=1.0, delta=1e-09)]
+    """
+    if not isinstance(price, ApproximateDP) or price.delta == 0:
+        return [price]
+    alone = ApproximateDP(price.epsilon, 0.0)
+    return [alone, price] if ZeroConcentratedDP.fitting(price).rho > 0 else [alone]
+
+
+def deviation(noise: Noise) -> float:
+    """The standard deviation: σ, or √2 times the scale of Laplace noise."""
+    return float(noise.sigma) if isinstance(noise, Gaussian) else math.sqrt(2) * float(noise.scale)
+
+
+def _products(sizes: Reals) -> Reals:
+    """Of each two of them."""
+    return np.asarray(np.outer(sizes, sizes)[np.triu_indices(len(sizes), 1)])
+
+
+def affordable(price: Promise) -> Additive:
+    """The price, if it buys synthetic rows.
+
+    A random one does not: its γ would be paid for noise that protects everybody.
+    """
+    match price:
+        case PureDP() if price.epsilon >= LEAST:
+            return price
+        case ApproximateDP() if price.epsilon >= LEAST and (price.delta == 0 or LEAST <= price.delta < 1):
+            return price
+        case ZeroConcentratedDP() if price.rho >= LEAST and price.xi == 0:
+            return price
+    raise QuestionError(
+        wanted="A price that buys synthetic rows was wanted: pure(ε), zcdp(ρ) or approximate(ε, δ), δ < 1; "
+        f"ε, ρ and a δ above 0 are at least {LEAST}, and there is no ξ.",
+        given=f"{price!r} was given.",
+        do="Pay with the promise inside it: a γ buys nothing here, for the noise protects everybody."
+        if isinstance(price, RandomDP)
+        else "Pay a little more: with no privacy loss there is nothing to imitate.",
+    )

@@ -1,1 +1,0 @@
-"""The answer: exact integers in, noisy numbers with their errors out."""

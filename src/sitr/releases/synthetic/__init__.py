@@ -1,1 +1,0 @@
-"""Rows of nobody: drawn from noisy tables of a data set."""

@@ -1,0 +1,107 @@
+"""Public cells: how many there are, what they are called, and where rows without one go."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+
+from sitr.dataset.cells import (
+    MOST_CELLS,
+    Axis,
+    Categories,
+    Dates,
+    Edges,
+    Even,
+    Grid,
+    Rule,
+    Step,
+    above,
+    below,
+    nowhere,
+    size,
+    spelled,
+)
+from sitr.dataset.schema import Column, Kind
+from sitr.errors import QuestionError
+
+AGE, DAY, WARD = Column("age", Kind.INTEGER), Column("day", Kind.DATE), Column("ward", Kind.TEXT)
+
+
+def even(bins: int = 4, outside: Rule = Rule.CLAMP, missing: Rule = Rule.CELL) -> Even:
+    return Even(AGE, Fraction(0), Fraction(100), bins, outside, missing)
+
+
+AXES: list[Axis] = [
+    kind
+    for outside in Rule
+    for missing in (Rule.CELL, Rule.DROP)
+    for kind in (
+        even(5, outside, missing),
+        Edges(AGE, (Fraction(0), Fraction(1, 2), Fraction(9)), outside, missing),
+        Dates(DAY, date(2024, 2, 20), date(2024, 3, 5), Step.WEEK, outside, missing),
+    )
+]
+AXES += [Categories(WARD, ("a", "b"), outside) for outside in (Rule.CELL, Rule.DROP)]
+
+
+@pytest.mark.parametrize("axis", AXES, ids=str)
+def test_every_cell_has_a_label_of_its_own_and_every_rule_a_cell(axis: Axis) -> None:
+    cells = list(axis.cells())
+    assert len(cells) == size(axis)
+    assert len({cell.label for cell in cells}) == len(cells)
+    places = [below(axis), None if isinstance(axis, Categories) else above(axis), nowhere(axis)]
+    assert all(place is None or 0 <= place < size(axis) for place in places)
+    assert (nowhere(axis) is None) == (axis.missing is Rule.DROP)
+    assert (below(axis) is None) == (axis.outside is Rule.DROP)
+    if axis.outside is Rule.CLAMP:
+        assert (below(axis), above(axis)) == (0, axis.ordinary - 1)
+    extra = [place for place in places if place is not None and place >= axis.ordinary]
+    assert sorted(extra) == list(range(axis.ordinary, size(axis)))
+
+
+@pytest.mark.parametrize("step", Step)
+@pytest.mark.parametrize("first", [date(2023, 12, 27), date(2024, 1, 1), date(2024, 2, 29)])
+def test_dates_are_cut_without_holes(step: Step, first: date) -> None:
+    last = first + timedelta(400)
+    axis = Dates(DAY, first, last, step)
+    cells = [cell for cell in axis.cells() if cell.low is not None]
+    assert (cells[0].low, cells[-1].high) == (first, last)
+    for cell, after in pairwise(cells):
+        assert cell.high + timedelta(1) == after.low  # type: ignore[operator]
+    for place, cell in enumerate(cells):
+        assert {axis.number(cell.low), axis.number(cell.high)} == {place}  # type: ignore[arg-type]
+
+
+def test_dates_reach_to_both_ends_of_the_calendar() -> None:
+    for step in Step:
+        for first, last in ((date.min, date(1, 3, 1)), (date(9999, 10, 1), date.max)):
+            cells = [cell for cell in Dates(DAY, first, last, step).cells() if cell.low is not None]
+            assert (cells[0].low, cells[-1].high) == (first, last)
+
+
+def test_grids_multiply() -> None:
+    grid = Grid((even(4), Categories(WARD, ("a", "b"))))
+    assert (grid.shape, grid.size, grid.complete, grid.line) == ((5, 3), 15, False, None)
+    assert Grid((even(4),)).line == 4
+    assert Grid((even(4),)).complete
+    assert not Grid((even(4, missing=Rule.DROP),)).complete
+
+
+def test_grids_without_columns_twice_the_same_or_too_large_are_refused() -> None:
+    for axes in ((), (even(), even())):
+        with pytest.raises(QuestionError, match="different columns"):
+            Grid(axes)
+    wide = Even(Column("x", Kind.REAL), Fraction(0), Fraction(1), 10**4)
+    with pytest.raises(QuestionError, match="cells was wanted"):
+        Grid((wide, even(MOST_CELLS // 10**4)))
+
+
+def test_cells_are_spelled() -> None:
+    assert spelled(even()) == "age in 4 cells from 0 to 100"
+    assert spelled(Categories(WARD, ("a",))) == "ward in 1 categories"
+    assert (
+        spelled(Dates(DAY, date(2024, 1, 1), date(2024, 1, 2), Step.DAY)) == "day by day from 2024-01-01 to 2024-01-02"
+    )

@@ -1,0 +1,85 @@
+"""Cells come from what is said and public, never from the rows."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from fractions import Fraction
+
+import pytest
+
+from sitr.dataset.cells import Categories, Dates, Edges, Even, Rule, Step
+from sitr.dataset.domain import Wanted, axis
+from sitr.dataset.schema import Column, Kind, Quantised
+from sitr.errors import DescriptionError, QuestionError
+
+AGE = Column("age", Kind.INTEGER)
+COST = Column("cost", Kind.REAL, Quantised(0, 500_000, Fraction(1, 100)))
+WARD = Column("ward", Kind.TEXT, keys=("a", "b", None))
+DAY = Column("day", Kind.DATE)
+YEAR = (date(2024, 1, 1), date(2024, 12, 31))
+
+
+def test_ranges_of_numbers() -> None:
+    assert axis(AGE, Wanted(bins=20, bounds=(0, 120))) == Even(AGE, Fraction(0), Fraction(120), 20)
+    assert axis(COST, Wanted(bins=10)) == Even(COST, Fraction(0), Fraction(5_000), 10)  # of the description
+    found = axis(AGE, Wanted(edges=(0, 0.1, 7), outside=Rule.DROP))
+    assert found == Edges(AGE, (Fraction(0), Fraction(1, 10), Fraction(7)), Rule.DROP)
+
+
+def test_ranges_of_dates() -> None:
+    assert axis(DAY, Wanted(every=Step.MONTH, bounds=YEAR)) == Dates(DAY, *YEAR, Step.MONTH)
+
+
+def test_categories() -> None:
+    assert axis(WARD, Wanted()) == Categories(WARD, ("a", "b"), Rule.DROP, Rule.CELL)
+    assert axis(AGE, Wanted(keys=[1, 2], outside=Rule.CELL, missing=Rule.DROP)) == Categories(
+        AGE, (1, 2), Rule.CELL, Rule.DROP
+    )
+
+
+@pytest.mark.parametrize("column", [Column("diagnosis", Kind.TEXT), AGE, DAY, Column("flag", Kind.BOOLEAN)], ids=str)
+def test_categories_that_nobody_has_listed_are_known_as_such(column: Column) -> None:
+    assert axis(column, Wanted()) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "wanted"),
+    [
+        (AGE, Wanted(bins=20)),
+        (AGE, Wanted(bins=0, bounds=(0, 120))),
+        (AGE, Wanted(bins=True, bounds=(0, 120))),
+        (AGE, Wanted(bins=2.5, bounds=(0, 120))),  # type: ignore[arg-type]
+        (AGE, Wanted(bounds=(0, 120))),
+        (AGE, Wanted(bins=2, bounds=(120, 0))),
+        (AGE, Wanted(bins=2, bounds=(0, Fraction(1, 10**400)))),  # one double, between which there is nothing
+        (AGE, Wanted(bins=2, bounds=(0, float("nan")))),
+        (AGE, Wanted(bins=2, bounds=(0, float("inf")))),
+        (AGE, Wanted(bins=2, bounds=(0, 2**60))),
+        (AGE, Wanted(bins=2, bounds=(date(2024, 1, 1), date(2024, 1, 2)))),
+        (AGE, Wanted(edges=(0,))),
+        (AGE, Wanted(edges=(0, 5, 5))),
+        (AGE, Wanted(edges=(0, 5), bins=3)),
+        (Column("cost", Kind.REAL), Wanted()),
+        (DAY, Wanted(every=Step.MONTH)),
+        (DAY, Wanted(bounds=YEAR)),
+        (DAY, Wanted(every=Step.MONTH, bounds=YEAR[::-1])),
+        (DAY, Wanted(every=Step.MONTH, bounds=(datetime(2024, 1, 1), datetime(2024, 2, 1)))),  # noqa: DTZ001
+        (DAY, Wanted(every=Step.MONTH, bounds=(0, 5))),
+        (Column("moment", Kind.TIMESTAMP), Wanted()),
+        (Column("blob", Kind.OTHER), Wanted(bins=3, bounds=(0, 1))),
+        (Column("name", Kind.TEXT), Wanted(bins=3, bounds=(0, 1))),
+        (WARD, Wanted(keys=["a"], bins=3)),
+        (WARD, Wanted(outside=Rule.CLAMP)),
+        (WARD, Wanted(missing=Rule.CLAMP)),
+        (AGE, Wanted(bins=20, bounds=(0, 120), outside="clamp")),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_not_public_or_makes_no_sense_is_refused(column: Column, wanted: Wanted) -> None:
+    with pytest.raises(QuestionError):
+        axis(column, wanted)
+
+
+@pytest.mark.parametrize("keys", [[], ["a", "a"], [1], "ab"])
+def test_keys_are_checked_as_in_a_description(keys: list[str]) -> None:
+    with pytest.raises(DescriptionError):
+        axis(WARD, Wanted(keys=keys))

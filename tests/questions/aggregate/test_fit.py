@@ -1,0 +1,302 @@
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, replace
+from fractions import Fraction
+
+import pytest
+
+from sitr.errors import QuestionError
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.laplace import Laplace
+from sitr.numbers import exact
+from sitr.questions.aggregate.fit import LEAST, fit
+
+COLUMNS = ["COUNT(*) AS a", "COUNT(DISTINCT id) AS b", "SUM(cost) AS c", "SUM(days) AS d", "COUNT(ward) AS e"]
+KNOWN = {"keys": {"ward": ["A", "B", "C", "D", "E", "F"]}}
+PRICES = [
+    PureDP(1),
+    PureDP(0.1),
+    ZeroConcentratedDP(0.5),
+    ZeroConcentratedDP(1e-4),
+    ApproximateDP(1, 1e-6),
+    ApproximateDP(0.1, 1e-9),
+    ApproximateDP(5, 1e-3),
+    ApproximateDP(1, 0),
+]
+
+
+def by_ward(columns: int) -> str:
+    return f"SELECT ward, {', '.join(COLUMNS[:columns])} FROM visits GROUP BY ward"
+
+
+def epsilon(promise) -> float:
+    """The parameter that is spent to the last: ρ of a zero-concentrated promise, else ε."""
+    return promise.rho if isinstance(promise, ZeroConcentratedDP) else promise.epsilon
+
+
+# The price
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize(
+    ("keys", "price"), [*((KNOWN, price) for price in PRICES), *(({}, price) for price in PRICES[4:7])]
+)
+def test_the_promise_is_covered_by_the_price_and_uses_it_up(ask, keys, price, columns):
+    plan = fit(ask(by_ward(columns), **keys), price)
+    assert plan.promise().covers(plan.price)
+    assert plan.price.covers(price)
+    assert len(plan.columns) == columns
+    assert epsilon(plan.promise()) == pytest.approx(epsilon(price), rel=1e-9)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 5])
+@pytest.mark.parametrize("price", PRICES, ids=repr)
+def test_the_noise_alone_pays_for_the_sensitivity_of_its_column(ask, price, columns):
+    """Δ₁/scale and Δ₂²/(2σ²) of all columns add up to the price, computed here from the noise itself."""
+    plan = fit(ask(by_ward(columns), **KNOWN), price)
+    spent, whole = Fraction(0), exact(epsilon(price))
+    for column in plan.columns:
+        if isinstance(column.noise, Laplace):
+            spent += column.distance.l1 / exact(column.noise.scale)
+        else:
+            spent += column.distance.l2_squared / (2 * exact(column.noise.sigma) ** 2)
+            whole = exact((price if plan.tail_delta == 0 else ZeroConcentratedDP.fitting(price)).rho)
+    assert whole * (1 - Fraction(1, 10**9)) <= spent <= whole
+
+
+@pytest.mark.parametrize("price", [PureDP(1), ZeroConcentratedDP(0.5), ApproximateDP(1, 0)], ids=repr)
+def test_unknown_keys_want_a_delta(ask, price):
+    with pytest.raises(QuestionError, match=r"threshold needs δ > 0.*ward.*ApproximateDP"):
+        fit(ask(by_ward(1)), price)
+    sql = "SELECT ward, urgent, COUNT(*) AS n FROM visits GROUP BY ward, urgent"
+    with pytest.raises(QuestionError, match=r"The keys of urgent are not described.*keys=\{'urgent'"):
+        fit(ask(sql, **KNOWN), price)
+
+
+@pytest.mark.parametrize(
+    "price",
+    [
+        PureDP(0),
+        ZeroConcentratedDP(0),
+        ZeroConcentratedDP(0, xi=1.0),
+        ApproximateDP(0, 0),
+        ApproximateDP(0, 1e-6),
+        ApproximateDP(1, 1),
+        1.0,
+        None,
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("keys", [KNOWN, {}], ids=["known", "unknown"])
+def test_a_price_that_buys_nothing_is_refused(ask, price, keys):
+    with pytest.raises(QuestionError, match="A price that buys an answer was wanted"):
+        fit(ask(by_ward(1), **keys), price)
+
+
+@pytest.mark.parametrize(
+    "price",
+    [
+        PureDP(5e-324),
+        PureDP(1e-310),
+        ZeroConcentratedDP(5e-324),
+        ApproximateDP(5e-324, 1e-6),
+        ApproximateDP(1e-310, 1e-6),
+        ApproximateDP(1, 5e-324),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("keys", [KNOWN, {}], ids=["known", "unknown"])
+def test_a_price_too_small_to_share_is_refused_or_shared(ask, price, keys):
+    """A division that ends at 0 or an error beyond every float is the question's mistake, not the program's."""
+    try:
+        plan = fit(ask(by_ward(2), **keys), price)
+    except QuestionError:
+        return
+    assert all(math.isfinite(column.error()) for column in plan.columns)
+    assert plan.promise().covers(plan.price)
+
+
+@pytest.mark.parametrize(
+    "price",
+    [PureDP(LEAST), ZeroConcentratedDP(LEAST), ApproximateDP(LEAST, LEAST), ApproximateDP(1, LEAST)],
+    ids=repr,
+)
+def test_the_least_price_buys_an_answer(ask, price):
+    plan = fit(ask(by_ward(5), **KNOWN), price)
+    assert all(math.isfinite(column.error()) for column in plan.columns)
+    assert plan.promise().covers(price)
+    below = [
+        replace(price, **{name: math.nextafter(LEAST, 0)}) for name in asdict(price) if getattr(price, name) == LEAST
+    ]
+    for less in below:
+        with pytest.raises(QuestionError, match="Pay a little more"):
+            fit(ask(by_ward(5), **KNOWN), less)
+
+
+@pytest.mark.parametrize(
+    ("changed", "lost"),
+    [
+        ({"bounds": {"cost": (0, 1e308)}, "granularity": {}}, "c"),
+        ({"max_rows_per_group": 10**400}, "a, c"),
+    ],
+    ids=["wide bounds", "many rows"],
+)
+@pytest.mark.parametrize("price", [PureDP(1), ZeroConcentratedDP(0.5), ApproximateDP(1, 1e-6)], ids=repr)
+def test_an_error_beyond_every_float_is_refused(ask, price, changed, lost):
+    with pytest.raises(QuestionError, match=rf"An answer with errors below 1.8e\+308.*the error of {lost} is larger"):
+        fit(ask(by_ward(3), **KNOWN, **changed), price)
+
+
+@pytest.mark.parametrize("xi", [0.5, 1e-300])
+def test_a_price_with_an_offset_is_refused(ask, xi):
+    with pytest.raises(QuestionError, match=r"without ξ was wanted.*ask with xi=0"):
+        fit(ask(by_ward(1), **KNOWN), ZeroConcentratedDP(0.5, xi=xi))
+    assert fit(ask(by_ward(1), **KNOWN), ZeroConcentratedDP(0.5, xi=0)).price == ZeroConcentratedDP(0.5)
+
+
+def test_a_delta_that_is_not_needed_is_not_charged(ask):
+    assert fit(ask(by_ward(1), **KNOWN), ApproximateDP(1, 1e-6)).price == ApproximateDP(1, 0)
+    gaussian = fit(ask(by_ward(5), **KNOWN), ApproximateDP(5, 1e-3))
+    assert (gaussian.price, gaussian.tail_delta) == (ApproximateDP(5, 1e-3), 1e-3)
+    assert fit(ask(by_ward(1)), ApproximateDP(1, 1e-6)).price == ApproximateDP(1, 1e-6)
+
+
+@pytest.mark.parametrize("price", [PureDP(1), ZeroConcentratedDP(0.5), ApproximateDP(5, 1e-3)], ids=repr)
+def test_nothing_is_exposed_outright_with_known_keys(ask, price):
+    plan = fit(ask(by_ward(5), **KNOWN), price)
+    assert (plan.threshold, plan.infinite_mass()) == (None, 0.0)
+
+
+@pytest.mark.parametrize("columns", [1, 5])
+@pytest.mark.parametrize("price", [ApproximateDP(1, 1e-6), ApproximateDP(5, 1e-3), ApproximateDP(0.1, 1e-9)], ids=repr)
+def test_the_mass_at_infinity_is_apart_from_the_tail(ask, price, columns):
+    plan = fit(ask(by_ward(columns)), price)
+    assert plan.threshold is not None
+    assert plan.infinite_mass() == plan.threshold.promise().delta > 0
+    assert exact(plan.infinite_mass()) + exact(plan.tail_delta) <= exact(price.delta)
+    gaussian = isinstance(plan.columns[0].noise, Gaussian)
+    assert plan.tail_delta == (price.delta / 2 if gaussian else 0.0)
+    # The threshold could not be one lower: its mass is within one step of the noise of what it may be.
+    step = math.exp(1 / float(exact(plan.threshold.noise.scale)))
+    assert plan.infinite_mass() * step > (price.delta - plan.tail_delta) * (1 - 1e-3)
+
+
+def test_the_threshold_guards_every_group_of_a_person(ask):
+    plan = fit(ask(by_ward(1), max_groups=7), ApproximateDP(1, 1e-6))
+    assert plan.threshold is not None
+    assert plan.threshold.groups == 7
+    assert plan.threshold.noise.sensitivity == 7
+
+
+# Which noise
+
+
+@pytest.mark.parametrize(
+    ("columns", "groups", "price", "keys", "noise"),
+    [
+        (1, 1, ApproximateDP(1, 1e-6), KNOWN, Laplace),
+        (5, 6, ApproximateDP(1, 1e-6), KNOWN, Gaussian),
+        (1, 1, ApproximateDP(1, 1e-6), {}, Laplace),
+        (1, 100, ApproximateDP(1, 1e-6), {}, Gaussian),
+        (5, 6, ApproximateDP(1, 0), KNOWN, Laplace),
+    ],
+)
+def test_an_approximate_price_buys_the_better_noise(ask, columns, groups, price, keys, noise):
+    plan = fit(ask(by_ward(columns), max_groups=groups, **keys), price)
+    assert {type(column.noise) for column in plan.columns} == {noise}
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4, 6])
+@pytest.mark.parametrize("columns", [1, 3, 5])
+def test_neither_noise_alone_would_be_better(ask, columns, groups):
+    price = ApproximateDP(1, 1e-6)
+    question = ask(by_ward(columns), max_groups=groups, **KNOWN)
+    chosen = fit(question, price)
+    for other in (fit(question, PureDP(1)), fit(question, ZeroConcentratedDP.fitting(price))):
+        assert all(mine.error() <= theirs.error() for mine, theirs in zip(chosen.columns, other.columns, strict=True))
+
+
+# The error
+
+
+def coverage(noise: Laplace | Gaussian, width: int) -> float:
+    """P(|Y| ≤ width), by summing the law."""
+    if isinstance(noise, Laplace):
+        weights = [math.exp(-y / noise.scale) for y in range(60 * math.ceil(noise.scale))]
+    else:
+        weights = [math.exp(-(y**2) / (2 * noise.sigma**2)) for y in range(12 * math.ceil(noise.sigma) + 12)]
+    return (2 * math.fsum(weights[: width + 1]) - 1) / (2 * math.fsum(weights) - 1)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])
+@pytest.mark.parametrize("price", [PureDP(1), ZeroConcentratedDP(0.5), ApproximateDP(5, 1e-3)], ids=repr)
+def test_the_error_is_the_quantile_of_the_noise_in_the_columns_unit(ask, price, confidence):
+    for column, granule in zip(fit(ask(by_ward(5), **KNOWN), price).columns, [1, 1, 0.5, 1, 1], strict=True):
+        assert column.granularity == Fraction(granule)
+        width = column.error(confidence=confidence) / granule
+        assert width == int(width)
+        assert coverage(column.noise, int(width) - 1) < confidence <= coverage(column.noise, int(width))
+
+
+def spread(plan) -> list[Fraction]:
+    """The scale of the noise of every column, in its unit."""
+    return [
+        exact(column.noise.scale if isinstance(column.noise, Laplace) else column.noise.sigma) * column.granularity
+        for column in plan.columns
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changed", "laplace", "gaussian"),
+    [
+        ({"max_rows_per_group": 6}, [2, 1, 2, 2, 2], [2, 1, 2, 2, 2]),
+        ({"max_groups": 4}, [2] * 5, [math.sqrt(2)] * 5),
+        ({"bounds": {"cost": (0, 20), "days": (-4, 10)}}, [1, 1, 2, 2, 1], [1, 1, 2, 2, 1]),
+        ({"bounds": {"cost": (-10, 10), "days": (-10, 5)}}, [1, 1, 1, 2, 1], [1, 1, 1, 2, 1]),
+        ({"granularity": {"cost": 0.125}}, [1] * 5, [1] * 5),
+    ],
+)
+def test_noise_grows_with_what_one_person_can_do(ask, changed, laplace, gaussian):
+    for price, factors in ((PureDP(0.1), laplace), (ZeroConcentratedDP(0.005), gaussian)):
+        before = fit(ask(by_ward(5), **KNOWN), price)
+        after = fit(ask(by_ward(5), **KNOWN, **changed), price)
+        for factor, old, new in zip(factors, spread(before), spread(after), strict=True):
+            assert new / old == pytest.approx(factor, rel=1e-9)
+        for factor, thin, wide in zip(factors, before.columns, after.columns, strict=True):
+            # Whole granules: the width of a discrete law is within two of its scale times a constant.
+            slack = 2 * (1 + factor) * float(thin.granularity)
+            assert wide.error() == pytest.approx(factor * thin.error(), abs=slack)
+
+
+@pytest.mark.parametrize(
+    ("price", "half", "factor"),
+    [
+        (PureDP(0.2), PureDP(0.1), 2),
+        (ZeroConcentratedDP(0.02), ZeroConcentratedDP(0.01), math.sqrt(2)),
+        (ApproximateDP(0.2, 0), ApproximateDP(0.1, 0), 2),
+    ],
+)
+def test_noise_shrinks_with_the_price(ask, price, half, factor):
+    question = ask(by_ward(3), **KNOWN)
+    for dear, cheap in zip(spread(fit(question, price)), spread(fit(question, half)), strict=True):
+        assert cheap / dear == pytest.approx(factor, rel=1e-9)
+
+
+@pytest.mark.parametrize("columns", [2, 3, 5])
+def test_columns_share_the_price_equally(ask, columns):
+    for price, factor in ((PureDP(0.2), columns), (ZeroConcentratedDP(0.02), math.sqrt(columns))):
+        alone = spread(fit(ask(by_ward(1), **KNOWN), price))[0]
+        shared = spread(fit(ask(by_ward(columns), **KNOWN), price))[0]
+        assert shared / alone == pytest.approx(factor, rel=1e-9)
+
+
+def test_unknown_keys_cost_the_share_of_one_more_column(ask):
+    known, unknown = (fit(ask(by_ward(2), **keys), ApproximateDP(0.3, 1e-9)) for keys in (KNOWN, {}))
+    for with_keys, without in zip(spread(known), spread(unknown), strict=True):
+        assert without / with_keys == pytest.approx(1.5, rel=1e-9)
+    assert unknown.threshold is not None
+    assert unknown.threshold.noise.promise().epsilon == pytest.approx(0.1, rel=1e-9)

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from datetime import date, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitr.errors import QuestionError
+from sitr.questions.aggregate.frame import column, count, sum
+from sitr.questions.aggregate.nodes import Count, Named, Query, Sum
+from sitr.questions.aggregate.sql import parse
+
+SQL = "SELECT COUNT(*) AS n FROM visits"
+
+
+def where(sql: str):
+    return parse(f"{SQL} WHERE {sql}").where
+
+
+@pytest.mark.parametrize(
+    ("call", "sql"),
+    [
+        (count(), "COUNT(*)"),
+        (count("ward"), "COUNT(ward)"),
+        (count(distinct="id"), "COUNT(DISTINCT id)"),
+        (sum("cost"), "SUM(cost)"),
+    ],
+)
+def test_aggregates_equal_their_sql(call, sql):
+    frame = Query("visits", (Named("n", call),), ("ward", "days"), (column("days") > 3).predicate)
+    assert frame == parse(f"SELECT ward, days, {sql} AS n FROM visits WHERE days > 3 GROUP BY ward, days")
+
+
+def test_aggregates_are_told_apart():
+    assert len({count(), count("id"), count(distinct="id"), Count("ward"), Sum("id")}) == 5
+
+
+@pytest.mark.parametrize(
+    ("condition", "sql"),
+    [
+        (column("days") == 3, "days = 3"),
+        (column("days") != 3, "days <> 3"),
+        (column("days") != 3, "days != 3"),
+        (column("days") < 3, "days < 3"),
+        (column("days") <= 3, "days <= 3"),
+        (column("days") > -3, "days > -3"),
+        (column("days") >= 3, "days >= 3"),
+        (column("days") > 3, "3 < days"),
+        (column("days") <= 3, "3 >= days"),
+        (column("days") == 3, "3 = days"),
+        (column("cost") == 0.5, "cost = 0.5"),
+        (column("urgent") == True, "urgent = TRUE"),  # noqa: E712
+        (column("born") < date(2024, 1, 2), "born < DATE '2024-01-02'"),
+        (column("seen") < datetime.fromisoformat("2024-01-02 03:04"), "seen < TIMESTAMP '2024-01-02 03:04:00'"),
+        (column("ward").between("A", "B"), "ward BETWEEN 'A' AND 'B'"),
+        (column("ward").is_in(["A", "B"]), "ward IN ('A', 'B')"),
+        (column("ward").is_in(letter for letter in "AB"), "ward IN ('A', 'B')"),
+        (column("ward").like("A%"), "ward LIKE 'A%'"),
+        (column("ward").is_null(), "ward IS NULL"),
+        (~column("ward").is_null(), "ward IS NOT NULL"),
+        (~column("ward").is_in(["A"]), "ward NOT IN ('A')"),
+        (~column("ward").like("A%"), "ward NOT LIKE 'A%'"),
+        (~column("ward").between("A", "B"), "ward NOT BETWEEN 'A' AND 'B'"),
+        (~(column("days") == 3), "NOT days = 3"),
+        ((column("days") > 1) & (column("days") < 3), "days > 1 AND days < 3"),
+        ((column("days") > 1) | (column("days") < 3), "days > 1 OR days < 3"),
+        (column("days").between(1, 3) & (column("cost") > 2), "days BETWEEN 1 AND 3 AND cost > 2"),
+        ((column("cost") > 2) & column("days").between(1, 3), "cost > 2 AND days BETWEEN 1 AND 3"),
+        (
+            (column("a") == 1) & (column("b") == 2) & (column("c") == 3) & (column("d") == 4),
+            "a = 1 AND b = 2 AND c = 3 AND d = 4",
+        ),
+        (
+            (column("a") == 1) | (column("b") == 2) & (column("c") == 3),
+            "a = 1 OR b = 2 AND c = 3",
+        ),
+        (
+            ((column("a") == 1) | (column("b") == 2)) & ~((column("c") == 3) | (column("d") == 4)),
+            "(a = 1 OR b = 2) AND NOT (c = 3 OR d = 4)",
+        ),
+        (column("a b").is_null(), '"a b" IS NULL'),
+        (column('a"b').is_null(), '"a""b" IS NULL'),
+        (column("المدينة") == "مكة", "\"المدينة\" = 'مكة'"),
+    ],
+)
+def test_conditions_equal_their_sql(condition, sql):
+    assert condition.predicate == where(sql)
+    assert repr(condition.predicate) == repr(where(sql))
+
+
+leaves = st.sampled_from(
+    [
+        (column("days") == 3, "days = 3"),
+        (column("ward").is_in(["A", "B"]), "ward IN ('A', 'B')"),
+        (column("cost").between(1, 2.5), "cost BETWEEN 1 AND 2.5"),
+        (column("ward").like("A_"), "ward LIKE 'A_'"),
+        (column("born").is_null(), "born IS NULL"),
+    ]
+)
+pairs = st.recursive(
+    leaves,
+    lambda parts: st.one_of(
+        st.tuples(parts, parts).map(lambda two: (two[0][0] & two[1][0], f"({two[0][1]}) AND ({two[1][1]})")),
+        st.tuples(parts, parts).map(lambda two: (two[0][0] | two[1][0], f"({two[0][1]}) OR ({two[1][1]})")),
+        parts.map(lambda one: (~one[0], f"NOT ({one[1]})")),
+    ),
+    max_leaves=8,
+)
+
+
+@given(pairs)
+def test_any_condition_equals_its_sql(pair):
+    """Parentheses around the parts of one AND change nothing, neither in SQL nor in calls."""
+    condition, sql = pair
+    assert condition.predicate == where(sql)
+
+
+@pytest.mark.parametrize("values", ["AB", "", b"AB", 5, None])
+def test_one_of_a_text_is_not_one_of_its_letters(values):
+    with pytest.raises(QuestionError, match=r"A list of values was wanted.*is_in\(\[…\]\)"):
+        column("ward").is_in(values)
+
+
+def test_a_count_is_of_one_column():
+    with pytest.raises(QuestionError, match="Both 'ward' and distinct='id' were given"):
+        count("ward", distinct="id")
+
+
+def test_python_words_between_conditions_are_refused():
+    one, two = column("a") == 1, column("b") == 2
+    for wrong in (lambda: one and two, lambda: one or two, lambda: not one, lambda: 1 < column("a") < 3):
+        with pytest.raises(TypeError, match="joined with &"):
+            wrong()
+
+
+def test_a_column_cannot_be_looked_up():
+    """`==` makes a condition, so a set or a dict would find any column equal to any other."""
+    with pytest.raises(TypeError):
+        hash(column("a"))

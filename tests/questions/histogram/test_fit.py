@@ -1,0 +1,264 @@
+"""Plans of histograms: noise at exact sensitivity, and parts that cost together what was asked."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from sitr.dataset.cells import Categories, Even, Grid, Rule
+from sitr.dataset.schema import Column, Kind, Table
+from sitr.errors import QuestionError
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.arrows import Additive, Kept
+from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.mechanisms.exponential import Exponential
+from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.sparse_histogram import SparseHistogram
+from sitr.neighbors.distance import Distance
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person, Row, Unit
+from sitr.noise.coins import TestCoins
+from sitr.numbers import exact
+from sitr.questions.histogram.counts import release
+from sitr.questions.histogram.fit import (
+    Bins,
+    Buckets,
+    Flat,
+    Method,
+    Plan,
+    Sparse,
+    Tree,
+    Unlisted,
+    fit,
+    mean_size,
+)
+from sitr.questions.histogram.tally import Tally
+
+X, WARD = Column("x", Kind.REAL), Column("ward", Kind.TEXT)
+LINE = Grid((Even(X, Fraction(0), Fraction(1), 24),))
+BARE = Grid((Even(X, Fraction(0), Fraction(1), 24, missing=Rule.DROP),))
+PRICES: list[Additive] = [PureDP(0.7), ZeroConcentratedDP(0.03), ApproximateDP(0.7, 1e-6), ApproximateDP(0.7, 0.0)]
+METHODS: list[Method] = [Flat(), Tree(), Tree(2, rooted=True), Buckets(), Bins((3, 6, 24))]
+
+
+def table(unit: Unit, relation: Relation, groups: int = 1, rows: int = 1) -> Table:
+    return Table("t", (Column("u", Kind.INTEGER), X, WARD), unit, relation, groups, rows)
+
+
+ROWS = table(Row(), Relation.ADD_REMOVE)
+
+
+@pytest.mark.parametrize(("relation", "l1", "l2_squared"), [(Relation.ADD_REMOVE, 1, 1), (Relation.REPLACE_ONE, 2, 2)])
+def test_a_row_moves_one_cell_or_two(relation: Relation, l1: int, l2_squared: int) -> None:
+    tally = Tally.of(table(Row(), relation), LINE)
+    assert tally.distance() == Distance(l1, l2_squared, 1)
+    assert fit(tally, PureDP(0.5), method=Flat()).noise == Laplace(scale=2 * l1, sensitivity=l1)
+    gaussian = fit(tally, ZeroConcentratedDP(0.5), method=Flat()).noise
+    assert isinstance(gaussian, Gaussian)
+    assert exact(gaussian.sigma) ** 2 == pytest.approx(l2_squared)
+
+
+def test_a_person_moves_as_many_cells_as_the_caps_say() -> None:
+    tally = Tally.of(table(Person("u"), Relation.ADD_REMOVE, 3, 2), LINE)
+    assert tally.distance() == Distance(6, 12, 2)
+    assert tally.merged_distance() == Distance(6, 36, 6)  # all of it may be in one stretch
+    replaced = Tally.of(table(Person("u"), Relation.REPLACE_ONE, 3, 2), LINE)
+    assert replaced.distance() == Distance(12, 24, 2)
+    assert replaced.merged_distance() == Distance(12, 72, 6)
+
+
+@pytest.mark.parametrize("price", PRICES, ids=str)
+@pytest.mark.parametrize("method", METHODS, ids=str)
+@pytest.mark.parametrize("caps", [(1, 1), (3, 2)])
+def test_choice_and_measurement_cost_what_is_charged(price: Additive, method: Method, caps: tuple[int, int]) -> None:
+    plan = fit(Tally.of(table(Person("u"), Relation.ADD_REMOVE, *caps), LINE), price, method=method)
+    kept = plan.promise()
+    assert type(kept) is type(plan.price)
+    assert kept.covers(plan.price)
+    for name in ("epsilon", "rho"):
+        if hasattr(kept, name):  # nothing is wasted
+            assert getattr(kept, name) == pytest.approx(getattr(plan.price, name), rel=1e-9)
+
+
+@pytest.mark.parametrize("price", PRICES[:2], ids=str)
+def test_the_parts_of_a_price_are_its_parts(price: Additive) -> None:
+    """Twins: a choice at twice its share, or noise for all of the price beside a choice, exceed the price."""
+    for method in (Buckets(), Bins((3, 6, 24))):
+        plan = fit(Tally.of(ROWS, LINE), price, method=method)
+        whole = fit(Tally.of(ROWS, LINE), price, method=Flat()).noise
+        broken = Plan(plan.tally, method, price, whole, plan.distance, plan.choice)
+        assert not broken.promise().covers(price)
+
+
+def test_a_choice_among_bins_is_paid_by_its_range() -> None:
+    plan = fit(Tally.of(ROWS, LINE), ZeroConcentratedDP(0.05), method=Bins((3, 24), Fraction(1, 5)))
+    assert isinstance(plan.choice, Exponential)
+    assert exact(plan.choice.epsilon) ** 2 / 8 <= Fraction(1, 100)
+    assert float(exact(plan.choice.epsilon)) == pytest.approx(math.sqrt(0.08))
+    assert plan.choice.sensitivity == 2
+
+
+def test_a_tree_costs_a_level_for_each() -> None:
+    plan = fit(Tally.of(ROWS, LINE), PureDP(1.0), method=Tree(branching=5))
+    assert plan.hierarchy is not None
+    assert plan.hierarchy.sizes == (24, 5)
+    assert plan.noise == Laplace(scale=2, sensitivity=2)
+    assert fit(Tally.of(ROWS, LINE), PureDP(1.0), method=Tree(branching=24)).noise == Laplace(scale=1, sensitivity=1)
+
+
+def test_approximate_prices_buy_whichever_noise_errs_less() -> None:
+    flat = Tally.of(ROWS, LINE)
+    laplace = fit(flat, ApproximateDP(1.0, 1e-6), method=Flat())
+    assert isinstance(laplace.noise, Laplace)
+    assert laplace.price == ApproximateDP(1.0, 0.0)  # a δ that is not needed is not charged
+    many = Tally.of(table(Person("u"), Relation.ADD_REMOVE, 20, 1), LINE)
+    gaussian = fit(many, ApproximateDP(1.0, 1e-6), method=Flat())
+    assert isinstance(gaussian.noise, Gaussian)
+    assert gaussian.price == ApproximateDP(1.0, 1e-6)
+    assert gaussian.noise == Gaussian.fitting(ApproximateDP(1.0, 1e-6), sensitivity=gaussian.distance.l2)
+
+
+def test_unlisted_categories_want_a_delta() -> None:
+    tally = Tally.of(ROWS, WARD)
+    for price in (PureDP(1.0), ZeroConcentratedDP(0.1), ApproximateDP(1.0, 0.0)):
+        with pytest.raises(QuestionError, match="not public"):
+            fit(tally, price, method=Unlisted())
+    plan = fit(tally, ApproximateDP(1.0, 1e-6), method=Unlisted())
+    assert plan.promise().covers(plan.price)
+    assert plan.infinite_mass() > 0
+    # The known figure for replacing one: Laplace noise of scale 2/α, a threshold of 1 + (2/α)·ln(1/(2δ)) = 27.24.
+    replaced = fit(Tally.of(table(Row(), Relation.REPLACE_ONE), WARD), ApproximateDP(1.0, 1e-6), method=Unlisted())
+    assert replaced.threshold is not None
+    assert replaced.noise.sensitivity == 2
+    assert replaced.threshold.least == 28
+
+
+@pytest.mark.parametrize(
+    "price", [PureDP(0.0), ZeroConcentratedDP(0.0), ZeroConcentratedDP(0.1, xi=0.1), ApproximateDP(1.0, 1.0)]
+)
+def test_prices_that_buy_nothing_are_refused(price: Additive) -> None:
+    with pytest.raises(QuestionError, match="price that buys"):
+        fit(Tally.of(ROWS, LINE), price, method=Flat())
+
+
+@pytest.mark.parametrize("method", METHODS[1:], ids=str)
+def test_categories_stand_in_no_line(method: Method) -> None:
+    listed = Grid((Categories(WARD, ("a", "b")),))
+    with pytest.raises(QuestionError, match="in a line"):
+        fit(Tally.of(ROWS, listed), PureDP(1.0), method=method)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [Bins((5, 24)), Bins((24,)), Bins((0, 24)), Bins((24, 24)), Buckets(Fraction(0)), Buckets(Fraction(1)), Tree(1)],
+)
+def test_methods_that_make_no_sense_are_refused(method: Method) -> None:
+    with pytest.raises(QuestionError):
+        fit(Tally.of(ROWS, LINE), PureDP(1.0), method=method)
+
+
+def test_the_total_is_public_only_where_neighbours_share_it() -> None:
+    replaced = table(Row(), Relation.REPLACE_ONE)
+    assert Tally.of(replaced, LINE).total_is_public
+    assert not Tally.of(replaced, BARE).total_is_public  # rows without a value are not counted
+    assert not Tally.of(ROWS, LINE).total_is_public
+    assert not Tally.of(table(Person("u"), Relation.REPLACE_ONE), LINE).total_is_public
+    assert not Tally.of(replaced, WARD).total_is_public
+
+
+def test_the_mean_size_of_noise() -> None:
+    for scale in (0.3, 1.0, 20.0):
+        y = range(-4000, 4001)
+        weights = [math.exp(-abs(one) / scale) for one in y]
+        mean = sum(abs(one) * weight for one, weight in zip(y, weights, strict=True)) / sum(weights)
+        assert mean_size(Laplace(scale=scale)) == pytest.approx(mean)
+    assert mean_size(Laplace(scale=Fraction(1, 10**6))) < 1e-300
+
+
+@pytest.mark.parametrize("method", [Flat(), Tree(4), Tree(2, rooted=True)], ids=str)
+@pytest.mark.parametrize("price", PRICES[:2], ids=str)
+def test_the_error_of_a_range_is_known_before_anything_is_spent(method: Method, price: Additive) -> None:
+    """It is the half-width of the interval afterwards, where neither end is cut off at 0."""
+    plan = fit(Tally.of(ROWS, LINE), price, method=method)
+    found = release(plan, dict.fromkeys(range(24), 10_000), coins=TestCoins(1)).over(np.arange(3, 17))
+    assert plan.range_error(3, 16) == pytest.approx((found.high - found.low) / 2)
+    assert (plan.range_error(3, 3) == plan.error()) == isinstance(method, Flat)
+    for first, last in ((-1, 3), (3, 24), (5, 4)):
+        with pytest.raises(QuestionError, match="range of cells"):
+            plan.range_error(first, last)
+
+
+def test_the_error_of_joined_cells_is_not_known_beforehand() -> None:
+    for method in (Buckets(), Bins((3, 24))):
+        with pytest.raises(QuestionError, match="range of cells"):
+            fit(Tally.of(ROWS, LINE), PureDP(1.0), method=method).range_error(0, 3)
+
+
+# Noise only where there are people
+
+REPLACED = table(Row(), Relation.REPLACE_ONE)
+RANDOM = RandomDP(PureDP(0.1), 0.05)
+
+
+def test_where_gamma_is_large_enough_only_people_get_noise() -> None:
+    plan = fit(Tally.of(REPLACED, LINE), RANDOM, method=Sparse(), rows=500)
+    assert plan.sparse == SparseHistogram.fitting(RANDOM, cells=25, people=500)
+    assert plan.price == plan.promise() == plan.sparse.promise()
+    assert isinstance(plan.price, RandomDP)
+    assert plan.price.gamma < RANDOM.gamma  # what is not needed is not charged
+    assert plan.price.covers(RANDOM)
+    assert plan.noise == Laplace(scale=20, sensitivity=2)
+    assert plan.spelled().startswith("HISTOGRAM OF x in 24 cells from 0 to 1 BY SPARSE")
+
+
+@pytest.mark.parametrize(("gamma", "rows"), [(0.03, 500), (0.05, 100), (0.05, 1), (0.99, 0), (0.0, 10**6)])
+def test_where_it_is_not_all_cells_do_and_no_gamma_is_charged(gamma: float, rows: int) -> None:
+    plan = fit(Tally.of(REPLACED, LINE), RandomDP(PureDP(0.1), gamma), method=Sparse(), rows=rows)
+    assert plan.sparse is None
+    assert plan.price == plan.promise() == PureDP(0.1)
+    assert plan.noise == Laplace(scale=20, sensitivity=2)
+
+
+def test_rows_that_are_counted_nowhere_are_one_more_cell() -> None:
+    plan = fit(Tally.of(REPLACED, BARE), RANDOM, method=Sparse(), rows=500)
+    assert plan.sparse is not None
+    assert (plan.grid.size, plan.sparse.cells) == (24, 25)
+
+
+@pytest.mark.parametrize(
+    "described",
+    [
+        table(Row(), Relation.ADD_REMOVE),
+        table(Person("u"), Relation.REPLACE_ONE),
+        table(Person("u"), Relation.ADD_REMOVE),
+    ],
+    ids=str,
+)
+def test_a_random_newcomer_replaces_a_row(described: Table) -> None:
+    with pytest.raises(QuestionError, match=r"each row is a person.*relation=.* were given"):
+        fit(Tally.of(described, LINE), RANDOM, method=Sparse(), rows=500)
+
+
+def test_sparse_wants_public_cells_and_a_public_size() -> None:
+    with pytest.raises(QuestionError, match="nobody has listed"):
+        fit(Tally.of(REPLACED, WARD), RANDOM, method=Sparse(), rows=500)
+    with pytest.raises(QuestionError):
+        fit(Tally.of(REPLACED, LINE), RANDOM, method=Sparse())
+
+
+@pytest.mark.parametrize("price", [*PRICES, RandomDP(ApproximateDP(0.1, 1e-6), 0.05), RandomDP(PureDP(0.0), 0.05)])
+def test_sparse_wants_a_random_pure_price(price: Kept) -> None:
+    with pytest.raises(QuestionError, match=r"random\(pure"):
+        fit(Tally.of(REPLACED, LINE), price, method=Sparse(), rows=500)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+def test_a_random_price_buys_no_other_method(method: Method) -> None:
+    with pytest.raises(QuestionError, match=r"Sparse\(\)"):
+        fit(Tally.of(REPLACED, LINE), RANDOM, method=method, rows=500)

@@ -1,0 +1,122 @@
+"""The law of drawn rows, by chi-square; twins with a mistake are found by the same tests."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from sitr.noise.coins import TestCoins
+from sitr.questions.synthetic import draw
+from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.draw import from_mixture, from_table
+from sitr.questions.synthetic.mixture import Mixture
+
+RARE = 1e-7
+
+
+def statistic(counts: np.ndarray, share: np.ndarray) -> float:
+    expected = share * counts.sum()
+    return float(((counts - expected)[share > 0] ** 2 / expected[share > 0]).sum())
+
+
+def follows(counts: np.ndarray, share: np.ndarray) -> bool:
+    """Neither farther from the law than chance allows, nor in a cell that it does not have."""
+    return not counts[share == 0].any() and statistic(counts, share) < chi2.ppf(1 - RARE, (share > 0).sum() - 1)
+
+
+def sparse(cells: int) -> np.ndarray:
+    share = np.random.default_rng(1).dirichlet(np.full(cells, 0.5))
+    share[[3, cells - 1]] = 0.0
+    return np.asarray(share / share.sum())
+
+
+def test_a_table_is_drawn_by_its_shares() -> None:
+    share = sparse(50)
+    counts = np.bincount(from_table(share, 200_000, coins=TestCoins(2)), minlength=50)
+    assert np.abs(counts - 200_000 * share).max() < 1 + 1e-6  # ⌊Np⌋ or ⌈Np⌉
+    assert not counts[share == 0].any()
+    tilted = share * np.linspace(0.9, 1.1, 50)
+    broken = np.bincount(from_table(tilted / tilted.sum(), 200_000, coins=TestCoins(2)), minlength=50)
+    assert np.abs(broken - 200_000 * share).max() > 2
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_single_rows_of_a_table_have_its_law(rows: int) -> None:
+    """One row of each draw: these are independent, and chi-square tells both sides."""
+    share, coins = sparse(12), TestCoins(8)
+    drawn = [int(from_table(share, rows, coins=coins)[-1]) for _ in range(6_000)]
+    counts = np.bincount(drawn, minlength=12)
+    assert follows(counts, share)
+    assert statistic(counts, share) > chi2.ppf(RARE, 9)
+    assert not follows(counts, share[::-1])
+
+
+def test_half_as_many_rows_as_equal_cells_are_not_every_second_cell() -> None:
+    cells = from_table(np.full(4096, 1 / 4096), 2048, coins=TestCoins(3))
+    assert len(np.unique(cells)) == 2048
+    assert follows(np.bincount(cells % 2, minlength=2), np.full(2, 0.5))
+    assert not follows(np.bincount(np.arange(0, 4096, 2) % 2, minlength=2), np.full(2, 0.5))
+
+
+def mixture(components: int = 7) -> Mixture:
+    generator = np.random.default_rng(4)
+    products = [generator.dirichlet(np.full(cells, 0.7), components) for cells in (4, 9, 30)]
+    products[2][:, 5] = 0.0
+    products[2] /= products[2].sum(axis=1, keepdims=True)
+    return Mixture(tuple(products))
+
+
+def pair(rows: Codes, i: int, j: int, cells: tuple[int, int]) -> np.ndarray:
+    return np.bincount(rows[:, i] * cells[1] + rows[:, j], minlength=cells[0] * cells[1])
+
+
+def test_a_mixture_is_drawn_by_its_law() -> None:
+    """Rows together stray less than independent ones, so chi-square is on the safe side; pairs show a lost order."""
+    model = mixture()
+    rows = from_mixture(model, 100_000, coins=TestCoins(5))
+    for place, cells in enumerate((4, 9, 30)):
+        assert follows(np.bincount(rows[:, place], minlength=cells), model.marginal(place))
+    for i, j, shape in ((0, 1, (4, 9)), (0, 2, (4, 30)), (1, 2, (9, 30))):
+        assert follows(pair(rows, i, j, shape), model.marginal(i, j).ravel())
+
+
+def test_columns_in_one_order_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draw, "_order", lambda size, *_, **__: np.arange(size))
+    rows = from_mixture(mixture(), 100_000, coins=TestCoins(5))
+    assert follows(np.bincount(rows[:, 0], minlength=4), mixture().marginal(0))
+    assert not follows(pair(rows, 0, 1, (4, 9)), mixture().marginal(0, 1).ravel())
+
+
+def test_single_rows_have_the_law_too() -> None:
+    """A row drawn by itself: here they are independent, and chi-square tells both sides."""
+    model, coins = mixture(), TestCoins(6)
+    rows = np.vstack([from_mixture(model, 1, coins=coins) for _ in range(3_000)])
+    counts, share = pair(rows, 0, 1, (4, 9)), model.marginal(0, 1).ravel()
+    assert follows(counts, share)
+    assert statistic(counts, share) > chi2.ppf(RARE, 35)
+
+
+def test_rows_are_spread_evenly() -> None:
+    model = mixture()
+    rows = from_mixture(model, 70_000, coins=TestCoins(7))
+    for place, product in enumerate(model.products):
+        counts = np.bincount(rows[:, place], minlength=product.shape[1])
+        assert np.abs(counts - 70_000 * model.marginal(place)).max() <= model.components
+
+
+@pytest.mark.parametrize("rows", [0, 1, 6, 7, 8])
+def test_any_number_of_rows(rows: int) -> None:
+    assert from_mixture(mixture(), rows, coins=TestCoins(1)).shape == (rows, 3)
+    assert from_table(np.array([1.0]), rows, coins=TestCoins(1)).tolist() == [0] * rows
+
+
+@pytest.mark.slow
+def test_a_million_rows_of_14_columns_in_five_seconds() -> None:
+    generator = np.random.default_rng(4)
+    model = Mixture(tuple(generator.dirichlet(np.full(60, 0.5), 200) for _ in range(14)))
+    start = time.process_time()
+    from_mixture(model, 1_000_000, coins=TestCoins(1))
+    assert time.process_time() - start < 5

@@ -1,0 +1,69 @@
+"""Rows of one joint table: exactly its law, in the types of the columns, and none that breaks a rule."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import chi2
+
+from sitr.errors import FewerThanAsked
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.noise.coins import TestCoins
+from sitr.questions.aggregate.frame import column
+from sitr.questions.synthetic.axes import ARROW, Codes
+from sitr.questions.synthetic.plan import Method, plan
+from sitr.questions.synthetic.portrait import Portrait, portrait
+from sitr.questions.synthetic.sheet import Sheet
+from sitr.questions.synthetic.tables import measure
+
+
+@pytest.fixture
+def joint(sheet: Sheet, town: Codes) -> Portrait:
+    planned = plan(sheet, ZeroConcentratedDP(0.5), method=Method.JOINT)
+    schema = pa.schema([(axis.name, ARROW[axis.kind]) for axis in sheet.axes])
+    rule = ((column("ok") == False) & (column("ward") == "d")).predicate  # noqa: E712
+    measured = measure(planned, town, coins=TestCoins(4))
+    return portrait(planned, measured, schema=schema, never=(rule,), private=False)
+
+
+def test_marginals_are_sums(joint: Portrait) -> None:
+    whole = joint.model
+    assert isinstance(whole, np.ndarray)
+    cube = whole.reshape([axis.cells for axis in joint.axes])
+    np.testing.assert_allclose(joint.marginal(1), cube.sum(axis=(0, 2, 3)))
+    np.testing.assert_allclose(joint.marginal(0, 2), cube.sum(axis=(1, 3)))
+    np.testing.assert_allclose(joint.marginal(2, 0), joint.marginal(0, 2).T)
+
+
+def test_rows_follow_the_table_given_the_rule(joint: Portrait) -> None:
+    rows = joint.draw(60_000, coins=TestCoins(9))
+    wards, oks = rows["ward"].to_pylist(), rows["ok"].to_pylist()
+    counts = np.zeros((4, 2))
+    for ward, ok in zip(wards, oks, strict=True):
+        counts["abcd".index(ward), int(ok)] += 1
+    assert counts[3, 0] == 0
+    share = joint.marginal(1, 3).copy()
+    share[3, 0] = 0.0
+    expected = share / share.sum() * 60_000
+    known = expected > 0
+    statistic = float(((counts - expected)[known] ** 2 / expected[known]).sum())
+    low, high = chi2.ppf([1e-7, 1 - 1e-7], known.sum() - 1)
+    assert low < statistic < high
+    wrong = joint.marginal(1, 3) * 60_000  # the law without the rule would be noticed
+    assert float(((counts - wrong) ** 2 / wrong).sum()) > high
+
+
+def test_the_schema_says_what_it_is(joint: Portrait) -> None:
+    rows = joint.draw(0, coins=TestCoins(1))
+    assert rows.schema.metadata == {b"sitr": b'{"synthetic": true, "private": false}'}
+    assert rows.schema.names == ["age", "ward", "cost", "ok"]
+
+
+def test_a_rule_that_forbids_everything(joint: Portrait) -> None:
+    nothing = Portrait(
+        joint.plan, joint.measured, joint.model, joint.schema, (column("ok").is_in([True, False]).predicate,), False
+    )
+    assert nothing.draw(0, coins=TestCoins(1)).num_rows == 0
+    with pytest.warns(FewerThanAsked, match=r"5 rows were wanted\. 0 were found .* Loosen the rules"):
+        assert nothing.draw(5, coins=TestCoins(1)).num_rows == 0

@@ -1,0 +1,153 @@
+"""What a report says of rows: right where nothing is noisy, and never more of one person than was paid for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from sitr.errors import QuestionError
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.promise import Promise
+from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.mechanisms.composed import Composed
+from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.laplace import Laplace
+from sitr.neighbors.relation import Relation
+from sitr.noise.coins import TestCoins
+from sitr.numbers import exact
+from sitr.questions.synthetic.axes import ARROW, Codes
+from sitr.questions.synthetic.plan import Method, plan
+from sitr.questions.synthetic.portrait import Portrait, portrait
+from sitr.questions.synthetic.quality import against, distances, privately
+from sitr.questions.synthetic.quality import plan as quality_plan
+from sitr.questions.synthetic.sheet import Sheet
+from sitr.questions.synthetic.tables import measure
+
+
+def made(sheet: Sheet, codes: Codes) -> Portrait:
+    planned = plan(sheet, ZeroConcentratedDP(10.0), method=Method.JOINT)
+    schema = pa.schema([(axis.name, ARROW[axis.kind]) for axis in sheet.axes])
+    measured = measure(planned, codes, coins=TestCoins(1))
+    return portrait(planned, measured, schema=schema, never=(), private=False)
+
+
+def drawn(town: Codes) -> Codes:
+    """Other rows than the town's: its columns in orders of their own."""
+    generator = np.random.default_rng(3)
+    return np.column_stack([generator.permutation(column) for column in town.T])
+
+
+def test_by_hand(sheet: Sheet, town: Codes) -> None:
+    fitted, others = made(sheet, town), drawn(town)
+    found = against(fitted, others, town, name="census")
+    assert [figure.found for figure in found.single] == [0.0] * 4
+    assert [figure.columns for figure in found.ranges] == [("age",), ("cost",)]
+    assert [figure.columns for figure in found.correlations] == [("age", "cost")]
+    known = town[:, 0] < 20
+    true = np.corrcoef(town[known, 0], town[known, 2])[0, 1]
+    assert found.correlations[0].found == pytest.approx(-true, abs=0.03)
+    for figure, (i, j) in zip(found.pairs, combinations(range(4), 2), strict=True):
+        shares = [
+            np.histogram2d(rows[:, i], rows[:, j], bins=40, range=[[0, 40]] * 2)[0] / len(rows)
+            for rows in (others, town)
+        ]
+        assert figure.found == pytest.approx(np.abs(shares[0] - shares[1]).sum())
+
+
+def test_the_worst_range_is_the_worst(sheet: Sheet, town: Codes) -> None:
+    found = against(made(sheet, town), town[:100], town, name="census")
+    for figure, place in zip(found.ranges, (0, 2), strict=True):
+        cells = 20 if place == 0 else 40
+        ours, theirs = (np.bincount(rows[:, place], minlength=cells + 1) / len(rows) for rows in (town[:100], town))
+        gaps = (ours - theirs)[:cells]
+        ranges = [abs(gaps[low:high].sum()) for low in range(cells) for high in range(low, cells + 1)]
+        assert figure.found == pytest.approx(max(ranges))
+
+
+@pytest.mark.parametrize("relation", Relation)
+def test_one_unit_moves_the_distances_by_no_more_than_was_said(sheet: Sheet, town: Codes, relation: Relation) -> None:
+    wide = replace(sheet, relation=relation, most_rows=3)
+    fitted = made(wide, town[:500])
+    others = drawn(town)[:400]
+    generator = np.random.default_rng(5)
+    bound, worst = wide.distance().l1, 0
+    for _ in range(40):
+        one, other = (np.repeat(town[generator.integers(0, 20_000, 1)], 3, axis=0) for _ in "ab")
+        base = town[:500]
+        pair = (
+            (base, np.vstack([base, one]))
+            if relation is Relation.ADD_REMOVE
+            else (np.vstack([base, one]), np.vstack([base, other]))
+        )
+        left, right = (np.array(distances(fitted, others, rows)) for rows in pair)
+        worst = max(worst, int(np.abs(left - right).max()))
+    assert worst == bound
+
+
+@pytest.mark.parametrize("price", [PureDP(1.0), ZeroConcentratedDP(0.1)], ids=repr)
+def test_the_price_is_what_the_noise_costs(sheet: Sheet, town: Codes, price: Promise) -> None:
+    planned = quality_plan(made(sheet, town), price)
+    numbers = 4 + 6 + 2
+    length = exact(planned.distances.sensitivity)
+    assert length == numbers if isinstance(planned.distances, Laplace) else length**2 >= numbers
+    spent = Composed((planned.distances, *planned.tables)).promise()
+    assert spent.covers(price)
+    parameter = "epsilon" if isinstance(price, PureDP) else "rho"
+    assert getattr(spent, parameter) == pytest.approx(getattr(price, parameter), rel=1e-9)
+
+
+def test_noisy_figures_are_near_the_exact_ones(sheet: Sheet, town: Codes) -> None:
+    fitted, others = made(sheet, town), drawn(town)
+    free = against(fitted, others, town, name="census")
+    paid = privately(quality_plan(fitted, ZeroConcentratedDP(0.1)), fitted, others, town, coins=TestCoins(8))
+    for kind in ("single", "pairs", "ranges", "correlations"):
+        for noisy, truth in zip(getattr(paid, kind), getattr(free, kind), strict=True):
+            assert noisy.columns == truth.columns
+            assert noisy.error > 0
+            assert noisy.found == pytest.approx(truth.found, abs=3 * noisy.error + 0.03)
+
+
+def test_without_two_ordered_columns_nothing_is_kept_for_correlations(sheet: Sheet, town: Codes) -> None:
+    few = replace(sheet, axes=sheet.axes[:2])
+    planned = quality_plan(made(few, town[:, :2]), ZeroConcentratedDP(0.1))
+    assert planned.tables == ()
+    assert planned.distances.promise().rho == pytest.approx(0.1, rel=1e-9)  # type: ignore[union-attr]
+
+
+def test_no_rows(sheet: Sheet, town: Codes) -> None:
+    fitted = made(sheet, town)
+    with pytest.raises(QuestionError, match="no row"):
+        against(fitted, town[:0], town, name="census")
+    empty = privately(quality_plan(fitted, ZeroConcentratedDP(0.1)), fitted, town[:0], town[:0], coins=TestCoins(8))
+    assert all(np.isfinite(figure.found) for figure in (*empty.single, *empty.pairs, *empty.correlations))
+
+
+def test_an_approximate_price_buys_the_noise_that_errs_less(sheet: Sheet, town: Codes) -> None:
+    """Few distances get Laplace noise, which costs no δ; many get Gaussian noise, which does."""
+    price = ApproximateDP(1.0, 1e-9)
+    few = quality_plan(made(replace(sheet, axes=sheet.axes[1:2]), town[:, 1:2]), price)
+    assert isinstance(few.distances, Laplace)
+    assert few.price == ApproximateDP(1.0, 0.0)
+    copies = tuple(replace(sheet.axes[3], name=f"ok{place}") for place in range(12))
+    many = quality_plan(made(replace(sheet, axes=copies), np.repeat(town[:, 3:], 12, axis=1)), price)
+    assert isinstance(many.distances, Gaussian)
+    assert many.price == price
+    for found in (few, many):
+        spent = Composed((found.distances, *found.tables)).promise()
+        kept = spent if isinstance(spent, PureDP) else spent.to_approximate(delta=price.delta)  # type: ignore[union-attr]
+        assert price.epsilon * (1 - 1e-6) < kept.epsilon <= price.epsilon
+
+
+def test_no_noisy_number_of_rows_makes_distances_overflow(sheet: Sheet, town: Codes) -> None:
+    """One row more moves each distance by one, even if noise says that there are 10²⁰ rows."""
+    whole = made(sheet, town)
+    huge = replace(whole, measured=replace(whole.measured, total=1e20))
+    everywhere = np.repeat(town[:1], 5, axis=0)
+    before, after = (np.array(distances(huge, everywhere, rows), dtype=object) for rows in (town[:0], town[:1]))
+    assert max(abs(after - before)) == 1
+    assert min(before) >= 0

@@ -1,0 +1,214 @@
+"""What is measured costs what was charged; groups and pairs are chosen from noisy counts alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from sitr.dataset.schema import Kind
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.promise import Promise
+from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.mechanisms.composed import Composed
+from sitr.neighbors.relation import Relation
+from sitr.noise.coins import TestCoins
+from sitr.questions.synthetic import plan as planning
+from sitr.questions.synthetic import tables
+from sitr.questions.synthetic.axes import Axis, Codes, Steps
+from sitr.questions.synthetic.plan import Method, SynthesisPlan, plan
+from sitr.questions.synthetic.sheet import Sheet
+from sitr.questions.synthetic.tables import Measured, as_planned, group, measure
+
+
+def measured(sheet: Sheet, codes: Codes, price: Promise, method: Method | None = None, seed: int = 3) -> Measured:
+    return measure(plan(sheet, price, method=method), codes, coins=TestCoins(seed))
+
+
+@pytest.mark.parametrize("price", [PureDP(1.0), ZeroConcentratedDP(0.1)], ids=repr)
+@pytest.mark.parametrize("method", Method)
+def test_all_noise_together_costs_the_price(sheet: Sheet, town: Codes, price: Promise, method: Method) -> None:
+    spent = Composed(tuple(measured(sheet, town, price, method).noises())).promise()
+    assert spent.covers(price)
+    parameter = "epsilon" if isinstance(price, PureDP) else "rho"
+    assert getattr(spent, parameter) == pytest.approx(getattr(price, parameter), rel=1e-9)
+
+
+@pytest.mark.parametrize("price", [ApproximateDP(1.0, 1e-9), ApproximateDP(0.05, 1e-3)], ids=repr)
+@pytest.mark.parametrize("method", Method)
+@pytest.mark.parametrize("relation", Relation)
+def test_what_is_charged_of_an_approximate_price_covers_all_noise(
+    sheet: Sheet, town: Codes, price: ApproximateDP, method: Method, relation: Relation
+) -> None:
+    """Laplace noise spends all of ε and no δ; Gaussian noise spends the ρ that implies (ε, δ), all of it."""
+    made = plan(replace(sheet, relation=relation), price, method=method)
+    spent = Composed(tuple(measure(made, town, coins=TestCoins(3)).noises())).promise()
+    if isinstance(spent, PureDP):
+        assert made.price == ApproximateDP(price.epsilon, 0.0)
+        assert price.epsilon * (1 - 1e-9) < spent.epsilon <= price.epsilon
+    else:
+        assert isinstance(spent, ZeroConcentratedDP)
+        assert made.price == price
+        most = ZeroConcentratedDP.fitting(price).rho
+        assert most * (1 - 1e-9) < spent.rho <= most
+        assert spent.to_approximate(delta=price.delta).epsilon <= price.epsilon
+
+
+def test_the_plan_is_the_same_for_neighbours_and_for_no_rows_at_all(sheet: Sheet, town: Codes) -> None:
+    """Method, noise and shares are fixed before rows are read. Only groups may differ: they come from noisy tables, and
+    a group never decides how much of the price a stage spends."""
+    made = plan(sheet, ApproximateDP(1.0, 1e-9), method=Method.MARGINALS)
+    for codes in (town, town[1:], np.vstack([town, town[:1]]), town[:0]):
+        found = measure(made, codes, coins=TestCoins(3))
+        assert [table.noise for table in found.alone] == made.alone()
+        assert [table.columns for table in found.pairs] == [(i, j) for i in range(4) for j in range(i + 1, 4)]
+        spent, share = Composed(tuple(table.noise for table in found.pairs)).promise(), made.paired().price
+        assert isinstance(spent, PureDP)
+        assert isinstance(share, PureDP)
+        assert share.epsilon * (1 - 1e-9) < spent.epsilon <= share.epsilon
+
+
+def test_a_choice_of_pairs_is_paid_for_too(sheet: Sheet, town: Codes, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (planning, tables):
+        monkeypatch.setattr(module, "MOST_PAIRS", 3)
+    price = ZeroConcentratedDP(0.1)
+    found = measured(sheet, town, price, Method.MARGINALS)
+    assert (len(found.chosen_by), len(found.pairs)) == (6, 3)
+    assert Composed(tuple(found.noises())).promise().rho == pytest.approx(0.1, rel=1e-9)  # type: ignore[union-attr]
+    # Age goes with everything, and most with costs.
+    assert (0, 2) in [table.columns for table in found.pairs]
+    assert (1, 3) not in [table.columns for table in found.pairs]
+
+
+def exact_tables(sheet: Sheet, codes: Codes) -> list[np.ndarray]:
+    """The same without noise: what the noise of `measure` hides."""
+
+    found = []
+    axes = sheet.axes
+    for i, axis in enumerate(axes):
+        found.append(np.bincount(codes[:, i], minlength=axis.cells))
+        for j in range(i):
+            flat = codes[:, i] * axes[j].cells + codes[:, j]
+            found.append(np.bincount(flat, minlength=axis.cells * axes[j].cells))
+    found.append(np.bincount(np.ravel_multi_index(tuple(codes.T), [axis.cells for axis in axes])))
+    return found
+
+
+def test_counts_carry_exactly_their_noise(sheet: Sheet, town: Codes) -> None:
+    """Noisy less exact counts are as large as the noise says: Σ z²/σ² over all cells follows χ²."""
+    found = measured(sheet, town, ZeroConcentratedDP(0.1), Method.MARGINALS)
+    total, cells, halved = 0.0, 0, 0.0
+    for table in (*found.alone, *found.pairs):
+        groups = found.groups if len(table.columns) == 2 else [np.arange(axis.cells) for axis in sheet.axes]
+        parts = tuple(groups[place][town[:, place]] for place in table.columns)
+        exact = np.bincount(np.ravel_multi_index(parts, table.counts.shape), minlength=table.counts.size)
+        noise = table.counts.ravel() - exact
+        total += float((noise**2).sum()) / table.deviation**2
+        halved += float((noise**2).sum()) / (table.deviation / 2**0.5) ** 2
+        cells += noise.size
+    low, high = chi2.ppf([1e-7, 1 - 1e-7], cells)
+    assert low < total < high
+    assert not low < halved < high  # noise of half the variance would be noticed
+
+
+def test_one_unit_moves_each_table_by_no_more_than_its_noise_is_fitted_to(sheet: Sheet, town: Codes) -> None:
+    """Replayed on neighbours: rows of one unit added, removed or replaced, at random and all in one cell."""
+    generator = np.random.default_rng(2)
+    worst = {"add-remove": 0.0, "replace-one": 0.0}
+    for _ in range(60):
+        m = 3
+        base = town[generator.integers(0, len(town), 50)]
+        first, second = (town[generator.integers(0, len(town), 1 if generator.random() < 0.5 else m)] for _ in "ab")
+        first, second = (np.repeat(rows, m, axis=0)[:m] if len(rows) == 1 else rows for rows in (first, second))
+        for relation, left, right in (
+            ("add-remove", base, np.vstack([base, first])),
+            ("replace-one", np.vstack([base, first]), np.vstack([base, second])),
+        ):
+            for one, other in zip(exact_tables(sheet, left), exact_tables(sheet, right), strict=True):
+                size = max(len(one), len(other))
+                moved = np.pad(one, (0, size - len(one))) - np.pad(other, (0, size - len(other)))
+                distance = replace(sheet, relation=type(sheet.relation)(relation), most_rows=m).distance()
+                assert np.abs(moved).sum() <= distance.l1
+                assert (moved**2).sum() <= distance.l2_squared
+                worst[relation] = max(worst[relation], float((moved**2).sum()) / distance.l2_squared)
+    assert worst == {"add-remove": 1.0, "replace-one": 1.0}  # and no smaller bound would do
+
+
+def test_groups_of_an_ordered_column_weigh_the_same() -> None:
+    axis = Axis("n", Kind.INTEGER, steps=Steps(0, 99, Fraction(1), 100), nulls=True)
+    share = np.append(np.linspace(1, 3, 100), 5.0)
+    groups = group(axis, share / share.sum(), 8)
+    weights = np.bincount(groups, weights=share)
+    assert (len(weights), groups[-1]) == (9, 8)
+    assert (np.diff(groups) >= 0).all()
+    assert weights[:-1].max() < 1.2 * weights[:-1].min()
+
+
+def test_a_heavy_cell_is_a_group_by_itself() -> None:
+    axis = Axis("gain", Kind.INTEGER, steps=Steps(0, 99, Fraction(1), 100))
+    share = np.full(100, 0.1 / 99)
+    share[0] = 0.9
+    groups = group(axis, share, 10)
+    assert (groups == groups[0]).sum() < 10
+    assert groups.max() + 1 <= 10
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+@pytest.mark.parametrize("method", Method)
+def test_hardly_any_rows(sheet: Sheet, town: Codes, rows: int, method: Method) -> None:
+    found = measured(sheet, town[:rows], ZeroConcentratedDP(0.5), method)
+    for share in found.shares:
+        assert share.min() >= 0
+        assert share.sum() == pytest.approx(1.0)
+
+
+def test_a_column_of_one_cell(sheet: Sheet) -> None:
+    axes = (Axis("one", Kind.TEXT, keys=("x",)), *sheet.axes)
+    codes = np.zeros((100, 5), dtype=np.int64)
+    found = measured(replace(sheet, axes=axes), codes, ZeroConcentratedDP(0.5), Method.MARGINALS)
+    assert found.shares[0].tolist() == [1.0]
+
+
+def test_more_rows_make_finer_groups(sheet: Sheet) -> None:
+    made: SynthesisPlan = plan(sheet, ZeroConcentratedDP(0.1), method=Method.MARGINALS)
+    numbers = [made.groups(total) for total in (-5.0, 1e3, 1e5, 1e9)]
+    assert numbers[0] == 2
+    assert numbers == sorted(numbers)
+    assert numbers[-1] == planning.MOST_GROUPS
+
+
+@pytest.mark.parametrize("price", [PureDP(1e-30), ZeroConcentratedDP(1e-60), ApproximateDP(1e-30, 1e-60)], ids=repr)
+@pytest.mark.parametrize("method", Method)
+def test_noise_larger_than_any_data_set_fails_nothing(
+    sheet: Sheet, town: Codes, price: Promise, method: Method
+) -> None:
+    """The price is spent when this runs, so no noise may stop it. Half of the totals are far above 2^53."""
+    totals = [measured(sheet, town, price, method, seed).total for seed in range(8)]
+    assert max(totals) == 2.0**53
+    assert min(totals) < 0
+
+
+@pytest.mark.parametrize("method", [*Method, None])
+@pytest.mark.parametrize("price", [PureDP(1.0), ApproximateDP(0.5, 1e-9), PureDP(1e-30)], ids=repr)
+def test_what_was_measured_is_as_planned(sheet: Sheet, town: Codes, price: Promise, method: Method | None) -> None:
+    made = plan(sheet, price, method=method)
+    for codes in (town, town[:0]):
+        found = measure(made, codes, coins=TestCoins(1))
+        assert as_planned(made, found)
+        assert not as_planned(plan(sheet, PureDP(2.0), method=method), found)
+
+
+def test_chosen_pairs_are_as_planned(monkeypatch: pytest.MonkeyPatch, sheet: Sheet, town: Codes) -> None:
+    for module in (planning, tables):
+        monkeypatch.setattr(module, "MOST_PAIRS", 2)
+    made = plan(sheet, PureDP(1.0), method=Method.MARGINALS)
+    found = measure(made, town, coins=TestCoins(1))
+    assert len(found.pairs) == 2 < len(found.chosen_by)
+    assert as_planned(made, found)
+    for other in ((), found.pairs[:1], (found.pairs[0], found.pairs[0]), found.pairs[::-1] + found.chosen_by[-1:]):
+        assert not as_planned(made, replace(found, pairs=other))
+    assert not as_planned(made, replace(found, chosen_by=found.chosen_by[1:]))
