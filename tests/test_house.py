@@ -60,7 +60,7 @@ def test_public_names_are_pinned() -> None:
         "loss",
         "noise",
         "protect",
-        "read_plan",
+        "read_schedule",
     ]
     assert set(dir(sitr)) == {*sitr.__all__, "flavors", "mechanisms", "open", "sum"}
     assert len(sitr.__all__) <= 25

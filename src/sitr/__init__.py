@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sitr import loss, noise
     from sitr.accounting.calibrate import calibrate
     from sitr.accounting.compare import compare
-    from sitr.accounting.plan_file import read_plan
+    from sitr.accounting.schedule_file import read_schedule
     from sitr.accounting.training import Training
     from sitr.errors import SitrError
     from sitr.flavors.approximate import ApproximateDP
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _HOME = {
     "calibrate": "sitr.accounting.calibrate",
     "compare": "sitr.accounting.compare",
-    "read_plan": "sitr.accounting.plan_file",
+    "read_schedule": "sitr.accounting.schedule_file",
     "Training": "sitr.accounting.training",
     "SitrError": "sitr.errors",
     "ApproximateDP": "sitr.flavors.approximate",
@@ -91,7 +91,7 @@ __all__ = [
     "loss",
     "noise",
     "protect",
-    "read_plan",
+    "read_schedule",
 ]
 
 

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from flint import arb, ctx
 
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.schedule import Part, Schedule
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.numbers import ball
@@ -55,10 +55,10 @@ def precise() -> Callable[[float], arb]:
 
 
 @pytest.fixture(scope="session")
-def plan_of() -> Callable[[Releases], Plan]:
-    """A plan with one step for each (ε, δ)."""
+def plan_of() -> Callable[[Releases], Schedule]:
+    """A schedule with one step for each (ε, δ)."""
 
-    def plan(releases: Releases) -> Plan:
-        return Plan(tuple(Step((ApproximateDP(e, d) if d else PureDP(e),)) for e, d in releases))
+    def schedule(releases: Releases) -> Schedule:
+        return Schedule(tuple(Part((ApproximateDP(e, d) if d else PureDP(e),)) for e, d in releases))
 
-    return plan
+    return schedule

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sitr.accounting.compare import THEOREMS, compare, curve, infinite_mass, named
-from sitr.accounting.plan import Plan, Step
-from sitr.accounting.plan_file import read_plan
+from sitr.accounting.schedule import Part, Schedule
+from sitr.accounting.schedule_file import read_schedule
 from sitr.accounting.theorems.optimal_mixed import ERROR, optimal_mixed
 from sitr.accounting.theorems.theorem import NO, Total
 from sitr.errors import InvalidPromise
@@ -28,7 +28,7 @@ def totals(comparison):
 
 
 def response(*sizes):
-    return Plan(tuple(read_plan([{"response": {"epsilon": size}}]).steps[0] for size in sizes))
+    return Schedule(tuple(read_schedule([{"response": {"epsilon": size}}]).parts[0] for size in sizes))
 
 
 # Soundness: the truth is known, and no theorem says less
@@ -62,7 +62,7 @@ def test_no_theorem_promises_more_of_approximate_releases_than_is_true(worst_del
 @given(st.lists(st.floats(0.05, 1.5), min_size=1, max_size=3), st.integers(1, 4), st.sampled_from([1e-9, 1e-6, 1e-3]))
 def test_no_theorem_promises_more_of_gaussian_noise_than_is_true(sizes, times, delta):
     steps = [{"gaussian": {"sigma": 1, "sensitivity": size}, "times": times} for size in sizes]
-    found = totals(compare(read_plan(steps), delta=delta))
+    found = totals(compare(read_schedule(steps), delta=delta))
     truth = GaussianDP(math.sqrt(times * sum(size * size for size in sizes))).to_approximate(delta=delta).epsilon
     assert set(found) >= set(NAMES) - {"optimal_equal", "random_union"}
     for name, bounds in found.items():
@@ -84,16 +84,16 @@ SMOOTH = [theorem for theorem in THEOREMS if theorem.name not in ("profile", "lo
 kinds = st.sampled_from([{"pure": {"epsilon": 0.2}}, {"gaussian": {"sigma": 4, "sensitivity": 1}}])
 
 
-def uppers(plan, delta):
+def uppers(schedule, delta):
     """Of the theorems that are no sums on a lattice, which may wobble in the last digits it resolves."""
-    rows = [curve(plan, theorem=theorem, deltas=[delta])[0].rows[0] for theorem in SMOOTH]
+    rows = [curve(schedule, theorem=theorem, deltas=[delta])[0].rows[0] for theorem in SMOOTH]
     return {row.theorem.name: row.outcome.upper for row in rows if isinstance(row.outcome, Total)}
 
 
 @settings(max_examples=20)
 @given(kinds, st.integers(1, 400), st.integers(1, 50))
 def test_more_releases_never_cost_less(kind, times, more):
-    few, many = (uppers(read_plan([{**kind, "times": number}]), 1e-6) for number in (times, times + more))
+    few, many = (uppers(read_schedule([{**kind, "times": number}]), 1e-6) for number in (times, times + more))
     assert len(few) >= 9
     for name, upper in few.items():
         assert upper <= many[name] * (1 + 1e-9), name
@@ -102,8 +102,8 @@ def test_more_releases_never_cost_less(kind, times, more):
 @settings(max_examples=20)
 @given(kinds, st.integers(1, 400), st.floats(1e-12, 0.1), st.floats(1.01, 5.0))
 def test_a_larger_delta_never_costs_more(kind, times, delta, factor):
-    plan = read_plan([{**kind, "times": times}])
-    small, large = uppers(plan, delta), uppers(plan, delta * factor)
+    schedule = read_schedule([{**kind, "times": times}])
+    small, large = uppers(schedule, delta), uppers(schedule, delta * factor)
     assert len(small) >= 9
     for name, upper in large.items():
         assert upper <= small[name] * (1 + 1e-9), name
@@ -113,7 +113,7 @@ def test_a_larger_delta_never_costs_more(kind, times, delta, factor):
 
 
 def test_every_theorem_has_a_row_in_order_with_bounds_or_a_reason():
-    comparison = compare(read_plan([{"approximate": {"epsilon": 0.1, "delta": "1e-9"}, "times": 10}]), delta=1e-6)
+    comparison = compare(read_schedule([{"approximate": {"epsilon": 0.1, "delta": "1e-9"}, "times": 10}]), delta=1e-6)
     assert [row.theorem.name for row in comparison.rows] == NAMES
     reasons = {row.theorem.name: row.outcome for row in comparison.rows if isinstance(row.outcome, str)}
     assert set(reasons) == {
@@ -131,19 +131,19 @@ def test_the_tightest_is_the_least_and_the_first_of_equals():
     comparison = compare(response(*[0.1] * 30), delta=1e-6)
     assert comparison.tightest is not None
     assert comparison.tightest.outcome.upper == min(bounds.upper for bounds in totals(comparison).values())
-    nothing = compare(Plan((Step((PureDP(0.0),), times=3),)), delta=0.0)
+    nothing = compare(Schedule((Part((PureDP(0.0),), times=3),)), delta=0.0)
     assert nothing.tightest is not None
     assert nothing.tightest.theorem.name == "basic"
 
 
 def test_where_nothing_applies_nothing_is_tightest():
-    comparison = compare(Plan((Step((ApproximateDP(1.0, 1e-3),)),)), delta=1e-6)
+    comparison = compare(Schedule((Part((ApproximateDP(1.0, 1e-3),)),)), delta=1e-6)
     assert comparison.tightest is None
     assert "0.001" in str(comparison.rows[0].outcome)
 
 
 def test_at_delta_0_a_pure_plan_is_its_sum():
-    found = totals(compare(Plan((Step((PureDP(0.1),), times=3), Step((PureDP(0.5),)))), delta=0.0))
+    found = totals(compare(Schedule((Part((PureDP(0.1),), times=3), Part((PureDP(0.5),)))), delta=0.0))
     assert found["basic"] == Total(0.8, 0.8, two_sided=True)
     assert found["optimal_mixed"] == Total(0.8, 0.8, two_sided=True)
     assert found["profile"].upper == pytest.approx(0.8, rel=1e-9)
@@ -157,7 +157,7 @@ def test_delta_is_a_probability_below_1(delta):
 
 
 def test_numbers_beyond_floats_are_told_not_raised():
-    comparison = compare(Plan((Step((PureDP(1e308),), times=10),)), delta=1e-6)
+    comparison = compare(Schedule((Part((PureDP(1e308),), times=10),)), delta=1e-6)
     assert all(isinstance(row.outcome, str) and row.outcome for row in comparison.rows)
 
 
@@ -186,7 +186,7 @@ ORDER = re.compile(r"if order [\d.]+ is fixed in advance")
     ],
 )
 def test_which_totals_may_decide_when_to_stop(step, valid, conditional):
-    rows = {row.theorem.name: row for row in compare(read_plan([{**step, "times": 5}]), delta=1e-6).rows}
+    rows = {row.theorem.name: row for row in compare(read_schedule([{**step, "times": 5}]), delta=1e-6).rows}
     assert {name for name, row in rows.items() if row.adaptive.valid} == valid
     assert {name for name, row in rows.items() if row.adaptive.condition == SHARES} == conditional
     for name in ("renyi", "renyi_as_published"):
@@ -195,7 +195,7 @@ def test_which_totals_may_decide_when_to_stop(step, valid, conditional):
 
 
 def test_no_total_decides_anything_where_there_is_none():
-    rows = compare(Plan((Step((ApproximateDP(1.0, 1e-3),)),)), delta=1e-6).rows
+    rows = compare(Schedule((Part((ApproximateDP(1.0, 1e-3),)),)), delta=1e-6).rows
     assert {row.adaptive for row in rows} == {NO}
 
 
@@ -203,11 +203,11 @@ def test_no_total_decides_anything_where_there_is_none():
 
 
 def test_the_interval_for_different_steps_is_as_narrow_as_asked_for():
-    plan = Plan(tuple(Step((PureDP(0.01 + 0.19 * ((i * 0.618034) % 1)),)) for i in range(60)))
-    wide, narrow = (totals(compare(plan, delta=1e-6, error=error))["optimal_mixed"] for error in (1.0, 0.005))
+    schedule = Schedule(tuple(Part((PureDP(0.01 + 0.19 * ((i * 0.618034) % 1)),)) for i in range(60)))
+    wide, narrow = (totals(compare(schedule, delta=1e-6, error=error))["optimal_mixed"] for error in (1.0, 0.005))
     assert narrow.width <= 0.005 < wide.width <= 1.0
     assert wide.lower <= narrow.lower <= narrow.upper <= wide.upper
-    assert totals(compare(plan, delta=1e-6))["optimal_mixed"] == optimal_mixed(plan, 1e-6, error=ERROR)
+    assert totals(compare(schedule, delta=1e-6))["optimal_mixed"] == optimal_mixed(schedule, 1e-6, error=ERROR)
 
 
 @pytest.mark.parametrize("error", [0, -0.1, math.nan, math.inf, True, "0.05"])
@@ -220,10 +220,10 @@ def test_an_error_is_a_number_above_0(error):
 
 
 def test_a_random_plan_is_compared_by_its_inner_promises_and_carries_gamma():
-    steps = read_plan([{"response": {"epsilon": 0.1}, "times": 20}]).steps
-    plain = compare(Plan(steps), delta=1e-6)
-    step = Step(tuple(RandomDP(promise, 0.001) for promise in steps[0].promises), times=20, stated=steps[0].stated)
-    random = compare(Plan((step,)), delta=1e-6)
+    steps = read_schedule([{"response": {"epsilon": 0.1}, "times": 20}]).parts
+    plain = compare(Schedule(steps), delta=1e-6)
+    step = Part(tuple(RandomDP(promise, 0.001) for promise in steps[0].promises), times=20, stated=steps[0].stated)
+    random = compare(Schedule((step,)), delta=1e-6)
     assert plain.gamma is None
     assert random.gamma == 0.02
     assert {row.adaptive for row in random.rows} == {NO}
@@ -233,8 +233,8 @@ def test_a_random_plan_is_compared_by_its_inner_promises_and_carries_gamma():
 
 
 def test_one_random_step_makes_the_whole_random():
-    plan = Plan((Step((RandomDP(PureDP(0.1), 0.25),), times=2), Step((PureDP(0.5),))))
-    comparison = compare(plan, delta=0.0)
+    schedule = Schedule((Part((RandomDP(PureDP(0.1), 0.25),), times=2), Part((PureDP(0.5),))))
+    comparison = compare(schedule, delta=0.0)
     assert comparison.gamma == 0.5
     assert totals(comparison)["random_union"].upper == 0.7
 
@@ -255,28 +255,30 @@ def test_one_random_step_makes_the_whole_random():
     ],
 )
 def test_the_mass_at_infinity_is_kept_apart(promises, mass):
-    assert infinite_mass(Plan((Step(promises),))) == pytest.approx(mass, rel=1e-12)
+    assert infinite_mass(Schedule((Part(promises),))) == pytest.approx(mass, rel=1e-12)
 
 
 def test_masses_at_infinity_combine_as_independent_accidents():
-    plan = Plan((Step((ApproximateDP(1.0, 0.1),), times=2), Step((ApproximateDP(0.5, 0.5),)), Step((PureDP(1.0),))))
-    assert infinite_mass(plan) == pytest.approx(1 - 0.81 * 0.5, rel=1e-12)
-    assert infinite_mass(Plan((Step((ApproximateDP(1.0, 1.0),)),))) == 1.0
+    schedule = Schedule(
+        (Part((ApproximateDP(1.0, 0.1),), times=2), Part((ApproximateDP(0.5, 0.5),)), Part((PureDP(1.0),)))
+    )
+    assert infinite_mass(schedule) == pytest.approx(1 - 0.81 * 0.5, rel=1e-12)
+    assert infinite_mass(Schedule((Part((ApproximateDP(1.0, 1.0),)),))) == 1.0
 
 
 # Curves
 
 
 def test_a_curve_is_the_comparison_of_one_theorem_at_many_deltas():
-    plan = response(*[0.2] * 12)
+    schedule = response(*[0.2] * 12)
     deltas = [1e-9, 1e-6, 1e-3]
-    points = curve(plan, theorem=named("optimal_equal"), deltas=deltas)
+    points = curve(schedule, theorem=named("optimal_equal"), deltas=deltas)
     assert [point.delta for point in points] == deltas
-    assert points[1].rows[0] in compare(plan, delta=1e-6).rows
+    assert points[1].rows[0] in compare(schedule, delta=1e-6).rows
     falling = [totals(point)["optimal_equal"].upper for point in points]
     assert falling == sorted(falling, reverse=True)
 
 
 def test_a_curve_of_a_random_plan_carries_gamma():
-    plan = Plan((Step((RandomDP(PureDP(0.1), 0.25),)),))
-    assert [point.gamma for point in curve(plan, theorem=named("basic"), deltas=[0.0, 0.1])] == [0.25, 0.25]
+    schedule = Schedule((Part((RandomDP(PureDP(0.1), 0.25),)),))
+    assert [point.gamma for point in curve(schedule, theorem=named("basic"), deltas=[0.0, 0.1])] == [0.25, 0.25]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitr.accounting.curves import LaplaceMoments, SampledGaussian
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.views import (
     Inapplicable,
     _on_sample,
@@ -62,7 +62,7 @@ SEEN = {
 @pytest.mark.parametrize("promise", SEEN, ids=lambda promise: type(promise).__name__)
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_is_implied_or_refused_with_a_reason(promise, name):
-    step = Step((promise,))
+    step = Part((promise,))
     if name in SEEN[promise]:
         seen = VIEWS[name](step)
         assert promise == seen or promise.covers(seen)
@@ -74,11 +74,11 @@ def test_a_view_is_implied_or_refused_with_a_reason(promise, name):
 
 def test_the_reason_for_moments_of_an_approximate_promise():
     with pytest.raises(Inapplicable, match=r"an approximate promise bounds no moment of the loss.*probability δ"):
-        as_renyi(Step((APPROXIMATE,)))
+        as_renyi(Part((APPROXIMATE,)))
 
 
 def test_the_best_promise_is_taken():
-    step = Step((PureDP(2.0), GaussianDP(0.1), PureDP(1.0), ZeroConcentratedDP(9.0)))
+    step = Part((PureDP(2.0), GaussianDP(0.1), PureDP(1.0), ZeroConcentratedDP(9.0)))
     assert as_pure(step) == PureDP(1.0)
     assert as_gaussian(step) == GaussianDP(0.1)
     assert as_zero_concentrated(step) == ZeroConcentratedDP(0.005)
@@ -87,58 +87,58 @@ def test_the_best_promise_is_taken():
 
 
 def test_moments_of_several_promises_are_the_least_at_each_order():
-    step = Step((PureDP(1.0), RenyiDP(LaplaceMoments(1.0)), ZeroConcentratedDP(0.01)))
+    step = Part((PureDP(1.0), RenyiDP(LaplaceMoments(1.0)), ZeroConcentratedDP(0.01)))
     curve = as_renyi(step).curve
     assert curve(2.0) == 0.02
     assert curve(1000.0) == LaplaceMoments(1.0)(1000.0) < 1.0
 
 
 def test_equal_curves_are_one():
-    assert as_renyi(Step((PURE, PURE.to_renyi()))) == PURE.to_renyi()
+    assert as_renyi(Part((PURE, PURE.to_renyi()))) == PURE.to_renyi()
 
 
 def test_stated_points_without_delta_are_pure():
-    assert as_pure(Step((ApproximateDP(0.5, 0.0),))) == PURE
-    assert as_pure(Step((PrivacyProfile(((0.1, 0.1), (0.5, 0.0))),))) == PURE
+    assert as_pure(Part((ApproximateDP(0.5, 0.0),))) == PURE
+    assert as_pure(Part((PrivacyProfile(((0.1, 0.1), (0.5, 0.0))),))) == PURE
 
 
 def test_at_a_larger_delta_an_approximate_promise_says_more():
-    assert as_approximate(Step((APPROXIMATE,)), delta=1e-6) == APPROXIMATE
-    assert as_approximate(Step((APPROXIMATE,)), delta=1e-2).epsilon < 0.5
+    assert as_approximate(Part((APPROXIMATE,)), delta=1e-6) == APPROXIMATE
+    assert as_approximate(Part((APPROXIMATE,)), delta=1e-2).epsilon < 0.5
     with pytest.raises(Inapplicable, match="1e-06"):
-        as_approximate(Step((APPROXIMATE,)), delta=1e-7)
+        as_approximate(Part((APPROXIMATE,)), delta=1e-7)
 
 
 @pytest.mark.parametrize("promise", [CONCENTRATED, ZERO, RENYI, GAUSSIAN])
 def test_a_tail_without_end_needs_a_delta(promise):
     with pytest.raises(Inapplicable, match="δ above 0"):
-        as_approximate(Step((promise,)), delta=0.0)
+        as_approximate(Part((promise,)), delta=0.0)
     with pytest.raises(Inapplicable, match="δ above 0"):
-        as_profile(Step((promise,)), floor=0.0)
+        as_profile(Part((promise,)), floor=0.0)
 
 
 @pytest.mark.parametrize("floor", [1e-3, 1e-9])
 @pytest.mark.parametrize("promise", [CONCENTRATED, ZERO, RENYI, GAUSSIAN, RenyiDP(SampledGaussian(0.1, 1.0))])
 def test_a_smooth_tail_is_seen_at_true_points_down_to_the_floor(promise, floor):
-    profile = as_profile(Step((promise,)), floor=floor)
+    profile = as_profile(Part((promise,)), floor=floor)
     assert profile.infinite_mass() == pytest.approx(floor, rel=1e-9)
-    step = Step((promise,))
+    step = Part((promise,))
     for epsilon, delta in profile.points[1::7]:
         assert epsilon >= as_approximate(step, delta=delta).epsilon * (1 - 1e-9)
 
 
 def test_the_sampled_gaussian_is_seen_at_its_exact_tail():
     promise = RenyiDP(SampledGaussian(0.1, 1.0))
-    seen = as_approximate(Step((promise,)), delta=1e-6)
+    seen = as_approximate(Part((promise,)), delta=1e-6)
     assert seen == SampledGaussian(0.1, 1.0).to_approximate(delta=1e-6)
     assert seen.epsilon < promise.to_approximate(delta=1e-6).epsilon
 
 
 def test_a_step_without_the_view_is_named():
-    plan = Plan((Step((PURE,), times=2), Step((APPROXIMATE,), name="histogram")))
+    schedule = Schedule((Part((PURE,), times=2), Part((APPROXIMATE,), name="histogram")))
     with pytest.raises(Inapplicable, match=r"^step 2 \(histogram\): an approximate"):
-        each(plan, as_renyi)
-    assert each(Plan(plan.steps[:1]), as_pure) == [(PURE, 2)]
+        each(schedule, as_renyi)
+    assert each(Schedule(schedule.parts[:1]), as_pure) == [(PURE, 2)]
 
 
 @given(st.lists(st.tuples(st.floats(0, 800), st.floats(1e-300, 1)), min_size=1, max_size=5), st.floats(1e-12, 1))
@@ -157,6 +157,6 @@ def test_points_on_a_sample_are_rounded_up_and_hardly(points, rate):
 
 def test_largest_losses_beside_the_moments_of_laplace_noise_say_nothing_more():
     noise = RenyiDP(LaplaceMoments(0.5))
-    assert as_renyi(Step((PureDP(0.5), noise, PureDP(0.6)))) == noise
-    lower = as_renyi(Step((PureDP(0.1), noise))).curve
+    assert as_renyi(Part((PureDP(0.5), noise, PureDP(0.6)))) == noise
+    lower = as_renyi(Part((PureDP(0.1), noise))).curve
     assert lower(2.0) == PureDP(0.1).to_renyi().curve(2.0)

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from sitr.accounting.plan_file import read_plan
+from sitr.accounting.schedule_file import read_schedule
 from sitr.accounting.theorems.loss import total_loss
 
 Sitr = Callable[..., Any]
@@ -47,7 +47,7 @@ def test_for_machines(sitr: Sitr, plan: Callable[[str], Path]) -> None:
     path = plan(PLAN)
     told = sitr("account", path, "--delta", 1e-6, "--json").told()
     assert list(told) == ["releases", "gamma", "epsilon", "delta", "headline", "infinite_mass", "attack"]
-    found = total_loss(read_plan(path)).epsilon(delta=1e-6)
+    found = total_loss(read_schedule(path)).epsilon(delta=1e-6)
     assert told["epsilon"] == {"lower": found.lower, "upper": found.upper}
     assert (told["headline"]["epsilon"], told["headline"]["delta"]) == (found.upper, 1e-6)
     back = sitr("account", path, "--epsilon", found.upper, "--json").told()

@@ -8,7 +8,7 @@ from flint import arb
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.theorems.optimal_equal import optimal_equal
 from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.flavors.approximate import ApproximateDP
@@ -44,7 +44,7 @@ def test_a_known_training_run(delta, epsilon, digits):
     [(0.1, 1e-8, 100, 1e-5), (1.0, 0.0, 100, 1e-5), (0.3, 1e-3, 7, 0.02), (0.1, 0.0, 10**6, 1e-6)],
 )
 def test_equal_promises_compose_as_the_optimal_theorem_says(epsilon, delta, times, total):
-    exact = optimal_equal(Plan((Step((ApproximateDP(epsilon, delta),), times=times),)), total)
+    exact = optimal_equal(Schedule((Part((ApproximateDP(epsilon, delta),), times=times),)), total)
     found = Loss.of(response(epsilon, infinite=delta), times).epsilon(delta=total)
     assert found.lower <= exact.upper
     assert exact.lower <= found.upper

@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 from flint import arb, fmpq
 
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.theorems.optimal_equal import optimal_equal
 from sitr.flavors.approximate import ApproximateDP
 from sitr.loss import search
@@ -123,7 +123,7 @@ def test_hidden_gaussians_beside_one_that_is_known(known, delta, truth):
 
 @pytest.mark.parametrize(("epsilon", "delta", "times", "total"), [(0.1, 1e-8, 100, 1e-5), (1e-3, 0.0, 10**5, 1e-9)])
 def test_equal_promises_compose_as_the_optimal_theorem_says(epsilon, delta, times, total):
-    exact = optimal_equal(Plan((Step((ApproximateDP(epsilon, delta),), times=times),)), total)
+    exact = optimal_equal(Schedule((Part((ApproximateDP(epsilon, delta),), times=times),)), total)
     for relative in (0.2, 1e-3, 1e-6):
         found, _ = answer(((response(epsilon, infinite=delta), times),), EpsilonAt(total), relative=relative)
         assert found.lower <= exact.upper

@@ -7,14 +7,14 @@ import math
 
 import pytest
 
-from sitr.accounting.plan_file import read_plan
+from sitr.accounting.schedule_file import read_schedule
 from sitr.accounting.theorems.loss import total_loss
 from sitr.accounting.training import Training
 from sitr.loss.forms.finite import response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
 from sitr.numbers import Interval
-from sitr.report.account import Account, between, plan_rows, render, training_rows
+from sitr.report.account import Account, between, render, schedule_rows, training_rows
 from sitr.report.text import as_text
 
 NOISE = Loss.of(GaussianLaw(1.0))
@@ -50,8 +50,8 @@ def test_one_of_epsilon_and_delta_is_an_interval_for_machines():
 
 
 def rows(steps, delta=1e-6):
-    plan = read_plan(steps)
-    return dict(plan_rows(plan, Account.at_delta(total_loss(plan), delta)))
+    plan = read_schedule(steps)
+    return dict(schedule_rows(plan, Account.at_delta(total_loss(plan), delta)))
 
 
 def test_exposure_outright_stands_apart():

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitr.accounting.compare import THEOREMS, Comparison, compare
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.theorems.theorem import Total
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP
@@ -22,10 +22,10 @@ from sitr.numbers import exact
 from sitr.report.comparison import LABELS, epsilon, facts, label, outright, render, tightest, to_dict
 from sitr.report.text import as_text
 
-PURE = Plan((Step((PureDP(0.1),), times=100),))
-MIXED = Plan((Step((PureDP(0.1),), times=3), Step((ApproximateDP(0.2, 1e-9),), times=2)))
-RANDOM = Plan((Step((RandomDP(PureDP(0.1), 0.001),), times=3),))
-GAUSSIAN = Plan((Step((GaussianDP(0.1),), times=3), Step((PureDP(0.1),))))
+PURE = Schedule((Part((PureDP(0.1),), times=100),))
+MIXED = Schedule((Part((PureDP(0.1),), times=3), Part((ApproximateDP(0.2, 1e-9),), times=2)))
+RANDOM = Schedule((Part((RandomDP(PureDP(0.1), 0.001),), times=3),))
+GAUSSIAN = Schedule((Part((GaussianDP(0.1),), times=3), Part((PureDP(0.1),))))
 PLANS = {"pure": PURE, "mixed": MIXED, "random": RANDOM, "gaussian": GAUSSIAN}
 
 
@@ -166,7 +166,7 @@ def test_an_infinite_mass_beyond_delta_leaves_no_epsilon(mass: float, delta: flo
 
 def test_what_is_said_of_the_infinite_mass_agrees_with_the_theorems() -> None:
     """(1, 10⁻³) at δ = 10⁻³ has ε = 1, though 1 − (1 − 10⁻³) has no float: it is shown as it was written."""
-    plan = Plan((Step((ApproximateDP(1.0, 1e-3),)),))
+    plan = Schedule((Part((ApproximateDP(1.0, 1e-3),)),))
     at = compare(plan, delta=1e-3)
     assert at.tightest is not None
     told = dict(facts(at))["outright"]
@@ -213,7 +213,7 @@ def test_for_machines(compared: dict[str, Comparison]) -> None:
 
 
 def test_if_no_theory_can_say_anything() -> None:
-    hopeless = compare(Plan((Step((ApproximateDP(0.1, 1e-3),), times=10),)), delta=1e-6)
+    hopeless = compare(Schedule((Part((ApproximateDP(0.1, 1e-3),), times=10),)), delta=1e-6)
     assert hopeless.tightest is None
     assert to_dict(hopeless)["tightest"] is None
     assert "tightest" not in as_text(render(hopeless), width=200)

@@ -10,7 +10,7 @@ import pytest
 
 from sitr.accounting import compare as accounting
 from sitr.accounting.compare import THEOREMS, Comparison, compare, named
-from sitr.accounting.plan import MOST_TIMES, Plan, Step
+from sitr.accounting.schedule import MOST_TIMES, Part, Schedule
 from sitr.accounting.theorems.theorem import Total
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
@@ -30,7 +30,7 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def plan(promise: PureDP | ApproximateDP | RandomDP, *, times: int = 100) -> Comparison:
-    return compare(Plan((Step((promise,), times=times),)), delta=1e-6)
+    return compare(Schedule((Part((promise,), times=times),)), delta=1e-6)
 
 
 def panes(picture: ET.Element) -> list[ET.Element]:
@@ -101,7 +101,7 @@ def test_places_are_what_was_asked_for() -> None:
     assert delta.comparisons[3] is comparison
     assert releases.places == tuple(100.0 * factor for factor in FACTORS)
     assert releases.comparisons[0] is comparison
-    assert releases.comparisons[2] == compare(Plan((Step((PureDP(0.1),), times=1000),)), delta=1e-6)
+    assert releases.comparisons[2] == compare(Schedule((Part((PureDP(0.1),), times=1000),)), delta=1e-6)
     for family, falling in ((delta, True), (releases, False)):
         for name in applicable(comparison):
             values = [epsilon for _, epsilon in family.curve(name)]
@@ -110,8 +110,8 @@ def test_places_are_what_was_asked_for() -> None:
 
 def test_a_plan_of_many_kinds_is_looked_at_in_fewer_places(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(accounting, "THEOREMS", (named("basic"),))
-    kinds = Plan(tuple(Step((PureDP(0.01 * i),)) for i in range(1, MANY + 2)))
-    for several, places in ((kinds, (3, 3)), (Plan(kinds.steps[1:]), (7, 5))):
+    kinds = Schedule(tuple(Part((PureDP(0.01 * i),)) for i in range(1, MANY + 2)))
+    for several, places in ((kinds, (3, 3)), (Schedule(kinds.parts[1:]), (7, 5))):
         comparison = compare(several, delta=1e-6)
         families = along_delta(comparison), along_releases(comparison)
         assert tuple(len(family.places) for family in families) == places

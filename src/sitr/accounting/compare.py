@@ -1,4 +1,4 @@
-"""All composition theorems side by side, for one plan."""
+"""All composition theorems side by side, for one schedule."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.theorems.advanced import ADVANCED
 from sitr.accounting.theorems.basic import BASIC
 from sitr.accounting.theorems.concentrated import CONCENTRATED
@@ -60,9 +60,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What each theory can prove of a plan at one δ. With `gamma`, every ε holds but for that fraction of data."""
+    """What each theory can prove of a schedule at one δ. With `gamma`, every ε holds but for that fraction of data."""
 
-    plan: Plan
+    schedule: Schedule
     delta: float
     rows: tuple[Row, ...]
     gamma: float | None
@@ -74,13 +74,13 @@ class Comparison:
         return self.rows[min(proved)[1]] if proved else None
 
 
-def compare(plan: Plan, *, delta: float, error: float = ERROR) -> Comparison:
-    """Every theorem at this δ, for a plan fixed in advance.
+def compare(schedule: Schedule, *, delta: float, error: float = ERROR) -> Comparison:
+    """Every theorem at this δ, for a schedule fixed in advance.
 
     The interval of `optimal_mixed`, where it is not exact, is to be no wider than `error`.
 
     >>> from sitr.flavors.pure import PureDP
-    >>> comparison = compare(Plan((Step((PureDP(0.1),), times=100),)), delta=1e-6)
+    >>> comparison = compare(Schedule((Part((PureDP(0.1),), times=100),)), delta=1e-6)
     >>> comparison.tightest.theorem.name, comparison.tightest.outcome.upper
     ('optimal_equal', 4.7745...)
     """
@@ -91,14 +91,16 @@ def compare(plan: Plan, *, delta: float, error: float = ERROR) -> Comparison:
             given=f"{error!r} was given.",
             do=f"Choose how wide an interval for ε may be, such as error={ERROR}; less takes longer.",
         )
-    rows = tuple(_row(theorem, plan, delta, float(error)) for theorem in THEOREMS)
-    return Comparison(plan, delta, rows, _gamma(plan))
+    rows = tuple(_row(theorem, schedule, delta, float(error)) for theorem in THEOREMS)
+    return Comparison(schedule, delta, rows, _gamma(schedule))
 
 
-def curve(plan: Plan, *, theorem: Theorem, deltas: Iterable[float]) -> tuple[Comparison, ...]:
+def curve(schedule: Schedule, *, theorem: Theorem, deltas: Iterable[float]) -> tuple[Comparison, ...]:
     """One theorem at many δ, for pictures: comparisons of one row each, so that γ is never left behind."""
     checked = [_checked(delta) for delta in deltas]
-    return tuple(Comparison(plan, delta, (_row(theorem, plan, delta, ERROR),), _gamma(plan)) for delta in checked)
+    return tuple(
+        Comparison(schedule, delta, (_row(theorem, schedule, delta, ERROR),), _gamma(schedule)) for delta in checked
+    )
 
 
 def named(name: str) -> Theorem:
@@ -117,28 +119,28 @@ def named(name: str) -> Theorem:
     )
 
 
-def infinite_mass(plan: Plan) -> float:
+def infinite_mass(schedule: Schedule) -> float:
     """The most that P(L = +∞) can be: 1 − Π(1 − δᵢ), over releases that may expose somebody outright.
 
     A release may do so with the least δ of its points, unless another of its promises bounds the loss or a moment.
 
-    >>> infinite_mass(Plan((Step((ApproximateDP(1.0, 1e-6),), times=3),)))
+    >>> infinite_mass(Schedule((Part((ApproximateDP(1.0, 1e-6),), times=3),)))
     2.99999...e-06
     """
     with ctx.workprec(192):
         finite, union = arb(0), Fraction(0)
-        for step in plan.inner.steps:
-            outright = _outright(step)
+        for part in schedule.inner.parts:
+            outright = _outright(part)
             if outright == 1.0:
                 return 1.0
-            finite += (-ball(outright)).log1p() * step.times
-            union += exact(outright) * step.times  # exact where there is but one such release
+            finite += (-ball(outright)).log1p() * part.times
+            union += exact(outright) * part.times  # exact where there is but one such release
         return max(0.0, min(upper(-finite.expm1()), upward(min(Fraction(1), union))))
 
 
-def _outright(step: Step) -> float:
+def _outright(part: Part) -> float:
     masses = []
-    for promise in step.promises:
+    for promise in part.promises:
         match promise:
             case ApproximateDP():
                 masses.append(promise.delta)
@@ -149,26 +151,26 @@ def _outright(step: Step) -> float:
     return min(masses)
 
 
-def _row(theorem: Theorem, plan: Plan, delta: float, error: float) -> Row:
+def _row(theorem: Theorem, schedule: Schedule, delta: float, error: float) -> Row:
     try:
-        bounds = _total(theorem, plan, delta, error)
+        bounds = _total(theorem, schedule, delta, error)
     except Inapplicable as none:
         return Row(theorem, none.reason)
     except ValueError as beyond:  # a promise or a bound for which there is no float
         return Row(theorem, str(beyond))
-    return Row(theorem, bounds, NO if plan.random else theorem.adaptive(plan, delta))
+    return Row(theorem, bounds, NO if schedule.random else theorem.adaptive(schedule, delta))
 
 
-def _total(theorem: Theorem, plan: Plan, delta: float, error: float) -> Total:
+def _total(theorem: Theorem, schedule: Schedule, delta: float, error: float) -> Total:
     if theorem is RANDOM_UNION:
-        return theorem.total(plan, delta)
+        return theorem.total(schedule, delta)
     if theorem is OPTIMAL_MIXED:
-        return optimal_mixed(plan.inner, delta, error=error)
-    return theorem.total(plan.inner, delta)
+        return optimal_mixed(schedule.inner, delta, error=error)
+    return theorem.total(schedule.inner, delta)
 
 
-def _gamma(plan: Plan) -> float | None:
-    return plan.gamma if plan.random else None
+def _gamma(schedule: Schedule) -> float | None:
+    return schedule.gamma if schedule.random else None
 
 
 def _checked(delta: float) -> float:

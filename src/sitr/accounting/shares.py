@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.views import as_approximate, each
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.profile import PrivacyProfile
@@ -27,47 +27,47 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """The points of a plan, and what they leave of δ; less than 0 where they leave nothing."""
+    """The points of a schedule, and what they leave of δ; less than 0 where they leave nothing."""
 
     points: tuple[Point, ...]
     slack: Fraction
 
     @property
     def whole(self) -> bool:
-        """Is nothing known of any step beyond its point? Then what is exact for the points is exact for the plan."""
+        """Do the points imply every promise? Then a result that is exact for the points is exact for the schedule."""
         return all(point.whole for point in self.points)
 
 
 @lru_cache(maxsize=16)
-def shared(plan: Plan, *, delta: float, part: Fraction = Fraction(1, 2)) -> Shares:
+def shared(schedule: Schedule, *, delta: float, part: Fraction = Fraction(1, 2)) -> Shares:
     """Choose one point for each step; any choice that does not look at answers is sound.
 
     A step with stated points (pure, approximate, profile) is seen at one of them, never between them. First each gets
     its least δ. Of the rest, `part` is divided equally among the releases that can use more: those bounded by moments
     or by a Gaussian, at exactly their share, and profiles, at the least ε within it. The remainder is the slack.
 
-    >>> shared(Plan((Step((PureDP(0.1),), times=10),)), delta=1e-6).points
+    >>> shared(Schedule((Part((PureDP(0.1),), times=10),)), delta=1e-6).points
     (Point(epsilon=0.1, delta=0.0, times=10, whole=True),)
     """
-    stated = [(_stated(step), step.times) for step in plan.steps]
+    stated = [(_stated(part), part.times) for part in schedule.parts]
     least = sum((exact(points[-1][1]) * times for points, times in stated if points), Fraction(0))
     rest = max(Fraction(0), exact(delta) - least)
     flexible = sum(times for points, times in stated if len(points) != 1)
     share = part * rest / flexible if flexible else Fraction(0)
     # The view of equal steps is made once, so their number of times comes from the steps themselves.
-    points = tuple(replace(point, times=times) for point, times in each(plan, lambda step: _seen(step, share)))
+    points = tuple(replace(point, times=times) for point, times in each(schedule, lambda part: _seen(part, share)))
     return Shares(points, exact(delta) - sum((exact(point.delta) * point.times for point in points), Fraction(0)))
 
 
-def fixed(plan: Plan) -> bool:
+def fixed(schedule: Schedule) -> bool:
     """Has every step one stated point only, so that what it gets of δ depends on no other step?"""
-    return all(len(_stated(step)) == 1 for step in plan.steps)
+    return all(len(_stated(part)) == 1 for part in schedule.parts)
 
 
-def _stated(step: Step) -> tuple[tuple[float, float], ...]:
+def _stated(part: Part) -> tuple[tuple[float, float], ...]:
     """The points that were written down, by growing ε and falling δ."""
     points: list[tuple[float, float]] = []
-    for promise in step.promises:
+    for promise in part.promises:
         match promise:
             case PureDP(epsilon):
                 points.append((epsilon, 0.0))
@@ -78,12 +78,12 @@ def _stated(step: Step) -> tuple[tuple[float, float], ...]:
     return PrivacyProfile(tuple(points)).points if points else ()
 
 
-def _seen(step: Step, share: Fraction) -> Point:
-    stated = _stated(step)
+def _seen(part: Part, share: Fraction) -> Point:
+    stated = _stated(part)
     if not stated:
-        seen = as_approximate(step, delta=downward(share))
-        return Point(seen.epsilon, seen.delta, step.times, whole=False)
+        seen = as_approximate(part, delta=downward(share))
+        return Point(seen.epsilon, seen.delta, part.times, whole=False)
     most = exact(stated[-1][1]) + share
     epsilon, delta = next(point for point in stated if exact(point[1]) <= most)
     promise: Promise = PrivacyProfile(((epsilon, delta),)) if delta else PureDP(epsilon)
-    return Point(epsilon, delta, step.times, all(promise.covers(other) for other in step.promises))
+    return Point(epsilon, delta, part.times, all(promise.covers(other) for other in part.promises))

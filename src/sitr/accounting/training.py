@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sitr.accounting.plan import MOST_TIMES
+from sitr.accounting.schedule import MOST_TIMES
 from sitr.errors import InvalidPromise
 from sitr.flavors.promise import count
 from sitr.loss.loss import Loss

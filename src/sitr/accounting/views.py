@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from sitr.accounting.curves import LaplaceMoments, Least, SampledGaussian
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.schedule import Part, Schedule
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
@@ -32,82 +32,82 @@ class Inapplicable(Exception):
         self.reason = reason
 
 
-def as_pure(step: Step) -> PureDP:
+def as_pure(part: Part) -> PureDP:
     """The largest loss, where there is one.
 
-    >>> as_pure(Step((PureDP(0.5), RenyiDP.at({2: 0.1}))))
+    >>> as_pure(Part((PureDP(0.5), RenyiDP.at({2: 0.1}))))
     PureDP(epsilon=0.5)
     """
-    return min(_all(step, _pure), key=lambda promise: promise.epsilon)
+    return min(_all(part, _pure), key=lambda promise: promise.epsilon)
 
 
-def as_approximate(step: Step, *, delta: float) -> ApproximateDP:
+def as_approximate(part: Part, *, delta: float) -> ApproximateDP:
     """The least ε at this δ.
 
-    >>> as_approximate(Step((GaussianDP(1.0), PureDP(9.0))), delta=1e-6)
+    >>> as_approximate(Part((GaussianDP(1.0), PureDP(9.0))), delta=1e-6)
     ApproximateDP(epsilon=4.8865..., delta=1e-06)
     """
-    return min(_all(step, lambda promise: _approximate(promise, delta)), key=lambda promise: promise.epsilon)
+    return min(_all(part, lambda promise: _approximate(promise, delta)), key=lambda promise: promise.epsilon)
 
 
-def as_profile(step: Step, *, floor: float, places: int = 64) -> PrivacyProfile:
+def as_profile(part: Part, *, floor: float, places: int = 64) -> PrivacyProfile:
     """All (ε, δ) that are known, down to δ = floor where a tail has no end; moments count only where nothing else does.
 
     A smooth tail is looked at in so many places; more cost time, not soundness.
     """
     try:
-        found = _all(step, lambda promise: _profile(promise, floor, places))
+        found = _all(part, lambda promise: _profile(promise, floor, places))
     except Inapplicable:
-        found = _all(step, lambda promise: _profile_of_moments(promise, floor, max(2, places // 4)))
+        found = _all(part, lambda promise: _profile_of_moments(promise, floor, max(2, places // 4)))
     return (
         found[0] if len(found) == 1 else PrivacyProfile(tuple(point for profile in found for point in profile.points))
     )
 
 
-def as_concentrated(step: Step) -> ConcentratedDP:
+def as_concentrated(part: Part) -> ConcentratedDP:
     """Mean and spread of the loss; of several, the one with the least spread."""
-    return min(_all(step, _concentrated), key=lambda promise: (promise.tau, promise.mu))
+    return min(_all(part, _concentrated), key=lambda promise: (promise.tau, promise.mu))
 
 
-def as_zero_concentrated(step: Step) -> ZeroConcentratedDP:
+def as_zero_concentrated(part: Part) -> ZeroConcentratedDP:
     """A line above all moments; of several, the one that is lowest at order 2.
 
-    >>> as_zero_concentrated(Step((GaussianDP(0.5),)))
+    >>> as_zero_concentrated(Part((GaussianDP(0.5),)))
     ZeroConcentratedDP(rho=0.125)
     """
-    return min(_all(step, _zero_concentrated), key=lambda promise: 2 * exact(promise.rho) + exact(promise.xi))
+    return min(_all(part, _zero_concentrated), key=lambda promise: 2 * exact(promise.rho) + exact(promise.xi))
 
 
-def as_renyi(step: Step) -> RenyiDP:
+def as_renyi(part: Part) -> RenyiDP:
     """The least curve above all moments: of several, at each order the lowest."""
-    found = tuple(dict.fromkeys(promise.curve for promise in _all(step, _renyi)))
+    found = tuple(dict.fromkeys(promise.curve for promise in _all(part, _renyi)))
     # Laplace noise is one way to keep its largest loss, so that its own moments are lower than those of all ways.
     least = min((curve.epsilon for curve in found if isinstance(curve, LaplaceMoments)), default=math.inf)
     curves = tuple(curve for curve in found if not (isinstance(curve, Response) and curve.epsilon >= least))
     return RenyiDP(curves[0] if len(curves) == 1 else Least(curves))
 
 
-def as_gaussian(step: Step) -> GaussianDP:
+def as_gaussian(part: Part) -> GaussianDP:
     """The least Gaussian that is as hard to tell apart."""
-    return min(_all(step, _gaussian), key=lambda promise: promise.mu)
+    return min(_all(part, _gaussian), key=lambda promise: promise.mu)
 
 
-def each(plan: Plan, view: Callable[[Step], Flavor]) -> list[tuple[Flavor, int]]:
+def each(schedule: Schedule, view: Callable[[Part], Flavor]) -> list[tuple[Flavor, int]]:
     """Every step in one flavor, with its number of times; a step that has no such view is named."""
     seen: dict[tuple[Promise, ...], Flavor] = {}
-    for place, step in enumerate(plan.steps, start=1):
+    for place, part in enumerate(schedule.parts, start=1):
         try:
-            if step.promises not in seen:
-                seen[step.promises] = view(step)
+            if part.promises not in seen:
+                seen[part.promises] = view(part)
         except Inapplicable as none:
-            raise Inapplicable(f"step {place}{f' ({step.name})' if step.name else ''}: {none.reason}") from None
-    return [(seen[step.promises], step.times) for step in plan.steps]
+            raise Inapplicable(f"step {place}{f' ({part.name})' if part.name else ''}: {none.reason}") from None
+    return [(seen[part.promises], part.times) for part in schedule.parts]
 
 
-def _all(step: Step, arrow: Callable[[Promise], Flavor]) -> list[Flavor]:
+def _all(part: Part, arrow: Callable[[Promise], Flavor]) -> list[Flavor]:
     """What the arrow makes of the promises that it knows; if it knows none, the reason given for the first."""
     found, reasons = [], []
-    for promise in step.promises:
+    for promise in part.promises:
         try:
             found.append(arrow(promise))
         except Inapplicable as none:

@@ -1,4 +1,4 @@
-"""`sitr account`: what all releases of a plan lose together, as an interval that is proved."""
+"""`sitr account`: what all releases of a schedule lose together, as an interval that is proved."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sitr.cli.progress import working
 from sitr.cli.terminal import BadUsage, console, say_json
 
 if TYPE_CHECKING:
-    from sitr.accounting.plan import Plan
+    from sitr.accounting.schedule import Schedule
     from sitr.loss.loss import Loss
     from sitr.report.account import Account, Rows
 
@@ -22,25 +22,25 @@ Plot = Annotated[Path | None, typer.Option(help="Draw δ at each ε, and ε alon
 
 
 def account(
-    plan: Annotated[Path, typer.Argument(metavar="PLAN", help="A YAML file: what is released, and how often.")],
+    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="A YAML file: what is released, and how often.")],
     delta: Annotated[float | None, typer.Option(help="Tell ε at this δ, such as 1e-5.")] = None,
     epsilon: Annotated[float | None, typer.Option(help="Tell δ at this ε, such as 1.")] = None,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Tell what a plan loses in all, and what an attacker can do with it.
+    """Tell what a schedule loses in all, and what an attacker can do with it.
 
-    Both ends of every interval are proved, numerical errors included. The plan is taken as fixed in advance.
+    Both ends of every interval are proved, numerical errors included. The schedule is taken as fixed in advance.
 
-    Example: sitr account plan.yaml --delta 1e-5 --plot loss.svg
+    Example: sitr account schedule.yaml --delta 1e-5 --plot loss.svg
     """
-    from sitr.accounting.plan_file import read_plan
-    from sitr.report.account import Account, plan_rows
+    from sitr.accounting.schedule_file import read_schedule
+    from sitr.report.account import Account, schedule_rows
     from sitr.report.comparison import random_dict
 
     if plot is not None:
         check_plot(plot)
-    read = read_plan(str(plan))
+    read = read_schedule(str(schedule))
     loss = _loss(read)
     with working("Adding losses", quiet=as_json):
         if delta is not None and epsilon is None:
@@ -56,7 +56,7 @@ def account(
     gamma: dict[str, object] = {"releases": read.releases, "gamma": read.gamma if read.random else None}
     gamma |= random_dict(read) if read.random else {}
     told = found.to_dict(gamma=read.gamma if read.random else None)
-    tell(found.headline(), plan_rows(read, found), gamma | told, as_json=as_json)
+    tell(found.headline(), schedule_rows(read, found), gamma | told, as_json=as_json)
     draw(found, plot, as_json=as_json)
 
 
@@ -85,15 +85,15 @@ def draw(account: Account, plot: Path | None, *, as_json: bool) -> None:
         console().print(f"Written: {plot}", soft_wrap=True)
 
 
-def _loss(plan: Plan) -> Loss:
+def _loss(schedule: Schedule) -> Loss:
     from sitr.accounting.theorems.loss import total_loss
     from sitr.accounting.views import Inapplicable
 
     try:
-        return total_loss(plan)
+        return total_loss(schedule)
     except Inapplicable as none:
         raise BadUsage(
-            wanted="A plan was wanted in which the law of every loss is known.",
+            wanted="A schedule was wanted in which the law of every loss is known.",
             given=f"In {none.reason}.",
             do="State the mechanism instead of a bound on its moments, or use sitr compare.",
         ) from None

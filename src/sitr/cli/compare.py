@@ -1,4 +1,4 @@
-"""`sitr compare`: what each composition theorem proves of a plan, or of a ledger."""
+"""`sitr compare`: what each composition theorem proves of a schedule, or of a ledger."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitr.cli.options import Json, Ledger
 from sitr.cli.terminal import BadUsage, FileError, console, say_json
 
 if TYPE_CHECKING:
-    from sitr.accounting.plan import Plan
+    from sitr.accounting.schedule import Schedule
 
 ERROR = 0.05
 """As `sitr.accounting.compare` has it, which is slow to import."""
@@ -20,8 +20,8 @@ ERROR = 0.05
 
 def compare(
     delta: Annotated[float, typer.Option(help="How rarely the total may fail, such as 1e-6.")],
-    plan: Annotated[
-        Path | None, typer.Argument(metavar="PLAN", help="A YAML file: what is released, and how often.")
+    schedule: Annotated[
+        Path | None, typer.Argument(metavar="SCHEDULE", help="A YAML file: what is released, and how often.")
     ] = None,
     error: Annotated[float, typer.Option(help="How wide the interval of optimal_mixed may be.")] = ERROR,
     ledger: Ledger = None,
@@ -29,12 +29,12 @@ def compare(
     plot: Annotated[Path | None, typer.Option(help="Draw the theories to an .svg file; takes a while.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare what all theories prove of a plan, or of what a ledger has recorded so far.
+    """Compare what all theories prove of a schedule, or of what a ledger has recorded so far.
 
-    A plan is taken as fixed in advance; the table says which totals stay valid when parameters are chosen after
+    A schedule is taken as fixed in advance; the table says which totals stay valid when parameters are chosen after
     earlier answers, as they are in a ledger.
 
-    Example: sitr compare plan.yaml --delta 1e-6 --plot plan.svg
+    Example: sitr compare schedule.yaml --delta 1e-6 --plot schedule.svg
     """
     from sitr.accounting.compare import compare as compared
     from sitr.report import comparison as told
@@ -43,7 +43,7 @@ def compare(
     if plot is not None:
         check_plot(plot)
     recorded = ledger is not None
-    found = compared(_releases(plan, ledger, dataset), delta=delta, error=error)
+    found = compared(_releases(schedule, ledger, dataset), delta=delta, error=error)
     if as_json:
         say_json(told.to_dict(found, recorded=recorded))
     else:
@@ -59,23 +59,25 @@ def compare(
             console().print(f"Written: {plot}", soft_wrap=True)
 
 
-def _releases(plan: Path | None, ledger: Path | None, dataset: str | None) -> Plan:
-    """What is compared: a file's plan, or the charges to one data set."""
-    if (plan is None) == (ledger is None):
+def _releases(schedule: Path | None, ledger: Path | None, dataset: str | None) -> Schedule:
+    """What is compared: a file's schedule, or the charges to one data set."""
+    if (schedule is None) == (ledger is None):
         raise BadUsage(
-            wanted="Either a plan's file or --ledger is compared.",
-            given="Both were given." if plan else "Neither was given.",
-            do="Write sitr compare plan.yaml --delta 1e-6, or sitr compare --ledger sitr.db --delta 1e-6.",
+            wanted="Either a schedule's file or --ledger is compared.",
+            given="Both were given." if schedule else "Neither was given.",
+            do="Write sitr compare schedule.yaml --delta 1e-6, or sitr compare --ledger sitr.db --delta 1e-6.",
         )
     if ledger is None:
-        from sitr.accounting.plan_file import read_plan
+        from sitr.accounting.schedule_file import read_schedule
 
         if dataset is not None:
             raise BadUsage(
-                wanted="--dataset belongs to --ledger.", given="A plan's file was given.", do="Leave one of them out."
+                wanted="--dataset belongs to --ledger.",
+                given="A schedule's file was given.",
+                do="Leave one of them out.",
             )
-        return read_plan(str(plan))
-    from sitr.ledger.plan import recorded
+        return read_schedule(str(schedule))
+    from sitr.ledger.schedule import recorded
     from sitr.ledger.sql import SqlLedger
 
     kept = SqlLedger(ledger, create=False)

@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from sitr.accounting.plan import Plan
+from sitr.accounting.schedule import Schedule
 from sitr.accounting.training import Training
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.random import RandomDP
@@ -62,7 +62,7 @@ class Account:
         return f"{symbol} {between(self.found)} at {given}"
 
     def reading(self, *, gamma: float | None = None) -> Headline | None:
-        """The (ε, δ) that is proved, as in all reports; None if there is no such ε. A plan may have a γ, too."""
+        """The (ε, δ) that is proved, as in all reports; None if there is no such ε. A schedule may have a γ, too."""
         epsilon = self.found.upper if self.epsilon is None else self.epsilon
         if epsilon == math.inf:
             return None
@@ -108,23 +108,23 @@ def render(headline: str, rows: Iterable[tuple[str, str]]) -> RenderableType:
     return Group(Text(headline, style="bold"), grid)
 
 
-def plan_rows(plan: Plan, account: Account) -> Rows:
+def schedule_rows(schedule: Schedule, account: Account) -> Rows:
     """What is released, what an attacker can do, whom ε does not protect, and γ.
 
-    Where a plan protects but a random newcomer, no attack on you is bounded.
+    Where a schedule protects but a random newcomer, no attack on you is bounded.
     """
     rows = [
-        ("releases", f"{counted(plan.releases, 'release')} in {counted(len(plan.steps), 'step')}."),
-        *(() if plan.random else (*_meaning(account), *account.attack.words())),
+        ("releases", f"{counted(schedule.releases, 'release')} in {counted(len(schedule.parts), 'step')}."),
+        *(() if schedule.random else (*_meaning(account), *account.attack.words())),
         ("outright", outright(account.loss.infinite_mass(), delta=account.largest_delta)),
     ]
-    if plan.random:
-        rows.append(("random", random_words(plan)))
+    if schedule.random:
+        rows.append(("random", random_words(schedule)))
     return tuple(rows)
 
 
 def _meaning(account: Account) -> Rows:
-    """What the (ε, δ) of a plan means; nothing where there is none."""
+    """What the (ε, δ) of a schedule means; nothing where there is none."""
     if (headline := account.reading()) is None:
         return ()
     points = ((headline.epsilon, headline.delta),)

@@ -1,6 +1,6 @@
 """Composition theorems side by side: as a table for people, as a dictionary for machines.
 
-A comparison is of a plan, fixed in advance, or of what a ledger has `recorded`: releases that were chosen one after
+A comparison is of a schedule, fixed in advance, or of what a ledger has `recorded`: releases that were chosen one after
 another. For those the tightest theorem is the tightest one that stays valid then.
 """
 
@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sitr.accounting.compare import Comparison, Row, infinite_mass
-from sitr.accounting.plan import Plan
+from sitr.accounting.schedule import Schedule
 from sitr.accounting.theorems.theorem import Total
 from sitr.report.figures import about, at_least, at_most, chance, counted, visible
 from sitr.report.words import exceptions
@@ -90,13 +90,13 @@ def render(comparison: Comparison, *, recorded: bool = False) -> RenderableType:
 
 def facts(comparison: Comparison, *, recorded: bool = False) -> tuple[tuple[str, str], ...]:
     """What no single line says: how many releases there are, how they were chosen, outright failures, and γ."""
-    plan = comparison.plan
-    told = [("releases", f"{counted(plan.releases, 'release')} in {counted(len(plan.steps), 'step')}.")]
+    schedule = comparison.schedule
+    told = [("releases", f"{counted(schedule.releases, 'release')} in {counted(len(schedule.parts), 'step')}.")]
     if recorded:
         told.append(("adaptive", ADAPTIVE))
     told.append(("outright", outright(_mass(comparison), delta=comparison.delta, random=comparison.gamma is not None)))
     if comparison.gamma is not None:
-        told.append(("random", random_words(comparison.plan)))
+        told.append(("random", random_words(comparison.schedule)))
     return tuple(told)
 
 
@@ -112,14 +112,14 @@ RANDOM = (
 )
 
 
-def random_dict(plan: Plan) -> dict[str, object]:
-    """What the γ of a plan rests on, and where it comes from, for machines."""
-    return {"gamma_basis": plan.basis.value, "gamma_parts": dict(plan.parts)}
+def random_dict(schedule: Schedule) -> dict[str, object]:
+    """What the γ of a schedule rests on, and where it comes from, for machines."""
+    return {"gamma_basis": schedule.basis.value, "gamma_parts": dict(schedule.gamma_parts)}
 
 
-def random_words(plan: Plan) -> str:
-    """The γ of a plan, where it comes from, what it rests on, and whom it is about."""
-    return f"{exceptions(plan.gamma, plan.basis, plan.parts)}: {RANDOM}"
+def random_words(schedule: Schedule) -> str:
+    """The γ of a schedule, where it comes from, what it rests on, and whom it is about."""
+    return f"{exceptions(schedule.gamma, schedule.basis, schedule.gamma_parts)}: {RANDOM}"
 
 
 def outright(mass: float, *, delta: float, random: bool = False) -> str:
@@ -146,7 +146,7 @@ def outright(mass: float, *, delta: float, random: bool = False) -> str:
 
 def _mass(comparison: Comparison) -> float:
     """The most that P(L = +∞) can be; no more than δ where some ε holds at δ."""
-    mass = infinite_mass(comparison.plan)
+    mass = infinite_mass(comparison.schedule)
     return mass if comparison.tightest is None else min(mass, comparison.delta)
 
 
@@ -166,8 +166,8 @@ def to_dict(comparison: Comparison, *, recorded: bool = False) -> dict[str, obje
     return {
         "delta": comparison.delta,
         "gamma": comparison.gamma,
-        **(random_dict(comparison.plan) if comparison.gamma is not None else {}),
-        "releases": comparison.plan.releases,
+        **(random_dict(comparison.schedule) if comparison.gamma is not None else {}),
+        "releases": comparison.schedule.releases,
         "recorded": recorded,
         "infinite_mass": _mass(comparison),
         "tightest": best.theorem.name if best is not None else None,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sitr.accounting.compare import Comparison, compare
-from sitr.accounting.plan import MOST_TIMES, Plan
+from sitr.accounting.schedule import MOST_TIMES, Schedule
 from sitr.accounting.theorems.theorem import Total
 from sitr.numbers import exact
 from sitr.report.comparison import label
@@ -21,11 +21,11 @@ COLOURS = (BLUE, ORANGE, "#3d9a35", "#b0468f", GREY, "#c4402b")
 DASHES = ("", "7 4", "2 4")
 
 FACTORS = (1, 3, 10, 30, 100)
-"""How many times the whole plan, in the picture along the number of releases."""
+"""How many times the whole schedule, in the picture along the number of releases."""
 DECADES = range(-3, 4)
 """By which powers of ten δ is varied."""
 MANY = 50
-"""A plan with more kinds of steps takes seconds at each place: it is looked at where the axes begin, halve and end."""
+"""A schedule with more kinds of steps takes seconds per point: only the ends and the middle of an axis are computed."""
 
 _EDGE, _LEFT, _WIDTH, _HEIGHT = 1.0, 9.0, 89.0, 240
 _HEAD, _FOOT, _GAP = 40, 34, 18
@@ -52,19 +52,23 @@ class Family:
 
 
 def along_delta(comparison: Comparison) -> Family:
-    """The same plan at several δ around that of the comparison."""
-    deltas = (float(exact(comparison.delta) * Fraction(10) ** power) for power in _thinned(DECADES, comparison.plan))
+    """The same schedule at several δ around that of the comparison."""
+    deltas = (
+        float(exact(comparison.delta) * Fraction(10) ** power) for power in _thinned(DECADES, comparison.schedule)
+    )
     kept = tuple(delta for delta in deltas if 1e-300 < delta <= max(comparison.delta, 0.1))
-    found = tuple(comparison if delta == comparison.delta else compare(comparison.plan, delta=delta) for delta in kept)
+    found = tuple(
+        comparison if delta == comparison.delta else compare(comparison.schedule, delta=delta) for delta in kept
+    )
     return Family("Total ε at each δ", "δ", kept, found, lambda value: at_most(value, digits=2))
 
 
 def along_releases(comparison: Comparison) -> Family:
-    """The same plan once, three times and more often, at the δ of the comparison."""
-    largest = max(step.times for step in comparison.plan.steps)
+    """The same schedule once, three times and more often, at the δ of the comparison."""
+    largest = max(part.times for part in comparison.schedule.parts)
     plans = [
-        Plan(tuple(replace(step, times=step.times * factor) for step in comparison.plan.steps))
-        for factor in _thinned(FACTORS, comparison.plan)
+        Schedule(tuple(replace(part, times=part.times * factor) for part in comparison.schedule.parts))
+        for factor in _thinned(FACTORS, comparison.schedule)
         if largest * factor <= MOST_TIMES
     ]
     found = (comparison, *(compare(longer, delta=comparison.delta) for longer in plans[1:]))
@@ -73,8 +77,8 @@ def along_releases(comparison: Comparison) -> Family:
     return Family(title, "releases", places, found, short)
 
 
-def _thinned(places: Sequence[int], plan: Plan) -> Sequence[int]:
-    many = len({step.promises for step in plan.steps}) > MANY
+def _thinned(places: Sequence[int], schedule: Schedule) -> Sequence[int]:
+    many = len({part.promises for part in schedule.parts}) > MANY
     return places[:: len(places) // 2] if many else places
 
 

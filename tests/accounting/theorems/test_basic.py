@@ -5,7 +5,7 @@ from flint import ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.theorems.basic import BASIC, basic
 from sitr.accounting.theorems.theorem import FIXED_SHARES, YES, Total
 from sitr.accounting.views import Inapplicable
@@ -27,7 +27,7 @@ steps = st.lists(
 
 
 def plan_of(parts):
-    return Plan(tuple(Step((promise,), times=times) for promise, times in parts))
+    return Schedule(tuple(Part((promise,), times=times) for promise, times in parts))
 
 
 @given(steps)
@@ -80,7 +80,7 @@ def test_stated_points_may_decide_when_to_stop_and_shares_only_if_they_are_fixed
 
 
 def test_several_promises_of_one_step_are_one_point_if_one_is_stated():
-    assert BASIC.adaptive(Plan((Step((PureDP(0.1), PureDP(0.1).to_renyi())),)), 1e-6) == YES
+    assert BASIC.adaptive(Schedule((Part((PureDP(0.1), PureDP(0.1).to_renyi())),)), 1e-6) == YES
 
 
 EPSILON, DELTA, NOISE = 10.0, 1e-6, GaussianDP(1.0)
@@ -115,9 +115,9 @@ def test_shares_that_later_releases_change_would_fail_twice_as_often_as_promised
     other = NOISE.to_approximate(delta=downward(exact(DELTA) - exact(given))).epsilon
     exposed = ApproximateDP(downward(exact(EPSILON) - exact(other)), given)
     for second in (response, exposed):
-        plan = plan_of([(NOISE, 1), (second, 1)])
-        assert basic(plan, DELTA).upper <= EPSILON
-        assert BASIC.adaptive(plan, DELTA) == FIXED_SHARES
+        schedule = plan_of([(NOISE, 1), (second, 1)])
+        assert basic(schedule, DELTA).upper <= EPSILON
+        assert BASIC.adaptive(schedule, DELTA) == FIXED_SHARES
     assert failure((edge, response), exposed) > 1.98 * ball(DELTA)
 
 
@@ -127,7 +127,7 @@ def test_with_fixed_shares_the_same_adversary_fails_no_more_often_than_promised(
     left = downward(exact(EPSILON) - exact(noise.epsilon))
     response, exposed = PureDP(left), ApproximateDP(left, downward(exact(DELTA) - exact(noise.delta)))
     for second in (response, exposed):
-        plan = plan_of([(noise, 1), (second, 1)])
-        assert basic(plan, DELTA).upper <= EPSILON
-        assert BASIC.adaptive(plan, DELTA) == YES
+        schedule = plan_of([(noise, 1), (second, 1)])
+        assert basic(schedule, DELTA).upper <= EPSILON
+        assert BASIC.adaptive(schedule, DELTA) == YES
     assert ball(DELTA) / 2 < failure((noise.epsilon, response), exposed) < ball(DELTA)

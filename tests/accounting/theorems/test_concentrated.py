@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.theorems.concentrated import CONCENTRATED, concentrated
 from sitr.accounting.theorems.theorem import NO
 from sitr.accounting.views import Inapplicable
@@ -14,23 +14,23 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 
 
 def test_means_and_squared_spreads_add():
-    plan = Plan((Step((ConcentratedDP(0.02, 0.3),), times=2), Step((ConcentratedDP(0.01, 0.4),))))
+    schedule = Schedule((Part((ConcentratedDP(0.02, 0.3),), times=2), Part((ConcentratedDP(0.01, 0.4),))))
     whole = ConcentratedDP(0.05, math.sqrt(2 * 0.09 + 0.16))
-    assert concentrated(plan, 1e-6).upper == pytest.approx(whole.to_approximate(delta=1e-6).epsilon, rel=1e-12)
+    assert concentrated(schedule, 1e-6).upper == pytest.approx(whole.to_approximate(delta=1e-6).epsilon, rel=1e-12)
 
 
 def test_never_above_the_tail_of_a_subgaussian():
-    plan = Plan((Step((PureDP(0.1),), times=100),))
+    schedule = Schedule((Part((PureDP(0.1),), times=100),))
     mean, spread = 100 * 0.1 * math.tanh(0.05), math.sqrt(100 * 0.01)
-    assert concentrated(plan, 1e-6).upper <= mean + spread * math.sqrt(2 * math.log(1e6))
+    assert concentrated(schedule, 1e-6).upper <= mean + spread * math.sqrt(2 * math.log(1e6))
 
 
 def test_it_needs_mean_spread_and_delta():
     with pytest.raises(Inapplicable, match="around its mean"):
-        concentrated(Plan((Step((ZeroConcentratedDP(0.1),)),)), 1e-6)
+        concentrated(Schedule((Part((ZeroConcentratedDP(0.1),)),)), 1e-6)
     with pytest.raises(Inapplicable, match="δ above 0"):
-        concentrated(Plan((Step((PureDP(0.1),)),)), 0.0)
+        concentrated(Schedule((Part((PureDP(0.1),)),)), 0.0)
 
 
 def test_it_is_no_stopping_rule():
-    assert CONCENTRATED.adaptive(Plan((Step((PureDP(0.1),)),)), 1e-6) == NO
+    assert CONCENTRATED.adaptive(Schedule((Part((PureDP(0.1),)),)), 1e-6) == NO

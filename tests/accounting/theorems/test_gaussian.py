@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.accounting.plan import Plan, Step
-from sitr.accounting.plan_file import read_plan
+from sitr.accounting.schedule import Part, Schedule
+from sitr.accounting.schedule_file import read_schedule
 from sitr.accounting.theorems.gaussian import GAUSSIAN, gaussian
 from sitr.accounting.theorems.theorem import YES
 from sitr.accounting.views import Inapplicable
@@ -22,9 +22,9 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
     st.sampled_from([1e-12, 1e-6, 0.01]),
 )
 def test_many_gaussians_are_one_to_twelve_digits(parts, delta):
-    plan = Plan(tuple(Step((GaussianDP(mu),), times=times) for mu, times in parts))
+    schedule = Schedule(tuple(Part((GaussianDP(mu),), times=times) for mu, times in parts))
     one = GaussianDP(math.sqrt(math.fsum(mu * mu * times for mu, times in parts))).to_approximate(delta=delta).epsilon
-    bounds = gaussian(plan, delta)
+    bounds = gaussian(schedule, delta)
     assert bounds.two_sided
     assert bounds.upper == pytest.approx(one, rel=1e-12, abs=1e-12)
     assert bounds.lower == pytest.approx(one, rel=1e-12, abs=1e-12)
@@ -33,8 +33,8 @@ def test_many_gaussians_are_one_to_twelve_digits(parts, delta):
 
 @pytest.mark.parametrize("sensitivity", [1, 0.3, 0.7])
 def test_noise_from_a_file_is_exact_on_both_sides(sensitivity):
-    plan = read_plan([{"gaussian": {"sigma": 3, "sensitivity": sensitivity}, "times": 7}])
-    bounds = gaussian(plan, 1e-6)
+    schedule = read_schedule([{"gaussian": {"sigma": 3, "sensitivity": sensitivity}, "times": 7}])
+    bounds = gaussian(schedule, 1e-6)
     assert bounds.two_sided
     assert bounds.width <= 1e-12
 
@@ -49,25 +49,25 @@ def test_noise_from_a_file_is_exact_on_both_sides(sensitivity):
     ],
 )
 def test_where_more_is_known_the_bound_is_one_sided(promises):
-    assert not gaussian(Plan((Step(promises),)), 1e-6).two_sided
+    assert not gaussian(Schedule((Part(promises),)), 1e-6).two_sided
 
 
 def test_no_difference_costs_nothing():
-    bounds = gaussian(Plan((Step((GaussianDP(0.0),), times=5),)), 1e-6)
+    bounds = gaussian(Schedule((Part((GaussianDP(0.0),), times=5),)), 1e-6)
     assert (bounds.lower, bounds.upper) == (0.0, 0.0)
 
 
 def test_a_delta_above_the_total_variation_needs_no_epsilon():
-    bounds = gaussian(Plan((Step((GaussianDP(0.1),)),)), 0.5)
+    bounds = gaussian(Schedule((Part((GaussianDP(0.1),)),)), 0.5)
     assert (bounds.lower, bounds.upper) == (0.0, 0.0)
 
 
 def test_it_needs_a_trade_off_curve_and_delta():
     with pytest.raises(Inapplicable, match="two Gaussians"):
-        gaussian(Plan((Step((ZeroConcentratedDP(0.1),)),)), 1e-6)
+        gaussian(Schedule((Part((ZeroConcentratedDP(0.1),)),)), 1e-6)
     with pytest.raises(Inapplicable, match="δ above 0"):
-        gaussian(Plan((Step((GaussianDP(0.1),)),)), 0.0)
+        gaussian(Schedule((Part((GaussianDP(0.1),)),)), 0.0)
 
 
 def test_it_may_be_used_to_decide_when_to_stop():
-    assert GAUSSIAN.adaptive(Plan((Step((GaussianDP(0.1),)), Step((PureDP(0.1),)))), 1e-6) == YES
+    assert GAUSSIAN.adaptive(Schedule((Part((GaussianDP(0.1),)), Part((PureDP(0.1),)))), 1e-6) == YES

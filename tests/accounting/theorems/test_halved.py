@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.theorems.advanced import advanced
 from sitr.accounting.theorems.halved import HALVED, halved
 from sitr.accounting.theorems.optimal_equal import optimal_equal
@@ -17,7 +17,7 @@ from sitr.flavors.pure import PureDP
 
 
 def equal(epsilon, times):
-    return Plan((Step((PureDP(epsilon),), times=times),))
+    return Schedule((Part((PureDP(epsilon),), times=times),))
 
 
 @given(st.floats(0.001, 3.0), st.integers(1, 500), st.floats(1e-9, 0.1))
@@ -28,8 +28,8 @@ def test_exactly_half_of_the_mean_is_saved(epsilon, times, delta):
 
 @given(st.floats(0.01, 1.0), st.integers(1, 300), st.sampled_from([1e-9, 1e-6, 1e-3]))
 def test_between_the_optimum_and_the_older_theorem(epsilon, times, delta):
-    plan = equal(epsilon, times)
-    assert optimal_equal(plan, delta).lower <= halved(plan, delta).upper <= advanced(plan, delta).upper
+    schedule = equal(epsilon, times)
+    assert optimal_equal(schedule, delta).lower <= halved(schedule, delta).upper <= advanced(schedule, delta).upper
 
 
 def test_halving_buys_a_factor_of_the_square_root_of_two():
@@ -52,4 +52,4 @@ def test_halving_buys_a_factor_of_the_square_root_of_two():
     [(PureDP(0.1), YES), (ApproximateDP(0.1, 1e-9), FIXED_SHARES), (GaussianDP(0.1), FIXED_SHARES)],
 )
 def test_of_pure_steps_it_may_be_used_to_decide_when_to_stop(promise, adaptive):
-    assert HALVED.adaptive(Plan((Step((PureDP(0.5),)), Step((promise,), times=2))), 1e-6) == adaptive
+    assert HALVED.adaptive(Schedule((Part((PureDP(0.5),)), Part((promise,), times=2))), 1e-6) == adaptive

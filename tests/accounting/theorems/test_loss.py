@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sitr.accounting.plan import Plan, Step, worst
-from sitr.accounting.plan_file import read_plan
+from sitr.accounting.schedule import Part, Schedule, worst
+from sitr.accounting.schedule_file import read_schedule
 from sitr.accounting.theorems.loss import LOSS, loss, total_loss
 from sitr.accounting.theorems.optimal_equal import optimal_equal
 from sitr.accounting.theorems.theorem import NO
@@ -42,14 +42,14 @@ def test_the_truth_about_responses_lies_in_the_interval(worst_delta, plan_of, re
 @pytest.mark.parametrize("times", [1, 10, 1000])
 @pytest.mark.parametrize("delta", [1e-9, 1e-5])
 def test_equal_approximate_releases_as_the_optimal_theorem_has_them(times, delta):
-    plan = Plan((Step((ApproximateDP(0.1, 1e-13),), times=times),))
-    found, exactly = loss(plan, delta), optimal_equal(plan, delta)
+    schedule = Schedule((Part((ApproximateDP(0.1, 1e-13),), times=times),))
+    found, exactly = loss(schedule, delta), optimal_equal(schedule, delta)
     assert found.lower <= exactly.upper * (1 + 1e-12)
     assert exactly.lower <= found.upper * (1 + 1e-12)
 
 
 def test_gaussian_steps_as_one_gaussian():
-    found = loss(read_plan([{"gaussian": {"sigma": 4, "sensitivity": 1}, "times": 4}]), 1e-6)
+    found = loss(read_schedule([{"gaussian": {"sigma": 4, "sensitivity": 1}, "times": 4}]), 1e-6)
     assert found.lower <= GaussianDP(0.5).to_approximate(delta=1e-6).epsilon <= found.upper * (1 + 1e-12)
     assert found.width < 1e-9
 
@@ -57,9 +57,9 @@ def test_gaussian_steps_as_one_gaussian():
 def test_sampling_is_seen_whole():
     """The interval of sampled Laplace noise is below what its pure promise alone allows."""
     step = {"subsampled": {"rate": 0.1, "step": {"laplace": {"scale": 1, "sensitivity": 1}}}, "times": 50}
-    plan = read_plan([step])
-    alone = Plan((Step(plan.steps[0].promises, times=50),))
-    assert loss(plan, 1e-6).upper < loss(alone, 1e-6).lower
+    schedule = read_schedule([step])
+    alone = Schedule((Part(schedule.parts[0].promises, times=50),))
+    assert loss(schedule, 1e-6).upper < loss(alone, 1e-6).lower
 
 
 def test_a_profile_is_its_dominating_pair():
@@ -73,56 +73,58 @@ def test_a_profile_is_its_dominating_pair():
 
 
 def test_several_promises_without_a_mechanism_tell_no_law():
-    assert Step((PureDP(1.0), ZeroConcentratedDP(0.1))).loss is None
-    assert Step((PureDP(1.0), ZeroConcentratedDP(0.1)), stated=Loss.of(GaussianLaw(1.0))).loss is not None
+    assert Part((PureDP(1.0), ZeroConcentratedDP(0.1))).loss is None
+    assert Part((PureDP(1.0), ZeroConcentratedDP(0.1)), stated=Loss.of(GaussianLaw(1.0))).loss is not None
 
 
 @pytest.mark.parametrize("promise", [ZeroConcentratedDP(0.1), RenyiDP.at({2: 0.1})])
 def test_moments_tell_no_law_and_the_step_is_named(promise):
-    plan = Plan((Step((PureDP(0.1),)), Step((promise,), name="survey")))
+    schedule = Schedule((Part((PureDP(0.1),)), Part((promise,), name="survey")))
     with pytest.raises(Inapplicable) as none:
-        loss(plan, 1e-6)
+        loss(schedule, 1e-6)
     assert none.value.reason == "step 2 (survey): its promises do not tell the law of its loss"
 
 
 def test_infinite_losses_beyond_delta():
     with pytest.raises(Inapplicable, match="infinite with probability"):
-        loss(Plan((Step((ApproximateDP(0.1, 1e-3),)),)), 1e-6)
+        loss(Schedule((Part((ApproximateDP(0.1, 1e-3),)),)), 1e-6)
     with pytest.raises(Inapplicable, match="δ above 0"):
-        loss(Plan((Step((PureDP(0.1),)),)), 0.0)
+        loss(Schedule((Part((PureDP(0.1),)),)), 0.0)
 
 
 def test_nothing_released_loses_nothing():
-    found = loss(Plan((Step((PureDP(0.0),), times=5), Step((GaussianDP(0.0),)))), 1e-6)
+    found = loss(Schedule((Part((PureDP(0.0),), times=5), Part((GaussianDP(0.0),)))), 1e-6)
     assert (found.lower, found.upper) == (0.0, 0.0)
 
 
 def test_losses_beyond_all_lattices_have_none():
     assert worst(PureDP(1e300)) is None
-    assert math.isfinite(loss(Plan((Step((PureDP(500.0),), times=3),)), 1e-6).upper)
+    assert math.isfinite(loss(Schedule((Part((PureDP(500.0),), times=3),)), 1e-6).upper)
 
 
 def test_the_count_is_not_forgotten():
-    total = total_loss(read_plan([{"laplace": {"scale": 1, "sensitivity": 1}, "times": 7}, {"pure": {"epsilon": 1}}]))
+    total = total_loss(
+        read_schedule([{"laplace": {"scale": 1, "sensitivity": 1}, "times": 7}, {"pure": {"epsilon": 1}}])
+    )
     assert sorted(times for _, times in total.laws) == [1, 7]
 
 
 def test_it_never_decides_when_to_stop():
-    assert LOSS.adaptive(Plan((Step((PureDP(0.1),)),)), 1e-6) == NO
+    assert LOSS.adaptive(Schedule((Part((PureDP(0.1),)),)), 1e-6) == NO
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-5), (0.3, 1e-6), (0.1, 0.1)])
 def test_one_approximate_promise_at_its_own_delta_has_its_own_epsilon(epsilon, delta):
     promise = ApproximateDP(epsilon, delta)
     for one in (promise, PrivacyProfile(((epsilon, delta),))):
-        found = loss(Plan((Step((one,)),)), delta)
+        found = loss(Schedule((Part((one,)),)), delta)
         assert epsilon * (1 - 1e-9) <= found.lower <= found.upper == epsilon
     with pytest.raises(Inapplicable, match="too close to δ"):
-        loss(Plan((Step((promise,)),)), math.nextafter(delta, 0.0))
+        loss(Schedule((Part((promise,)),)), math.nextafter(delta, 0.0))
     with pytest.raises(Inapplicable, match="more than δ"):
-        loss(Plan((Step((promise,)),)), delta / 2)
+        loss(Schedule((Part((promise,)),)), delta / 2)
 
 
 def test_the_largest_loss_of_promises_is_their_exact_sum():
-    plan = Plan((Step((PureDP(0.1),)), Step((PureDP(0.2),))))
-    assert loss(plan, 1e-300).upper == 0.3
+    schedule = Schedule((Part((PureDP(0.1),)), Part((PureDP(0.2),))))
+    assert loss(schedule, 1e-300).upper == 0.3

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.theorems.basic import basic
 from sitr.accounting.theorems.optimal_equal import OPTIMAL_EQUAL, optimal_equal
 from sitr.accounting.theorems.theorem import NO, Total
@@ -18,7 +18,7 @@ from sitr.flavors.pure import PureDP
 
 
 def equal(epsilon, delta, times):
-    return Plan((Step((ApproximateDP(epsilon, delta),), times=times),))
+    return Schedule((Part((ApproximateDP(epsilon, delta),), times=times),))
 
 
 @pytest.mark.parametrize(
@@ -97,18 +97,18 @@ def test_at_the_end_of_delta_it_is_the_sum():
 
 
 def test_equal_steps_may_be_written_apart_and_have_different_deltas():
-    apart = Plan((Step((PureDP(0.1),), times=40), Step((ApproximateDP(0.1, 0.0),), times=60)))
+    apart = Schedule((Part((PureDP(0.1),), times=40), Part((ApproximateDP(0.1, 0.0),), times=60)))
     assert optimal_equal(apart, 1e-6) == optimal_equal(equal(0.1, 0.0, 100), 1e-6)
-    mixed = Plan((Step((PureDP(0.1),), times=40), Step((ApproximateDP(0.1, 1e-8),), times=60)))
+    mixed = Schedule((Part((PureDP(0.1),), times=40), Part((ApproximateDP(0.1, 1e-8),), times=60)))
     low, high = (optimal_equal(equal(0.1, delta, 100), 1e-6) for delta in (0.0, 9e-9))
     assert low.upper < optimal_equal(mixed, 1e-6).upper < high.upper
-    idle = Plan((Step((PureDP(0.1),), times=40), Step((PureDP(0.0),), times=7)))
+    idle = Schedule((Part((PureDP(0.1),), times=40), Part((PureDP(0.0),), times=7)))
     assert optimal_equal(idle, 1e-6) == optimal_equal(equal(0.1, 0.0, 40), 1e-6)
 
 
 def test_different_steps_are_for_another_theorem():
     with pytest.raises(Inapplicable, match=r"from 0\.1 to 0\.2"):
-        optimal_equal(Plan((Step((PureDP(0.1),)), Step((PureDP(0.2),)))), 1e-6)
+        optimal_equal(Schedule((Part((PureDP(0.1),)), Part((PureDP(0.2),)))), 1e-6)
 
 
 def test_too_small_a_delta_is_refused_with_the_number():
@@ -117,7 +117,7 @@ def test_too_small_a_delta_is_refused_with_the_number():
 
 
 def test_more_known_of_a_step_leaves_an_upper_bound_only():
-    bounds = optimal_equal(Plan((Step((PureDP(0.1), GaussianDP(0.01)), times=10),)), 1e-6)
+    bounds = optimal_equal(Schedule((Part((PureDP(0.1), GaussianDP(0.01)), times=10),)), 1e-6)
     assert not bounds.two_sided
     assert bounds.lower == 0.0
 
@@ -128,8 +128,8 @@ def test_never_above_the_sum(epsilon, times, total):
 
 
 def test_it_is_no_stopping_rule():
-    assert OPTIMAL_EQUAL.adaptive(Plan((Step((PureDP(0.1),)),)), 1e-6) == NO
+    assert OPTIMAL_EQUAL.adaptive(Schedule((Part((PureDP(0.1),)),)), 1e-6) == NO
 
 
 def test_never_more_than_the_sum_however_small() -> None:
-    assert optimal_equal(Plan((Step((PureDP(1e-20),), times=10),)), 1e-30).upper == 1e-19
+    assert optimal_equal(Schedule((Part((PureDP(1e-20),), times=10),)), 1e-30).upper == 1e-19

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sitr.accounting.lattice import below
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.theorems import optimal_mixed as module
 from sitr.accounting.theorems.optimal_equal import optimal_equal
 from sitr.accounting.theorems.optimal_mixed import OPTIMAL_MIXED, optimal_mixed
@@ -29,7 +29,7 @@ def spread(count, low, high):
 
 
 def pure(sizes):
-    return Plan(tuple(Step((PureDP(size),)) for size in sizes))
+    return Schedule(tuple(Part((PureDP(size),)) for size in sizes))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -49,8 +49,8 @@ def test_exact_against_every_pattern_of_signs(worst_delta, precise, plan_of, par
 
 @given(st.floats(0.01, 2.0), st.integers(1, 400), st.sampled_from([1e-9, 1e-6, 1e-3]))
 def test_equal_steps_are_those_of_the_other_theorem(epsilon, times, delta):
-    plan = Plan((Step((PureDP(epsilon),), times=times),))
-    mixed, equal = optimal_mixed(plan, delta), optimal_equal(plan, delta)
+    schedule = Schedule((Part((PureDP(epsilon),), times=times),))
+    mixed, equal = optimal_mixed(schedule, delta), optimal_equal(schedule, delta)
     assert mixed.lower <= equal.upper
     assert equal.lower <= mixed.upper
     assert mixed.width <= 1e-8
@@ -153,20 +153,20 @@ def test_differences_of_sums_would_not_enclose_them(monkeypatch, worst_delta, pr
 @pytest.mark.parametrize("steps", [1, 3])
 def test_where_nothing_is_left_of_delta_the_sum_is_the_truth(total, steps):
     """The infinite losses use up δ to the last digit, as far as 200 bits can tell."""
-    plan = Plan((Step((ApproximateDP(0.5, total),)), *(Step((PureDP(0.25),)) for _ in range(steps))))
-    bounds = optimal_mixed(plan, total)
+    schedule = Schedule((Part((ApproximateDP(0.5, total),)), *(Part((PureDP(0.25),)) for _ in range(steps))))
+    bounds = optimal_mixed(schedule, total)
     assert bounds.upper == 0.5 + 0.25 * steps
     assert bounds.lower == pytest.approx(bounds.upper, rel=1e-15)
 
 
 @pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-2])
 def test_twenty_steps_enumerated_lie_within_the_lattice_interval(monkeypatch, delta):
-    plan = pure(spread(20, 0.05, 0.8))
-    exactly = optimal_mixed(plan, delta)
+    schedule = pure(spread(20, 0.05, 0.8))
+    exactly = optimal_mixed(schedule, delta)
     assert exactly.width <= 1e-8
     monkeypatch.setattr(module, "ENUMERATED", 1)
     monkeypatch.setattr(module, "BLOCKS", 20 * 64)  # six steps a block
-    around = optimal_mixed(plan, delta, error=0.02)
+    around = optimal_mixed(schedule, delta, error=0.02)
     assert around.lower <= exactly.upper
     assert exactly.lower <= around.upper
     assert around.width <= 0.02
@@ -174,8 +174,8 @@ def test_twenty_steps_enumerated_lie_within_the_lattice_interval(monkeypatch, de
 
 @pytest.mark.usefixtures("on_a_lattice")
 def test_equal_steps_on_a_lattice_enclose_the_other_theorem():
-    plan = Plan((Step((PureDP(0.1),), times=300),))
-    mixed, equal = optimal_mixed(plan, 1e-6, error=0.01), optimal_equal(plan, 1e-6)
+    schedule = Schedule((Part((PureDP(0.1),), times=300),))
+    mixed, equal = optimal_mixed(schedule, 1e-6, error=0.01), optimal_equal(schedule, 1e-6)
     assert mixed.lower <= equal.upper
     assert equal.lower <= mixed.upper
     assert mixed.width <= 0.01
@@ -183,8 +183,8 @@ def test_equal_steps_on_a_lattice_enclose_the_other_theorem():
 
 @pytest.mark.usefixtures("on_a_lattice")
 def test_a_smaller_error_gives_an_interval_within():
-    plan = pure(spread(60, 0.01, 0.2))
-    intervals = [optimal_mixed(plan, 1e-6, error=error) for error in (1.0, 0.2, 0.05, 0.01)]
+    schedule = pure(spread(60, 0.01, 0.2))
+    intervals = [optimal_mixed(schedule, 1e-6, error=error) for error in (1.0, 0.2, 0.05, 0.01)]
     for wide, narrow in pairwise(intervals):
         assert wide.lower <= narrow.lower <= narrow.upper <= wide.upper
     assert intervals[-1].width <= 0.01
@@ -219,8 +219,10 @@ def test_a_thousand_different_steps_contain_a_direct_convolution():
 
 
 def test_repeated_steps_are_summed_as_binomials():
-    plan = Plan((Step((PureDP(0.1),), times=500), Step((PureDP(0.17),), times=300), Step((PureDP(0.03),), times=1000)))
-    bounds = optimal_mixed(plan, 1e-6)
+    schedule = Schedule(
+        (Part((PureDP(0.1),), times=500), Part((PureDP(0.17),), times=300), Part((PureDP(0.03),), times=1000))
+    )
+    bounds = optimal_mixed(schedule, 1e-6)
     assert bounds.width <= 0.05
     # One Gaussian with the same variance is near: k·ε² is small for each.
     mu = math.sqrt(500 * 0.1**2 + 300 * 0.17**2 + 1000 * 0.03**2)
@@ -229,11 +231,11 @@ def test_repeated_steps_are_summed_as_binomials():
 
 
 def test_the_ends_of_delta():
-    plan = pure([0.1, 0.2, 0.3])
-    assert optimal_mixed(plan, 0.0) == Total(0.6, 0.6, two_sided=True)
-    assert optimal_mixed(plan, 0.9) == Total(0.0, 0.0, two_sided=True)
+    schedule = pure([0.1, 0.2, 0.3])
+    assert optimal_mixed(schedule, 0.0) == Total(0.6, 0.6, two_sided=True)
+    assert optimal_mixed(schedule, 0.9) == Total(0.0, 0.0, two_sided=True)
     assert optimal_mixed(pure([0.0, 0.0]), 1e-6) == Total(0.0, 0.0, two_sided=True)
-    assert optimal_mixed(plan, 1e-200).upper == pytest.approx(0.6, rel=1e-12)
+    assert optimal_mixed(schedule, 1e-200).upper == pytest.approx(0.6, rel=1e-12)
 
 
 def test_what_floats_cannot_hold_is_refused():
@@ -242,17 +244,17 @@ def test_what_floats_cannot_hold_is_refused():
 
 
 def test_an_infinite_loss_counts_apart():
-    plan = Plan((Step((ApproximateDP(0.1, 1e-3),)), Step((ApproximateDP(0.2, 1e-3),))))
+    schedule = Schedule((Part((ApproximateDP(0.1, 1e-3),)), Part((ApproximateDP(0.2, 1e-3),))))
     with pytest.raises(Inapplicable, match=r"infinite with probability 0\.002"):
-        optimal_mixed(plan, 1e-3)
+        optimal_mixed(schedule, 1e-3)
 
 
 def test_it_is_no_stopping_rule():
-    assert OPTIMAL_MIXED.adaptive(Plan((Step((PureDP(0.1),)),)), 1e-6) == NO
+    assert OPTIMAL_MIXED.adaptive(Schedule((Part((PureDP(0.1),)),)), 1e-6) == NO
 
 
 def test_a_lattice_that_is_too_coarse_is_only_a_beginning() -> None:
     # The first lattice leaves out nearly all mass from below.
     sizes = [0.5 * place for place in range(1, 121)]
-    found = optimal_mixed(Plan(tuple(Step((PureDP(size),)) for size in sizes)), 1e-6)
+    found = optimal_mixed(Schedule(tuple(Part((PureDP(size),)) for size in sizes)), 1e-6)
     assert 0.9 * sum(sizes) < found.lower <= found.upper <= sum(sizes)

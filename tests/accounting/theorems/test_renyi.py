@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sitr.accounting.curves import SampledGaussian
 from sitr.accounting.filter import Filter
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.theorems.renyi import RENYI, RENYI_AS_PUBLISHED, published, renyi
 from sitr.accounting.theorems.zero_concentrated import zero_concentrated
 from sitr.accounting.views import Inapplicable, as_renyi
@@ -25,43 +25,43 @@ from sitr.numbers import ball, lower, upper
 
 
 def test_moments_add_at_each_order():
-    plan = Plan((Step((RenyiDP.at({2.0: 0.1, 8.0: 0.5}),), times=3), Step((RenyiDP.at({2.0: 0.3, 8.0: 1.5}),))))
+    schedule = Schedule((Part((RenyiDP.at({2.0: 0.1, 8.0: 0.5}),), times=3), Part((RenyiDP.at({2.0: 0.3, 8.0: 1.5}),))))
     whole = RenyiDP.at({2.0: 0.6, 8.0: 3.0})
-    assert renyi(plan, 1e-6).upper == pytest.approx(whole.to_approximate(delta=1e-6).epsilon, rel=1e-12)
+    assert renyi(schedule, 1e-6).upper == pytest.approx(whole.to_approximate(delta=1e-6).epsilon, rel=1e-12)
 
 
 @settings(max_examples=25)
 @given(st.floats(0.001, 1.0), st.integers(1, 100))
 def test_a_line_is_the_zero_concentrated_total(rho, times):
-    plan = Plan((Step((ZeroConcentratedDP(rho),), times=times),))
-    assert renyi(plan, 1e-6).upper == pytest.approx(zero_concentrated(plan, 1e-6).upper, rel=1e-6)
+    schedule = Schedule((Part((ZeroConcentratedDP(rho),), times=times),))
+    assert renyi(schedule, 1e-6).upper == pytest.approx(zero_concentrated(schedule, 1e-6).upper, rel=1e-6)
 
 
 @settings(max_examples=25)
 @given(st.floats(0.01, 2.0), st.integers(1, 200), st.sampled_from([1e-9, 1e-6, 1e-3]))
 def test_the_published_arrow_is_never_better(epsilon, times, delta):
-    plan = Plan((Step((PureDP(epsilon),), times=times),))
-    assert renyi(plan, delta).upper <= published(plan, delta).upper
+    schedule = Schedule((Part((PureDP(epsilon),), times=times),))
+    assert renyi(schedule, delta).upper <= published(schedule, delta).upper
 
 
 def test_the_moments_of_pure_steps_say_more_than_their_line():
-    plan = Plan((Step((PureDP(0.5),), times=20),))
-    assert renyi(plan, 1e-6).upper < zero_concentrated(plan, 1e-6).upper
+    schedule = Schedule((Part((PureDP(0.5),), times=20),))
+    assert renyi(schedule, 1e-6).upper < zero_concentrated(schedule, 1e-6).upper
 
 
 def test_a_training_run():
     """Sampled Gaussian, q = 0.01, σ = 0.8, 10,000 steps, δ = 1e-5: the exact loss has ε = 10.0536."""
-    plan = Plan((Step((RenyiDP(SampledGaussian(0.01, 1.25)),), times=10_000),))
-    assert 10.0536 < renyi(plan, 1e-5).upper < 11.0
-    assert renyi(plan, 1e-5).upper < published(plan, 1e-5).upper < 12.0
+    schedule = Schedule((Part((RenyiDP(SampledGaussian(0.01, 1.25)),), times=10_000),))
+    assert 10.0536 < renyi(schedule, 1e-5).upper < 11.0
+    assert renyi(schedule, 1e-5).upper < published(schedule, 1e-5).upper < 12.0
 
 
 def test_many_different_curves_lose_little_by_being_looked_at_in_fewer_places(monkeypatch):
-    plan = Plan(tuple(Step((PureDP(0.05 + 0.001 * i),)) for i in range(flavor.MANY + 10)))
-    few = renyi(plan, 1e-6).upper
+    schedule = Schedule(tuple(Part((PureDP(0.05 + 0.001 * i),)) for i in range(flavor.MANY + 10)))
+    few = renyi(schedule, 1e-6).upper
     monkeypatch.setattr(flavor, "MANY", 10**6)
     flavor._best.cache_clear()
-    everywhere = renyi(plan, 1e-6).upper
+    everywhere = renyi(schedule, 1e-6).upper
     flavor._best.cache_clear()
     assert everywhere <= few <= everywhere * 1.01
 
@@ -69,29 +69,29 @@ def test_many_different_curves_lose_little_by_being_looked_at_in_fewer_places(mo
 def test_many_different_curves_are_added_at_a_dozen_orders():
     """Both arrows at several δ share what was added."""
     flavor._sum_at.cache_clear()
-    plan = Plan(tuple(Step((PureDP(0.05 + 0.001 * i),)) for i in range(flavor.MANY + 10)))
-    renyi(plan, 1e-6)
+    schedule = Schedule(tuple(Part((PureDP(0.05 + 0.001 * i),)) for i in range(flavor.MANY + 10)))
+    renyi(schedule, 1e-6)
     assert flavor._sum_at.cache_info().misses <= 12
     for delta in (1e-9, 1e-6, 1e-3):
-        assert renyi(plan, delta).upper < published(plan, delta).upper
+        assert renyi(schedule, delta).upper < published(schedule, delta).upper
     assert flavor._sum_at.cache_info().misses <= 40
 
 
 def test_it_needs_moments_and_delta():
     with pytest.raises(Inapplicable, match="no moment"):
-        renyi(Plan((Step((ApproximateDP(0.1, 1e-9),)),)), 1e-6)
+        renyi(Schedule((Part((ApproximateDP(0.1, 1e-9),)),)), 1e-6)
     with pytest.raises(Inapplicable, match="δ above 0"):
-        published(Plan((Step((PureDP(0.1),)),)), 0.0)
+        published(Schedule((Part((PureDP(0.1),)),)), 0.0)
 
 
 # Parameters chosen after earlier answers
 
 PLANS = [
-    Plan((Step((PureDP(0.1),), times=50),)),
-    Plan((Step((RenyiDP.at({1.01: 0.001, 2: 0.1, 8: 0.5}),)),)),
-    Plan((Step((RenyiDP.at({1.0001: 0.1}),)),)),
-    Plan((Step((PureDP(3.0), ZeroConcentratedDP(0.5))), Step((PureDP(0.2),)))),
-    Plan((Step((RenyiDP(SampledGaussian(0.01, 1.25)),), times=1000),)),
+    Schedule((Part((PureDP(0.1),), times=50),)),
+    Schedule((Part((RenyiDP.at({1.01: 0.001, 2: 0.1, 8: 0.5}),)),)),
+    Schedule((Part((RenyiDP.at({1.0001: 0.1}),)),)),
+    Schedule((Part((PureDP(3.0), ZeroConcentratedDP(0.5))), Part((PureDP(0.2),)))),
+    Schedule((Part((RenyiDP(SampledGaussian(0.01, 1.25)),), times=1000),)),
 ]
 
 
@@ -103,17 +103,17 @@ def as_published(order, moment, delta):
     return moment - delta.log() / (order - 1)
 
 
-@pytest.mark.parametrize("plan", PLANS)
+@pytest.mark.parametrize("schedule", PLANS)
 @pytest.mark.parametrize(("theorem", "arrow"), [(RENYI, tight), (RENYI_AS_PUBLISHED, as_published)])
-def test_the_order_that_must_be_fixed_is_the_one_of_the_total(plan, theorem, arrow):
-    adaptive = theorem.adaptive(plan, 1e-6)
+def test_the_order_that_must_be_fixed_is_the_one_of_the_total(schedule, theorem, arrow):
+    adaptive = theorem.adaptive(schedule, 1e-6)
     assert not adaptive.valid
     named = re.fullmatch(r"if order (\S+) is fixed in advance", adaptive.condition)
     assert named
     order = float(named[1])
-    moment = sum(ball(as_renyi(step).curve(order)) * step.times for step in plan.steps)
+    moment = sum(ball(as_renyi(step).curve(order)) * step.times for step in schedule.parts)
     epsilon = float(arrow(ball(order), moment, ball(1e-6)).mid())
-    assert epsilon == pytest.approx(theorem.total(plan, 1e-6).upper, rel=1e-9)
+    assert epsilon == pytest.approx(theorem.total(schedule, 1e-6).upper, rel=1e-9)
 
 
 def rare(mass, loss):
@@ -193,7 +193,7 @@ def test_an_order_chosen_afterwards_would_fail_more_often_than_promised(theorem,
     """After the rare outcome the high order counts it cheaply, otherwise the low one: each alone is within budget."""
 
     def followed_by(promise):
-        return Plan((Step((known,)), Step((promise,))))
+        return Schedule((Part((known,)), Part((promise,))))
 
     def within(promise):
         return theorem.total(followed_by(promise), DELTA).upper <= adversary.epsilon
@@ -223,7 +223,7 @@ def test_at_an_order_fixed_in_advance_the_same_adversary_fails_as_promised(theor
     with ctx.workprec(200):
         budget = RenyiDP.at({order: lower(adversary.moment(order, adversary.epsilon))})
         spent = Filter(budget).consent(moments(adversary.first(), order))
-        assert theorem.total(Plan((Step((budget,)),)), DELTA).upper == pytest.approx(adversary.epsilon, rel=1e-12)
+        assert theorem.total(Schedule((Part((budget,)),)), DELTA).upper == pytest.approx(adversary.epsilon, rel=1e-12)
         amount = largest(lambda amount: within(PureDP(amount)), adversary.epsilon)
         mass = largest(lambda mass: within(moments(adversary.rarer(mass), order)), 1e-3)
         assert ball(DELTA) / 4 < adversary.failure(amount, mass) <= ball(DELTA)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from sitr.accounting.plan import Plan
+from sitr.accounting.schedule import Schedule
 from sitr.accounting.theorems.theorem import Theorem, Total, above_zero, at_most, never
 from sitr.accounting.views import as_concentrated, each
 from sitr.flavors.concentrated import ConcentratedDP
 
 
-def concentrated(plan: Plan, delta: float) -> Total:
+def concentrated(schedule: Schedule, delta: float) -> Total:
     """(Σμ, √Στ²), then its best arrow to (ε, δ).      [DR16, Thm 3.5 and Thm 3.4]"""
-    whole = ConcentratedDP.compose(promise * times for promise, times in each(plan, as_concentrated))
+    whole = ConcentratedDP.compose(promise * times for promise, times in each(schedule, as_concentrated))
     return at_most(whole.to_approximate(delta=above_zero(delta)).epsilon)
 
 

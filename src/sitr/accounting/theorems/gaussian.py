@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.theorems.theorem import Theorem, Total, above_zero, always
 from sitr.accounting.views import as_gaussian, each
 from sitr.flavors.concentrated import ConcentratedDP
@@ -15,26 +15,26 @@ from sitr.flavors.promise import Promise
 from sitr.numbers import ball, downward, exact
 
 
-def gaussian(plan: Plan, delta: float) -> Total:
+def gaussian(schedule: Schedule, delta: float) -> Total:
     """√Σμ², then the exact profile of that Gaussian.      [DRS22, Cor. 3.3; BW18, Thm 8]
 
-    >>> plan = Plan((Step((GaussianDP(0.5),), times=4),))
-    >>> gaussian(plan, 1e-6).upper == GaussianDP(1.0).to_approximate(delta=1e-6).epsilon
+    >>> schedule = Schedule((Part((GaussianDP(0.5),), times=4),))
+    >>> gaussian(schedule, 1e-6).upper == GaussianDP(1.0).to_approximate(delta=1e-6).epsilon
     True
     """
-    seen = each(plan, as_gaussian)
+    seen = each(schedule, as_gaussian)
     whole = GaussianDP.compose(promise * times for promise, times in seen)
     epsilon = whole.to_approximate(delta=above_zero(delta)).epsilon
-    if not all(map(_attained, plan.steps)):
+    if not all(map(_attained, schedule.parts)):
         return Total(0.0, epsilon, two_sided=False)
     variance = sum((exact(promise.mu) ** 2 * times for promise, times in seen), Fraction(0))
     return Total(_below(epsilon, variance, delta), epsilon, two_sided=True)
 
 
-def _attained(step: Step) -> bool:
+def _attained(part: Part) -> bool:
     """Does Gaussian noise itself keep all promises of the step? Then its profile is the true one."""
-    noise = as_gaussian(step)
-    return noise in step.promises and all(_keeps(noise, promise) for promise in step.promises)
+    noise = as_gaussian(part)
+    return noise in part.promises and all(_keeps(noise, promise) for promise in part.promises)
 
 
 def _keeps(noise: GaussianDP, promise: Promise) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from sitr.accounting.plan import Plan
+from sitr.accounting.schedule import Schedule
 from sitr.accounting.theorems.theorem import Theorem, Total, above_zero, never
 from sitr.accounting.views import Inapplicable
 from sitr.flavors.approximate import ApproximateDP
@@ -15,46 +15,46 @@ from sitr.loss.loss import Loss
 from sitr.numbers import exact, upward
 
 
-def loss(plan: Plan, delta: float) -> Total:
+def loss(schedule: Schedule, delta: float) -> Total:
     """ε at δ of the sum of all losses, as an interval: each law is that of a mechanism that keeps the promises.
 
-    >>> from sitr.accounting.plan import Step
+    >>> from sitr.accounting.schedule import Part
     >>> from sitr.flavors.gaussian import GaussianDP
-    >>> loss(Plan((Step((GaussianDP(0.5),), times=4),)), 1e-6)
+    >>> loss(Schedule((Part((GaussianDP(0.5),), times=4),)), 1e-6)
     Total(lower=4.88..., upper=4.88..., two_sided=True)
     """
-    total = total_loss(plan)
+    total = total_loss(schedule)
     found = total.epsilon(delta=above_zero(delta))
     if found.lower == math.inf:
         raise Inapplicable(f"the loss may be infinite with probability {total.infinite_mass()}, which is more than δ")
     if found.upper == math.inf:
         raise Inapplicable("no upper bound could be proved: the loss may be infinite with a probability too close to δ")
-    upper = min(found.upper, _largest(plan))
+    upper = min(found.upper, _largest(schedule))
     return Total(min(found.lower, upper), upper, two_sided=True)
 
 
-def _largest(plan: Plan) -> float:
+def _largest(schedule: Schedule) -> float:
     """The largest finite loss, exactly, where every step promises one; the law of a loss only knows it rounded."""
     losses = []
-    for step in plan.inner.steps:
-        match step.promises:
-            case (PureDP(epsilon) | ApproximateDP(epsilon, _),) if step.stated is None:
-                losses.append(exact(epsilon) * step.times)
-            case (PrivacyProfile(points),) if step.stated is None:
-                losses.append(exact(points[-1][0]) * step.times)
+    for part in schedule.inner.parts:
+        match part.promises:
+            case (PureDP(epsilon) | ApproximateDP(epsilon, _),) if part.stated is None:
+                losses.append(exact(epsilon) * part.times)
+            case (PrivacyProfile(points),) if part.stated is None:
+                losses.append(exact(points[-1][0]) * part.times)
             case _:
                 return math.inf
     return upward(sum(losses, Fraction(0)))
 
 
-def total_loss(plan: Plan) -> Loss:
-    """The losses of all releases of a plan, added; a step without one is named."""
+def total_loss(schedule: Schedule) -> Loss:
+    """The losses of all releases of a schedule, added; a step without one is named."""
     parts = []
-    for place, step in enumerate(plan.inner.steps, start=1):
-        if step.loss is None:
-            called = f" ({step.name})" if step.name else ""
+    for place, part in enumerate(schedule.inner.parts, start=1):
+        if part.loss is None:
+            called = f" ({part.name})" if part.name else ""
             raise Inapplicable(f"step {place}{called}: its promises do not tell the law of its loss")
-        parts.append(step.loss * step.times)
+        parts.append(part.loss * part.times)
     return Loss.compose(parts)
 
 

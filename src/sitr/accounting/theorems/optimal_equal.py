@@ -6,8 +6,8 @@ import math
 
 from flint import arb, ctx
 
-from sitr.accounting.plan import Plan
 from sitr.accounting.responses import SMALLEST, responses, root, spare
+from sitr.accounting.schedule import Schedule
 from sitr.accounting.shares import shared
 from sitr.accounting.theorems.theorem import Theorem, Total, never
 from sitr.accounting.views import Inapplicable
@@ -18,19 +18,19 @@ BITS = 224
 NEGLIGIBLE = arb(0.5, 0.5) * arb(2) ** -130
 
 
-def optimal_equal(plan: Plan, delta: float) -> Total:
+def optimal_equal(schedule: Schedule, delta: float) -> Total:
     """The least ε at δ for k × (ε₀, δ₀), exactly.      [KOV15, Thm 3.3]
 
     The worst release is a randomized response with loss ±ε₀ (or ∞, with probability δ₀). With i minus signs the sum
     is (k − 2i)ε₀; the profile of the sum is linear in e^ε between such places, and is solved there. The δ₀ need not be
     equal: only the product of all 1 − δ₀ matters. Releases with a tail get half of δ, as in `shared`.
 
-    >>> from sitr.accounting.plan import Step
+    >>> from sitr.accounting.schedule import Part
     >>> from sitr.flavors.approximate import ApproximateDP
-    >>> optimal_equal(Plan((Step((ApproximateDP(0.1, 1e-8),), times=100),)), 1e-5).upper
+    >>> optimal_equal(Schedule((Part((ApproximateDP(0.1, 1e-8),), times=100),)), 1e-5).upper
     4.32963...
     """
-    shares = shared(plan, delta=delta)
+    shares = shared(schedule, delta=delta)
     sizes = {point.epsilon for point in shares.points if point.epsilon > 0.0}
     if len(sizes) > 1:
         raise Inapplicable(f"the steps are not equal: ε is from {min(sizes):.4g} to {max(sizes):.4g}")

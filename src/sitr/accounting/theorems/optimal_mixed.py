@@ -11,8 +11,8 @@ from functools import partial, reduce
 from flint import arb, ctx
 
 from sitr.accounting.lattice import Lattice, above, add, below
-from sitr.accounting.plan import Plan
 from sitr.accounting.responses import SMALLEST, Atoms, greatest, least, product, responses, spare
+from sitr.accounting.schedule import Schedule
 from sitr.accounting.shares import shared
 from sitr.accounting.theorems.theorem import Theorem, Total, never
 from sitr.accounting.views import Inapplicable
@@ -28,19 +28,19 @@ WORK = 2**31
 """No finer lattice is tried once one has cost about so many multiplications: a few seconds."""
 
 
-def optimal_mixed(plan: Plan, delta: float, *, error: float = ERROR) -> Total:
+def optimal_mixed(schedule: Schedule, delta: float, *, error: float = ERROR) -> Total:
     """The least ε with 1 − Π(1 − δᵢ)·(1 − H(ε)) ≤ δ, H being the hockey-stick of independent responses ±εᵢ.
 
     [MV16, Thm 1.5]. Exact up to rounding for up to 2²⁰ different sums. Beyond, the law of the sum is bounded on both
     sides on ever finer lattices until the interval is no wider than `error`, or the lattice too costly; the interval is
     proved in any case. Releases with a tail get half of δ, as in `shared`.
 
-    >>> from sitr.accounting.plan import Step
+    >>> from sitr.accounting.schedule import Part
     >>> from sitr.flavors.pure import PureDP
-    >>> optimal_mixed(Plan((Step((PureDP(0.1),), times=50), Step((PureDP(0.2),), times=50))), 1e-6).upper
+    >>> optimal_mixed(Schedule((Part((PureDP(0.1),), times=50), Part((PureDP(0.2),), times=50))), 1e-6).upper
     7.9903...
     """
-    shares = shared(plan, delta=delta)
+    shares = shared(schedule, delta=delta)
     tail = spare(shares.points, delta)
     steps: Counter[float] = Counter()
     for point in shares.points:

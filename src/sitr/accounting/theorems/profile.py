@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from sitr.accounting.plan import Plan
+from sitr.accounting.schedule import Schedule
 from sitr.accounting.theorems.theorem import Theorem, Total, at_most, never
 from sitr.accounting.views import Inapplicable, as_profile, each
 from sitr.flavors.profile import PrivacyProfile
@@ -14,15 +14,15 @@ VERTICES = 2048
 """So many places in all are tails looked at, that things stay quick; of many kinds of steps each gets fewer."""
 
 
-def profile(plan: Plan, delta: float) -> Total:
+def profile(schedule: Schedule, delta: float) -> Total:
     """The pair of laws that dominates each profile, convolved.      [ZDW22, Thm 10; DGKM22, Sec. 4]
 
     A tail without end is cut where δ/2 divided by the number of releases is left of it.
     """
-    floor = downward(exact(delta) * Fraction(1, 2 * plan.releases))
-    kinds = len({step.promises for step in plan.steps})
+    floor = downward(exact(delta) * Fraction(1, 2 * schedule.releases))
+    kinds = len({part.promises for part in schedule.parts})
     places = min(64, max(8, VERTICES // kinds))
-    seen = each(plan, lambda step: as_profile(step, floor=floor, places=places))
+    seen = each(schedule, lambda part: as_profile(part, floor=floor, places=places))
     whole = PrivacyProfile.compose_near(seen, delta=delta)
     if whole.infinite_mass() > delta:
         raise Inapplicable(f"the loss may be infinite with probability {whole.infinite_mass()}, which is more than δ")

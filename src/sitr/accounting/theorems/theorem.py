@@ -1,4 +1,4 @@
-"""What every composition theorem is: a name, a source, and a total for a plan."""
+"""What every composition theorem is: a name, a source, and a total for a schedule."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from decimal import ROUND_DOWN, Context, Decimal
 
 from flint import arb
 
-from sitr.accounting.plan import Plan
+from sitr.accounting.schedule import Schedule
 from sitr.accounting.views import Inapplicable
 from sitr.numbers import upper
 
@@ -17,7 +17,7 @@ from sitr.numbers import upper
 class Total:
     """The total ε lies between these; both are proved.
 
-    Two-sided bounds enclose the least ε that holds for *every* choice of mechanisms that keep the plan's promises. A
+    Two-sided bounds enclose the least ε that holds for *every* choice of mechanisms that keep all promises. A
     theorem that proves an upper bound alone has `lower` 0 and is not two-sided.
     """
 
@@ -58,15 +58,15 @@ class Adaptive:
 
 YES = Adaptive(True)
 NO = Adaptive(False)
-"""Whatever is fixed in advance, short of the plan itself."""
+"""Whatever is fixed in advance, short of the schedule itself."""
 FIXED_SHARES = Adaptive(False, "if the shares of δ are fixed in advance")
 
 
-def always(_plan: Plan, _delta: float) -> Adaptive:
+def always(_schedule: Schedule, _delta: float) -> Adaptive:
     return YES
 
 
-def never(_plan: Plan, _delta: float) -> Adaptive:
+def never(_schedule: Schedule, _delta: float) -> Adaptive:
     return NO
 
 
@@ -76,8 +76,8 @@ class Theorem:
 
     name: str
     source: str
-    total: Callable[[Plan, float], Total]
-    adaptive: Callable[[Plan, float], Adaptive]
+    total: Callable[[Schedule, float], Total]
+    adaptive: Callable[[Schedule, float], Adaptive]
 
 
 def at_most(epsilon: arb | float) -> Total:

@@ -1,19 +1,19 @@
-"""What a ledger has recorded, as a plan: the same value that all composition theorems look at."""
+"""What a ledger has recorded, as a schedule: the same value that all composition theorems look at."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
 
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.schedule import Part, Schedule
 from sitr.errors import LedgerError
 from sitr.ledger.entry import Entry
 
 
-def recorded(entries: Iterable[Entry]) -> Plan:
+def recorded(entries: Iterable[Entry]) -> Schedule:
     """Each question at each price is a step: its recorded price, and how often it was paid.
 
-    A plan is fixed in advance, which a ledger's releases are not: only theorems that stay valid when parameters are
+    A schedule is fixed in advance, which a ledger's releases are not: only theorems that stay valid when parameters are
     chosen adaptively speak of them truly. The charges must be those of one data set, or nobody would know to whom the
     total is promised.
 
@@ -21,7 +21,7 @@ def recorded(entries: Iterable[Entry]) -> Plan:
     >>> from sitr.flavors.pure import PureDP
     >>> entry = Entry(1, "clinic", PureDP(0.1), "SELECT COUNT(*) FROM clinic", datetime.now(UTC), "amal", "0.1.0")
     >>> recorded([entry, entry])
-    Plan(steps=(Step(promises=(PureDP(epsilon=0.1),), times=2, name='SELECT COUNT(*) FROM clinic'),))
+    Schedule(parts=(Part(promises=(PureDP(epsilon=0.1),), times=2, name='SELECT COUNT(*) FROM clinic'),))
     """
     charges = list(entries)
     datasets = sorted({entry.dataset for entry in charges})
@@ -32,4 +32,4 @@ def recorded(entries: Iterable[Entry]) -> Plan:
             do="Choose one of these data sets." if datasets else "Ask a question first.",
         )
     paid = Counter((entry.price, entry.question) for entry in charges)
-    return Plan(tuple(Step((price,), times, question) for (price, question), times in paid.items()))
+    return Schedule(tuple(Part((price,), times, question) for (price, question), times in paid.items()))

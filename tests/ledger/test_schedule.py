@@ -1,4 +1,4 @@
-"""What a ledger has recorded becomes a plan that loses nothing and adds nothing."""
+"""What a ledger has recorded becomes a schedule that loses nothing and adds nothing."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.accounting.plan import Plan, Step
+from sitr.accounting.schedule import Part, Schedule
 from sitr.errors import LedgerError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.entry import Entry
-from sitr.ledger.plan import recorded
+from sitr.ledger.schedule import recorded
 from sitr.ledger.sql import SqlLedger
 from sitr.numbers import exact
 
@@ -34,22 +34,22 @@ def test_a_real_ledger(tmp_path: Path) -> None:
     ledger.charge("clinic", price=PureDP(0.1), question="SELECT SUM(cost) AS c FROM clinic")
     ledger.charge("school", price=ApproximateDP(0.1, 5e-7), question="SELECT COUNT(*) AS n FROM school")
     # Prices are recorded in the flavor of the budget.
-    assert recorded(ledger.entries("clinic")) == Plan(
+    assert recorded(ledger.entries("clinic")) == Schedule(
         (
-            Step((ZeroConcentratedDP(0.005),), 2, "SELECT COUNT(*) AS n FROM clinic"),
-            Step((ZeroConcentratedDP(0.02),), 1, "SELECT COUNT(*) AS n FROM clinic"),
-            Step((ZeroConcentratedDP(0.005),), 1, "SELECT SUM(cost) AS c FROM clinic"),
+            Part((ZeroConcentratedDP(0.005),), 2, "SELECT COUNT(*) AS n FROM clinic"),
+            Part((ZeroConcentratedDP(0.02),), 1, "SELECT COUNT(*) AS n FROM clinic"),
+            Part((ZeroConcentratedDP(0.005),), 1, "SELECT SUM(cost) AS c FROM clinic"),
         )
     )
-    assert recorded(ledger.entries("school")).steps[0].promises == (ApproximateDP(0.1, 5e-7),)
+    assert recorded(ledger.entries("school")).parts[0].promises == (ApproximateDP(0.1, 5e-7),)
 
 
 @given(st.lists(st.tuples(st.sampled_from([0.1, 0.2, 0.3]), st.sampled_from("abc")), min_size=1, max_size=30))
 def test_all_that_was_spent_is_in_the_plan(charges: list[tuple[float, str]]) -> None:
-    plan = recorded(entry(PureDP(epsilon), question) for epsilon, question in charges)
-    assert plan.releases == len(charges)
-    assert len(plan.steps) == len(set(charges))
-    planned = [(exact(step.promises[0].epsilon), step.times) for step in plan.steps]  # type: ignore[attr-defined]
+    schedule = recorded(entry(PureDP(epsilon), question) for epsilon, question in charges)
+    assert schedule.releases == len(charges)
+    assert len(schedule.parts) == len(set(charges))
+    planned = [(exact(step.promises[0].epsilon), step.times) for step in schedule.parts]  # type: ignore[attr-defined]
     paid = sum((exact(epsilon) for epsilon, _ in charges), Fraction(0))
     assert sum((epsilon * times for epsilon, times in planned), Fraction(0)) == paid
 

@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 
 from sitr.accounting.curves import LaplaceMoments, SampledGaussian
-from sitr.accounting.plan import Plan, Step, worst
-from sitr.accounting.plan_file import KINDS, read_plan
+from sitr.accounting.schedule import Part, Schedule, worst
+from sitr.accounting.schedule_file import KINDS, read_schedule
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
@@ -48,39 +48,39 @@ SMALLER = PureDP(math.log1p(0.01 * math.expm1(1.0)))
 
 
 @pytest.fixture
-def plan(tmp_path):
-    path = tmp_path / "plan.yaml"
+def schedule(tmp_path):
+    path = tmp_path / "schedule.yaml"
     path.write_text(TEXT, encoding="utf-8")
-    return read_plan(path)
+    return read_schedule(path)
 
 
-def test_every_kind_has_its_exact_meaning(plan):
-    sampled = plan.steps[11].promises
+def test_every_kind_has_its_exact_meaning(schedule):
+    sampled = schedule.parts[11].promises
     assert sampled[0].epsilon == pytest.approx(SMALLER.epsilon, rel=1e-14)
-    assert [(step.promises, step.times, step.name) for step in plan.steps] == [
+    assert [(step.promises, step.times, step.name) for step in schedule.parts] == [
         (step.promises, step.times, step.name)
         for step in (
-            Step((GaussianDP(0.5), ConcentratedDP(0.125, 0.5, scales_to_groups=True)), times=10),
-            Step((PureDP(0.1), RenyiDP(LaplaceMoments(0.1)))),
-            Step((PureDP(0.1),)),
-            Step((ApproximateDP(1.0, 1e-6),)),
-            Step((PrivacyProfile(((1.0, 1e-3), (2.0, 1e-6))),)),
-            Step((ConcentratedDP(0.1, 0.5),)),
-            Step((ZeroConcentratedDP(0.5, xi=0.1),)),
-            Step((ZeroConcentratedDP(0.5),)),
-            Step((RenyiDP.at({2.0: 0.1}),)),
-            Step((RenyiDP.at({2.0: 0.1, 8.5: 0.5}),)),
-            Step((PureDP(1.0), PureDP(1.0).to_renyi(), PureDP(1.0).to_concentrated()), name="survey"),
-            Step(sampled, times=1000),
-            Step((RenyiDP(SampledGaussian(0.01, 1.0)),)),
+            Part((GaussianDP(0.5), ConcentratedDP(0.125, 0.5, scales_to_groups=True)), times=10),
+            Part((PureDP(0.1), RenyiDP(LaplaceMoments(0.1)))),
+            Part((PureDP(0.1),)),
+            Part((ApproximateDP(1.0, 1e-6),)),
+            Part((PrivacyProfile(((1.0, 1e-3), (2.0, 1e-6))),)),
+            Part((ConcentratedDP(0.1, 0.5),)),
+            Part((ZeroConcentratedDP(0.5, xi=0.1),)),
+            Part((ZeroConcentratedDP(0.5),)),
+            Part((RenyiDP.at({2.0: 0.1}),)),
+            Part((RenyiDP.at({2.0: 0.1, 8.5: 0.5}),)),
+            Part((PureDP(1.0), PureDP(1.0).to_renyi(), PureDP(1.0).to_concentrated()), name="survey"),
+            Part(sampled, times=1000),
+            Part((RenyiDP(SampledGaussian(0.01, 1.0)),)),
         )
     ]
 
 
-def test_a_step_has_a_loss_where_its_law_is_known(plan):
+def test_a_step_has_a_loss_where_its_law_is_known(schedule):
     atoms = worst(PrivacyProfile(((1.0, 1e-3), (2.0, 1e-6))))
     assert atoms is not None
-    laws = [None if step.loss is None else step.loss.laws[0][0] for step in plan.steps]
+    laws = [None if step.loss is None else step.loss.laws[0][0] for step in schedule.parts]
     assert laws == [
         GaussianLaw(0.5),
         LaplaceLaw(0.1),
@@ -104,60 +104,60 @@ def test_a_step_has_a_loss_where_its_law_is_known(plan):
     ],
 )
 def test_a_step_that_tells_nothing_loses_nothing(step):
-    assert read_plan([step]).steps[0].loss == Loss(())
+    assert read_schedule([step]).parts[0].loss == Loss(())
 
 
 def test_a_random_step_loses_what_is_inside():
-    plan = read_plan([{"random": {"gamma": 0.1, "step": {"laplace": {"scale": 1, "sensitivity": 1}}}}])
-    assert plan.inner.steps[0].loss == Loss.of(LaplaceLaw(1.0))
+    schedule = read_schedule([{"random": {"gamma": 0.1, "step": {"laplace": {"scale": 1, "sensitivity": 1}}}}])
+    assert schedule.inner.parts[0].loss == Loss.of(LaplaceLaw(1.0))
 
 
 def test_the_path_may_be_text(tmp_path):
-    path = tmp_path / "plan.yaml"
+    path = tmp_path / "schedule.yaml"
     path.write_text("- pure: {epsilon: 1}\n", encoding="utf-8")
-    assert read_plan(str(path)) == Plan((Step((PureDP(1.0),)),))
+    assert read_schedule(str(path)) == Schedule((Part((PureDP(1.0),)),))
 
 
 def test_numbers_are_decimals_not_what_yaml_takes_them_for(tmp_path):
-    path = tmp_path / "plan.yaml"
+    path = tmp_path / "schedule.yaml"
     path.write_text("- approximate: {epsilon: 010, delta: 1e-6}\n", encoding="utf-8")
-    assert read_plan(path).steps[0].promises == (ApproximateDP(10.0, 1e-6),)
+    assert read_schedule(path).parts[0].promises == (ApproximateDP(10.0, 1e-6),)
 
 
 def test_ratios_are_rounded_up():
-    noise, spread = read_plan([{"gaussian": {"sigma": 3, "sensitivity": 1}}]).steps[0].promises
+    noise, spread = read_schedule([{"gaussian": {"sigma": 3, "sensitivity": 1}}]).parts[0].promises
     assert isinstance(noise, GaussianDP)
     assert isinstance(spread, ConcentratedDP)
     assert exact(noise.mu) >= Fraction(1, 3)
     assert exact(spread.mu) >= exact(noise.mu) ** 2 / 2
     assert spread.tau == noise.mu
-    laplace, _ = read_plan([{"laplace": {"scale": 3, "sensitivity": 1}}]).steps[0].promises
+    laplace, _ = read_schedule([{"laplace": {"scale": 3, "sensitivity": 1}}]).parts[0].promises
     assert isinstance(laplace, PureDP)
     assert Fraction(1, 3) <= exact(laplace.epsilon) < Fraction(1, 3) + Fraction(1, 10**16)
 
 
 def test_a_decimal_with_too_many_digits_is_rounded_up():
     text = "0.1000000000000000000000001"
-    (promise,) = read_plan([{"pure": {"epsilon": text}}]).steps[0].promises
+    (promise,) = read_schedule([{"pure": {"epsilon": text}}]).parts[0].promises
     assert isinstance(promise, PureDP)
     assert exact(promise.epsilon) >= Fraction(text)
 
 
 def test_a_random_step_holds_all_its_promises_around_one_gamma():
-    assert read_plan([{"random": {"gamma": 0.05, "step": {"pure": {"epsilon": 1}}}}]).steps == (
-        Step((RandomDP(PureDP(1.0), 0.05),)),
+    assert read_schedule([{"random": {"gamma": 0.05, "step": {"pure": {"epsilon": 1}}}}]).parts == (
+        Part((RandomDP(PureDP(1.0), 0.05),)),
     )
-    (step,) = read_plan([{"random": {"gamma": 0.1, "step": {"response": {"epsilon": 1}}}}]).steps
+    (step,) = read_schedule([{"random": {"gamma": 0.1, "step": {"response": {"epsilon": 1}}}}]).parts
     assert step.gamma == 0.1
     assert len(step.promises) == 3
-    assert step.inner == read_plan([{"response": {"epsilon": 1}}]).steps[0]
+    assert step.inner == read_schedule([{"response": {"epsilon": 1}}]).parts[0]
 
 
 def test_a_basis_is_finite_sample_unless_it_says_otherwise():
     random = {"gamma": 0.05, "step": {"pure": {"epsilon": 1}}}
-    assert read_plan([{"random": random}]).basis is Basis.FINITE_SAMPLE
-    assert read_plan([{"random": {**random, "basis": "finite-sample"}}]).basis is Basis.FINITE_SAMPLE
-    assert read_plan([{"random": {**random, "basis": "asymptotic"}}]).basis is Basis.ASYMPTOTIC
+    assert read_schedule([{"random": random}]).basis is Basis.FINITE_SAMPLE
+    assert read_schedule([{"random": {**random, "basis": "finite-sample"}}]).basis is Basis.FINITE_SAMPLE
+    assert read_schedule([{"random": {**random, "basis": "asymptotic"}}]).basis is Basis.ASYMPTOTIC
 
 
 GOOD = {"pure": {"epsilon": 1}}
@@ -218,7 +218,7 @@ GOOD = {"pure": {"epsilon": 1}}
         ({"subsampled": {"rate": 0.5, "step": {"concentrated": {"mu": 1, "tau": 1}}}}, "step 2, subsampled.step"),
         ({"subsampled": {"rate": 0.5, "step": {"zero_concentrated": {"rho": 1}}}}, "step 2, subsampled.step"),
         ({"subsampled": {"rate": 0.5, "step": {"renyi": {"order": 2, "epsilon": 1}}}}, "step 2, subsampled.step"),
-        ({"subsampled": {"rate": 0.5, "step": {"random": {"gamma": 0, "step": GOOD}}}}, "the plan"),
+        ({"subsampled": {"rate": 0.5, "step": {"random": {"gamma": 0, "step": GOOD}}}}, "the schedule"),
         ({"random": {"gamma": 1.5, "step": GOOD}}, "step 2, random.gamma"),
         ({"random": {"gamma": 0.1, "basis": "limit", "step": GOOD}}, "step 2, random.basis"),
         ({"random": {"gamma": 0.1, "basis": ["asymptotic"], "step": GOOD}}, "step 2, random.basis"),
@@ -240,7 +240,7 @@ GOOD = {"pure": {"epsilon": 1}}
 )
 def test_a_mistake_is_refused_with_its_place(item, place):
     with pytest.raises(InvalidPromise) as refusal:
-        read_plan([GOOD, item])
+        read_schedule([GOOD, item])
     assert refusal.value.wanted.startswith(f"In {place}, ")
     assert refusal.value.given.endswith("was given.")
     assert refusal.value.do.endswith(".")
@@ -249,7 +249,7 @@ def test_a_mistake_is_refused_with_its_place(item, place):
 @pytest.mark.parametrize("content", [[], None, 5, {"pure": {"epsilon": 1}}])
 def test_a_plan_is_a_list_that_is_not_empty(content):
     with pytest.raises(InvalidPromise, match="a list of steps was wanted"):
-        read_plan(content)
+        read_schedule(content)
 
 
 @pytest.mark.parametrize(
@@ -270,34 +270,34 @@ def test_a_plan_is_a_list_that_is_not_empty(content):
     ],
 )
 def test_hostile_files_are_refused(text, tmp_path):
-    path = tmp_path / "plan.yaml"
+    path = tmp_path / "schedule.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidPromise):
-        read_plan(path)
+        read_schedule(path)
 
 
 def test_tags_are_text_and_are_never_carried_out(tmp_path):
-    path = tmp_path / "plan.yaml"
+    path = tmp_path / "schedule.yaml"
     path.write_text("- pure: {epsilon: !!python/object/apply:os.abort []}", encoding="utf-8")
     with pytest.raises(InvalidPromise, match=r"pure\.epsilon"):
-        read_plan(path)
+        read_schedule(path)
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path):
-    path = tmp_path / "plan.yaml"
+    path = tmp_path / "schedule.yaml"
     path.write_bytes(b"\xff\xfe\xfa")
     with pytest.raises(InvalidPromise):
-        read_plan(path)
+        read_schedule(path)
 
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(InvalidPromise, match=r"none\.yaml"):
-        read_plan(tmp_path / "none.yaml")
+        read_schedule(tmp_path / "none.yaml")
 
 
 def test_long_contents_are_cut_in_messages():
     with pytest.raises(InvalidPromise) as refusal:
-        read_plan([{"pure": {"epsilon": "x" * 1000}}])
+        read_schedule([{"pure": {"epsilon": "x" * 1000}}])
     assert len(str(refusal.value)) < 300
 
 
@@ -331,17 +331,17 @@ SAMPLED = {"subsampled": {"rate": 0.1, "step": {"pure": {"epsilon": 1}}}}
 def test_sampling_and_random_promises_are_about_different_neighbours(steps: list[object]) -> None:
     # A sum of x in [−1, 1] with Laplace noise 1 on a sample of a tenth: replacing 1 by −1 may lose 0.2239, not 0.1586.
     with pytest.raises(InvalidPromise, match="either sampled steps or random ones was wanted"):
-        read_plan(steps)
+        read_schedule(steps)
 
 
 SHUFFLED = {"shuffled": {"people": 1000, "step": {"laplace": {"scale": 1, "sensitivity": 2}}}}
 
 
 def test_shuffled_answers_keep_their_promise_and_lose_less() -> None:
-    (step,) = read_plan([SHUFFLED]).steps
+    (step,) = read_schedule([SHUFFLED]).parts
     assert step.promises == (PureDP(2.0),)
     assert step.loss == Loss.of(ShuffledLaw(2.0, 1000))
-    (nothing,) = read_plan([{"shuffled": {"people": 5, "step": {"pure": {"epsilon": 0}}}}]).steps
+    (nothing,) = read_schedule([{"shuffled": {"people": 5, "step": {"pure": {"epsilon": 0}}}}]).parts
     assert nothing.loss == Loss(())
 
 
@@ -360,4 +360,4 @@ def test_shuffled_answers_keep_their_promise_and_lose_less() -> None:
 )
 def test_what_cannot_be_shuffled(step: dict[str, object], place: str) -> None:
     with pytest.raises(InvalidPromise, match=place):
-        read_plan([step])
+        read_schedule([step])

@@ -25,14 +25,14 @@ LARGEST_LOSS = 1e6
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Part:
     """One kind of release, repeated. All its promises hold *at once*, so each theorem may use the one that suits it.
 
     Either none of the promises is random or all are, with one γ of one basis: they then fail on the same set of data,
     which are assumed to be exchangeable.
 
     >>> from sitr import PureDP
-    >>> Step((PureDP(0.1),), times=10).times
+    >>> Part((PureDP(0.1),), times=10).times
     10
     """
 
@@ -62,7 +62,7 @@ class Step:
         return getattr(self.promises[0], "gamma", 0.0)
 
     @property
-    def parts(self) -> Parts:
+    def gamma_parts(self) -> Parts:
         """Where that fraction comes from, by name: as the promise says, or else all of it from this step."""
         first = self.promises[0]
         return (first.parts if isinstance(first, RandomDP) else ()) or (
@@ -70,10 +70,10 @@ class Step:
         )
 
     @property
-    def inner(self) -> Step:
+    def inner(self) -> Part:
         """The same step for the data that are not in the fraction γ."""
         promises = (promise.inner if isinstance(promise, RandomDP) else promise for promise in self.promises)
-        return Step(tuple(promises), self.times, self.name, self.stated)
+        return Part(tuple(promises), self.times, self.name, self.stated)
 
     @property
     def loss(self) -> Loss | None:
@@ -82,49 +82,49 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Schedule:
     """Steps whose kinds, numbers and parameters were fixed before the first of them."""
 
-    steps: tuple[Step, ...]
+    parts: tuple[Part, ...]
 
     def __post_init__(self) -> None:
-        if not self.steps:
+        if not self.parts:
             raise InvalidPromise(
-                wanted="A plan has at least one step.",
+                wanted="A schedule has at least one step.",
                 given="There is none.",
-                do="Write what is released, for example Plan((Step((PureDP(0.1),)),)).",
+                do="Write what is released, for example Schedule((Part((PureDP(0.1),)),)).",
             )
 
     @property
     def releases(self) -> int:
         """How many releases there are in all."""
-        return sum(step.times for step in self.steps)
+        return sum(part.times for part in self.parts)
 
     @property
     def random(self) -> bool:
         """Does any step hold only for all but a fraction of data?"""
-        return any(isinstance(step.promises[0], RandomDP) for step in self.steps)
+        return any(isinstance(part.promises[0], RandomDP) for part in self.parts)
 
     @property
     def gamma(self) -> float:
         """Σγ, the union bound over all releases.      [HRW11, Prop. 4.2]"""
-        return upward(min(Fraction(1), sum((exact(step.gamma) * step.times for step in self.steps), Fraction(0))))
+        return upward(min(Fraction(1), sum((exact(part.gamma) * part.times for part in self.parts), Fraction(0))))
 
     @property
     def basis(self) -> Basis:
         """What that γ rests on."""
-        promises = (step.promises[0] for step in self.steps)
+        promises = (part.promises[0] for part in self.parts)
         return Basis.weakest(promise.basis for promise in promises if isinstance(promise, RandomDP))
 
     @property
-    def parts(self) -> Parts:
+    def gamma_parts(self) -> Parts:
         """Where that γ comes from, by name."""
-        return joined((step.parts, step.times) for step in self.steps)
+        return joined((part.gamma_parts, part.times) for part in self.parts)
 
     @property
-    def inner(self) -> Plan:
-        """The plan for the data that are in no step's fraction γ."""
-        return Plan(tuple(step.inner for step in self.steps))
+    def inner(self) -> Schedule:
+        """The schedule for the data that are in no step's fraction γ."""
+        return Schedule(tuple(part.inner for part in self.parts))
 
 
 def _exceptions(promise: Promise) -> tuple[float, Basis] | None:

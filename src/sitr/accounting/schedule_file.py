@@ -22,7 +22,7 @@ from pathlib import Path
 import yaml
 
 from sitr.accounting.curves import LaplaceMoments
-from sitr.accounting.plan import MOST_TIMES, Plan, Step, worst
+from sitr.accounting.schedule import MOST_TIMES, Part, Schedule, worst
 from sitr.accounting.subsample import subsampled
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
@@ -52,55 +52,55 @@ _TIMES: Check = (f"a whole number from 1 to {MOST_TIMES}", lambda n: n.denominat
 _NUMBER = re.compile(r"[+-]?(\d{1,40}\.?\d{0,40}|\.\d{1,40})([eE][+-]?\d{1,4})?")
 
 
-def read_plan(source: str | Path | Sequence[object]) -> Plan:
-    """A plan from a file, or from the list that such a file holds.
+def read_schedule(source: str | Path | Sequence[object]) -> Schedule:
+    """A schedule from a file, or from the list that such a file holds.
 
-    >>> read_plan([{"pure": {"epsilon": 0.1}, "times": 10}])
-    Plan(steps=(Step(promises=(PureDP(epsilon=0.1),), times=10, name=''),))
-    >>> read_plan([{"gaussian": {"sigma": -1, "sensitivity": 1}}])
+    >>> read_schedule([{"pure": {"epsilon": 0.1}, "times": 10}])
+    Schedule(parts=(Part(promises=(PureDP(epsilon=0.1),), times=10, name=''),))
+    >>> read_schedule([{"gaussian": {"sigma": -1, "sensitivity": 1}}])
     Traceback (most recent call last):
     sitr.errors.InvalidPromise: In step 1, gaussian.sigma, a number above 0 was wanted. -1 was given. ...
     """
     content = _load(Path(source)) if isinstance(source, str | Path) else source
     if not isinstance(content, list) or not content:
-        raise _wrong("the plan", "a list of steps", content, "Start each step with a dash.")
+        raise _wrong("the schedule", "a list of steps", content, "Start each step with a dash.")
     kinds = set().union(*map(_kinds, content))
     for replaced in {"random", "shuffled"} & kinds if "subsampled" in kinds else ():
         # A sample's promise is about one person more or less, these are about one who takes the place of another.
         do = "Compare them in two plans: they are about different neighbours, and their losses do not add."
-        raise _wrong("the plan", f"either sampled steps or {replaced} ones", "both", do)
+        raise _wrong("the schedule", f"either sampled steps or {replaced} ones", "both", do)
     try:
-        return Plan(tuple(_step(item, f"step {place}") for place, item in enumerate(content, start=1)))
+        return Schedule(tuple(_step(item, f"step {place}") for place, item in enumerate(content, start=1)))
     except RecursionError:
-        raise _wrong("the plan", "a finite list of steps", "a step that contains itself", "Write it out.") from None
+        raise _wrong("the schedule", "a finite list of steps", "a step that contains itself", "Write it out.") from None
 
 
 # The kinds of release, and what is known of each
 
 
-def _gaussian(value: object, place: str) -> Step:
+def _gaussian(value: object, place: str) -> Part:
     """Gaussian noise: μ = τ = Δ/σ, and the mean loss τ²/2 of that very noise."""
     sigma, sensitivity = _numbers(value, place, sigma=_ABOVE_0, sensitivity=_AT_LEAST_0)
     noise = GaussianDP(upward(sensitivity / sigma))
     spread = ConcentratedDP(upward(exact(noise.mu) ** 2 / 2), noise.mu, scales_to_groups=True)
-    return Step((noise, spread), stated=worst(noise))
+    return Part((noise, spread), stated=worst(noise))
 
 
-def _laplace(value: object, place: str) -> Step:
+def _laplace(value: object, place: str) -> Part:
     """Laplace noise: ε = Δ/b, and its moments."""
     scale, sensitivity = _numbers(value, place, scale=_ABOVE_0, sensitivity=_AT_LEAST_0)
     noise = PureDP(upward(sensitivity / scale))
     loss = Loss.of(LaplaceLaw(noise.epsilon)) if noise.epsilon > 0.0 else Loss(())
-    return Step((noise, RenyiDP(LaplaceMoments(noise.epsilon))), stated=loss)
+    return Part((noise, RenyiDP(LaplaceMoments(noise.epsilon))), stated=loss)
 
 
-def _pure(value: object, place: str) -> Step:
+def _pure(value: object, place: str) -> Part:
     (epsilon,) = _numbers(value, place, epsilon=_AT_LEAST_0)
-    return Step((PureDP(upward(epsilon)),))
+    return Part((PureDP(upward(epsilon)),))
 
 
-def _approximate(value: object, place: str) -> Step:
-    return Step((_pair(value, place),))
+def _approximate(value: object, place: str) -> Part:
+    return Part((_pair(value, place),))
 
 
 def _pair(value: object, place: str) -> ApproximateDP:
@@ -108,7 +108,7 @@ def _pair(value: object, place: str) -> ApproximateDP:
     return ApproximateDP(upward(epsilon), upward(delta))
 
 
-def _profile(value: object, place: str) -> Step:
+def _profile(value: object, place: str) -> Part:
     """Several (ε, δ) at once."""
     if not isinstance(value, list) or not value:
         raise _wrong(place, "a list of points [ε, δ]", value, "Write for example [[1, 1e-3], [2, 1e-6]].")
@@ -118,26 +118,26 @@ def _profile(value: object, place: str) -> Step:
             raise _wrong(f"{place}[{number}]", "a point [ε, δ]", pair, "Write two numbers.")
         point = _pair({"epsilon": pair[0], "delta": pair[1]}, f"{place}[{number}]")
         points.append((point.epsilon, point.delta))
-    return Step((PrivacyProfile(tuple(points)),))
+    return Part((PrivacyProfile(tuple(points)),))
 
 
-def _concentrated(value: object, place: str) -> Step:
+def _concentrated(value: object, place: str) -> Part:
     mu, tau = _numbers(value, place, mu=_AT_LEAST_0, tau=_AT_LEAST_0)
-    return Step((ConcentratedDP(upward(mu), upward(tau)),))
+    return Part((ConcentratedDP(upward(mu), upward(tau)),))
 
 
-def _zero_concentrated(value: object, place: str) -> Step:
+def _zero_concentrated(value: object, place: str) -> Part:
     """ξ may be left out: it is then 0."""
     rho, xi = _numbers({"xi": 0, **_mapping(value, place)}, place, rho=_AT_LEAST_0, xi=_AT_LEAST_0)
-    return Step((ZeroConcentratedDP(upward(rho), xi=upward(xi)),))
+    return Part((ZeroConcentratedDP(upward(rho), xi=upward(xi)),))
 
 
-def _renyi(value: object, place: str) -> Step:
+def _renyi(value: object, place: str) -> Part:
     """One order, or a table of orders."""
     content = _mapping(value, place)
     if "orders" not in content:
         order, epsilon = _numbers(content, place, order=_ORDER, epsilon=_AT_LEAST_0)
-        return Step((RenyiDP.at({downward(order): epsilon}),))  # D_α grows with α: a smaller order is implied
+        return Part((RenyiDP.at({downward(order): epsilon}),))  # D_α grows with α: a smaller order is implied
     (table,) = _fields(content, place, "orders")
     if not isinstance(table, Mapping) or not table:
         raise _wrong(f"{place}.orders", "a table of orders", table, "Write for example {2: 0.1, 8: 0.5}.")
@@ -145,17 +145,17 @@ def _renyi(value: object, place: str) -> Step:
     for order, epsilon in table.items():
         at = f"{place}.orders.{order}"
         points[downward(_number(order, at, _ORDER))] = _number(epsilon, at, _AT_LEAST_0)
-    return Step((RenyiDP.at(points),))
+    return Part((RenyiDP.at(points),))
 
 
-def _response(value: object, place: str) -> Step:
+def _response(value: object, place: str) -> Part:
     """Randomized response with largest loss ε: its moments, its mean and its spread."""
     (epsilon,) = _numbers(value, place, epsilon=_AT_LEAST_0)
     noise = PureDP(upward(epsilon))
-    return Step((noise, noise.to_renyi(), noise.to_concentrated()), stated=worst(noise))
+    return Part((noise, noise.to_renyi(), noise.to_concentrated()), stated=worst(noise))
 
 
-def _subsampled(value: object, place: str) -> Step:
+def _subsampled(value: object, place: str) -> Part:
     """Each person is in the sample with probability `rate`, independently of others (Poisson, add-remove)."""
     rate, step = _fields(value, place, "rate", "step")
     share = upward(_number(rate, f"{place}.rate", _SHARE))
@@ -165,10 +165,10 @@ def _subsampled(value: object, place: str) -> Step:
         wanted = "a step that is pure, approximate, a profile or Gaussian"
         do = "From what is known of this step no arrow leads to a sample: state what is known with the sampling."
         raise _wrong(f"{place}.step", wanted, step, do)
-    return Step(promises, stated=sampled(inner.loss, rate=share) if inner.loss is not None else None)
+    return Part(promises, stated=sampled(inner.loss, rate=share) if inner.loss is not None else None)
 
 
-def _shuffled(value: object, place: str) -> Step:
+def _shuffled(value: object, place: str) -> Part:
     """So many people answer at home, each with the step's promise, and the answers are shuffled; one is replaced."""
     number, step = _fields(value, place, "people", "step")
     people = int(_number(number, f"{place}.people", _TIMES))
@@ -176,10 +176,10 @@ def _shuffled(value: object, place: str) -> Step:
     if not pure or "shuffled" in _kinds(step):
         do = "Write what each person does, for example laplace: {scale: 5, sensitivity: 20}."
         raise _wrong(f"{place}.step", "a step that is pure, and not shuffled itself", step, do)
-    return Step((pure[0],), stated=shuffled(pure[0], people=people))
+    return Part((pure[0],), stated=shuffled(pure[0], people=people))
 
 
-def _random(value: object, place: str) -> Step:
+def _random(value: object, place: str) -> Part:
     """The step's promises, but for a fraction γ of exchangeable data; the basis is finite-sample unless it says so."""
     content = {"basis": Basis.FINITE_SAMPLE.value, **_mapping(value, place)}
     gamma, basis, step = _fields(content, place, "gamma", "basis", "step")
@@ -190,10 +190,10 @@ def _random(value: object, place: str) -> Step:
     if any(isinstance(promise, RandomDP) for promise in inner.promises):
         raise _wrong(f"{place}.step", "a step that is not random itself", step, "Write one γ for both.")
     promises = tuple(RandomDP(promise, share, Basis(basis)) for promise in inner.promises)
-    return Step(promises, stated=inner.stated)
+    return Part(promises, stated=inner.stated)
 
 
-KINDS: Mapping[str, Callable[[object, str], Step]] = {
+KINDS: Mapping[str, Callable[[object, str], Part]] = {
     "gaussian": _gaussian,
     "laplace": _laplace,
     "pure": _pure,
@@ -227,14 +227,14 @@ def _load(path: Path) -> object:
         return yaml.load(path.read_text(encoding="utf-8"), Loader=_Text)
     except OSError as error:
         given = f"{path}: {error.strerror}."
-        raise InvalidPromise(wanted="The file of a plan was wanted.", given=given, do="Check the path.") from None
+        raise InvalidPromise(wanted="The file of a schedule was wanted.", given=given, do="Check the path.") from None
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
-        where = f"the plan, line {mark.line + 1}" if mark else "the plan"
+        where = f"the schedule, line {mark.line + 1}" if mark else "the schedule"
         raise _wrong(where, "YAML", getattr(error, "problem", None) or "something else", "Correct it.") from None
 
 
-def _step(item: object, place: str) -> Step:
+def _step(item: object, place: str) -> Part:
     content = _mapping(item, place)
     name = content.get("name", "")
     if not isinstance(name, str):
@@ -252,7 +252,7 @@ def _kinds(item: object) -> set[str]:
     return set().union(KINDS.keys() & item.keys(), *map(_kinds, inner))
 
 
-def _known(item: object, place: str) -> Step:
+def _known(item: object, place: str) -> Part:
     """One kind of release: a mapping with one key."""
     content = _mapping(item, place)
     wanted = f"one of {', '.join(KINDS)}"
