@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import ast
 import copy
 import inspect
 import pickle
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -73,6 +76,8 @@ def test_no_part_may_be_left_out_or_given_by_place(kind):
 @pytest.mark.parametrize(
     ("name", "builtin"),
     [
+        ("InvalidParameter", ValueError),
+        ("InvalidUse", TypeError),
         ("InvalidPromise", ValueError),
         ("IncompatiblePromises", TypeError),
         ("DescriptionError", ValueError),
@@ -81,3 +86,97 @@ def test_no_part_may_be_left_out_or_given_by_place(kind):
 )
 def test_errors_are_also_what_python_calls_them(name, builtin):
     assert issubclass(getattr(sitr.errors, name), builtin)
+
+
+# Every exception that Sitr raises is in the tree.
+
+SOURCES = {path.as_posix(): path.read_text("utf-8") for path in sorted(Path(sitr.errors.__file__).parent.rglob("*.py"))}
+
+ALLOWED = {
+    ("__getattr__", "AttributeError"): "Python asks a module for names in this way",
+    ("construct_mapping", "yaml.constructor.ConstructorError"): "the protocol of PyYAML; the reader catches it",
+    ("_promise", "AssertionError"): "a mistake in Sitr",
+    ("parse_args", "_told"): "typer ends a command in this way, after the error was shown",
+    ("invoke", "_told"): "typer ends a command in this way, after the error was shown",
+    ("invoke", "typer.Exit"): "typer ends a command in this way",
+    ("_version", "typer.Exit"): "typer ends a command in this way",
+}
+
+
+def in_tree(nodes: Sequence[ast.AST]) -> set[str]:
+    """The classes under `SitrError`."""
+    classes = {
+        node.name: {ast.unparse(base) for base in node.bases} for node in nodes if isinstance(node, ast.ClassDef)
+    }
+    tree, size = {"SitrError"}, 0
+    while size < len(tree):
+        size = len(tree)
+        tree |= {name for name, bases in classes.items() if tree & bases}
+    return tree
+
+
+def makers(nodes: Sequence[ast.AST], tree: set[str]) -> dict[str, bool]:
+    """Whether every function of a name returns an error of the tree."""
+    found: dict[str, bool] = {}
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef):
+            returned = node.returns is not None and ast.unparse(node.returns) in tree
+            found[node.name] = found.get(node.name, True) and returned
+    return found
+
+
+def known(raised: ast.expr, names: Mapping[str, bool]) -> bool:
+    match raised:
+        case ast.IfExp(body=body, orelse=other):
+            return known(body, names) and known(other, names)
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return names.get(name, False)
+    return False
+
+
+def strangers(sources: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The raises of anything outside the tree: the function with the raise, and what it raises."""
+    statements = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    walks = (ast.walk(ast.parse(text)) for text in sources.values())
+    modules = [[node for node in walk if isinstance(node, statements)] for walk in walks]
+    everywhere = [node for module in modules for node in module]
+    tree = in_tree(everywhere)
+    shared = makers(everywhere, tree) | dict.fromkeys(tree, True)
+
+    def walk(node: ast.AST, function: str, names: Mapping[str, bool]) -> Iterator[tuple[str, str]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Raise) and child.exc is not None and not known(child.exc, names):
+                called = child.exc.func if isinstance(child.exc, ast.Call) else child.exc
+                yield function, ast.unparse(called)
+            yield from walk(child, child.name if isinstance(child, ast.FunctionDef) else function, names)
+
+    for module in modules:  # its own functions hide those of other modules
+        names = shared | makers(module, tree)
+        yield from walk(module[0], "", names)
+
+
+def test_every_exception_is_in_the_tree():
+    assert set(strangers(SOURCES)) == set(ALLOWED)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "raise ValueError('scale')",
+        "raise ValueError",
+        "raise error",
+        "raise errors[0]",
+        "raise wrong()",
+        "raise self.wrong()",
+        "raise InvalidUse() if x else KeyError()",
+        "raise Loose()",
+    ],
+)
+def test_an_exception_outside_the_tree_is_found(line):
+    """The broken twin."""
+    others = "class Loose(Exception): ...\ndef wrong() -> OSError: ...\n"
+    errors = {"errors.py": inspect.getsource(sitr.errors)}
+    broken = errors | {"broken.py": f"{others}def check(x):\n    if x:\n        {line}\n"}
+    assert [function for function, _ in strangers(broken)] == ["check"]
+    whole = errors | {"whole.py": "class Tight(InvalidUse): ...\ndef check():\n    raise Tight()\n"}
+    assert not list(strangers(whole))

@@ -10,6 +10,7 @@ from flint import arb, ctx, fmpq
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from sitr.errors import InvalidParameter
 from sitr.numbers import ball, downward, exact, float_above, float_below, lower, square_root_upward, upper, upward
 
 LARGEST = exact(sys.float_info.max)
@@ -79,7 +80,7 @@ def test_only_finite_numbers_stand_for_something(function, number):
 
 @pytest.mark.parametrize("number", [None, [], 1j])
 def test_things_that_are_no_numbers(number):
-    with pytest.raises(TypeError):
+    with pytest.raises(InvalidParameter, match="Expected a finite number, got"):
         exact(number)
 
 
@@ -132,9 +133,9 @@ def test_zero_has_no_sign(rounding, zero):
 @pytest.mark.parametrize("number", [10**309, LARGEST + 1, int(sys.float_info.max)])
 def test_beyond_the_largest_float_there_is_nothing_to_round_to(number):
     assert Fraction(number) > LARGEST
-    with pytest.raises(ValueError, match="wanted"):
+    with pytest.raises(ValueError, match="below 1"):
         upward(number)
-    with pytest.raises(ValueError, match="wanted"):
+    with pytest.raises(ValueError, match="below 1"):
         downward(-number)
 
 
@@ -217,5 +218,5 @@ def test_floats_around_a_fraction(number):
 
 @pytest.mark.parametrize("text", ["1", "0.1", b"1", bytearray(b"1")])
 def test_text_is_no_number(text):
-    with pytest.raises(TypeError, match="real number"):
+    with pytest.raises(InvalidParameter, match="Expected a finite number, got"):
         exact(text)

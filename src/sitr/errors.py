@@ -3,6 +3,8 @@
 ::
 
     SitrError
+    ├── InvalidParameter        an argument that cannot be used: Laplace(scale=0), a confidence of 95
+    ├── InvalidUse              an object used against its rules: a copy of coins, `and` between conditions
     ├── InvalidPromise          a promise that cannot exist: ε < 0, δ > 1, NaN
     ├── IncompatiblePromises    promises of different flavors where one flavor is needed
     ├── DescriptionError        the description of a data set does not fit the data or itself
@@ -14,7 +16,9 @@
     ├── LedgerError             the ledger cannot be used as asked
     │   ├── LedgerBusy          somebody else is writing to it
     │   └── LedgerMismatch      it was opened earlier with another promise
-    └── BackendFailure          the data could not be read after the charge
+    ├── BackendFailure          the data could not be read after the charge
+    ├── BadUsage                a command line that cannot be understood
+    └── FileError               a file that cannot be read or written as asked
 
 A message has at most two sentences: what is wrong, quoting the offending value, and what to do. Messages are made
 before any data are read, from public things only: `BackendFailure` is the one error raised later, and its text is
@@ -53,6 +57,14 @@ class SitrError(Exception):
 def _rebuild(kind: type[SitrError], wanted: str, given: str, do: str) -> SitrError:
     """Pickling calls with positional arguments; ours are keywords."""
     return kind(wanted=wanted, given=given, do=do)
+
+
+class InvalidParameter(SitrError, ValueError):
+    """An argument that cannot be used."""
+
+
+class InvalidUse(SitrError, TypeError):
+    """An object used against its rules."""
 
 
 class InvalidPromise(SitrError, ValueError):
@@ -101,6 +113,14 @@ class LedgerMismatch(LedgerError):
 
 class BackendFailure(SitrError):
     """The data could not be read after the charge."""
+
+
+class BadUsage(SitrError, ValueError):
+    """A command line that cannot be understood."""
+
+
+class FileError(SitrError):
+    """A file that cannot be read or written as asked."""
 
 
 class FewerThanAsked(UserWarning):

@@ -8,11 +8,16 @@ A float that a user writes stands for **the decimal number it prints as**: `0.1`
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
-from numbers import Rational
+from numbers import Rational, Real
+from operator import index
 
 from flint import arb, fmpq
+
+from sitr.errors import InvalidParameter
 
 Number = int | float | Fraction
 """What users may write for a privacy parameter."""
@@ -37,6 +42,8 @@ class Interval:
         return self.lower <= number <= self.upper
 
 
+_LARGEST = Fraction(repr(sys.float_info.max))
+
 _FAR = 2000
 """A power of two beyond all floats, in either direction."""
 
@@ -49,8 +56,12 @@ def exact(number: Number | Rational) -> Fraction:
     """
     if isinstance(number, Rational):
         return Fraction(int(number.numerator), int(number.denominator))
-    if not math.isfinite(number):  # a TypeError for text, which float would read
-        raise ValueError(f"a finite number was wanted, {number!r} was given")
+    try:
+        known = math.isfinite(number)  # this refuses text, which float would read
+    except (TypeError, ValueError):
+        known = False
+    if not known:
+        raise InvalidParameter(wanted="a finite number", given=repr(number), do="Write it as 3, 0.1 or Fraction(1, 3).")
     return Fraction(repr(float(number)))  # a numpy scalar prints differently
 
 
@@ -92,11 +103,16 @@ def float_above(number: Number) -> float:
 
 
 def _nearest(target: Fraction) -> float:
-    """`float(target)` without overflow: beyond the largest float there is nothing to round to."""
-    try:
-        return float(target)
-    except OverflowError as overflow:
-        raise ValueError("a number below 1.8e308 was wanted, a larger one was given") from overflow
+    """`float(target)`; beyond the largest float there is nothing to round to."""
+    if abs(target) > _LARGEST:
+        raise _too_large()
+    return float(target)
+
+
+def _too_large() -> InvalidParameter:
+    return InvalidParameter(
+        wanted="a number below 1.8e308", given="a larger one", do="Use numbers that a float can hold."
+    )
 
 
 def ball(number: Number) -> arb:
@@ -136,7 +152,7 @@ def _fraction(point: arb, *, away: bool) -> Fraction:
     if mantissa and size < -_FAR:
         return Fraction(mantissa // abs(mantissa), 2**_FAR) if away else Fraction(0)
     if mantissa and size > _FAR:
-        raise ValueError("a number below 1.8e308 was wanted, a larger one was given")
+        raise _too_large()
     return Fraction(mantissa) * Fraction(2) ** exponent
 
 
@@ -149,7 +165,7 @@ def square_root_upward(number: Fraction, *, bits: int = 64) -> Fraction:
     True
     """
     if number < 0:
-        raise ValueError(f"a number of at least 0 was wanted, {number} was given")
+        raise InvalidParameter(wanted="a number of at least 0", given=str(number), do="Only such numbers have roots.")
     p, q = number.numerator, number.denominator
     root_p, root_q = math.isqrt(p), math.isqrt(q)
     if root_p * root_p == p and root_q * root_q == q:
@@ -157,3 +173,84 @@ def square_root_upward(number: Fraction, *, bits: int = 64) -> Fraction:
     # √(p/q) = √(p·q·4ˢ) / (q·2ˢ); s makes the integer root at least `bits` bits long.
     shift = max(0, bits - (p * q).bit_length() // 2 + 1)
     return Fraction(math.isqrt(p * q << 2 * shift) + 1, q << shift)
+
+
+# Checks of parameters. `name` and `of` are for the message: the scale of Laplace, the size of a sample.
+
+
+def finite(number: object) -> Fraction | None:
+    """The exact number; None for anything else, such as text, a boolean or infinity.
+
+    >>> finite(0.5), finite("0.5"), finite(True), finite(math.inf)
+    (Fraction(1, 2), None, None, None)
+    """
+    if isinstance(number, bool) or not isinstance(number, Real | Decimal):
+        return None
+    return exact(number) if isinstance(number, Rational) or math.isfinite(number) else None  # type: ignore[arg-type]
+
+
+def positive(number: Number, *, name: str, of: str) -> Fraction:
+    """A finite number above 0, exactly.
+
+    >>> positive(0.1, name="scale", of="noise")
+    Fraction(1, 10)
+    """
+    value = finite(number)
+    if value is None or value <= 0:
+        raise InvalidParameter(
+            wanted=f"{name} of {of} to be a finite number above 0", given=repr(number), do="Choose a larger number."
+        )
+    return value
+
+
+def inside(number: Number, *, name: str = "confidence", of: str = "an interval", example: Number = 0.95) -> Fraction:
+    """A number strictly between 0 and 1, exactly. No noise stays within a bound with a confidence of 1.
+
+    >>> inside(0.95)
+    Fraction(19, 20)
+    """
+    value = finite(number)
+    if value is None or not 0 < value < 1:
+        raise InvalidParameter(
+            wanted=f"{name} of {of} to be strictly between 0 and 1",
+            given=repr(number),
+            do=f"Choose for example {example}.",
+        )
+    return value
+
+
+def natural(number: int, *, name: str, of: str, least: int = 1, most: int | None = None) -> int:
+    """A whole number in this range, as an integer of Python: numpy's integers wrap around.
+
+    >>> natural(3, name="candidates", of="Exponential")
+    3
+    """
+    try:
+        value = None if isinstance(number, bool) else index(number)
+    except TypeError:
+        value = None
+    if value is None or value < least or (most is not None and value > most):
+        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise InvalidParameter(
+            wanted=f"{name} of {of} to be a whole number {limits}", given=repr(number), do="Choose one of these."
+        )
+    return value
+
+
+def flag(choice: bool, *, name: str, of: str) -> bool:
+    """True or False, and nothing that only resembles them: a flag may halve the noise."""
+    if not isinstance(choice, bool):
+        raise InvalidParameter(
+            wanted=f"{name} of {of} to be True or False", given=repr(choice), do="Choose one of the two."
+        )
+    return choice
+
+
+def granule(number: Number, *, of: str) -> Fraction:
+    """A granularity, exactly: a float stands for the decimal it prints as, but a power of two for itself.
+
+    >>> granule(0.1, of="Laplace"), granule(2.0**-40, of="Laplace") == Fraction(1, 2**40)
+    (Fraction(1, 10), True)
+    """
+    grain = positive(number, name="granularity", of=of)
+    return Fraction(number) if isinstance(number, float) and math.frexp(number)[0] == 0.5 else grain

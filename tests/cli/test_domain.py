@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sitr.cli.domain import Domain, read_domain
-from sitr.cli.terminal import BadUsage
 from sitr.dataset.schema import Column, Kind, Table
+from sitr.errors import BadUsage
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
 

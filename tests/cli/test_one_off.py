@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from sitr.cli.one_off import Source, Who
-from sitr.cli.terminal import BadUsage
-from sitr.errors import QuestionError
+from sitr.errors import BadUsage, QuestionError
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.neighbors.relation import Relation

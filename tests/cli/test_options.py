@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sitr.cli.options import EXAMPLES, interval, named, number
-from sitr.cli.terminal import BadUsage
+from sitr.errors import BadUsage
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sitr.cli.papers import unwritten, write_answer, write_each
-from sitr.cli.terminal import FileError
+from sitr.errors import FileError
 from sitr.ledger.sql import SqlLedger
 
 

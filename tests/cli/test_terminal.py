@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sitr import errors
-from sitr.cli.terminal import BadUsage, FileError, printable
+from sitr.cli.terminal import printable
 from sitr.errors import SitrError
 
 Sitr = Callable[..., Any]
@@ -17,6 +17,8 @@ Sitr = Callable[..., Any]
 ASK = ("ask", "visits.sitr.yaml", "SELECT COUNT(*) AS n FROM visits", "--price", "zcdp(0.1)")
 KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, SitrError)]
 BAD_INPUT = {
+    "InvalidParameter",
+    "InvalidUse",
     "InvalidPromise",
     "IncompatiblePromises",
     "DescriptionError",
@@ -34,7 +36,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     monkeypatch.setattr("sitr.session.dataset.open", fail)
 
 
-@pytest.mark.parametrize("kind", [*KINDS, BadUsage, FileError])
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_error_has_its_exit_code(sitr: Sitr, monkeypatch: pytest.MonkeyPatch, kind: type[SitrError]) -> None:
     failing(monkeypatch, kind(wanted="This.", given="That.", do="Something."))
     done = sitr(*ASK, "--json")

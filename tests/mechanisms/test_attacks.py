@@ -193,7 +193,7 @@ def test_a_float_sum_that_depends_on_the_order_is_told_from_noise(leaked):
 @pytest.mark.parametrize("mechanism", [Laplace(scale=10), Gaussian(sigma=10)])
 def test_a_float_sum_never_meets_noise(mechanism):
     for total in (float_sum([0.1] * 10), float_sum([1.0] * 10), np.float64(3), np.array([0.5]), math.fsum([0.1] * 10)):
-        with pytest.raises(ValueError, match="wants integers"):
+        with pytest.raises(ValueError, match="Expected integers"):
             mechanism.release(total)
 
 
@@ -246,7 +246,7 @@ def test_a_careless_twin_shows_who_is_no_number(strange):
 @pytest.mark.parametrize("mechanism", [Laplace(10), Laplace(10, 1, GRAIN), Gaussian(10), Gaussian(10, 1, GRAIN)])
 def test_strange_floats_are_refused_without_being_repeated(mechanism, strange):
     for values in (strange, [strange], np.array([strange]), np.float64(strange)):
-        with pytest.raises(ValueError, match="Something else was given") as refused:
+        with pytest.raises(ValueError, match="got something else") as refused:
             mechanism.release(values)
         assert repr(strange) not in str(refused.value)
 
@@ -262,7 +262,7 @@ def test_strange_floats_are_rounded_exactly(strange):
 @pytest.mark.parametrize("strange", [*STRANGE[:4], -5e-324])
 def test_strange_parameters_are_refused(strange):
     for name in ("scale", "sensitivity", "granularity"):
-        with pytest.raises(ValueError, match=f"Laplace wants {name} to be a finite number above 0"):
+        with pytest.raises(ValueError, match=f"{name} of Laplace to be a finite number above 0"):
             Laplace(**{"scale": 1, "sensitivity": 1, "granularity": 1, name: strange})
 
 

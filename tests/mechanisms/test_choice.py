@@ -10,12 +10,11 @@ from sitr.errors import InvalidPromise
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms.choice import rational_scores, steepness, unknown_loss, whole, whole_scores
 from sitr.mechanisms.exponential import Exponential
-from sitr.mechanisms.mechanism import flag, natural
 from sitr.mechanisms.noisy_max import NoisyMax
 from sitr.mechanisms.permute_and_flip import PermuteAndFlip
 from sitr.mechanisms.sparse_vector import SparseVector
 from sitr.mechanisms.tree import Tree
-from sitr.numbers import exact
+from sitr.numbers import exact, flag, natural
 
 
 def test_a_unit_that_moves_scores_apart_counts_twice():
@@ -60,7 +59,7 @@ def test_scores_are_exact():
 @pytest.mark.parametrize("check", [rational_scores, whole_scores])
 @pytest.mark.parametrize("scores", [[], [1.5], [math.nan], [7654321, None], ["7654321"]])
 def test_a_refusal_repeats_no_score(check, scores):
-    with pytest.raises(ValueError, match=r"M wants a row of integers.*was given\. Compute") as caught:
+    with pytest.raises(ValueError, match=r"a row of integers.* of M, got .*\. Compute") as caught:
         check(scores, mechanism="M")
     assert "7654321" not in str(caught.value)
 
@@ -72,14 +71,14 @@ def test_fractions_are_no_integers():
 
 @pytest.mark.parametrize("number", [0, -1, 1.5, True, None, "2", math.inf])
 def test_counts_are_natural(number):
-    with pytest.raises(ValueError, match="M wants n to be a whole number of at least 1"):
-        natural(number, name="n", mechanism="M")
+    with pytest.raises(ValueError, match="n of M to be a whole number of at least 1"):
+        natural(number, name="n", of="M")
 
 
 @pytest.mark.parametrize("choice", [0, 1, None, "yes"])
 def test_flags_are_booleans(choice):
-    with pytest.raises(ValueError, match="M wants f to be True or False"):
-        flag(choice, name="f", mechanism="M")
+    with pytest.raises(ValueError, match="f of M to be True or False"):
+        flag(choice, name="f", of="M")
 
 
 def test_numpy_integers_are_whole_and_booleans_of_numpy_are_not():

@@ -307,7 +307,7 @@ def test_numbers_that_cannot_be(bad):
     for function, more in ((laplace_delta, {}), (gaussian_delta, {}), (spherical_delta, {"size": 2})):
         for name in ("epsilon", "shift", "dilation"):
             given = {"epsilon": 1, "shift": 0.1, "dilation": 0.1, **more, name: bad}
-            with pytest.raises(ValueError, match=f"{name} to be a finite number above 0"):
+            with pytest.raises(ValueError, match=f"{name} of Dilation to be a finite number above 0"):
                 function(given.pop("epsilon"), **given)
     for name in ("shift", "dilation"):
         with pytest.raises(ValueError, match=name):
@@ -315,7 +315,7 @@ def test_numbers_that_cannot_be(bad):
 
 
 def test_counts_and_probabilities_that_cannot_be():
-    with pytest.raises(ValueError, match="0 < delta < 1"):
+    with pytest.raises(ValueError, match="delta of Dilation to be strictly between 0 and 1"):
         laplace_dilation(1, delta=1, shift=0.5)
     with pytest.raises(ValueError, match="freedom"):
         student_dilation(1, shift=0.5, freedom=0)

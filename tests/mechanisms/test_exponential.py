@@ -140,7 +140,7 @@ def test_errors_of_a_few_candidates():
 @pytest.mark.parametrize("number", [0, -1, math.nan, math.inf, None, "ten", True])
 def test_bad_parameters_are_refused_by_name(number):
     for name in ("epsilon", "sensitivity"):
-        with pytest.raises(ValueError, match=f"Exponential wants {name} to be a finite number above 0"):
+        with pytest.raises(ValueError, match=f"{name} of Exponential to be a finite number above 0"):
             Exponential(**{"epsilon": 1, "sensitivity": 1, name: number})
 
 

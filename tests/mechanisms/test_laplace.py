@@ -100,18 +100,18 @@ def test_huge_noise_can_be_drawn():
 @pytest.mark.parametrize("parameter", ["scale", "sensitivity"])
 @pytest.mark.parametrize("number", [0, -1, math.nan, math.inf, None, "ten", True, 1j])
 def test_bad_parameters_are_refused_by_name(parameter, number):
-    with pytest.raises(ValueError, match=f"Laplace wants {parameter} to be a finite number above 0"):
+    with pytest.raises(ValueError, match=f"{parameter} of Laplace to be a finite number above 0"):
         Laplace(**{"scale": 1, "sensitivity": 1, parameter: number})
 
 
 @pytest.mark.parametrize("sensitivity", [0, -1, math.nan, math.inf, None, "ten", True])
 def test_a_bad_sensitivity_is_refused_by_name_when_fitting(sensitivity):
-    with pytest.raises(ValueError, match="Laplace wants sensitivity to be a finite number above 0"):
+    with pytest.raises(ValueError, match="sensitivity of Laplace to be a finite number above 0"):
         Laplace.fitting(PureDP(1.0), sensitivity=sensitivity)
 
 
 def test_nothing_buys_no_noise():
-    with pytest.raises(ValueError, match="Laplace wants epsilon to be a finite number above 0"):
+    with pytest.raises(ValueError, match="epsilon of Laplace to be a finite number above 0"):
         Laplace.fitting(PureDP(0.0), sensitivity=1)
 
 

@@ -15,9 +15,9 @@ from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.mechanism import natural, python_integer, whole_shift
+from sitr.mechanisms.mechanism import python_integer, whole_shift
 from sitr.mechanisms.threshold import Threshold
-from sitr.numbers import exact
+from sitr.numbers import exact, natural
 
 
 def test_the_laws_are_those_of_integer_noise():
@@ -73,7 +73,7 @@ def test_shifts_are_whole():
 def test_integers_of_numpy_become_those_of_python(kind):
     """At the ends of their types, where one more is far less."""
     largest = kind(np.iinfo(kind).max)
-    assert type(natural(largest, name="n", mechanism="M")) is int
-    assert natural(largest, name="n", mechanism="M") + 1 == int(largest) + 1
+    assert type(natural(largest, name="n", of="M")) is int
+    assert natural(largest, name="n", of="M") + 1 == int(largest) + 1
     assert python_integer(largest) + 1 == int(largest) + 1  # type: ignore[operator]
     assert python_integer(1.5) == 1.5

@@ -264,7 +264,7 @@ def test_the_loss_is_not_claimed():
 @pytest.mark.parametrize("number", [0, -1, math.nan, math.inf, None, "ten", True])
 def test_bad_parameters_are_refused_by_name(number):
     for name in ("epsilon", "sensitivity"):
-        with pytest.raises(ValueError, match=f"NoisyMax wants {name} to be a finite number above 0"):
+        with pytest.raises(ValueError, match=f"{name} of NoisyMax to be a finite number above 0"):
             NoisyMax(**{"epsilon": 1, "sensitivity": 1, name: number})
 
 

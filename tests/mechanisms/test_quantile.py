@@ -268,7 +268,7 @@ def test_the_error_is_kept_in_practice():
 
 @pytest.mark.parametrize("number", [0, -1, math.nan, math.inf, None, "ten", True])
 def test_a_bad_epsilon_is_refused(number):
-    with pytest.raises(ValueError, match="Quantiles wants epsilon to be a finite number above 0"):
+    with pytest.raises(ValueError, match="epsilon of Quantiles to be a finite number above 0"):
         Quantiles(number, (0.5,), 0, 1)
 
 
@@ -289,7 +289,7 @@ def test_other_bad_things_are_refused():
         Quantiles(1, (0.5,), 0, 1, "add-remove")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="each"):
         Quantiles(1, (0.5,), 0, 1, each=0)
-    with pytest.raises(ValueError, match="wants integers") as caught:
+    with pytest.raises(ValueError, match="integers for Quantiles") as caught:
         Quantiles(1, (0.5,), 0, 1).release([7654321.5])  # type: ignore[list-item]
     assert "7654321" not in str(caught.value)
 

@@ -222,9 +222,9 @@ def test_optimised_rows_vary_less_than_response_for_many_answers():
 
 @pytest.mark.parametrize("number", [0, -1, math.nan, math.inf, None, "ten", True])
 def test_bad_parameters_are_refused_by_name(number):
-    with pytest.raises(ValueError, match="Response wants epsilon to be a finite number above 0"):
+    with pytest.raises(ValueError, match="epsilon of Response to be a finite number above 0"):
         Response(number)
-    with pytest.raises(ValueError, match="UnaryResponse wants epsilon to be a finite number above 0"):
+    with pytest.raises(ValueError, match="epsilon of UnaryResponse to be a finite number above 0"):
         UnaryResponse(number, 3)
 
 
@@ -238,7 +238,7 @@ def test_fewer_than_two_answers_are_refused(answers):
 @pytest.mark.parametrize("value", [7654321, -1, 1.0, None, [0, 7654321], [0.5]])
 def test_answers_that_do_not_exist_are_refused_and_not_repeated(value):
     for mechanism in (Response(1, 3), UnaryResponse(1, 3)):
-        with pytest.raises(ValueError, match="wants answers from 0 to 2") as caught:
+        with pytest.raises(ValueError, match="answers from 0 to 2") as caught:
             mechanism.release(value)
         assert "7654321" not in str(caught.value)
 

@@ -308,7 +308,7 @@ def test_a_refined_value_costs_its_own_noise():
     assert refined.promise() == PureDP(0.5 + 4 * 3 / 20)
     with pytest.raises(InvalidPromise, match="how many values"):
         refined.loss()
-    with pytest.raises(ValueError, match="RefinedSparseVector wants scale to be a finite number above 0"):
+    with pytest.raises(ValueError, match="scale of RefinedSparseVector to be a finite number above 0"):
         RefinedSparseVector(SparseVector(1), scale=0)
 
 
@@ -359,7 +359,7 @@ def test_the_error_is_not_far_too_large(over):
 @pytest.mark.parametrize("number", [0, -1, math.nan, math.inf, None, "ten", True])
 def test_bad_parameters_are_refused_by_name(number):
     for name in ("epsilon", "sensitivity"):
-        with pytest.raises(ValueError, match=f"SparseVector wants {name} to be a finite number above 0"):
+        with pytest.raises(ValueError, match=f"{name} of SparseVector to be a finite number above 0"):
             SparseVector(**{"epsilon": 1, "sensitivity": 1, name: number})
 
 
@@ -377,7 +377,7 @@ def test_other_bad_things_are_refused():
 @pytest.mark.parametrize(("value", "threshold"), [(7654321.5, 0), (0, 0.5), (None, 0), (math.nan, 0)])
 def test_a_refusal_repeats_no_value_and_spends_nothing(value, threshold):
     stream = SparseVector(1).begin()
-    with pytest.raises(ValueError, match="SparseVector wants integers") as caught:
+    with pytest.raises(ValueError, match="integers for SparseVector") as caught:
         stream.release(value, threshold=threshold)
     assert "7654321" not in str(caught.value)
     assert stream.left == 1

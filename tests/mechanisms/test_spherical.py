@@ -37,5 +37,5 @@ def test_released_numbers_are_on_the_grid_and_as_far_as_the_error_says() -> None
 
 @pytest.mark.parametrize("value", [0.5, Fraction(1, 3)])
 def test_numbers_off_the_grid_are_refused(value: object) -> None:
-    with pytest.raises(ValueError, match="Spherical wants"):
+    with pytest.raises(ValueError, match="multiples of 1/2 for Spherical"):
         Spherical(scale=1, granularity=Fraction(1, 2)).release([value])  # type: ignore[list-item]

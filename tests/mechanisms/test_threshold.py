@@ -270,7 +270,7 @@ def test_the_known_value():
 
 @pytest.mark.parametrize("delta", [0.0, 1.0])
 def test_a_threshold_needs_some_delta(delta):
-    with pytest.raises(ValueError, match="0 < delta < 1"):
+    with pytest.raises(ValueError, match="delta of Threshold to be strictly between 0 and 1"):
         Threshold.fitting(ApproximateDP(1.0, delta), sensitivity=1, groups=1)
 
 
@@ -288,9 +288,9 @@ def test_impossible_thresholds_are_refused(least):
 @pytest.mark.parametrize("number", [0, -1, 1.5, True, None])
 @pytest.mark.parametrize("name", ["groups", "each"])
 def test_groups_and_rows_are_counted(name, number):
-    with pytest.raises(ValueError, match=f"Threshold wants {name} to be a whole number of at least 1"):
+    with pytest.raises(ValueError, match=f"{name} of Threshold to be a whole number of at least 1"):
         Threshold(noise=Laplace(scale=2, sensitivity=2), **{"groups": 1, "least": 30, name: number})
-    with pytest.raises(ValueError, match=f"Threshold wants {name} to be a whole number of at least 1"):
+    with pytest.raises(ValueError, match=f"{name} of Threshold to be a whole number of at least 1"):
         Threshold.fitting(ApproximateDP(1.0, 1e-6), sensitivity=5, **{"groups": 1, name: number})
 
 

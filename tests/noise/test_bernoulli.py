@@ -107,14 +107,14 @@ def test_one_is_a_bool_and_many_have_their_shape():
 )
 def test_a_probability_lies_between_0_and_1(probability):
     for size in (None, 3):
-        with pytest.raises(ValueError, match=r"between 0 and 1\. .* was given\. Choose"):
+        with pytest.raises(ValueError, match=r"from 0 to 1, got .*\. Choose"):
             bernoulli(probability=probability, size=size)
 
 
 @pytest.mark.parametrize("exponent", [Fraction(-1, 10**9), math.nan, math.inf])
 def test_an_exponent_is_finite_and_not_negative(exponent):
     for size in (None, 3):
-        with pytest.raises(ValueError, match=r"at least 0\. .* was given\. Give"):
+        with pytest.raises(ValueError, match=r"at least 0, got .*\. Pass"):
             bernoulli_exponential(exponent=exponent, size=size)
 
 

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from sitr import noise
+from sitr.errors import InvalidParameter
 from sitr.noise.coins import TestCoins
-from sitr.noise.draws import BLOCK, NEVER, collect, collect_integers, inside, positive, random_bits
+from sitr.noise.draws import BLOCK, NEVER, collect, collect_integers, random_bits
+from sitr.numbers import inside, positive
 
 
 def test_never_is_what_it_says():
@@ -19,19 +21,19 @@ def test_never_is_what_it_says():
 
 @pytest.mark.parametrize("number", [0, -1, -0.0, math.nan, math.inf, -math.inf, Fraction(-1, 3)])
 def test_a_scale_is_positive_and_finite(number):
-    with pytest.raises(ValueError, match=r"The sigma of noise is a finite number above 0\. .* was given\. Fit it"):
-        positive(number, name="sigma")
+    with pytest.raises(ValueError, match=r"sigma of noise to be a finite number above 0, got .*\. Choose"):
+        positive(number, name="sigma", of="noise")
 
 
 @pytest.mark.parametrize("confidence", [0, 1, -0.5, 95, math.nan, math.inf])
 def test_a_confidence_lies_strictly_inside(confidence):
-    with pytest.raises(ValueError, match=r"strictly between 0 and 1\. .* was given\. Choose"):
+    with pytest.raises(ValueError, match=r"strictly between 0 and 1, got .*\. Choose"):
         inside(confidence)
 
 
 def test_numbers_are_read_as_they_print():
-    assert positive(np.float64(0.1), name="scale") == Fraction(1, 10)
-    assert positive(np.int64(7), name="scale") == 7  # type: ignore[arg-type]
+    assert positive(np.float64(0.1), name="scale", of="noise") == Fraction(1, 10)
+    assert positive(np.int64(7), name="scale", of="noise") == 7  # type: ignore[arg-type]
     assert inside(0.95) == Fraction(19, 20)
 
 
@@ -70,13 +72,13 @@ def test_no_draws_are_an_empty_array(fits):
 
 @pytest.mark.parametrize("size", [-1, (3, -1)])
 def test_a_negative_size_is_refused(size):
-    with pytest.raises(ValueError, match=r"at least 0\. .* was given\. Ask"):
+    with pytest.raises(ValueError, match=r"at least 0, got -1\. Choose"):
         collect(np.zeros, size=size, dtype=np.int64)
 
 
 @pytest.mark.parametrize("size", [2.0, (2.5,), "3"])
 def test_a_size_that_is_no_integer_is_refused(size):
-    with pytest.raises(TypeError):
+    with pytest.raises(InvalidParameter, match="whole number"):
         collect(np.zeros, size=size, dtype=np.int64)
 
 
@@ -124,11 +126,11 @@ def spelled(value):
 @pytest.mark.parametrize("wrong", ["1", b"1", True, np.True_], ids=repr)
 @pytest.mark.parametrize(("draw", "name"), EVERY_PARAMETER, ids=spelled)
 def test_text_and_booleans_are_no_numbers(draw, name, wrong):
-    with pytest.raises((TypeError, ValueError), match=re.escape(f"{wrong!r} was given.")):
+    with pytest.raises(InvalidParameter, match=re.escape(f"got {wrong!r}.")):
         draw(**{name: wrong})
 
 
 @pytest.mark.parametrize("scores", [["1", "2"], [True, False], np.array([True, False])])
 def test_text_and_booleans_are_no_scores(scores):
-    with pytest.raises(ValueError, match="A score is a finite number"):
+    with pytest.raises(ValueError, match="scores to be finite numbers"):
         noise.select(log_weights=scores)

@@ -293,5 +293,5 @@ def test_bad_sigmas_are_refused_everywhere(sigma):
         lambda: discrete_gaussian(sigma=sigma, size=0),
         lambda: discrete_gaussian_width(sigma=sigma, confidence=0.5),
     ):
-        with pytest.raises(ValueError, match="The sigma of noise"):
+        with pytest.raises(ValueError, match="sigma of noise"):
             call()

@@ -286,9 +286,9 @@ def test_scales_that_cannot_be(scale):
 
 
 def test_degrees_and_sizes_that_cannot_be():
-    with pytest.raises(ValueError, match="at least one degree of freedom"):
+    with pytest.raises(ValueError, match="freedom of noise to be a whole number of at least 1"):
         rounded_student(scale=1, freedom=0)
-    with pytest.raises(TypeError):
+    with pytest.raises(ValueError, match="whole number"):
         rounded_student(scale=1, freedom=2.5)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="at least one coordinate"):
+    with pytest.raises(ValueError, match="size of a vector to be a whole number of at least 1"):
         rounded_spherical(scale=1, size=0)

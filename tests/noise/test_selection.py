@@ -113,13 +113,13 @@ def test_one_and_many():
 
 @pytest.mark.parametrize("scores", [[], [[1, 2]], 3])
 def test_scores_are_a_row(scores):
-    with pytest.raises(ValueError, match=r"a row of at least one number\. .* was given\. Give"):
+    with pytest.raises(ValueError, match=r"a row of at least one score, got an array of shape .*\. Pass"):
         select(log_weights=scores)
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf, None, "7654321"])
 def test_scores_are_finite_and_not_repeated_in_a_message(score):
-    with pytest.raises(ValueError, match=r"finite number\. Something else was given\. Leave out") as caught:
+    with pytest.raises(ValueError, match=r"finite numbers, got something else\. Leave out") as caught:
         select(log_weights=[123456, score])
     assert "123456" not in str(caught.value)
     assert "7654321" not in str(caught.value)

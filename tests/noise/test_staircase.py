@@ -97,12 +97,12 @@ def test_types_and_huge_steps():
 @pytest.mark.parametrize("size", [None, 3])
 def test_what_cannot_be_is_refused(size):
     for epsilon in (0, -1, math.nan, math.inf):
-        with pytest.raises(ValueError, match="The epsilon of noise"):
+        with pytest.raises(ValueError, match="epsilon of noise"):
             staircase(epsilon=epsilon, sensitivity=1, size=size)
-    with pytest.raises(ValueError, match=r"at least 1\. 0 was given\. Use"):
+    with pytest.raises(ValueError, match=r"at least 1, got 0\. Choose"):
         staircase(epsilon=1, sensitivity=0, size=size)
     for width in (0, 6):
-        with pytest.raises(ValueError, match=r"between 1 and the sensitivity, 5\. . was given\. Choose"):
+        with pytest.raises(ValueError, match=r"from 1 to 5, got .\. Choose"):
             staircase(epsilon=1, sensitivity=5, width=width, size=size)
-    with pytest.raises(TypeError):
+    with pytest.raises(ValueError, match="whole number"):
         staircase(epsilon=1, sensitivity=1.5, size=size)  # type: ignore[call-overload]

@@ -73,5 +73,5 @@ def test_sums_are_exact_at_any_size():
 @pytest.mark.parametrize("changed", [{"low": 2}, {"groups": 0}, {"groups": -1}, {"cells": 0}])
 def test_impossible_bounds_are_refused(changed):
     possible = {"low": 0, "high": 1, "groups": 1, "cells": 3, "relation": Relation.ADD_REMOVE}
-    with pytest.raises(ValueError, match="wanted"):
+    with pytest.raises(ValueError, match="Expected low ≤ high"):
         bounded(**{**possible, **changed})

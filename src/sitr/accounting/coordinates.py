@@ -187,7 +187,7 @@ def _promise(
         case RandomDP(basis=basis):
             inner = _promise(values[:-1], _inner(like), rounded, root)
             return RandomDP(inner, min(1.0, rounded(values[-1])), basis)
-    raise TypeError(f"{like!r} has no coordinates")  # `coordinates` refused it long before
+    raise AssertionError(f"{like!r} has no coordinates")  # `coordinates` refused it long before
 
 
 def _root_downward(square: Fraction) -> float:

@@ -12,8 +12,7 @@ from sitr.flavors.promise import count
 from sitr.loss.loss import Loss
 from sitr.loss.real import gaussian
 from sitr.loss.sampling import sampled
-from sitr.mechanisms.mechanism import positive
-from sitr.numbers import Number, exact
+from sitr.numbers import Number, exact, positive
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +71,7 @@ def _shown(count: int) -> str:
 
 def _above_0(number: Number, *, name: str) -> Fraction:
     try:
-        return positive(number, name=name, mechanism="Training")
+        return positive(number, name=name, of="Training")
     except ValueError:
         raise InvalidPromise(
             wanted=f"Training wants {name} to be a finite number above 0.",

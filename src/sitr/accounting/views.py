@@ -10,6 +10,7 @@ import numpy as np
 
 from sitr.accounting.curves import LaplaceMoments, Least, SampledGaussian
 from sitr.accounting.schedule import Part, Schedule
+from sitr.errors import SitrError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
@@ -24,12 +25,15 @@ from sitr.numbers import exact
 Flavor = TypeVar("Flavor")
 
 
-class Inapplicable(Exception):
-    """A theory that can say nothing here; `reason` tells why, in plain words."""
+class Inapplicable(SitrError):
+    """A composition theorem that does not apply; `reason` says why, in a few words."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(reason)
+        super().__init__(given=f"{reason}.", do="Use another theorem.")
         self.reason = reason
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.reason,))
 
 
 def as_pure(part: Part) -> PureDP:
@@ -113,7 +117,7 @@ def _all(part: Part, arrow: Callable[[Promise], Flavor]) -> list[Flavor]:
         except Inapplicable as none:
             reasons.append(none)
     if not found:
-        raise reasons[0]
+        raise Inapplicable(reasons[0].reason)
     return found
 
 

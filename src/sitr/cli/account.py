@@ -11,7 +11,8 @@ import typer
 from sitr.cli.compare import check_plot
 from sitr.cli.options import Json
 from sitr.cli.progress import working
-from sitr.cli.terminal import BadUsage, console, say_json
+from sitr.cli.terminal import console, say_json
+from sitr.errors import BadUsage
 
 if TYPE_CHECKING:
     from sitr.accounting.schedule import Schedule

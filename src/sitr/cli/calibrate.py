@@ -10,7 +10,7 @@ from sitr.cli.account import Plot, draw, tell
 from sitr.cli.compare import check_plot
 from sitr.cli.options import Json
 from sitr.cli.progress import working
-from sitr.cli.terminal import BadUsage
+from sitr.errors import BadUsage
 
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sitr.cli.options import Json, Ledger
-from sitr.cli.terminal import BadUsage, FileError, console, say_json
+from sitr.cli.terminal import console, say_json
+from sitr.errors import BadUsage, FileError
 
 if TYPE_CHECKING:
     from sitr.accounting.schedule import Schedule

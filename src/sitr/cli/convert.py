@@ -9,8 +9,8 @@ import typer
 
 from sitr.cli.explain import Written
 from sitr.cli.options import Json
-from sitr.cli.terminal import BadUsage, console, say_json
-from sitr.errors import IncompatiblePromises
+from sitr.cli.terminal import console, say_json
+from sitr.errors import BadUsage, IncompatiblePromises
 
 if TYPE_CHECKING:
     from sitr.flavors.promise import Promise

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sitr.cli.terminal import BadUsage
+from sitr.errors import BadUsage
 
 if TYPE_CHECKING:
     from sitr.dataset.schema import Key, Table

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sitr.cli.options import Json
-from sitr.cli.terminal import BadUsage, console, say_json
+from sitr.cli.terminal import console, say_json
+from sitr.errors import BadUsage
 
 if TYPE_CHECKING:
     from sitr.report.explanation import Language

@@ -16,7 +16,8 @@ from sitr.cli.options import Budget, Json, Ledger, new_file, number, promise
 from sitr.cli.papers import write_answer
 from sitr.cli.progress import working
 from sitr.cli.question import condition
-from sitr.cli.terminal import BadUsage, console, json_text, say_json
+from sitr.cli.terminal import console, json_text, say_json
+from sitr.errors import BadUsage
 from sitr.neighbors.relation import Relation
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sitr.cli.options import promise
 from sitr.cli.question import dataset_budget
-from sitr.cli.terminal import BadUsage
+from sitr.errors import BadUsage
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 import typer
 
-from sitr.cli.terminal import BadUsage, FileError
+from sitr.errors import BadUsage, FileError
 
 if TYPE_CHECKING:
     from sitr.flavors.arrows import Kept

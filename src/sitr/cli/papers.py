@@ -8,7 +8,8 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Protocol
 
-from sitr.cli.terminal import FileError, json_text, say_json
+from sitr.cli.terminal import json_text, say_json
+from sitr.errors import FileError
 
 if TYPE_CHECKING:
     from sitr.ledger.ledger import Ledger

@@ -13,8 +13,9 @@ import typer
 
 from sitr.cli.options import Budget, Json, Ledger, interval, named, number, promise
 from sitr.cli.progress import working
-from sitr.cli.terminal import BadUsage, FileError, console, say_json
+from sitr.cli.terminal import console, say_json
 from sitr.cli.terminal import table as empty
+from sitr.errors import BadUsage, FileError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row
 

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitr.cli.options import promise
-from sitr.cli.terminal import BadUsage
-from sitr.errors import DescriptionError
+from sitr.errors import BadUsage, DescriptionError
 
 if TYPE_CHECKING:
     from sitr.questions.aggregate.frame import Condition

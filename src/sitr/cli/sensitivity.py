@@ -11,7 +11,8 @@ import typer
 from sitr.cli.compare import check_plot
 from sitr.cli.options import Json, interval, number
 from sitr.cli.progress import working
-from sitr.cli.terminal import BadUsage, Command, console, help_alone, say_json
+from sitr.cli.terminal import Command, console, help_alone, say_json
+from sitr.errors import BadUsage
 
 if TYPE_CHECKING:
     from sitr.numbers import Number

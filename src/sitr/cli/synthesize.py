@@ -14,7 +14,8 @@ from sitr.cli.options import Budget, Json, Ledger, new_file, promise
 from sitr.cli.papers import unwritten, write_each
 from sitr.cli.progress import advancing, working
 from sitr.cli.question import condition
-from sitr.cli.terminal import BadUsage, console, say_json
+from sitr.cli.terminal import console, say_json
+from sitr.errors import BadUsage
 
 if TYPE_CHECKING:
     import pyarrow as pa

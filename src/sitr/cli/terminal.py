@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 from typer.core import TyperCommand
 
-from sitr.errors import DescriptionError, IncompatiblePromises, InvalidPromise, QuestionError, SitrError
+from sitr.errors import BadUsage, FileError, SitrError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,15 +27,8 @@ WIDTH = 100
 _Complaint = cast("type[Exception]", typer.BadParameter.__base__)
 
 
-class BadUsage(SitrError, ValueError):
-    """A command line that cannot be understood."""
-
-
-class FileError(SitrError):
-    """A file that cannot be read or written as asked."""
-
-
-_BAD_INPUT = (BadUsage, InvalidPromise, IncompatiblePromises, DescriptionError, QuestionError)
+_BAD_INPUT = (ValueError, TypeError)
+"""Python's kinds of the errors that are about what the user wrote."""
 
 
 class Command(TyperCommand):

@@ -12,7 +12,7 @@ from fractions import Fraction
 from numbers import Real
 
 from sitr.dataset.literals import shown, storable, writable
-from sitr.errors import DescriptionError
+from sitr.errors import DescriptionError, InvalidParameter
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.numbers import Number, exact
@@ -206,12 +206,12 @@ def quantise(name: str, kind: Kind, bounds: tuple[Number, Number], granularity: 
 
 
 def _double(number: object) -> Fraction:
-    """The exact value of a number within the doubles; text and truth values are none."""
+    """The exact value of a number within the range of doubles; text and truth values are refused."""
     if isinstance(number, bool) or not isinstance(number, Real):
-        raise TypeError
+        raise InvalidParameter(wanted="a number", given=repr(number), do="Write it as 3 or 0.1.")
     value = exact(number)  # type: ignore[arg-type]
     if abs(value) > sys.float_info.max:
-        raise ValueError
+        raise InvalidParameter(wanted="a number that a double can hold", given=shown(number), do="Choose another unit.")
     return value
 
 

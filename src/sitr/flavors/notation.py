@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from sitr.errors import InvalidPromise, SitrError
+from sitr.errors import InvalidPromise, InvalidUse
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
@@ -46,7 +46,7 @@ def parse(text: str) -> Promise:
     try:
         # Python's grammar, of which `_value` lets a few kinds of expression through; nothing is evaluated.
         promise = _value(ast.parse(text.strip(), mode="eval").body)
-    except SitrError:
+    except InvalidPromise:
         raise
     except (TypeError, ValueError, SyntaxError, RecursionError, MemoryError):
         raise _unreadable(text) from None
@@ -93,13 +93,13 @@ def write(promise: Promise) -> str:
 
 def _concentrated(mu: float, tau: float, *, groups: bool = False) -> ConcentratedDP:
     if not isinstance(groups, bool):
-        raise TypeError
+        raise _foreign()
     return ConcentratedDP(mu, tau, scales_to_groups=groups)
 
 
 def _renyi(orders: Any, epsilon: Any = None) -> RenyiDP:
     if isinstance(orders, dict) == (epsilon is not None):
-        raise TypeError
+        raise _foreign()
     return RenyiDP.at(orders if epsilon is None else {orders: epsilon})
 
 
@@ -109,7 +109,7 @@ def _profile(*points: Any) -> PrivacyProfile:
 
 def _random(inner: Any, gamma: Any, *, asymptotic: bool = False, parts: Any = None) -> RandomDP:
     if not isinstance(asymptotic, bool) or not isinstance(parts, dict | None):
-        raise TypeError
+        raise _foreign()
     return RandomDP(inner, gamma, Basis.ASYMPTOTIC if asymptotic else Basis.FINITE_SAMPLE, tuple((parts or {}).items()))
 
 
@@ -141,7 +141,7 @@ def _value(node: ast.expr) -> Any:
             # A keyword without a name is a `**`.
             named = _once((str(keyword.arg), _value(keyword.value)) for keyword in node.keywords)
             return _READERS[name](*map(_value, node.args), **named)
-    raise TypeError
+    raise _foreign()
 
 
 def _key(node: ast.expr) -> Any:
@@ -157,9 +157,14 @@ def _once(pairs: Any) -> dict[Any, Any]:
     found: dict[Any, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise TypeError
+            raise _foreign()
         found[key] = value
     return found
+
+
+def _foreign() -> InvalidUse:
+    """Caught by `parse`, which quotes the whole text."""
+    return InvalidUse(given="This expression does not occur in a promise.", do="Write for example zcdp(0.5).")
 
 
 def _unreadable(text: str) -> InvalidPromise:

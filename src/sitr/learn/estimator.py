@@ -9,13 +9,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
+from sitr.errors import InvalidParameter
 from sitr.flavors.promise import Promise
 from sitr.learn.inputs import features
 from sitr.learn.losses import Numbers
 from sitr.learn.perturbation import Released, refused
-from sitr.mechanisms.granularity import granule
-from sitr.mechanisms.mechanism import positive
-from sitr.numbers import Number
+from sitr.numbers import Number, granule, positive
 
 LARGEST = Fraction(10**30)
 
@@ -53,15 +52,16 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         if self.granularity is None:
             return None
         self._positive("granularity")
-        return granule(self.granularity, mechanism=type(self).__name__)
+        return granule(self.granularity, of=type(self).__name__)
 
     def _positive(self, name: str) -> Fraction:
         """A parameter, of a size with which floats can compute: whatever the data are, there is no overflow then."""
-        number = positive(getattr(self, name), name=name, mechanism=type(self).__name__)
+        number = positive(getattr(self, name), name=name, of=type(self).__name__)
         if not 1 / LARGEST <= number <= LARGEST:
-            raise ValueError(
-                f"{type(self).__name__} wants {name} to be between 1e-30 and 1e30. {getattr(self, name)!r} was given. "
-                "Scale the data."
+            raise InvalidParameter(
+                wanted=f"{name} of {type(self).__name__} to be between 1e-30 and 1e30",
+                given=repr(getattr(self, name)),
+                do="Scale the data.",
             )
         return number
 

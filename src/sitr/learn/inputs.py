@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
-from sitr.errors import DescriptionError
+from sitr.errors import DescriptionError, InvalidParameter
 from sitr.learn.losses import Numbers
 
 FARTHEST = 1e100
@@ -29,9 +29,10 @@ def features(given: Any) -> Numbers:
     """
     array = _array(given)
     if array.ndim != 2:
-        raise ValueError(
-            f"Expected a 2D array of rows and columns, got {array.ndim} dimension(s). "
-            "Reshape your data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row."
+        raise InvalidParameter(
+            wanted="a 2D array of rows and columns",
+            given=f"{array.ndim} dimension(s)",
+            do="Reshape your data: X.reshape(-1, 1) for one column, X.reshape(1, -1) for one row.",
         )
     found = _floats(array)
     wrong = ~np.isfinite(found)

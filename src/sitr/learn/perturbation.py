@@ -23,11 +23,10 @@ from sitr.learn.minimiser import Objective, power_of_two
 from sitr.mechanisms.dilation import spherical_dilation
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.granularity import rounded, rounded_sensitivity
-from sitr.mechanisms.mechanism import positive
 from sitr.mechanisms.spherical import Spherical
 from sitr.noise.coins import Coins
 from sitr.noise.rounded import rounded_spherical
-from sitr.numbers import ball, downward, exact, square_root_upward, upper
+from sitr.numbers import ball, downward, exact, positive, square_root_upward, upper
 from sitr.sensitivity.pairs import disjoint, ordered
 
 _FINE = 2**10
@@ -186,7 +185,7 @@ def objective_perturbed(
         )
     count, size = len(problem.rows), problem.rows.size
     longest = Fraction(problem.rows.longest)
-    epsilon = positive(promise.epsilon, name="epsilon", mechanism="Noise in the objective")
+    epsilon = positive(promise.epsilon, name="epsilon", of="Noise in the objective")
     most, mask = epsilon * (1 - _MASK), epsilon * _MASK
     bend = longest**2 / 4
     least = ball(bend / count) / (ball(most) / 2).expm1()

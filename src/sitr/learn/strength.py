@@ -33,8 +33,7 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.learn.losses import Logistic, RowLoss
 from sitr.learn.perturbation import Method, refused
 from sitr.mechanisms.gaussian import Gaussian
-from sitr.mechanisms.mechanism import positive
-from sitr.numbers import exact
+from sitr.numbers import exact, positive
 
 _COLUMNS = (0.5, 1.0, 2.0)
 """The sizes of the constant column, in norms. The first is used for a penalty that the caller chooses."""
@@ -149,4 +148,4 @@ def _spread(promise: Promise, size: int) -> float:
 
 
 def _some(number: float, name: str) -> float:
-    return float(positive(number, name=name, mechanism="Noise on a model"))
+    return float(positive(number, name=name, of="Noise on a model"))

@@ -9,7 +9,7 @@ from numbers import Integral, Rational
 import numpy as np
 from numpy.typing import NDArray
 
-from sitr.errors import InvalidPromise
+from sitr.errors import InvalidParameter, InvalidPromise
 from sitr.numbers import Number, exact
 
 WholeScores = Sequence[int] | NDArray[np.integer]
@@ -45,10 +45,10 @@ def whole_scores(scores: WholeScores, *, mechanism: str) -> list[int]:
 
 def _check(scores: Scores, *, kind: type, wanted: str, mechanism: str) -> None:
     if len(scores) == 0 or not all(isinstance(score, kind) for score in scores):
-        given = "Something else" if len(scores) else "An empty row"
-        raise ValueError(
-            f"{mechanism} wants {wanted}, one for each candidate. {given} was given. "
-            "Compute scores in whole numbers: floats round, and then one unit moves them farther than was said."
+        raise InvalidParameter(
+            wanted=f"{wanted}, one for each candidate of {mechanism}",
+            given="something else" if len(scores) else "an empty row",
+            do="Compute scores in whole numbers: floats round, and one unit could then move them too far.",
         )
 
 

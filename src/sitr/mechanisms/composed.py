@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
-from sitr.errors import IncompatiblePromises, InvalidPromise
+from sitr.errors import IncompatiblePromises, InvalidParameter, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive, Kept, express
 from sitr.flavors.promise import Promise, count
@@ -40,7 +40,9 @@ class Composed:
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))  # what can be walked through only once has no parts later
         if not self.parts:
-            raise ValueError("Composed wants at least one mechanism. None was given. Put the parts into a tuple.")
+            raise InvalidParameter(
+                wanted="at least one mechanism for Composed", given="none", do="Put the parts into a tuple."
+            )
         common_relation(*self.parts)
 
     @property
@@ -254,7 +256,8 @@ class Repeated:
 def _check_values(values: Sequence[Any], wanted: int) -> None:
     """Before anything is released: how many values there are is no secret."""
     if len(values) != wanted:
-        raise ValueError(
-            f"One value for each release was wanted, {wanted} in all. {len(values)} were given. "
-            "Give a list, in the order of the releases."
+        raise InvalidParameter(
+            wanted=f"one value for each release, {wanted} in all",
+            given=f"{len(values)}",
+            do="Pass a list in the order of the releases.",
         )

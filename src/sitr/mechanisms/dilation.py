@@ -20,13 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from operator import index
 
 from flint import arb, ctx
 
 from sitr.errors import InvalidPromise
-from sitr.mechanisms.mechanism import positive
-from sitr.numbers import Number, ball, exact, lower, upper
+from sitr.numbers import Number, ball, exact, inside, lower, natural, positive, upper
 
 _CLOSE = Fraction(1, 2**40)
 """How far the β that is found may be below one that does not do, relative to it."""
@@ -126,7 +124,7 @@ def student_dilation(epsilon: Number, *, shift: Number, freedom: int) -> float:
     >>> student_dilation(1, shift=0.5, freedom=3)
     0.267...
     """
-    e = positive(epsilon, name="epsilon", mechanism="Dilation")
+    e = positive(epsilon, name="epsilon", of="Dilation")
     a, _, degrees = _student_three(shift, 1, freedom)
 
     return _largest(lambda b: bool(_sharp(lambda: _student(a, b, degrees)) <= ball(e)))
@@ -145,7 +143,7 @@ def spherical_delta(epsilon: Number, *, shift: Number, dilation: Number, size: i
     8.82...e-15
     """
     e, a, b = _three(epsilon, shift, dilation)
-    many = _natural(size, name="size")
+    many = natural(size, name="size", of="Dilation")
     if not _radial_known(e, a, b, many):
         raise _unknown("max(α, Dβ + αe^{−β})")
     return upper(_sharp(lambda: _spherical(e, a, b, many)))
@@ -158,7 +156,7 @@ def spherical_dilation(epsilon: Number, *, delta: Number, shift: Number, size: i
     0.0211...
     """
     e, d, a = _budget(epsilon, delta, shift)
-    many = _natural(size, name="size")
+    many = natural(size, name="size", of="Dilation")
     return _largest(
         lambda b: _radial_known(e, a, b, many) and bool(_sharp(lambda: _spherical(e, a, b, many)) <= ball(d))
     )
@@ -260,28 +258,20 @@ def _between(low: Fraction, high: Fraction) -> Fraction:
 
 def _three(epsilon: Number, shift: Number, dilation: Number) -> tuple[Fraction, Fraction, Fraction]:
     named = (("epsilon", epsilon), ("shift", shift), ("dilation", dilation))
-    e, a, b = (positive(number, name=name, mechanism="Dilation") for name, number in named)
+    e, a, b = (positive(number, name=name, of="Dilation") for name, number in named)
     return e, a, b
 
 
 def _budget(epsilon: Number, delta: Number, shift: Number) -> tuple[Fraction, Fraction, Fraction]:
-    named = (("epsilon", epsilon), ("delta", delta), ("shift", shift))
-    e, d, a = (positive(number, name=name, mechanism="Dilation") for name, number in named)
-    if d >= 1:
-        raise ValueError(f"Dilation wants 0 < delta < 1. {delta!r} was given. Choose a small positive delta.")
-    return e, d, a
+    named = (("epsilon", epsilon), ("shift", shift))
+    e, a = (positive(number, name=name, of="Dilation") for name, number in named)
+    return e, inside(delta, name="delta", of="Dilation", example=1e-6), a
 
 
 def _student_three(shift: Number, dilation: Number, freedom: int) -> tuple[Fraction, Fraction, int]:
     named = (("shift", shift), ("dilation", dilation))
-    a, b = (positive(number, name=name, mechanism="Dilation") for name, number in named)
-    return a, b, _natural(freedom, name="freedom")
-
-
-def _natural(number: int, *, name: str) -> int:
-    if index(number) < 1:
-        raise ValueError(f"Dilation wants {name} to be an integer of at least 1. {number!r} was given. Raise it.")
-    return index(number)
+    a, b = (positive(number, name=name, of="Dilation") for name, number in named)
+    return a, b, natural(freedom, name="freedom", of="Dilation")
 
 
 def _unknown(least: str) -> InvalidPromise:

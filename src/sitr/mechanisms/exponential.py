@@ -10,11 +10,9 @@ from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import Scores, rational_scores, steepness
 from sitr.mechanisms.granularity import movement
-from sitr.mechanisms.mechanism import flag, natural, positive
 from sitr.noise.coins import Coins
-from sitr.noise.draws import inside
 from sitr.noise.selection import select
-from sitr.numbers import Number, ball, exact, float_above, upper, upward
+from sitr.numbers import Number, ball, exact, flag, float_above, inside, natural, positive, upper, upward
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +33,9 @@ class Exponential:
     monotone: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", mechanism="Exponential"))
+        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", of="Exponential"))
         object.__setattr__(self, "sensitivity", movement(self.sensitivity, None, mechanism="Exponential"))
-        flag(self.monotone, name="monotone", mechanism="Exponential")
+        flag(self.monotone, name="monotone", of="Exponential")
 
     def promise(self) -> PureDP:
         """ε. The loss tells more: its values for one pair of neighbours differ by at most ε."""
@@ -64,7 +62,7 @@ class Exponential:
         >>> Exponential(epsilon=1).error(candidates=10, confidence=0.95)
         10.28...
         """
-        k, level = natural(candidates, name="candidates", mechanism="Exponential"), inside(confidence)
+        k, level = natural(candidates, name="candidates", of="Exponential"), inside(confidence)
         odds = (k - 1) * level / (1 - level)
         return upper(ball(odds).log() / ball(self._rate)) if odds > 1 else 0.0
 

@@ -17,13 +17,25 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.loss import Loss
-from sitr.mechanisms.granularity import Exact, add_noise, granule, movement
-from sitr.mechanisms.mechanism import flag, positive, whole_shift
+from sitr.mechanisms.granularity import Exact, add_noise, movement
+from sitr.mechanisms.mechanism import whole_shift
 from sitr.noise.bell import bell_sums
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws
 from sitr.noise.gaussian import discrete_gaussian, discrete_gaussian_width
-from sitr.numbers import Number, ball, exact, float_below, square_root_upward, upper, upward
+from sitr.numbers import (
+    Number,
+    ball,
+    exact,
+    flag,
+    float_below,
+    granule,
+    inside,
+    positive,
+    square_root_upward,
+    upper,
+    upward,
+)
 
 _CLOSE = Fraction(1, 2**40)
 """How far the σ that is found may be above one that does not do, relative to it."""
@@ -61,11 +73,11 @@ class Gaussian:
     single: bool = False
 
     def __post_init__(self) -> None:
-        grain = granule(self.granularity, mechanism="Gaussian")
-        object.__setattr__(self, "sigma", positive(self.sigma, name="sigma", mechanism="Gaussian"))
+        grain = granule(self.granularity, of="Gaussian")
+        object.__setattr__(self, "sigma", positive(self.sigma, name="sigma", of="Gaussian"))
         object.__setattr__(self, "sensitivity", movement(self.sensitivity, grain, mechanism="Gaussian", euclidean=True))
         object.__setattr__(self, "granularity", grain)
-        flag(self.single, name="single", mechanism="Gaussian")
+        flag(self.single, name="single", of="Gaussian")
 
     @classmethod
     def fitting(
@@ -91,15 +103,15 @@ class Gaussian:
         >>> float(Gaussian.fitting(price, sensitivity=1, single=True).sigma), classical_sigma(0.5, delta=1e-6)
         (8.05..., 10.59...)
         """
-        grain = granule(granularity, mechanism="Gaussian")
+        grain = granule(granularity, of="Gaussian")
         moved = movement(sensitivity, grain, mechanism="Gaussian", euclidean=True)
         if isinstance(price, ApproximateDP):
-            _between(price.delta)
-            if flag(single, name="single", mechanism="Gaussian"):
+            inside(price.delta, name="delta", of="Gaussian", example=1e-6)
+            if flag(single, name="single", of="Gaussian"):
                 shift = whole_shift(moved / grain, mechanism="Gaussian")
                 return cls(_analytic(exact(price.epsilon), exact(price.delta), shift) * grain, moved, grain, single)
             price = ZeroConcentratedDP.fitting(price)
-        rho = positive(price.rho, name="rho", mechanism="Gaussian")
+        rho = positive(price.rho, name="rho", of="Gaussian")
         return cls(moved * square_root_upward(1 / (2 * rho)), moved, grain, single)
 
     def in_granules(self) -> Gaussian:
@@ -178,7 +190,7 @@ def classical_sigma(epsilon: Number, *, delta: Number, sensitivity: Number = 1) 
     Traceback (most recent call last):
     sitr.errors.InvalidPromise: The classical calibration wants 0 < ε < 1. epsilon=2 was given. ...
     """
-    size = positive(epsilon, name="epsilon", mechanism="The classical calibration")
+    size = positive(epsilon, name="epsilon", of="The classical calibration")
     moved = movement(sensitivity, None, mechanism="The classical calibration")
     if size >= 1:
         raise InvalidPromise(
@@ -186,17 +198,8 @@ def classical_sigma(epsilon: Number, *, delta: Number, sensitivity: Number = 1) 
             given=f"epsilon={epsilon!r} was given.",
             do="Use Gaussian.fitting: beyond 1 the classical noise is too little to keep the promise.",
         )
-    _between(delta)
+    inside(delta, name="delta", of="Gaussian", example=1e-6)
     return upper((2 * (ball(Fraction(5, 4)) / ball(delta)).log()).sqrt() * ball(moved / size))
-
-
-def _between(delta: Number) -> None:
-    try:
-        inside = 0 < exact(delta) < 1
-    except (TypeError, ValueError, AttributeError):
-        inside = False
-    if not inside:
-        raise ValueError(f"Gaussian wants 0 < delta < 1. {delta!r} was given. Choose a small positive delta.")
 
 
 def _analytic(epsilon: Fraction, delta: Fraction, shift: int) -> Fraction:

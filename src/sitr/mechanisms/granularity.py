@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sitr.mechanisms.mechanism import natural, positive
+from sitr.errors import InvalidParameter
 from sitr.noise.draws import Draws
-from sitr.numbers import Number, exact, square_root_upward
+from sitr.numbers import Number, exact, granule, natural, positive, square_root_upward
 
 Exact = TypeVar("Exact", int, Fraction)
 """Integers are answered by integers, fractions by fractions."""
@@ -28,16 +28,6 @@ _LARGEST = np.iinfo(np.int64).max
 
 _ROUNDINGS = 2**12
 """A float may be the sum of so many, each of which was rounded."""
-
-
-def granule(number: Number, *, mechanism: str) -> Fraction:
-    """A float stands for the decimal it prints as, but a power of two for itself: 2.0**-40 prints as less than it is.
-
-    >>> granule(0.1, mechanism="Laplace"), granule(2.0**-40, mechanism="Laplace") == Fraction(1, 2**40)
-    (Fraction(1, 10), True)
-    """
-    grain = positive(number, name="granularity", mechanism=mechanism)
-    return Fraction(number) if isinstance(number, float) and math.frexp(number)[0] == 0.5 else grain
 
 
 def movement(
@@ -59,7 +49,7 @@ def movement(
     >>> movement(3.0, None, mechanism="Exponential") > 3
     True
     """
-    moved = positive(sensitivity, name="sensitivity", mechanism=mechanism)
+    moved = positive(sensitivity, name="sensitivity", of=mechanism)
     if isinstance(sensitivity, Rational):
         return moved
     given: Any = sensitivity
@@ -72,7 +62,7 @@ def movement(
         gap = granularity**2 / (2 * (Fraction(near) + Fraction(step))) if euclidean else granularity
         if whole and step <= gap:
             return max(whole)
-    up = positive(near + step, name="sensitivity", mechanism=mechanism)
+    up = positive(near + step, name="sensitivity", of=mechanism)
     reached = up if granularity is None else math.ceil(up / granularity) * granularity
     return reached if reached - up <= _ROUNDINGS * Fraction(step) else up
 
@@ -87,11 +77,12 @@ def rounded(number: Number, *, granularity: Number) -> Fraction:
     >>> rounded(2.71828, granularity=Fraction(1, 4)), rounded(-0.0, granularity=1), rounded(5e-324, granularity=1)
     (Fraction(11, 4), Fraction(0, 1), Fraction(0, 1))
     """
-    grain = granule(granularity, mechanism="Rounding")
+    grain = granule(granularity, of="Rounding")
     if not isinstance(number, Rational | float | np.floating) or not math.isfinite(number):
-        raise ValueError(
-            "Rounding wants a finite number. Something else was given. "
-            "Decide beforehand what stands for numbers that are missing or infinite."
+        raise InvalidParameter(
+            wanted="a finite number to round",
+            given="something else",
+            do="Decide beforehand what replaces numbers that are missing or infinite.",
         )
     # Where the granule is a decimal, so are the numbers: else 0.15 and 0.65 would be farther apart than 0.5.
     if not isinstance(number, Rational) and grain.denominator.bit_count() == 1:
@@ -122,8 +113,8 @@ def rounded_sensitivity(
     >>> rounded_sensitivity(1, granularity=0.25, numbers=9, euclidean=True)
     Fraction(7, 4)
     """
-    numbers = natural(numbers, name="numbers", mechanism="Rounding")
-    grain = granule(granularity, mechanism="Rounding")
+    numbers = natural(numbers, name="numbers", of="Rounding")
+    grain = granule(granularity, of="Rounding")
     moved = movement(sensitivity, None, mechanism="Rounding") / grain
     if numbers > 1 and euclidean:
         return grain * (moved + square_root_upward(Fraction(numbers)))
@@ -136,9 +127,10 @@ def add_noise(
     """One number, a row of them or an array, with noise: `draw(size)` makes granules of it, and one if size is None."""
     grid = _Grid(granularity, mechanism)
     if isinstance(values, np.ma.MaskedArray):
-        raise ValueError(
-            f"{mechanism} wants a plain array. One with masked places was given, to which no noise would be added. "
-            "Decide beforehand what stands for numbers that are missing."
+        raise InvalidParameter(
+            wanted=f"a plain array for {mechanism}",
+            given="an array with masked places, to which no noise would be added",
+            do="Decide beforehand what replaces numbers that are missing.",
         )
     if isinstance(values, np.ndarray):
         _check_single(values.size, single, mechanism=mechanism)
@@ -185,21 +177,22 @@ class _Grid:
         noisy[:] = [self.answer(*three) for three in zip(flat, counts, noise, strict=True)]
         return noisy.reshape(values.shape)
 
-    def refused(self) -> ValueError:
+    def refused(self) -> InvalidParameter:
         if self.granularity.denominator == 1:
             wanted = "integers" if self.granularity == 1 else f"integers that are multiples of {self.granularity}"
             do = "Round what each unit adds, and sum in integers: floats round, and one unit moves them farther."
         else:
             wanted = f"fractions that are multiples of {self.granularity}"
             do = "Write Fraction(5) for 5, which could also mean granules, and round others with `rounded`."
-        return ValueError(f"{self.mechanism} wants {wanted}. Something else was given. {do}")
+        return InvalidParameter(wanted=f"{wanted} for {self.mechanism}", given="something else", do=do)
 
 
 def _check_single(count: int, single: bool, *, mechanism: str) -> None:
     if single and count > 1:
-        raise ValueError(
-            f"{mechanism} with single=True wants one number: its loss is that of one. {count} were given. "
-            "Leave out single=True, and use promise(), which holds for vectors."
+        raise InvalidParameter(
+            wanted=f"one number for {mechanism} with single=True",
+            given=f"{count} numbers",
+            do="Leave out single=True: promise() holds for vectors, but the loss of one number does not.",
         )
 
 

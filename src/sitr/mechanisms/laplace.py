@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from sitr.flavors.pure import PureDP
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.loss import Loss
-from sitr.mechanisms.granularity import Exact, add_noise, granule, movement
-from sitr.mechanisms.mechanism import positive, whole_shift
+from sitr.mechanisms.granularity import Exact, add_noise, movement
+from sitr.mechanisms.mechanism import whole_shift
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_width
-from sitr.numbers import Number, exact, float_below, upward
+from sitr.numbers import Number, exact, float_below, granule, positive, upward
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class Laplace:
     granularity: Number = 1
 
     def __post_init__(self) -> None:
-        grain = granule(self.granularity, mechanism="Laplace")
-        object.__setattr__(self, "scale", positive(self.scale, name="scale", mechanism="Laplace"))
+        grain = granule(self.granularity, of="Laplace")
+        object.__setattr__(self, "scale", positive(self.scale, name="scale", of="Laplace"))
         object.__setattr__(self, "sensitivity", movement(self.sensitivity, grain, mechanism="Laplace"))
         object.__setattr__(self, "granularity", grain)
 
@@ -58,9 +58,9 @@ class Laplace:
         >>> Laplace.fitting(PureDP(0.3), sensitivity=6).scale
         Fraction(20, 1)
         """
-        grain = granule(granularity, mechanism="Laplace")
+        grain = granule(granularity, of="Laplace")
         moved = movement(sensitivity, grain, mechanism="Laplace")
-        return cls(moved / positive(price.epsilon, name="epsilon", mechanism="Laplace"), moved, grain)
+        return cls(moved / positive(price.epsilon, name="epsilon", of="Laplace"), moved, grain)
 
     def in_granules(self) -> Laplace:
         """The same noise on numbers of granules: for large arrays, which hold integers.

@@ -1,10 +1,8 @@
-"""What every mechanism can tell, and the check on its parameters."""
+"""The protocol of mechanisms, and the checks that they share."""
 
 from __future__ import annotations
 
 import math
-from fractions import Fraction
-from operator import index
 from typing import Any, Protocol
 
 import numpy as np
@@ -47,19 +45,6 @@ def common_relation(*mechanisms: Mechanism) -> Relation | None:
     return next(iter(found), None)
 
 
-def positive(number: Number, *, name: str, mechanism: str) -> Fraction:
-    """A parameter of a mechanism as an exact number above 0."""
-    try:
-        value = exact(number)
-    except (TypeError, ValueError, AttributeError):
-        value = Fraction(0)
-    if value <= 0 or isinstance(number, bool):
-        raise ValueError(
-            f"{mechanism} wants {name} to be a finite number above 0. {number!r} was given. Choose a larger one."
-        )
-    return value
-
-
 def whole_shift(sensitivity: Number, *, mechanism: str) -> int:
     """How far whole numbers of granules move: ⌊Δ⌋. A smaller move of log-concave noise is never told apart more easily.
 
@@ -83,27 +68,3 @@ def python_integer(number: object) -> object:
     200
     """
     return int(number) if isinstance(number, np.integer) else number
-
-
-def natural(number: int, *, name: str, mechanism: str) -> int:
-    """A public number of things, at least one, as an integer of Python: those of numpy would wrap around.
-
-    >>> natural(3, name="candidates", mechanism="Exponential")
-    3
-    """
-    try:
-        value = 0 if isinstance(number, bool | np.bool_) else index(number)
-    except TypeError:
-        value = 0
-    if value < 1:
-        raise ValueError(
-            f"{mechanism} wants {name} to be a whole number of at least 1. {number!r} was given. Count them."
-        )
-    return value
-
-
-def flag(choice: bool, *, name: str, mechanism: str) -> bool:
-    """Yes or no, and nothing that only looks like it: it may halve the noise."""
-    if not isinstance(choice, bool):
-        raise ValueError(f"{mechanism} wants {name} to be True or False. {choice!r} was given. Choose one of them.")
-    return choice

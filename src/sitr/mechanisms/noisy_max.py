@@ -9,15 +9,14 @@ from typing import NoReturn
 
 from flint import arb, ctx
 
+from sitr.errors import InvalidParameter
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms.choice import WholeScores, steepness, unknown_loss, whole_scores
 from sitr.mechanisms.granularity import movement
-from sitr.mechanisms.mechanism import flag, natural, positive
 from sitr.noise.coins import Coins, system_coins
-from sitr.noise.draws import inside
 from sitr.noise.geometric import geometric
 from sitr.noise.laplace import discrete_laplace
-from sitr.numbers import Number, ball, exact, upward
+from sitr.numbers import Number, ball, exact, flag, inside, natural, positive, upward
 
 
 class Noise(Enum):
@@ -54,15 +53,17 @@ class NoisyMax:
     noise: Noise = Noise.GEOMETRIC
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", mechanism="NoisyMax"))
+        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", of="NoisyMax"))
         object.__setattr__(self, "sensitivity", movement(self.sensitivity, mechanism="NoisyMax"))
-        flag(self.monotone, name="monotone", mechanism="NoisyMax")
+        flag(self.monotone, name="monotone", of="NoisyMax")
         try:
             object.__setattr__(self, "noise", Noise(self.noise))  # its name will do
         except ValueError:
             kinds = ", ".join(kind.value for kind in Noise)
-            raise ValueError(
-                f"NoisyMax wants noise to be one of {kinds}. {self.noise!r} was given. Choose geometric: it errs less."
+            raise InvalidParameter(
+                wanted=f"noise of NoisyMax to be one of {kinds}",
+                given=repr(self.noise),
+                do="Choose geometric, which has smaller errors.",
             ) from None
 
     @property
@@ -87,7 +88,7 @@ class NoisyMax:
         >>> NoisyMax(epsilon=1).error(candidates=10), NoisyMax(epsilon=1, noise=Noise.LAPLACE).error(candidates=10)
         (8, 11)
         """
-        k, level = natural(candidates, name="candidates", mechanism="NoisyMax"), inside(confidence)
+        k, level = natural(candidates, name="candidates", of="NoisyMax"), inside(confidence)
 
         def holds(width: int) -> bool:
             return bool((k - 1) * self._overtakes(width + 1) <= ball(1 - level))

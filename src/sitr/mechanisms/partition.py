@@ -10,15 +10,14 @@ from numbers import Integral
 
 from flint import arb, ctx
 
+from sitr.errors import InvalidParameter
 from sitr.flavors.approximate import ApproximateDP
 from sitr.loss.forms.finite import response
 from sitr.loss.loss import Loss
-from sitr.mechanisms.mechanism import natural, positive
 from sitr.noise.coins import Coins, system_coins
-from sitr.noise.draws import inside
 from sitr.noise.geometric import TABLES
 from sitr.noise.inversion import Inversion, settle
-from sitr.numbers import Number, ball, exact, float_above, upper, upward
+from sitr.numbers import Number, ball, exact, float_above, inside, natural, positive, upper, upward
 
 _TABULATED = 4096
 """Up to so many people the chances of all numbers of them are put into a table."""
@@ -52,13 +51,10 @@ class PartitionSelection:
     keys: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", mechanism="PartitionSelection"))
-        object.__setattr__(self, "delta", positive(self.delta, name="delta", mechanism="PartitionSelection"))
-        if exact(self.delta) >= 1:
-            raise ValueError(
-                f"PartitionSelection wants 0 < delta < 1. {float(self.delta):g} was given. Choose a small one."
-            )
-        object.__setattr__(self, "keys", natural(self.keys, name="keys", mechanism="PartitionSelection"))
+        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", of="PartitionSelection"))
+        delta = inside(self.delta, name="delta", of="PartitionSelection", example=1e-6)
+        object.__setattr__(self, "delta", delta)
+        object.__setattr__(self, "keys", natural(self.keys, name="keys", of="PartitionSelection"))
 
     def promise(self) -> ApproximateDP:
         """(ε, δ), whoever shares which keys."""
@@ -114,9 +110,10 @@ class PartitionSelection:
 
 def _natural(people: object) -> int:
     if isinstance(people, bool) or not isinstance(people, Integral) or people < 0:
-        raise ValueError(
-            "PartitionSelection wants the number of people of each key, an integer of at least 0. "
-            "Something else was given. Count them."
+        raise InvalidParameter(
+            wanted="the number of people of each key, an integer of at least 0",
+            given="something else",
+            do="Count the people who have the key.",
         )
     return int(people)
 

@@ -13,11 +13,9 @@ from sitr.flavors.pure import PureDP
 from sitr.mechanisms.choice import Scores, rational_scores, steepness, unknown_loss
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.granularity import movement
-from sitr.mechanisms.mechanism import flag, natural, positive
 from sitr.noise.bernoulli import one_for_each
 from sitr.noise.coins import Coins, system_coins
-from sitr.noise.draws import inside
-from sitr.numbers import Number, ball, exact, upward
+from sitr.numbers import Number, ball, exact, flag, inside, natural, positive, upward
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +38,9 @@ class PermuteAndFlip:
     monotone: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", mechanism="PermuteAndFlip"))
+        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", of="PermuteAndFlip"))
         object.__setattr__(self, "sensitivity", movement(self.sensitivity, None, mechanism="PermuteAndFlip"))
-        flag(self.monotone, name="monotone", mechanism="PermuteAndFlip")
+        flag(self.monotone, name="monotone", of="PermuteAndFlip")
 
     def promise(self) -> PureDP:
         """ε."""
@@ -62,7 +60,7 @@ class PermuteAndFlip:
         >>> PermuteAndFlip(epsilon=1).error(candidates=10, confidence=0.95)
         8.93...
         """
-        k, level = natural(candidates, name="candidates", mechanism="PermuteAndFlip"), inside(confidence)
+        k, level = natural(candidates, name="candidates", of="PermuteAndFlip"), inside(confidence)
         enough = Exponential(self.epsilon, self.sensitivity, self.monotone).error(candidates=k, confidence=level)
         low, high = Fraction(0), exact(enough)
         with ctx.workprec(128):

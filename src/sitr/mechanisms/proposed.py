@@ -8,16 +8,14 @@ from typing import Any, ClassVar
 
 from flint import arb
 
-from sitr.errors import InvalidPromise
+from sitr.errors import InvalidParameter, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.loss.loss import Loss
-from sitr.mechanisms.choice import whole
 from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.mechanism import positive
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_tail
-from sitr.numbers import Number, ball, exact, upper, upward
+from sitr.numbers import Number, ball, exact, inside, natural, positive, upper, upward
 from sitr.sensitivity.proposed import Proposed
 
 
@@ -51,16 +49,13 @@ class ProposeTestRelease:
     def __post_init__(self) -> None:
         granule, moved = self.sensitivity.granularity, self.sensitivity.bound * self.sensitivity.granularity
         if exact(self.noise.granularity) != granule or exact(self.noise.sensitivity) < moved:
-            raise ValueError(
-                f"ProposeTestRelease wants noise for a sensitivity of {moved} in granules of {granule}. "
-                f"{self.noise} was given. Fit the noise to the proposal."
+            raise InvalidParameter(
+                wanted=f"noise for a sensitivity of {moved} in granules of {granule}",
+                given=str(self.noise),
+                do="Fit the noise to the proposal.",
             )
-        object.__setattr__(self, "scale", positive(self.scale, name="scale", mechanism="ProposeTestRelease"))
-        if not whole(self.threshold) or self.threshold < 0:
-            raise ValueError(
-                "ProposeTestRelease wants a threshold that is an integer of at least 0. "
-                f"{self.threshold!r} was given. Raise it."
-            )
+        object.__setattr__(self, "scale", positive(self.scale, name="scale", of="ProposeTestRelease"))
+        natural(self.threshold, name="threshold", of="ProposeTestRelease", least=0)
 
     @classmethod
     def fitting(
@@ -76,11 +71,8 @@ class ProposeTestRelease:
                 given=f"{price!r} was given.",
                 do="Choose a small positive delta, for example 1e-6.",
             )
-        part, epsilon = exact(share), positive(price.epsilon, name="epsilon", mechanism="ProposeTestRelease")
-        if not 0 < part < 1:
-            raise ValueError(
-                f"ProposeTestRelease wants a share between 0 and 1. {share!r} was given. Choose for example 0.5."
-            )
+        part = inside(share, name="share", of="ProposeTestRelease", example=0.5)
+        epsilon = positive(price.epsilon, name="epsilon", of="ProposeTestRelease")
         scale, moved = 1 / (part * epsilon), sensitivity.bound * sensitivity.granularity
         noise = Laplace(moved / ((1 - part) * epsilon), moved, sensitivity.granularity)
         return cls(sensitivity, noise, scale, _threshold(scale, price.delta))

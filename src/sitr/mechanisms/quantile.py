@@ -13,17 +13,16 @@ from typing import NamedTuple
 
 from flint import arb, ctx
 
+from sitr.errors import InvalidParameter
 from sitr.flavors.pure import PureDP
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import steepness, whole
 from sitr.mechanisms.exponential import Exponential
-from sitr.mechanisms.mechanism import natural, positive
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins, system_coins
-from sitr.noise.draws import inside
 from sitr.noise.inversion import settle
-from sitr.numbers import Number, ball, exact, float_above, upward
+from sitr.numbers import Number, ball, exact, float_above, inside, natural, positive, upward
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +54,23 @@ class Quantiles:
     each: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", mechanism="Quantiles"))
+        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", of="Quantiles"))
         object.__setattr__(self, "levels", _levels(self.levels))
         if not (whole(self.low) and whole(self.high) and self.low < self.high):
-            raise ValueError(
-                "Quantiles wants low and high to be integers, low below high. "
-                f"{self.low!r} and {self.high!r} were given. Choose bounds without looking at the data."
+            raise InvalidParameter(
+                wanted="low and high of Quantiles to be integers, low below high",
+                given=f"{self.low!r} and {self.high!r}",
+                do="Choose bounds without looking at the data.",
             )
         if not isinstance(self.relation, Relation):
-            raise ValueError(
-                f"Quantiles wants a Relation. {self.relation!r} was given. Use Relation.ADD_REMOVE or REPLACE_ONE."
+            raise InvalidParameter(
+                wanted="a Relation for Quantiles",
+                given=repr(self.relation),
+                do="Use Relation.ADD_REMOVE or Relation.REPLACE_ONE.",
             )
         for name, number in (("low", self.low), ("high", self.high)):  # not numpy's, which wrap around
             object.__setattr__(self, name, int(number))
-        object.__setattr__(self, "each", natural(self.each, name="each", mechanism="Quantiles"))
+        object.__setattr__(self, "each", natural(self.each, name="each", of="Quantiles"))
 
     def promise(self) -> PureDP:
         """ε for all levels together."""
@@ -98,7 +100,9 @@ class Quantiles:
     def release(self, values: Sequence[int], *, coins: Coins | None = None) -> list[int]:
         """One number for each level, in growing order. Of no values at all, any numbers between the bounds."""
         if not all(whole(value) for value in values):
-            raise ValueError("Quantiles wants integers. Something else was given. Count values in whole units.")
+            raise InvalidParameter(
+                wanted="integers for Quantiles", given="something else", do="Count values in whole units."
+            )
         tossed = system_coins() if coins is None else coins
         runs = _runs(Counter(min(max(int(value), self.low), self.high) for value in values), self.low, self.high)
         return sorted(self._one(level, runs, tossed) for level in self.levels)
@@ -182,8 +186,9 @@ def _levels(levels: tuple[Number, ...]) -> tuple[Fraction, ...]:
         shares = ()
     growing = all(one < other for one, other in pairwise(shares))
     if not shares or not growing or shares[0] < 0 or shares[-1] > 1:
-        raise ValueError(
-            "Quantiles wants levels between 0 and 1 in growing order. "
-            f"{levels!r} was given. Give for example (0.25, 0.5, 0.75)."
+        raise InvalidParameter(
+            wanted="levels between 0 and 1 in growing order",
+            given=repr(levels),
+            do="Choose for example (0.25, 0.5, 0.75).",
         )
     return shares

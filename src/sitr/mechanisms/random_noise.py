@@ -15,13 +15,11 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.random import RandomDP
 from sitr.loss.loss import Loss
 from sitr.mechanisms.dilation import laplace_dilation
-from sitr.mechanisms.mechanism import positive
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
-from sitr.noise.draws import inside
 from sitr.noise.rounded import rounded_laplace
 from sitr.noise.uniform import uniform
-from sitr.numbers import Number, ball, exact
+from sitr.numbers import Number, ball, exact, inside, positive
 from sitr.sensitivity.decay import LEAST
 from sitr.sensitivity.newcomer import Indices, RandomSensitivity
 from sitr.sensitivity.pairs import Pairs
@@ -61,7 +59,7 @@ class RandomNoise:
                 do="Choose a small positive delta, for example 1e-6.",
             )
         alpha = exact(price.epsilon) / 2 if self.shift is None else self.shift
-        alpha = positive(alpha, name="shift", mechanism="RandomNoise")
+        alpha = positive(alpha, name="shift", of="RandomNoise")
         rule.ladder(miss=_miss(price, rule))  # says now if too few pairs are drawn
         dilation = laplace_dilation(price.epsilon, delta=exact(price.delta) - _miss(price, rule), shift=alpha)
         if dilation < LEAST:

@@ -10,16 +10,16 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from sitr.errors import InvalidParameter
 from sitr.flavors.pure import PureDP
 from sitr.loss.forms.finite import FiniteLaw, response
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
-from sitr.mechanisms.mechanism import flag, natural, positive
 from sitr.noise.bernoulli import trials
 from sitr.noise.coins import Coins
-from sitr.noise.draws import Draws, inside
+from sitr.noise.draws import Draws
 from sitr.noise.uniform import uniform
-from sitr.numbers import Number, ball, exact, upper, upward
+from sitr.numbers import Number, ball, exact, flag, inside, natural, positive, upper, upward
 
 Answers = Sequence[int] | NDArray[np.integer]
 
@@ -120,7 +120,7 @@ class UnaryResponse:
 
     def __post_init__(self) -> None:
         _check(self, "UnaryResponse")
-        flag(self.symmetric, name="symmetric", mechanism="UnaryResponse")
+        flag(self.symmetric, name="symmetric", of="UnaryResponse")
 
     def promise(self) -> PureDP:
         """ε, to everybody who answers once."""
@@ -158,9 +158,10 @@ class UnaryResponse:
         [4.62..., -0.62..., 2.0]
         """
         if not all(len(row) == self.answers and all(bit in (0, 1) for bit in row) for row in said):
-            raise ValueError(
-                f"UnaryResponse wants rows of {self.answers} numbers 0 or 1. Something else was given. "
-                "Give what release() has said, one row for each person."
+            raise InvalidParameter(
+                wanted=f"rows of {self.answers} numbers 0 or 1 for UnaryResponse",
+                given="something else",
+                do="Pass the answers of release(), one row for each person.",
             )
         counts = np.array(said, dtype=np.int64).reshape(len(said), self.answers).sum(axis=0)
         return _unbiased(counts, len(said), self._chances()[1], self._contrast())
@@ -194,18 +195,17 @@ class UnaryResponse:
 
 
 def _check(mechanism: Response | UnaryResponse, name: str) -> None:
-    object.__setattr__(mechanism, "epsilon", positive(mechanism.epsilon, name="epsilon", mechanism=name))
-    object.__setattr__(mechanism, "answers", natural(mechanism.answers, name="answers", mechanism=name))
-    if mechanism.answers < 2:
-        raise ValueError(f"{name} wants at least 2 answers. {mechanism.answers} was given. One answer tells nothing.")
+    object.__setattr__(mechanism, "epsilon", positive(mechanism.epsilon, name="epsilon", of=name))
+    object.__setattr__(mechanism, "answers", natural(mechanism.answers, name="answers", of=name, least=2))
 
 
 def _answers(values: Answers, answers: int, *, mechanism: str) -> Draws:
     """The answers as an array. The message repeats none of them."""
     if not all(whole(value) and 0 <= value < answers for value in values):
-        raise ValueError(
-            f"{mechanism} wants answers from 0 to {answers - 1}. Something else was given. "
-            "Number all answers that exist."
+        raise InvalidParameter(
+            wanted=f"answers from 0 to {answers - 1} for {mechanism}",
+            given="something else",
+            do="Number all answers that exist.",
         )
     integers = [int(value) for value in values]
     return np.array(integers, dtype=np.int64) if answers <= 2**63 else np.array(integers, dtype=np.object_)
@@ -216,5 +216,5 @@ def _unbiased(counts: NDArray[np.int64], people: int, q: arb, contrast: arb) -> 
 
 
 def _error(people: int, confidence: Number, contrast: arb, *, mechanism: str) -> float:
-    n, rest = natural(people, name="people", mechanism=mechanism), 1 - inside(confidence)
+    n, rest = natural(people, name="people", of=mechanism), 1 - inside(confidence)
     return upper((n * (2 / ball(rest)).log() / 2).sqrt() / contrast)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sitr.errors import IncompatiblePromises, InvalidPromise
+from sitr.errors import IncompatiblePromises, InvalidParameter, InvalidPromise
 from sitr.flavors.promise import Promise, count
 from sitr.flavors.pure import PureDP
 from sitr.loss.forms.shuffled import MOST_PEOPLE, ShuffledLaw
@@ -69,9 +69,10 @@ class Shuffled:
         [0, 7, 20]
         """
         if len(values) < self.people:
-            raise ValueError(
-                f"Shuffled wants the values of at least {self.people} people. {len(values)} were given. "
-                "Count only those who answer: fewer hide each other less."
+            raise InvalidParameter(
+                wanted=f"the values of at least {self.people} people for Shuffled",
+                given=f"{len(values)} values",
+                do="Count only people who answer: fewer people hide each other less.",
             )
         answers = [self.mechanism.release(value, coins=coins, **more) for value in values]
         return [answers[place] for place in permutation(size=len(answers), coins=coins)]

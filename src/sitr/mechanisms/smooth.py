@@ -15,7 +15,6 @@ from sitr.errors import IncompatiblePromises, InvalidPromise, QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.loss.loss import Loss
-from sitr.mechanisms.choice import whole
 from sitr.mechanisms.dilation import (
     gaussian_delta,
     gaussian_dilation,
@@ -24,12 +23,10 @@ from sitr.mechanisms.dilation import (
     student_dilation,
     student_epsilon,
 )
-from sitr.mechanisms.mechanism import positive
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
-from sitr.noise.draws import inside
 from sitr.noise.rounded import rounded_gaussian, rounded_laplace, rounded_student
-from sitr.numbers import Number, ball, exact, upper, upward
+from sitr.numbers import Number, ball, exact, inside, natural, positive, upper, upward
 from sitr.sensitivity.decay import LEAST
 from sitr.sensitivity.smooth import Smooth
 
@@ -84,7 +81,7 @@ class SmoothNoise:
                 do="Use SmoothNoise.fitting.",
             )
         for name in ("epsilon", "shift"):
-            object.__setattr__(self, name, positive(getattr(self, name), name=name, mechanism="SmoothNoise"))
+            object.__setattr__(self, name, positive(getattr(self, name), name=name, of="SmoothNoise"))
         self.promise()  # an error, unless there is one
 
     @classmethod
@@ -112,10 +109,10 @@ class SmoothNoise:
         if noise is None:
             noise = NoiseKind.LAPLACE if isinstance(price, ApproximateDP) else NoiseKind.STUDENT
         _check_kind(noise)
-        e = positive(price.epsilon, name="epsilon", mechanism="SmoothNoise")
+        e = positive(price.epsilon, name="epsilon", of="SmoothNoise")
         room = _room(price, noise, freedom)
         if shift is not None:
-            a = positive(shift, name="shift", mechanism="SmoothNoise")
+            a = positive(shift, name="shift", of="SmoothNoise")
         else:
             a = e / 2 if noise is NoiseKind.LAPLACE else _split(_most(e, noise, freedom), room)
         b = room(a)
@@ -212,10 +209,7 @@ Room = Callable[[Fraction], float]
 
 def _room(price: ApproximateDP | PureDP, noise: NoiseKind, freedom: int) -> Room:
     if noise is NoiseKind.STUDENT:
-        if not whole(freedom) or freedom < 1:
-            raise ValueError(
-                f"SmoothNoise wants freedom to be an integer of at least 1. {freedom!r} was given. Raise it."
-            )
+        natural(freedom, name="freedom", of="SmoothNoise")
         return lambda a: student_dilation(price.epsilon, shift=a, freedom=freedom)
     if isinstance(price, PureDP):
         raise InvalidPromise(

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NoReturn
 
-from sitr.errors import BudgetExceeded
+from sitr.errors import BudgetExceeded, InvalidParameter, InvalidUse
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms.choice import unknown_loss, whole
 from sitr.mechanisms.granularity import movement
-from sitr.mechanisms.mechanism import flag, natural, positive
 from sitr.noise.coins import Coins
-from sitr.noise.draws import inside
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_width
-from sitr.numbers import Number, exact, upward
+from sitr.numbers import Number, exact, flag, inside, natural, positive, upward
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +44,10 @@ class SparseVector:
     monotone: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", mechanism="SparseVector"))
+        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", of="SparseVector"))
         object.__setattr__(self, "sensitivity", movement(self.sensitivity, mechanism="SparseVector"))
-        object.__setattr__(self, "answers", natural(self.answers, name="answers", mechanism="SparseVector"))
-        flag(self.monotone, name="monotone", mechanism="SparseVector")
+        object.__setattr__(self, "answers", natural(self.answers, name="answers", of="SparseVector"))
+        flag(self.monotone, name="monotone", of="SparseVector")
 
     @property
     def scales(self) -> tuple[Fraction, Fraction]:
@@ -83,7 +81,7 @@ class SparseVector:
         36
         """
         rest = 1 - inside(confidence)
-        count = natural(values, name="values", mechanism="SparseVector")
+        count = natural(values, name="values", of="SparseVector")
         threshold, value = self.scales
         return discrete_laplace_width(scale=threshold, confidence=1 - rest / 2) + discrete_laplace_width(
             scale=value, confidence=1 - rest / (2 * count)
@@ -129,8 +127,10 @@ class Stream:
     def release(self, value: int, *, threshold: int) -> bool:
         """Whether the value is at least the threshold, noise included."""
         if not (whole(value) and whole(threshold)):
-            raise ValueError(
-                "SparseVector wants integers. Something else was given. Count values and thresholds in whole units."
+            raise InvalidParameter(
+                wanted="integers for SparseVector",
+                given="something else",
+                do="Count values and thresholds in whole units.",
             )
         if self._owner != os.getpid():
             raise _stopped("It was begun by another process, of which this one is a fork.")
@@ -143,9 +143,9 @@ class Stream:
         return above
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError(
-            "A sparse vector at work stays where it began. A copy or a pickle was asked for: it would answer more "
-            "often than was promised. Begin a new one, which costs its epsilon again."
+        raise InvalidUse(
+            given="A sparse vector at work stays where it began: a copy would answer more often than was promised.",
+            do="Begin a new one, which costs its epsilon again.",
         )
 
 
@@ -175,7 +175,7 @@ class RefinedSparseVector:
     scale: Number
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scale", positive(self.scale, name="scale", mechanism="RefinedSparseVector"))
+        object.__setattr__(self, "scale", positive(self.scale, name="scale", of="RefinedSparseVector"))
 
     def promise(self) -> PureDP:
         """ε + c·Δ/scale."""

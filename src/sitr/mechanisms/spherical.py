@@ -11,12 +11,10 @@ from flint import arb
 
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms.choice import unknown_loss
-from sitr.mechanisms.granularity import add_noise, granule, movement
-from sitr.mechanisms.mechanism import positive
+from sitr.mechanisms.granularity import add_noise, movement
 from sitr.noise.coins import Coins
-from sitr.noise.draws import inside
 from sitr.noise.rounded import rounded_spherical
-from sitr.numbers import Number, ball, exact, square_root_upward, upward
+from sitr.numbers import Number, ball, exact, granule, inside, positive, square_root_upward, upward
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +35,8 @@ class Spherical:
     granularity: Number = 1
 
     def __post_init__(self) -> None:
-        grain = granule(self.granularity, mechanism="Spherical")
-        object.__setattr__(self, "scale", positive(self.scale, name="scale", mechanism="Spherical"))
+        grain = granule(self.granularity, of="Spherical")
+        object.__setattr__(self, "scale", positive(self.scale, name="scale", of="Spherical"))
         moved = movement(self.sensitivity, grain, mechanism="Spherical", euclidean=True)
         object.__setattr__(self, "sensitivity", moved)
         object.__setattr__(self, "granularity", grain)
@@ -50,9 +48,9 @@ class Spherical:
         >>> Spherical.fitting(PureDP(0.5), sensitivity=2).scale
         Fraction(4, 1)
         """
-        grain = granule(granularity, mechanism="Spherical")
+        grain = granule(granularity, of="Spherical")
         moved = movement(sensitivity, grain, mechanism="Spherical", euclidean=True)
-        return cls(moved / positive(price.epsilon, name="epsilon", mechanism="Spherical"), moved, grain)
+        return cls(moved / positive(price.epsilon, name="epsilon", of="Spherical"), moved, grain)
 
     def promise(self) -> PureDP:
         """ε = Δ/scale."""

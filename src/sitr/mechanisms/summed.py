@@ -18,9 +18,8 @@ from scipy.special import ndtri_exp
 
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
-from sitr.noise.draws import inside
 from sitr.noise.transform import UNIT, Complex, GaussianTransform, LaplaceTransform, Reals, Transform
-from sitr.numbers import Number, exact, upward
+from sitr.numbers import Number, exact, inside, upward
 
 Noise = Laplace | Gaussian
 

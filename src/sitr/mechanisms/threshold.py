@@ -8,17 +8,15 @@ from fractions import Fraction
 
 from flint import arb
 
-from sitr.errors import InvalidPromise
+from sitr.errors import InvalidParameter, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.mechanism import natural
 from sitr.noise.coins import Coins
-from sitr.noise.draws import inside
 from sitr.noise.laplace import discrete_laplace_tail, discrete_laplace_width
-from sitr.numbers import Number, ball, exact, upper
+from sitr.numbers import Number, ball, exact, inside, natural, upper
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,34 +43,33 @@ class Threshold:
 
     def __post_init__(self) -> None:
         if exact(self.noise.granularity) != 1:
-            raise ValueError(
-                "Threshold wants noise on integers: people are counted. "
-                f"granularity={self.noise.granularity} was given. Leave it at 1."
+            raise InvalidParameter(
+                wanted="noise on integers for Threshold, which counts people",
+                given=f"granularity={self.noise.granularity}",
+                do="Leave the granularity at 1.",
             )
         for name in ("groups", "each"):
-            object.__setattr__(self, name, natural(getattr(self, name), name=name, mechanism="Threshold"))
+            object.__setattr__(self, name, natural(getattr(self, name), name=name, of="Threshold"))
         if self.groups * self.each > exact(self.noise.sensitivity):
-            raise ValueError(
-                "Threshold wants noise for a sensitivity of at least the number of groups, times each. "
-                f"sensitivity={self.noise.sensitivity}, groups={self.groups}, each={self.each} were given. "
-                "Fit the noise to all groups."
+            raise InvalidParameter(
+                wanted="noise of Threshold for a sensitivity of at least the number of groups, times each",
+                given=f"sensitivity={self.noise.sensitivity}, groups={self.groups}, each={self.each}",
+                do="Fit the noise to all groups.",
             )
         if not whole(self.least) or not _rare(self._alone(), self.noise, self.each):
-            raise ValueError(
-                "Threshold wants a whole number as a threshold that a single person seldom passes. "
-                f"least={self.least}, each={self.each} were given. Raise the threshold."
+            raise InvalidParameter(
+                wanted="a whole number as a threshold that a single person seldom passes",
+                given=f"least={self.least}, each={self.each}",
+                do="Raise the threshold.",
             )
         object.__setattr__(self, "least", int(self.least))
 
     @classmethod
     def fitting(cls, price: ApproximateDP, *, sensitivity: Number, groups: int, each: int = 1) -> Threshold:
         """The lowest threshold that keeps this promise, with a loss beyond ε only where it is infinite."""
-        if not 0.0 < price.delta < 1.0:
-            raise ValueError(
-                f"Threshold wants 0 < delta < 1. {price.delta!r} was given. Choose a small positive delta."
-            )
+        inside(price.delta, name="delta", of="Threshold", example=1e-6)
         noise = Laplace.fitting(PureDP(price.epsilon), sensitivity=sensitivity)
-        keys, many = (natural(n, name=name, mechanism="Threshold") for n, name in ((groups, "groups"), (each, "each")))
+        keys, many = (natural(n, name=name, of="Threshold") for n, name in ((groups, "groups"), (each, "each")))
 
         def keeps(least: int) -> bool:
             alone = _passes(noise, least, many)
@@ -108,8 +105,10 @@ class Threshold:
         """
         rest = 1 - inside(confidence)
         if rest >= Fraction(1, 2):
-            raise ValueError(
-                f"Threshold wants a confidence above one half. {confidence!r} was given. Choose for example 0.95."
+            raise InvalidParameter(
+                wanted="confidence of Threshold to be above one half",
+                given=repr(confidence),
+                do="Choose for example 0.95.",
             )
         # P(|Y| ≤ w) ≥ 1 − 2(1 − c) means P(Y > w) ≤ 1 − c.
         return self.least + discrete_laplace_width(scale=self.noise.scale, confidence=1 - 2 * rest)

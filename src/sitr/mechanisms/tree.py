@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from sitr.errors import BudgetExceeded
+from sitr.errors import BudgetExceeded, InvalidParameter, InvalidUse
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.loss import Loss
@@ -17,10 +17,9 @@ from sitr.mechanisms.choice import whole
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.granularity import movement
 from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.mechanism import natural, positive
 from sitr.mechanisms.summed import Term, least_width
 from sitr.noise.coins import Coins
-from sitr.numbers import Number, exact, square_root_upward, upward
+from sitr.numbers import Number, exact, natural, positive, square_root_upward, upward
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +45,12 @@ class Tree:
 
     def __post_init__(self) -> None:
         if not isinstance(self.noise, Laplace | Gaussian) or exact(self.noise.granularity) != 1:
-            raise ValueError(
-                f"Tree wants Laplace or Gaussian noise on integers. {self.noise!r} was given. Count in whole granules."
+            raise InvalidParameter(
+                wanted="Laplace or Gaussian noise on integers for Tree",
+                given=repr(self.noise),
+                do="Count in whole granules.",
             )
-        object.__setattr__(self, "steps", natural(self.steps, name="steps", mechanism="Tree"))
+        object.__setattr__(self, "steps", natural(self.steps, name="steps", of="Tree"))
 
     @classmethod
     def fitting(cls, price: PureDP | ZeroConcentratedDP, *, steps: int, sensitivity: Number = 1) -> Tree:
@@ -61,9 +62,9 @@ class Tree:
         levels = cls(Laplace(1), steps).levels
         moved = movement(sensitivity, mechanism="Tree")
         if isinstance(price, PureDP):
-            epsilon = positive(price.epsilon, name="epsilon", mechanism="Tree")
+            epsilon = positive(price.epsilon, name="epsilon", of="Tree")
             return cls(Laplace(levels * moved / epsilon, moved), steps)
-        rho = positive(price.rho, name="rho", mechanism="Tree")
+        rho = positive(price.rho, name="rho", of="Tree")
         return cls(Gaussian(moved * square_root_upward(levels / (2 * rho)), moved), steps)
 
     @property
@@ -117,9 +118,7 @@ class Tree:
         return (self.steps + 1).bit_length() - 1
 
     def _checked(self, step: int) -> int:
-        if natural(step, name="a step", mechanism="Tree") > self.steps:
-            raise ValueError(f"Tree wants a step from 1 to {self.steps}. {step!r} was given. Choose one of these.")
-        return int(step)
+        return natural(step, name="step", of="Tree", most=self.steps)
 
 
 class RunningCount:
@@ -151,7 +150,9 @@ class RunningCount:
     def release(self, increment: int) -> int:
         """Take one more increment, and tell the sum so far."""
         if not whole(increment):
-            raise ValueError("Tree wants integers. Something else was given. Count increments in whole units.")
+            raise InvalidParameter(
+                wanted="integers for Tree", given="something else", do="Count increments in whole units."
+            )
         if self._owner != os.getpid():
             raise _ended("It was begun by another process, of which this one is a fork.")
         with self._lock:  # two threads must not complete the same node
@@ -167,9 +168,10 @@ class RunningCount:
             return sum(told for place, told in enumerate(self._noisy) if step >> place & 1)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError(
-            "A running count stays where it began. A copy or a pickle was asked for: both would add noise to the same "
-            "sums, and the mean of the two would tell more than was promised. Begin a new one, which costs again."
+        raise InvalidUse(
+            given="A running count stays where it began: a copy would add new noise to the same sums, and their mean "
+            "would reveal more than was promised.",
+            do="Begin a new one, which costs again.",
         )
 
 

@@ -10,11 +10,12 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from sitr.errors import InvalidParameter
 from sitr.noise.coins import Coins, system_coins
-from sitr.noise.draws import Size, collect, finite
+from sitr.noise.draws import Size, collect
 from sitr.noise.exponential import LARGE, exponential
 from sitr.noise.inversion import FULL, Digits, Inversion, settle
-from sitr.numbers import Number, ball
+from sitr.numbers import Number, ball, finite
 
 Outcomes = NDArray[np.bool_]
 
@@ -34,7 +35,9 @@ def bernoulli(*, probability: Number, size: Size | None = None, coins: Coins | N
     """
     p = finite(probability)
     if p is None or not 0 <= p <= 1:
-        raise ValueError(f"A probability lies between 0 and 1. {probability!r} was given. Choose one of these.")
+        raise InvalidParameter(
+            wanted="probability to be from 0 to 1", given=repr(probability), do="Choose a number in that range."
+        )
     return trials(lambda: ball(p), size=size, coins=coins)
 
 
@@ -50,7 +53,9 @@ def bernoulli_exponential(*, exponent: Number, size: Size | None = None, coins: 
     """
     x = finite(exponent)
     if x is None or x < 0:
-        raise ValueError(f"An exponent is a finite number of at least 0. {exponent!r} was given. Give x for e^-x.")
+        raise InvalidParameter(
+            wanted="exponent to be a finite number of at least 0", given=repr(exponent), do="Pass x to toss e^-x."
+        )
 
     def probability() -> arb:
         return (-ball(x)).exp()

@@ -18,7 +18,8 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 from numpy.typing import NDArray
 
-from sitr.errors import NotPrivate
+from sitr.errors import InvalidUse, NotPrivate
+from sitr.numbers import natural
 
 _ZEROS = memoryview(bytes(1 << 20))
 """What is encrypted: the keystream itself comes out."""
@@ -81,7 +82,7 @@ class _Stream(ABC):
         # A signal, a finalizer or another thread may ask while words are being taken: it must not get the same ones,
         # and cannot wait, because whoever holds the lock may be waiting for it.
         if not self._free.acquire(blocking=False):
-            return self._meanwhile(_natural(count))
+            return self._meanwhile(natural(count, name="count", of="a draw", least=0))
         try:
             return self._taken(count)
         finally:
@@ -94,7 +95,7 @@ class _Stream(ABC):
     def _taken(self, count: int) -> NDArray[np.uint64]:
         if count > _FEW:
             return self._fresh(count)
-        if _natural(count) > len(self._ready):
+        if natural(count, name="count", of="a draw", least=0) > len(self._ready):
             self._ready = self._fresh(_PREPARED)
         drawn = self._ready[:count].copy()
         self._ready[:count] = 0
@@ -116,12 +117,11 @@ class _Stream(ABC):
         return drawn[:count].astype(np.uint64, copy=False)
 
     def bits(self, count: int, /) -> int:
-        words = -(-_natural(count) // 64)
+        words = -(-natural(count, name="count", of="a draw", least=0) // 64)
         return int.from_bytes(self.words(words).astype("<u8", copy=False).tobytes(), "little") >> 64 * words - count
 
     def below(self, bound: int, /) -> int:
-        if bound < 1:
-            raise ValueError(f"A bound is an integer of at least 1. {bound} was given. Widen the range.")
+        bound = natural(bound, name="bound", of="a draw")
         # Whole words, less the incomplete last copy of the range: every remainder is then equally frequent.
         width = 64 * (bound.bit_length() // 64 + 1)
         copies = (1 << width) // bound * bound
@@ -130,9 +130,10 @@ class _Stream(ABC):
         return drawn % bound
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError(
-            "Coins stay in the process and thread that made them. A copy or a pickle was asked for: it would repeat "
-            "the same draws, and equal noise cancels. Call system_coins() where they are needed."
+        raise InvalidUse(
+            given="Coins stay in the process and thread that made them: a copy would repeat the same draws, and equal "
+            "noise cancels.",
+            do="Call system_coins() where they are needed.",
         )
 
 
@@ -194,7 +195,10 @@ class TestCoins(_Stream):
         self._keys = 0
 
     def _meanwhile(self, count: int) -> NDArray[np.uint64]:  # noqa: ARG002
-        raise RuntimeError("Test coins belong to one thread. They were tossed by two at a time. Make one for each.")
+        raise InvalidUse(
+            given="Test coins belong to one thread, but two threads tossed them at the same time.",
+            do="Make one TestCoins for each thread.",
+        )
 
     def _key(self) -> bytes:
         self._keys += 1
@@ -218,9 +222,3 @@ def system_coins() -> Coins:
     (True, True)
     """
     return _per_thread.coins
-
-
-def _natural(count: int) -> int:
-    if count < 0:
-        raise ValueError(f"A count is an integer of at least 0. {count} was given. Ask for none, or for more.")
-    return count

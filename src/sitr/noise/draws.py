@@ -1,18 +1,16 @@
-"""What every law of noise shares: a positive scale, a confidence below one, one draw or many."""
+"""Draws in blocks, and random bits: what the samplers of all laws share."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
-from operator import index
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sitr.noise.coins import Coins
-from sitr.numbers import Number, exact
+from sitr.numbers import natural
 
 Draws = NDArray[np.int64] | NDArray[np.object_]
 """Many draws: 64-bit integers where they surely fit, otherwise Python's."""
@@ -27,71 +25,14 @@ BLOCK = 1 << 17
 """So many draws are made at a time: whatever the size, little more memory is needed than for the answer."""
 
 
-def positive(number: Number, *, name: str) -> Fraction:
-    """The exact scale of a law.
-
-    >>> positive(0.1, name="scale")
-    Fraction(1, 10)
-    """
-    scale = finite(number)
-    if scale is None or scale <= 0:
-        raise ValueError(
-            f"The {name} of noise is a finite number above 0. {number!r} was given. "
-            "Fit it to the sensitivity and the privacy wanted; there is no noise of size zero."
-        )
-    return scale
-
-
-def inside(confidence: Number) -> Fraction:
-    """A confidence that noise can reach and need not always.
-
-    >>> inside(0.95)
-    Fraction(19, 20)
-    """
-    level = finite(confidence)
-    if level is None or not 0 < level < 1:
-        raise ValueError(
-            f"A confidence lies strictly between 0 and 1. {confidence!r} was given. "
-            "Choose for example 0.95; noise has no bound that holds always."
-        )
-    return level
-
-
-def finite(number: Number) -> Fraction | None:
-    """The exact number; None for what is no finite number: text, a boolean, infinity.
-
-    >>> finite(0.5), finite("0.5"), finite(True)
-    (Fraction(1, 2), None, None)
-    """
-    try:
-        return None if isinstance(number, bool | np.bool_) else exact(number)
-    except (TypeError, ValueError):
-        return None
-
-
-def integer(number: int, *, name: str) -> int:
-    """An integer of Python, from one of Python or numpy.
-
-    >>> integer(np.int8(3), name="size")
-    3
-    """
-    try:
-        if not isinstance(number, bool | np.bool_):
-            return index(number)
-    except TypeError:
-        pass
-    raise TypeError(f"The {name} is an integer. {number!r} was given. Count in whole numbers.")
-
-
 def collect(draw: Callable[[int], NDArray[Any]], *, size: Size, dtype: type[np.generic]) -> NDArray[Any]:
     """Draws of this size or shape, made in blocks.
 
     >>> collect(np.zeros, size=(2, 3), dtype=np.int64).shape
     (2, 3)
     """
-    shape = tuple(integer(length, name="size") for length in (size if isinstance(size, tuple) else (size,)))
-    if any(length < 0 for length in shape):
-        raise ValueError(f"A size is made of integers of at least 0. {size} was given. Ask for none, or for more.")
+    lengths = size if isinstance(size, tuple) else (size,)
+    shape = tuple(natural(length, name="size", of="a sample", least=0) for length in lengths)
     drawn = np.empty(math.prod(shape), dtype=dtype)
     for start in range(0, len(drawn), BLOCK):
         block = drawn[start : start + BLOCK]

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from sitr.noise.bell import bell_sums, direct_sums
 from sitr.noise.coins import Coins, system_coins
-from sitr.noise.draws import NEVER, Draws, Size, collect_integers, inside, positive, random_bits
+from sitr.noise.draws import NEVER, Draws, Size, collect_integers, random_bits
 from sitr.noise.exponential import SMALL, Real, small_exponential
 from sitr.noise.geometric import TABLES
 from sitr.noise.inversion import FULL, Digits, Inversion, Survival, settle
-from sitr.numbers import Number, ball
+from sitr.numbers import Number, ball, inside, positive
 
 _MOST = 64
 """The largest σ, in cells, of a table."""
@@ -52,7 +52,7 @@ def discrete_gaussian(*, sigma: Number, size: Size | None = None, coins: Coins |
 @lru_cache(TABLES, typed=True)
 def gaussian_law(sigma: Number, digits: Digits = FULL) -> SmallGaussian | LargeGaussian:
     """Ready to be drawn from, once for each σ."""
-    s = positive(sigma, name="sigma")
+    s = positive(sigma, name="sigma", of="noise")
     if s <= _MOST:
         return SmallGaussian(Inversion(_ordered(s), digits))
     shift = 0
@@ -231,7 +231,7 @@ def discrete_gaussian_width(*, sigma: Number, confidence: Number) -> int:
     >>> discrete_gaussian_width(sigma=10, confidence=0.95)
     20
     """
-    s, rest = positive(sigma, name="sigma"), 1 - inside(confidence)
+    s, rest = positive(sigma, name="sigma", of="noise"), 1 - inside(confidence)
     # One step of w changes 2T/θ by about (1 − c)/σ: so many bits tell two steps apart, and 64 more.
     bits = 64 + _log2(1 / rest) + max(0, _log2(s))
     while True:

@@ -12,9 +12,9 @@ from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from sitr.noise.coins import Coins, system_coins
-from sitr.noise.draws import NEVER, Draws, Size, collect_integers, positive
+from sitr.noise.draws import NEVER, Draws, Size, collect_integers
 from sitr.noise.inversion import FULL, Digits, Inversion, Row, Survival
-from sitr.numbers import Number
+from sitr.numbers import Number, positive
 
 TABLES = 32
 """For so many scales of a law its tables are kept, at most 2 MB each up to 2^60."""
@@ -76,7 +76,7 @@ class GeometricLaw:
 @lru_cache(TABLES, typed=True)
 def geometric_law(scale: Number, digits: Digits = FULL) -> GeometricLaw:
     """Equal numbers of different types are kept apart: 0.1 means one tenth, Fraction(0.1) does not."""
-    t = positive(scale, name="scale")
+    t = positive(scale, name="scale", of="noise")
     k = low_digits(t)
     rate = rational(256**k / t)
     top = Inversion(lambda i: arb(-i * rate).exp(), digits)

@@ -9,10 +9,10 @@ from typing import overload
 from flint import arb, ctx
 
 from sitr.noise.coins import Coins, system_coins
-from sitr.noise.draws import NEVER, Draws, Size, collect_integers, inside, positive
+from sitr.noise.draws import NEVER, Draws, Size, collect_integers
 from sitr.noise.geometric import TABLES, GeometricLaw, digit_laws, low_digits, rational
 from sitr.noise.inversion import FULL, Digits, Inversion
-from sitr.numbers import Number, ball
+from sitr.numbers import Number, ball, inside, natural, positive
 
 
 @overload
@@ -63,7 +63,7 @@ class LaplaceLaw:
 @lru_cache(TABLES, typed=True)
 def laplace_law(scale: Number, digits: Digits = FULL) -> LaplaceLaw:
     """Ready to be drawn from, once for each scale."""
-    t = positive(scale, name="scale")
+    t = positive(scale, name="scale", of="noise")
     k = low_digits(t)
     rate, step = rational(1 / t), rational(256**k / t)
 
@@ -83,9 +83,8 @@ def discrete_laplace_tail(k: int, *, scale: Number) -> arb:
     >>> abs(discrete_laplace_tail(3, scale=10) - 0.388914) < 1e-6
     True
     """
-    if k < 1:
-        raise ValueError(f"A tail begins at an integer of at least 1. {k} was given. Use symmetry for the other side.")
-    t = positive(scale, name="scale")
+    natural(k, name="start", of="a tail")
+    t = positive(scale, name="scale", of="noise")
     return (-ball(k / t)).exp() / (1 + (-ball(1 / t)).exp())
 
 
@@ -95,7 +94,7 @@ def discrete_laplace_width(*, scale: Number, confidence: Number) -> int:
     >>> discrete_laplace_width(scale=10, confidence=0.95)
     30
     """
-    t, rest = positive(scale, name="scale"), 1 - inside(confidence)
+    t, rest = positive(scale, name="scale", of="noise"), 1 - inside(confidence)
     bits = 64
     while True:
         with ctx.workprec(bits):

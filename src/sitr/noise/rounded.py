@@ -17,8 +17,7 @@ from collections.abc import Callable
 from flint import arb, ctx
 
 from sitr.noise.coins import Coins, system_coins
-from sitr.noise.draws import integer, positive
-from sitr.numbers import Number, ball
+from sitr.numbers import Number, ball, natural, positive
 
 _DIGITS = 128
 """How many digits of each number are read at first. Tests read fewer, so that more are often needed: the law stays."""
@@ -39,7 +38,7 @@ def rounded_laplace(*, scale: Number, coins: Coins | None = None) -> int:
     >>> rounded_laplace(scale=0.001), type(rounded_laplace(scale=10**30))
     (0, <class 'int'>)
     """
-    b = positive(scale, name="scale")
+    b = positive(scale, name="scale", of="noise")
     (drawn,) = _draw(lambda u: [ball(b) * (u[0] / u[1]).log()], numbers=2, coins=coins)
     return drawn
 
@@ -50,7 +49,7 @@ def rounded_gaussian(*, sigma: Number, coins: Coins | None = None) -> int:
     >>> rounded_gaussian(sigma=0.001)
     0
     """
-    s = positive(sigma, name="sigma")
+    s = positive(sigma, name="sigma", of="noise")
     (drawn,) = _draw(lambda u: [ball(s) * _bell(*u)], numbers=2, coins=coins)
     return drawn
 
@@ -64,11 +63,7 @@ def rounded_student(*, scale: Number, freedom: int, coins: Coins | None = None) 
     >>> rounded_student(scale=0.001, freedom=30)
     0
     """
-    b, degrees = positive(scale, name="scale"), integer(freedom, name="freedom")
-    if degrees < 1:
-        raise ValueError(
-            f"Student's law has at least one degree of freedom. {freedom!r} was given. The more, the thinner its tails."
-        )
+    b, degrees = positive(scale, name="scale", of="noise"), natural(freedom, name="freedom", of="noise")
 
     def noise(u: list[arb]) -> list[arb]:
         radius = (degrees * (-2 * u[0].log() / degrees).expm1()).sqrt()
@@ -87,9 +82,7 @@ def rounded_spherical(*, scale: Number, size: int, coins: Coins | None = None) -
     >>> rounded_spherical(scale=0.001, size=3)
     [0, 0, 0]
     """
-    b, many = positive(scale, name="scale"), integer(size, name="size")
-    if many < 1:
-        raise ValueError(f"A vector has at least one coordinate. {size!r} was given. Ask for one, or for more.")
+    b, many = positive(scale, name="scale", of="noise"), natural(size, name="size", of="a vector")
 
     def noise(u: list[arb]) -> list[arb]:
         radius = -sum((number.log() for number in u[:many]), arb(0))

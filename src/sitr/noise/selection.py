@@ -15,6 +15,7 @@ import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
+from sitr.errors import InvalidParameter
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import Size, collect
 from sitr.noise.exponential import LARGE, exponential
@@ -62,14 +63,17 @@ class Selection:
     def __post_init__(self) -> None:
         given = np.asarray(self.scores)
         if given.ndim != 1 or given.size == 0:
-            raise ValueError(
-                "Scores are a row of at least one number. "
-                f"An array of shape {given.shape} was given. Give one score for each that may be chosen."
+            raise InvalidParameter(
+                wanted="a row of at least one score",
+                given=f"an array of shape {given.shape}",
+                do="Pass one score for each candidate.",
             )
         # The message does not repeat a score: they are not public.
         if given.dtype.kind not in "iu" and not all(map(_finite, given.tolist())):
-            raise ValueError(
-                "A score is a finite number. Something else was given. Leave out what must never be chosen."
+            raise InvalidParameter(
+                wanted="scores to be finite numbers",
+                given="something else",
+                do="Leave out candidates that must never be chosen.",
             )
 
     def many(self, size: int, coins: Coins) -> Indices:

@@ -12,11 +12,11 @@ from flint import arb, ctx
 from numpy.typing import NDArray
 
 from sitr.noise.coins import Coins, system_coins
-from sitr.noise.draws import NEVER, Draws, Size, collect_integers, integer, positive, random_bits
+from sitr.noise.draws import NEVER, Draws, Size, collect_integers, random_bits
 from sitr.noise.geometric import TABLES, GeometricLaw, geometric_law
 from sitr.noise.inversion import FULL, Digits, Inversion
 from sitr.noise.uniform import uniform_block
-from sitr.numbers import Number, ball
+from sitr.numbers import Number, ball, natural, positive
 
 
 @overload
@@ -96,14 +96,9 @@ class StaircaseLaw:
 @lru_cache(TABLES, typed=True)
 def staircase_law(epsilon: Number, sensitivity: int, width: int | None, digits: Digits = FULL) -> StaircaseLaw:
     """Ready to be drawn from, once for each ε, Δ and r."""
-    rate, delta = positive(epsilon, name="epsilon"), integer(sensitivity, name="sensitivity")
-    if delta < 1:
-        raise ValueError(f"A sensitivity is an integer of at least 1. {sensitivity} was given. Use a finer unit.")
-    r = _best_width(rate, delta) if width is None else integer(width, name="width")
-    if not 1 <= r <= delta:
-        raise ValueError(
-            f"A width lies between 1 and the sensitivity, {delta}. {width} was given. Choose one of these."
-        )
+    rate = positive(epsilon, name="epsilon", of="noise")
+    delta = natural(sensitivity, name="sensitivity", of="noise")
+    r = _best_width(rate, delta) if width is None else natural(width, name="width", of="a stair", most=delta)
 
     def survival(i: int) -> arb:
         return r / (r + (-ball(rate)).exp() * (delta - r)) if i == 1 else arb(0)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitr.noise.coins import Coins, system_coins
-from sitr.noise.draws import Draws, Size, collect_integers, integer, random_bits
+from sitr.noise.draws import Draws, Size, collect_integers, random_bits
+from sitr.numbers import natural
 
 
 @overload
@@ -24,9 +25,9 @@ def uniform(*, bound: int, size: Size | None = None, coins: Coins | None = None)
     (0, dtype('O'))
     """
     tossed = system_coins() if coins is None else coins
-    b = integer(bound, name="bound")
-    if size is None or b < 1:
-        return tossed.below(b)  # which says what is wrong with a bound
+    b = natural(bound, name="bound", of="a draw")
+    if size is None:
+        return tossed.below(b)
     return collect_integers(lambda count: uniform_block(b, count, tossed), size=size, fits=b <= 2**63)
 
 
@@ -39,7 +40,7 @@ def permutation(*, size: int, coins: Coins | None = None) -> NDArray[np.int64]:
     >>> sorted(permutation(size=4).tolist())
     [0, 1, 2, 3]
     """
-    tossed, n = system_coins() if coins is None else coins, integer(size, name="size")
+    tossed, n = system_coins() if coins is None else coins, natural(size, name="size", of="a permutation", least=0)
     while True:
         words = tossed.words(n)
         order = np.argsort(words)

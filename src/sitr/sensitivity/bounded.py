@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sitr.errors import InvalidParameter
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 
@@ -25,7 +26,11 @@ def bounded(*, low: int, high: int, groups: int, cells: int | None, relation: Re
     Distance(l1=2, l2_squared=4, largest=2)
     """
     if low > high or groups < 1 or (cells is not None and cells < 1):
-        raise ValueError(f"low ≤ high and at least one group were wanted, {low}, {high}, {groups}, {cells} were given")
+        raise InvalidParameter(
+            wanted="low ≤ high, and at least one group and one cell",
+            given=f"low={low}, high={high}, groups={groups}, cells={cells}",
+            do="Correct these numbers.",
+        )
     reached = groups if cells is None else min(groups, cells)
     low, high = min(low, 0), max(high, 0)
     size, width = max(-low, high), high - low

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from sitr.errors import InvalidParameter
 from sitr.numbers import Number, exact
 from sitr.sensitivity.sample import Granules
 
@@ -31,7 +32,9 @@ def reduced(dilation: Number) -> float:
     """
     beta = float(exact(dilation))
     if not beta >= LEAST:
-        raise ValueError(f"A dilation is at least {LEAST:g}. {dilation!r} was given. Ask for a larger one.")
+        raise InvalidParameter(
+            wanted=f"dilation to be at least {LEAST:g}", given=repr(dilation), do="Choose a larger one."
+        )
     return min(beta, 100.0) - _SLACK
 
 

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from sitr.dataset.literals import shown
-from sitr.errors import QuestionError
+from sitr.errors import InvalidUse, QuestionError
 from sitr.questions.aggregate.nodes import (
     And,
     Compare,
@@ -71,9 +71,9 @@ class Condition:
         return Condition(Not(self.predicate))
 
     def __bool__(self) -> bool:
-        raise TypeError(
-            "Conditions are joined with &, | and ~. `and`, `or`, `not` or a chained comparison was used. "
-            "Write (a > 1) & (b < 2)."
+        raise InvalidUse(
+            given="Conditions are joined with &, | and ~, not with `and`, `or`, `not` or a chain of comparisons.",
+            do="Write (a > 1) & (b < 2).",
         )
 
 
