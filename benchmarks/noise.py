@@ -25,11 +25,12 @@ from scipy.stats import spearmanr
 from benchmarks.accounting import targets_table
 from benchmarks.measure import forget
 from benchmarks.targets import Target
-from sitr.noise import discrete_gaussian, discrete_laplace
+from sitr.noise import discrete_gaussian, discrete_laplace, rounded_gaussian, system_coins
+from sitr.noise.rounded import rounded_law
 
-LAPLACE, GAUSSIAN = "discrete Laplace", "discrete Gaussian"
+LAPLACE, GAUSSIAN, ROUNDED = "discrete Laplace", "discrete Gaussian", "rounded Gaussian"
 SCALES = (1, 10, 1000, 10**6)
-CASES = tuple((law, scale) for law in (LAPLACE, GAUSSIAN) for scale in SCALES)
+CASES = tuple((law, scale) for law in (LAPLACE, GAUSSIAN, ROUNDED) for scale in SCALES)
 SITR, NUMPY, OPENDP, DIFFPRIVLIB = "sitr", "numpy", "opendp", "diffprivlib"
 MANY = 1_000_000
 DRAWS = {SITR: MANY, NUMPY: MANY, OPENDP: 5_000, DIFFPRIVLIB: 300}
@@ -57,12 +58,15 @@ def sampler(name: str, case: Case) -> Draw:
     if name == SITR:
         if law == LAPLACE:
             return lambda count: discrete_laplace(scale=scale, size=count)
-        return lambda count: discrete_gaussian(sigma=scale, size=count)
+        gaussian = discrete_gaussian if law == GAUSSIAN else rounded_gaussian
+        return lambda count: gaussian(sigma=scale, size=count)
     if name == NUMPY:
         generator = np.random.default_rng()
         if law == LAPLACE:
             return lambda count: generator.laplace(0.0, scale, count)
         return generator.standard_normal
+    if law == ROUNDED:
+        raise NotImplementedError("the other libraries draw the discrete law")
     return _opendp(law, scale) if name == OPENDP else _diffprivlib(law, scale)
 
 
@@ -133,6 +137,8 @@ def singles(case: Case, *, repeat: int, watched: int) -> Single:
     law, scale = case
 
     def draw() -> int:
+        if law == ROUNDED:
+            return rounded_law(scale).one(system_coins())
         return discrete_laplace(scale=scale) if law == LAPLACE else discrete_gaussian(sigma=scale)
 
     many = sampler(SITR, case)
@@ -155,6 +161,8 @@ def targets(times: Times, single: dict[Case, Single]) -> Iterator[Target]:
         yield Target(f"{law}: CPU of opendp / Sitr, least", least, 300, at_most=False)
     yield Target(f"{LAPLACE}: CPU of Sitr / numpy's Laplace, most", 1 / min(ratios(LAPLACE, NUMPY)), 1)
     yield Target(f"{GAUSSIAN}: CPU of Sitr / numpy's normal, most", 1 / min(ratios(GAUSSIAN, NUMPY)), 3)
+    slower = max(times[(ROUNDED, s), SITR] / times[(GAUSSIAN, s), SITR] for s in SCALES)
+    yield Target(f"{ROUNDED}: CPU / {GAUSSIAN}, most", slower, 1.2)
     yield Target("tables and first draw, ms, most", 1e3 * max(found.tables for found in single.values()), 50)
     yield Target("a single draw, µs, most", 1e6 * max(found.one for found in single.values()), 20)
     worst = max(abs(found.correlation) for found in single.values())
@@ -186,6 +194,8 @@ def main() -> None:
                 times[case, name] = cpu_per_draw(sampler(name, case), count, repeat=options.repeat)
             except ImportError:
                 missing.add(name)
+            except NotImplementedError:
+                continue
         single[case] = singles(case, repeat=options.repeat, watched=options.watched)
         progress.print(f"{case[0]}, {case[1]:g}: done")
     judged = list(targets(times, single))

@@ -11,11 +11,23 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 from scipy.integrate import quad
-from scipy.stats import chi2, gamma, kstest
+from scipy.stats import binomtest, chi2, gamma, kstest
 
 from sitr.noise import rounded
 from sitr.noise.coins import Coins, TestCoins
-from sitr.noise.rounded import rounded_gaussian, rounded_laplace, rounded_spherical, rounded_student
+from sitr.noise.draws import random_bits
+from sitr.noise.gaussian import LargeGaussian, SmallGaussian
+from sitr.noise.inversion import Digits
+from sitr.noise.rounded import (
+    RoundedHalves,
+    rounded_gaussian,
+    rounded_gaussian_width,
+    rounded_laplace,
+    rounded_law,
+    rounded_spherical,
+    rounded_student,
+)
+from sitr.numbers import ball, exact
 
 DRAWS = 8_000
 
@@ -292,3 +304,213 @@ def test_degrees_and_sizes_that_cannot_be():
         rounded_student(scale=1, freedom=2.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="size of a vector to be a whole number of at least 1"):
         rounded_spherical(scale=1, size=0)
+
+
+# Many draws of the Gaussian law
+
+MANY = 500_000
+
+
+def coarse_edges(sigma) -> list[int]:
+    reach = math.ceil(6 * sigma)
+    return list(range(-reach, reach + 1, max(1, reach // 200)))
+
+
+def normal(sigma) -> Callable[[int], float]:
+    return cumulative(gaussian_tail, float(sigma))
+
+
+@pytest.mark.parametrize(
+    "sigma", [0.2, 0.4, Fraction(1, 3), 1, Fraction(22, 7), 10, 63.9, 64.1, 128, 1000, 10**6, 2**40]
+)
+def test_many_draws_follow_the_law(sigma, misfit, alarm):
+    draws = rounded_gaussian(sigma=sigma, size=MANY, coins=TestCoins(1))
+    assert draws.dtype == np.int64
+    assert misfit(draws, normal(sigma), coarse_edges(sigma)) > alarm
+    law, coins = rounded_law(sigma), TestCoins(2)
+    assert misfit([law.one(coins) for _ in range(10_000)], normal(sigma), coarse_edges(sigma)) > alarm
+
+
+@pytest.mark.parametrize(("factor", "fits"), [(1.0, True), (1.01, False)])
+@pytest.mark.parametrize("sigma", [7.5, 700])
+def test_many_draws_follow_the_law_and_not_one_a_percent_wider(sigma, factor, fits, misfit, alarm):
+    draws = rounded_gaussian(sigma=sigma * factor, size=MANY, coins=TestCoins(2))
+    assert (misfit(draws, normal(sigma), coarse_edges(sigma)) > alarm) is fits
+
+
+def test_the_discrete_gaussian_is_rejected_at_small_sigma(misfit, alarm):
+    """P(0) is 0.3829 for the rounded law and 0.3989 for the discrete one."""
+    from sitr.noise.gaussian import discrete_gaussian
+
+    draws = discrete_gaussian(sigma=1, size=MANY, coins=TestCoins(3))
+    assert misfit(draws, normal(1), coarse_edges(1)) < alarm
+
+
+@pytest.mark.parametrize("sigma", [10**6, 1234567.890123, 2**40, 2**56, 2**60, 10**30])
+def test_the_last_digits_of_many_draws_are_uniform(sigma, misfit, alarm):
+    draws = rounded_gaussian(sigma=sigma, size=MANY // 10, coins=TestCoins(4))
+    assert misfit(draws, normal(sigma), coarse_edges(sigma)) > alarm
+    for place in range(0, int(math.log2(sigma)) - 16, 6):
+        assert misfit((draws >> place & 63).astype(int), lambda y: (y + 1) / 64, range(63)) > alarm
+
+
+@pytest.mark.parametrize("sigma", [Fraction(2, 5), 10, 65, 10**6])
+def test_short_words_of_many_draws_follow_the_law(sigma, short, misfit, alarm):
+    """Ties between cells are frequent, and often floats do not decide what is above a rectangle."""
+    law, coins = rounded_law(sigma, short), TestCoins(6)
+    size = MANY // (50 if short.word == 8 else 10)
+    assert misfit(law.many(size, coins), normal(sigma), coarse_edges(sigma)) > alarm
+    assert misfit([law.one(coins) for _ in range(2500)], normal(sigma), coarse_edges(sigma)) > alarm
+
+
+def test_the_tables_hold_the_law():
+    """Each border of the table encloses a difference of Φ, computed with more digits and another function of Arb."""
+    for sigma in (Fraction(1, 3), Fraction(5), Fraction(639, 10)):
+        law = rounded_law(sigma)
+        assert isinstance(law, SmallGaussian)
+        lows, highs = law.order._bands
+        with ctx.workprec(256):
+            beyond = arb(1)  # P(not among the outcomes so far)
+            for i, (low, high) in enumerate(zip(lows[::-1].tolist(), highs[::-1].tolist(), strict=True)):
+                y = (i + 1) // 2
+                ends = [ball((y + half) / sigma) / arb(2).sqrt() for half in (Fraction(1, 2), Fraction(-1, 2))]
+                beyond -= (ends[0].erf() - ends[1].erf()) / 2
+                assert arb(low) <= beyond * 2**64 <= arb(high + 1)
+        assert max(high - low for low, high in zip(lows.tolist(), highs.tolist(), strict=True)) <= 1
+
+
+def kept_above(law: LargeGaussian, cell: int, coins: TestCoins) -> np.ndarray:
+    """The place within this cell, in steps, of the draws that were kept from above its rectangle."""
+    size = MANY // {4: 25, 5: 5, 12: 10}.get(law.halves.digits.word, 1)
+    bits = random_bits(law.shift + 1, size=size, coins=coins)
+    refused = law._refused(np.full(size, cell), bits, coins)
+    return np.asarray((bits >> 1)[~refused])
+
+
+def wedge(law: LargeGaussian, cell: int) -> np.ndarray:
+    """What these should be: the integral of the bell above the rectangle over each step, by Simpson's rule."""
+    sigma, width = float(law.cells), 1 << law.shift
+
+    def height(rho: float) -> float:
+        return math.exp(-((cell + rho) ** 2) / (2 * sigma**2)) - math.exp(-((cell + 1) ** 2) / (2 * sigma**2))
+
+    steps = range(width)
+    weights = [height(r / width) + 4 * height((r + 0.5) / width) + height((r + 1) / width) for r in steps]
+    return np.cumsum(weights) / math.fsum(weights)
+
+
+def halves(sigma: int, digits: Digits) -> LargeGaussian:
+    law = rounded_law(sigma, digits)
+    assert isinstance(law, RoundedHalves)
+    return law.halves
+
+
+@pytest.mark.parametrize("digits", [Digits(2, 4), Digits(2, 5), Digits(4, 12), Digits()])
+@pytest.mark.parametrize("cell", [0, 40, 150])
+@pytest.mark.parametrize("sigma", [65, 1000])
+def test_what_is_above_a_rectangle_has_the_shape_of_the_bell(sigma, cell, digits, misfit, alarm):
+    law = halves(sigma, digits)
+    shape = wedge(law, cell)
+    assert misfit(kept_above(law, cell, TestCoins(8)), lambda y: shape[y], range(len(shape) - 1)) > alarm
+
+
+@pytest.mark.parametrize("broken", ["redrawn", "guessed"])
+def test_broken_acceptance_is_rejected(broken, misfit, alarm, monkeypatch):
+    """Undecided draws that are refused and made anew, or kept without a decision."""
+    monkeypatch.setattr(LargeGaussian, "_settle", lambda *_: broken == "guessed")
+    law = halves(1000, Digits(2, 5))
+    shape = wedge(law, 40)
+    assert misfit(kept_above(law, 40, TestCoins(8)), lambda y: shape[y], range(len(shape) - 1)) < alarm
+
+
+def test_a_remainder_without_its_fraction_is_rejected(misfit, alarm):
+    """Broken: ρ = r/2^m of the discrete law. At σ = 65 a cell has four halves, and the wedge moves by half of one."""
+    law = halves(65, Digits())
+    twin = LargeGaussian(law.halves, law.cells, law.shift, law.kappa, law.fits, real=False)
+    shape = wedge(law, 40)
+    assert misfit(kept_above(law, 40, TestCoins(9)), lambda y: shape[y], range(len(shape) - 1)) > alarm
+    coins = TestCoins(9)
+    bits = random_bits(law.shift, size=MANY, coins=coins) << 1  # the sign is 0
+    broken = (bits >> 1)[~twin._refused(np.full(MANY, 40), bits, coins)]
+    assert misfit(broken, lambda y: shape[y], range(len(shape) - 1)) < alarm
+
+
+def test_floats_decide_as_arb_does_wherever_they_decide():
+    """V near p: a decision of the floats holds for every U with the known digits."""
+    law, decided = halves(10**9, Digits()), 0
+    generator = np.random.default_rng(10)
+    for _ in range(300):
+        c, steps = int(generator.integers(0, 300)), int(generator.integers(0, 1 << 62)) << law.shift + 2
+        unit = 1 << law.shift + 64
+        with ctx.workprec(200):
+            kappa = ball(1 / (2 * law.cells**2))
+            low = (-kappa * (2 * c + 1)).exp()
+            ends = [ball(Fraction(steps + more, unit)) for more in (0, 1)]
+            chances = [((-kappa * rho * (2 * c + rho)).exp() - low) / (1 - low) * 2**53 for rho in ends]
+            scale = float(1 - low)
+            near = int(chances[0].floor().unique_fmpz() or 0)
+        for off in (-(2**12), -300, -20, -3, 0, 3, 20, 300, 2**12):
+            v = near + round(off / scale)
+            if not 0 <= v < 2**53:
+                continue
+            kept, refused = law._decide(float(c), steps / unit, float(v), 53)
+            assert not (kept and refused)
+            if kept or refused:
+                decided += 1
+                with ctx.workprec(200):
+                    assert all(arb(v + 1) <= p if kept else arb(v) >= p for p in chances)
+    assert decided > 500
+
+
+@pytest.mark.parametrize("sigma", [0.3, 1, 10, 1000])
+def test_the_tails_of_many_draws_have_their_weight(sigma, alarm):
+    draws, at = rounded_gaussian(sigma=sigma, size=10 * MANY, coins=TestCoins(11)), normal(sigma)
+    for x in (0, 1, 2, 3, 4, 4.8):
+        k = math.ceil(x * sigma)
+        for beyond in (draws > k, draws < -k):
+            assert binomtest(int(np.sum(beyond)), 10 * MANY, at(-k - 1)).pvalue > alarm
+
+
+@pytest.mark.parametrize("sigma", [1e-3, 1e-6, 5e-324, Fraction(1, 10**400)])
+def test_a_tiny_sigma_gives_zeros(sigma):
+    assert not rounded_gaussian(sigma=sigma, size=MANY).any()
+    assert rounded_gaussian_width(sigma=sigma, confidence=0.999) == 0
+
+
+def test_many_draws_are_64_bit_integers_where_these_are_wide_enough():
+    for sigma, dtype in [(2**56, np.int64), (2**57, np.object_), (2**60, np.object_)]:
+        bound = 2 * (-((arb(2) ** 62 - 1) ** 2) / (2 * arb(sigma) ** 2)).exp()
+        assert (bound < arb(2) ** -1000) is (dtype is np.int64)
+        assert rounded_gaussian(sigma=sigma, size=1).dtype == dtype
+    assert all(type(draw) is int for draw in rounded_gaussian(sigma=2**60, size=3))
+    assert np.abs(rounded_gaussian(sigma=2**56, size=10_000, coins=TestCoins(1))).max() < 2**59
+
+
+def test_many_draws_have_their_shape_and_follow_the_seed():
+    for sigma in (3, 1000, 2**60):
+        assert rounded_gaussian(sigma=sigma, size=(2, 3)).shape == (2, 3)
+        assert rounded_gaussian(sigma=sigma, size=0).shape == (0,)
+    one, two = (rounded_gaussian(sigma=1e9, size=20, coins=TestCoins(6)).tolist() for _ in range(2))
+    assert one == two
+    assert rounded_gaussian(sigma=1e9, size=20).tolist() != rounded_gaussian(sigma=1e9, size=20).tolist()
+
+
+@pytest.mark.parametrize("sigma", [1e-6, 0.3, Fraction(1, 3), 1, 7.5, 200, 1e6, 1e18])
+@pytest.mark.parametrize("confidence", [1e-9, 0.5, 0.95, 0.999999, 1 - Fraction(1, 10**40)])
+def test_the_width_is_the_least(sigma, confidence):
+    """By erf rather than erfc, and with more digits."""
+    width = rounded_gaussian_width(sigma=sigma, confidence=confidence)
+    with ctx.workprec(600):
+        held = [(ball((w + Fraction(1, 2)) / exact(sigma)) / arb(2).sqrt()).erf() for w in (width, width - 1)]
+        assert held[0] >= ball(confidence)
+        assert width == 0 or held[1] < ball(confidence)
+
+
+@pytest.mark.parametrize("sigma", [0, -1, math.nan, math.inf])
+def test_bad_sigmas_of_many_draws_are_refused(sigma):
+    for call in (
+        lambda: rounded_gaussian(sigma=sigma, size=3),
+        lambda: rounded_gaussian_width(sigma=sigma, confidence=0.5),
+    ):
+        with pytest.raises(ValueError, match="The sigma of noise"):
+            call()

@@ -14,6 +14,7 @@ from sitr.noise.coins import TestCoins
 from sitr.noise.gaussian import gaussian_law
 from sitr.noise.inversion import Digits
 from sitr.noise.laplace import laplace_law
+from sitr.noise.rounded import rounded_law
 
 
 @pytest.fixture
@@ -52,3 +53,11 @@ def test_draws_keep_their_law(misfit, alarm):
     gaussian = gaussian_law(2, digits).many(2000, TestCoins(2))
     weights = [math.exp(-(y**2) / 8) for y in range(-40, 41)]
     assert misfit(gaussian, lambda y: math.fsum(weights[: y + 41]) / math.fsum(weights), range(-12, 13)) > alarm
+
+
+@pytest.mark.usefixtures("meddling")
+@pytest.mark.parametrize("sigma", [2, 100])
+def test_rounded_draws_keep_their_law(sigma, misfit, alarm):
+    draws = rounded_law(sigma, Digits(4, 9)).many(2000, TestCoins(3))
+    edges = range(-6 * sigma, 6 * sigma + 1)
+    assert misfit(draws, lambda y: math.erfc(-(y + 0.5) / sigma / math.sqrt(2)) / 2, edges) > alarm

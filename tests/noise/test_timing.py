@@ -8,7 +8,8 @@ import pytest
 
 from benchmarks.noise import time_follows_noise
 from sitr.noise import discrete_gaussian, discrete_laplace
-from sitr.noise.coins import Keystream
+from sitr.noise.coins import Keystream, system_coins
+from sitr.noise.rounded import rounded_law
 
 GATE = 0.1
 DRAWS = 5_000
@@ -23,6 +24,12 @@ def test_time_does_not_follow_laplace_noise(scale):
 @pytest.mark.parametrize("sigma", [1, 10, 1000])
 def test_time_does_not_follow_gaussian_noise(sigma):
     assert least(lambda: discrete_gaussian(sigma=sigma)) < GATE
+
+
+@pytest.mark.parametrize("sigma", [1, 10, 1000])
+def test_time_does_not_follow_rounded_gaussian_noise(sigma):
+    law = rounded_law(sigma)
+    assert least(lambda: law.one(system_coins())) < GATE
 
 
 def test_the_same_measurement_rejects_a_sampler_that_counts(canonne):

@@ -5,7 +5,13 @@ from sitr.noise.coins import Coins, TestCoins, system_coins
 from sitr.noise.gaussian import discrete_gaussian, discrete_gaussian_width
 from sitr.noise.geometric import geometric
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_tail, discrete_laplace_width
-from sitr.noise.rounded import rounded_gaussian, rounded_laplace, rounded_spherical, rounded_student
+from sitr.noise.rounded import (
+    rounded_gaussian,
+    rounded_gaussian_width,
+    rounded_laplace,
+    rounded_spherical,
+    rounded_student,
+)
 from sitr.noise.selection import select
 from sitr.noise.staircase import staircase
 from sitr.noise.uniform import permutation, uniform
@@ -23,6 +29,7 @@ __all__ = [
     "geometric",
     "permutation",
     "rounded_gaussian",
+    "rounded_gaussian_width",
     "rounded_laplace",
     "rounded_spherical",
     "rounded_student",

@@ -17,10 +17,10 @@ from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import NEVER, Draws, Size, collect_integers, random_bits
 from sitr.noise.exponential import SMALL, Real, small_exponential
 from sitr.noise.geometric import TABLES
-from sitr.noise.inversion import FULL, Digits, Inversion, Survival, settle
+from sitr.noise.inversion import FULL, Digits, Inversion, Survival
 from sitr.numbers import Number, ball, inside, positive
 
-_MOST = 64
+MOST = 64
 """The largest σ, in cells, of a table."""
 
 _MARGIN = 2.0**-46
@@ -53,14 +53,9 @@ def discrete_gaussian(*, sigma: Number, size: Size | None = None, coins: Coins |
 def gaussian_law(sigma: Number, digits: Digits = FULL) -> SmallGaussian | LargeGaussian:
     """Ready to be drawn from, once for each σ."""
     s = positive(sigma, name="sigma", of="noise")
-    if s <= _MOST:
+    if s <= MOST:
         return SmallGaussian(Inversion(_ordered(s), digits))
-    shift = 0
-    while s > _MOST << shift:
-        shift += 1
-    cells = s / 2**shift
-    law = Inversion(_halves(cells), digits)
-    return LargeGaussian(law, cells, shift, float(1 / (2 * cells**2)), fits=2 * NEVER * s**2 <= 2**124)
+    return LargeGaussian.of(s, digits, fits=2 * NEVER * s**2 <= 2**124)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +119,13 @@ def _sums(sigma: Fraction) -> Callable[[int], tuple[arb, Callable[[int], arb]]]:
 
 @dataclass(frozen=True, slots=True)
 class LargeGaussian:
-    """Cells of 2^m integers, σ between 32 and 64 of them, and a remainder of m uniform bits.
+    """The bell on the integers or on the reals, from cells of length 2^m and a uniform remainder in a cell.
 
-    A cell c = 0, 1, …, a remainder r and a sign s make N = c·2^m + r and Y = N or, for s = 1, −1 − N, of size
-    |Y| = N + s: every integer in one way. The bell over a cell lies between f(c·2^m) and f((c + 1)·2^m): the
-    rectangle below the lower one is drawn with its weight and kept always. What is above it, one draw in forty to
-    eighty, is kept for V < p(r), V uniform and, in units of a cell, with ρ = (r + s)/2^m ∈ [0, 1],
+    σ is between 32 and 64 cells long. On the integers a cell c = 0, 1, …, a remainder r and a sign s make N = c·2^m + r
+    and Y = N or, for s = 1, −1 − N, of size |Y| = N + s: every integer in one way. The bell over a cell lies between
+    f(c·2^m) and f((c + 1)·2^m): the rectangle below the lower one is drawn with its weight and kept always. What is
+    above it, one draw in forty to eighty, is kept for V < p(r), V uniform and, in units of a cell, with
+    ρ = (r + s)/2^m ∈ [0, 1],
 
         p = (e^{−γ} − e^{−Γ})/(1 − e^{−Γ}),   γ = κ·ρ·(2c + ρ),   Γ = κ·(2c + 1),   κ = 1/2σ'² = 2^{2m}/2σ².
 
@@ -137,6 +133,12 @@ class LargeGaussian:
     by at most u, so γ by at most κ(2c + 2)·u + 5uγ < 3u, and Γ by 3uΓ < 2u; the two exponentials by 5u more each, so by
     8u and 7u; the difference e^{−γ} − e^{−Γ} by 16u, the product by 7u + 2u, together 25u < 2^{−48}. Between the
     margins, and for Γ > 0.3466 (beyond 11σ), V is read further until Arb knows.
+
+    With `real` the law is the normal one: ±(N + U) has it, if U is uniform on [0, 1) and ρ = (r + U)/2^m. The draw is
+    ⌊N + U⌋ = N, or ⌊−(N + U)⌋ = −1 − N. A cell has the same weight as on the integers, because cell c is 2^m times
+    f(c·2^m) in both. U is read only for p: w digits of it leave ρ open by 2^{−m−w}, and p·(1 − e^{−Γ}) by less than
+    that, because its slope κ(2c + 2ρ)·e^{−γ} is below 0.35. The margin is wider by as much, and Arb gets more digits of
+    U together with more digits of V.
     """
 
     halves: Inversion
@@ -144,19 +146,30 @@ class LargeGaussian:
     shift: int
     kappa: float
     fits: bool
+    real: bool = False
+
+    @classmethod
+    def of(cls, sigma: Fraction, digits: Digits, *, fits: bool, real: bool = False) -> LargeGaussian:
+        shift = 0
+        while sigma > MOST << shift:
+            shift += 1
+        cells = sigma / 2**shift
+        return cls(Inversion(_halves(cells), digits), cells, shift, float(1 / (2 * cells**2)), fits, real)
 
     def one(self, coins: Coins) -> int:
         """What is above a rectangle is asked for in any case: time must not tell how far out a draw is."""
         word, parts = self.halves.digits.word, self.shift // 64 + 1
         known = min(word, 53)
         while True:
-            words = coins.words(2 + parts)
+            words = coins.words(2 + parts + self.real)
             drawn, v = self.halves.at(words[0], coins), int(words[1]) >> 64 - word
-            bits = int.from_bytes(words[2:].tobytes()) >> 64 * parts - self.shift - 1
+            bits = int.from_bytes(words[2 : 2 + parts].tobytes()) >> 64 * parts - self.shift - 1
             c, r, s = drawn >> 1, bits >> 1, bits & 1
-            kept, refused = self._decide(float(c), (r + s) / (1 << self.shift), float(v >> word - known), known)
+            steps = r << word | int(words[-1]) >> 64 - word if self.real else r + s
+            rho = steps / (1 << self.shift + (word if self.real else 0))
+            kept, refused = self._decide(float(c), rho, float(v >> word - known), known)
             sure = kept or refused
-            if not drawn & 1 or (kept if sure else self._settle(c, r + s, v, coins)):
+            if not drawn & 1 or (kept if sure else self._settle(c, steps, v, coins)):
                 return (c << self.shift | r) ^ -s
 
     def many(self, size: int, coins: Coins) -> Draws:
@@ -187,16 +200,19 @@ class LargeGaussian:
         word = self.halves.digits.word
         known = min(word, 53)
         v = coins.words(len(cells)) >> np.uint64(64 - word)
-        steps = (bits >> 1) + (bits & 1)
+        r = bits >> 1
+        # U has `word` digits; on the integers the sign stands for it, without digits of its own.
+        places, u = (word, coins.words(len(cells)) >> np.uint64(64 - word)) if self.real else (0, bits & 1)
         # Of a remainder longer than 60 bits the first 60 are enough here: ρ is off by less than 2^{−60} + u/2.
         far = max(0, self.shift - 60)
-        rho = (steps >> far).astype(np.float64) / 2.0 ** (self.shift - far)
+        rho = ((r >> far).astype(np.float64) + u.astype(np.float64) / 2.0**places) / 2.0 ** (self.shift - far)
         first = (v >> np.uint64(word - known)).astype(np.float64)
         kept: NDArray[np.bool_]
         refused: NDArray[np.bool_]
         kept, refused = self._decide(cells.astype(np.float64), rho, first, known)
         for at in np.flatnonzero(~(kept | refused)).tolist():
-            refused[at] = not self._settle(int(cells[at]), int(steps[at]), int(v[at]), coins)
+            steps = (int(r[at]) << places) + int(u[at])
+            refused[at] = not self._settle(int(cells[at]), steps, int(v[at]), coins)
         return refused
 
     def _decide(self, c: Real, rho: Real, v: Real, known: int) -> tuple[Any, Any]:
@@ -206,18 +222,26 @@ class LargeGaussian:
         wanted = small_exponential(self.kappa * rho * (2 * c + rho)) - low
         unit = 2.0**-known * (1 - low)
         near = top <= SMALL
-        return near & ((v + 1) * unit < wanted - _MARGIN), near & (v * unit > wanted + _MARGIN)
+        margin = _MARGIN + (2.0 ** -(self.shift + self.halves.digits.word) if self.real else 0.0)
+        return near & ((v + 1) * unit < wanted - margin), near & (v * unit > wanted + margin)
 
     def _settle(self, c: int, steps: int, v: int, coins: Coins) -> bool:
-        word, rho = self.halves.digits.word, Fraction(steps, 2**self.shift)
-        kappa = 1 / (2 * self.cells**2)
-        gamma, top = kappa * rho * (2 * c + rho), kappa * (2 * c + 1)
-
-        def survival(i: int) -> arb:
-            low = (-ball(top)).exp()
-            return ((-ball(gamma)).exp() - low) / (1 - low) if i == 1 else arb(0)
-
-        return settle(survival, v, word, coins=coins, more=word) == 1
+        """Whether V < p, with as many more digits of V, and of U with `real`, as Arb needs."""
+        more = known = self.halves.digits.word
+        while True:
+            with ctx.workprec(known + 64):
+                kappa = ball(1 / (2 * self.cells**2))
+                # A real remainder lies between `steps` and `steps` + 1 units of 2^{−m−known}.
+                place = -self.shift - known - 1
+                rho = arb((2 * steps + 1, place), (1, place)) if self.real else arb((steps, -self.shift))
+                low = (-kappa * (2 * c + 1)).exp()
+                border = ((-kappa * rho * (2 * c + rho)).exp() - low) / (1 - low) * (1 << known)
+                if border >= v + 1:
+                    return True
+                if border <= v:
+                    return False
+            v, known = v << more | coins.bits(more), known + more
+            steps = steps << more | coins.bits(more) if self.real else steps
 
 
 def discrete_gaussian_width(*, sigma: Number, confidence: Number) -> int:
@@ -232,13 +256,25 @@ def discrete_gaussian_width(*, sigma: Number, confidence: Number) -> int:
     20
     """
     s, rest = positive(sigma, name="sigma", of="noise"), 1 - inside(confidence)
-    # One step of w changes 2T/θ by about (1 − c)/σ: so many bits tell two steps apart, and 64 more.
-    bits = 64 + _log2(1 / rest) + max(0, _log2(s))
+
+    def tails(bits: int) -> tuple[Callable[[int], arb], arb]:
+        whole, tail = bell_sums(s, bits=bits)
+        return tail, ball(rest) * whole / 2
+
+    return least_width(s, rest, tails)
+
+
+def least_width(sigma: Fraction, rest: Fraction, tails: Callable[[int], tuple[Callable[[int], arb], arb]]) -> int:
+    """The least w whose tail is at most the allowed one; `tails(bits)` gives both for a law close to the normal one.
+
+    The search begins where the normal law with this σ leaves the probability `rest` outside.
+    """
+    # One step of w changes the tail by about (1 − c)/σ of it: this many bits and 64 more tell two steps apart.
+    bits = 64 + _log2(1 / rest) + max(0, _log2(sigma))
     while True:
         with ctx.workprec(bits + 64):
-            whole, tail = bell_sums(s, bits=bits)
-            allowed = ball(rest) * whole / 2
-            width = _first(tail, allowed, near=_guess(s, rest))
+            tail, allowed = tails(bits)
+            width = _first(tail, allowed, near=_guess(sigma, rest))
             if width == 0 or tail(width - 1) > allowed or bits > _MOST_BITS:
                 return width
         bits *= 2

@@ -1,23 +1,33 @@
-"""Continuous noise, rounded to the integers: for a scale that is any number at all, even one that the data decide.
+"""Continuous noise, rounded to the integers: for any scale, even one that the data decide.
 
-If b·Z is a continuous law, k + ⌊b·Z + ½⌋ = ⌊k + b·Z + ½⌋ for every integer k: what is released is made from k + b·Z
-alone, so two of them are told apart no more easily than the continuous laws, whatever is proved about those. Discrete
-laws of different scales have no such property.
+If b·Z is a continuous law, k + ⌊b·Z + ½⌋ = ⌊k + b·Z + ½⌋ for every integer k. The answer is a function of k + b·Z
+alone (post-processing), so every guarantee of the continuous law holds for it. Discrete laws of different scales have
+no such property.
 
-Z is a function of a few uniform numbers, each an endless row of binary digits. Of a number U of which some are known,
-⌊2^n·U⌋ = d, nothing is certain but d/2^n ≤ U ≤ (d + 1)/2^n: it is such a ball that Arb computes with. Where the ball of
-b·Z + ½ holds an integer, the rounding is undecided, and more digits are read. Those that are known stay: a draw
-that was given up and made anew would prefer whatever is easily decided.
+Z is a function of a few uniform numbers, each an endless row of binary digits. If the first n digits of U are known,
+⌊2^n·U⌋ = d, then d/2^n ≤ U ≤ (d + 1)/2^n, and Arb computes with this ball. If the ball of b·Z + ½ holds an integer, the
+rounding is undecided, and more digits are read. The known digits stay: a sampler that gave up such a draw and made a
+new one would prefer outcomes that are easy to decide.
+
+Many draws of the Gaussian law come from tables, like those of `discrete_gaussian`, and are just as exact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import overload
 
 from flint import arb, ctx
 
 from sitr.noise.coins import Coins, system_coins
-from sitr.numbers import Number, ball, natural, positive
+from sitr.noise.draws import NEVER, Draws, Size, collect_integers
+from sitr.noise.gaussian import MOST, LargeGaussian, SmallGaussian, least_width
+from sitr.noise.geometric import TABLES
+from sitr.noise.inversion import FULL, Digits, Inversion, Survival
+from sitr.numbers import Number, ball, inside, natural, positive
 
 _DIGITS = 128
 """How many digits of each number are read at first. Tests read fewer, so that more are often needed: the law stays."""
@@ -43,15 +53,89 @@ def rounded_laplace(*, scale: Number, coins: Coins | None = None) -> int:
     return drawn
 
 
-def rounded_gaussian(*, sigma: Number, coins: Coins | None = None) -> int:
+@overload
+def rounded_gaussian(*, sigma: Number, size: None = None, coins: Coins | None = None) -> int: ...
+@overload
+def rounded_gaussian(*, sigma: Number, size: Size, coins: Coins | None = None) -> Draws: ...
+def rounded_gaussian(*, sigma: Number, size: Size | None = None, coins: Coins | None = None) -> int | Draws:
     """⌊σ·Z + ½⌋ with Z of density ∝ e^{−z²/2}, Z = √(−2 ln U)·cos 2πV.      [BM58]
 
-    >>> rounded_gaussian(sigma=0.001)
-    0
+    Many draws come from tables that are made once for each σ, so σ must be public there. They are 64-bit integers if
+    P(|Y| > 2^62) ≤ 2e^{−(2^62 − ½)²/2σ²} < 2^{−1000}, otherwise Python integers.
+
+    >>> rounded_gaussian(sigma=0.001), rounded_gaussian(sigma=2.5, size=(2, 3)).dtype
+    (0, dtype('int64'))
     """
+    if size is not None:
+        law, tossed = rounded_law(sigma), system_coins() if coins is None else coins
+        return collect_integers(lambda count: law.many(count, tossed), size=size, fits=law.fits)
     s = positive(sigma, name="sigma", of="noise")
     (drawn,) = _draw(lambda u: [ball(s) * _bell(*u)], numbers=2, coins=coins)
     return drawn
+
+
+@lru_cache(TABLES, typed=True)
+def rounded_law(sigma: Number, digits: Digits = FULL) -> SmallGaussian | RoundedHalves:
+    """The tables of the rounded Gaussian law for a public σ."""
+    s = positive(sigma, name="sigma", of="noise")
+    if s <= MOST:
+        return SmallGaussian(Inversion(_ordered(s), digits))
+    return RoundedHalves(LargeGaussian.of(2 * s, digits, fits=2 * NEVER * s**2 <= 2**124, real=True))
+
+
+@dataclass(frozen=True, slots=True)
+class RoundedHalves:
+    """⌊X + ½⌋ = ⌊(T + 1)/2⌋ with T = ⌊2X⌋, where 2X is normal with standard deviation 2σ.
+
+    |T| ≤ 2|Y| + 1 has 64 bits where |Y| ≤ 2^62 − 1.
+    """
+
+    halves: LargeGaussian
+
+    @property
+    def fits(self) -> bool:
+        return self.halves.fits
+
+    def one(self, coins: Coins) -> int:
+        return self.halves.one(coins) + 1 >> 1
+
+    def many(self, size: int, coins: Coins) -> Draws:
+        drawn = self.halves.many(size, coins)
+        drawn += 1
+        drawn >>= 1
+        return drawn
+
+
+def _ordered(sigma: Fraction) -> Survival:
+    """The survival function of 0, 1, −1, 2, −2, … in this order, with P(|Y| > w) = erfc((w + ½)/(σ√2)).
+
+    S(2w + 1) = P(|Y| > w), and S(2w) = P(|Y| > w or Y = −w) = (P(|Y| > w − 1) + P(|Y| > w))/2.
+    """
+
+    @lru_cache(4)  # neighbours share their tails; a wide enclosure costs digits and time, never the law
+    def tail(w: int, _bits: int) -> arb:
+        return rounded_gaussian_tail(w, sigma=sigma)
+
+    def survival(i: int) -> arb:
+        w, bits = i // 2, ctx.prec
+        return tail(w, bits) if i % 2 else (tail(w - 1, bits) + tail(w, bits)) / 2
+
+    return survival
+
+
+def rounded_gaussian_tail(width: int, *, sigma: Fraction) -> arb:
+    """P(|Y| > w) = erfc((w + ½)/(σ√2)) for w ≥ 0, at the working precision."""
+    return (ball((width + Fraction(1, 2)) / sigma) / arb(2).sqrt()).erfc()
+
+
+def rounded_gaussian_width(*, sigma: Number, confidence: Number) -> int:
+    """The least w with P(|Y| ≤ w) ≥ c, decided with Arb as in `discrete_gaussian_width`.
+
+    >>> rounded_gaussian_width(sigma=10, confidence=0.95)
+    20
+    """
+    s, rest = positive(sigma, name="sigma", of="noise"), 1 - inside(confidence)
+    return least_width(s, rest, lambda _: (lambda w: rounded_gaussian_tail(w, sigma=s), ball(rest)))
 
 
 def rounded_student(*, scale: Number, freedom: int, coins: Coins | None = None) -> int:
