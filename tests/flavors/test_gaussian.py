@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from unittest.mock import Mock
 
 import pytest
@@ -246,3 +247,49 @@ def test_covers_neither_a_largest_loss_nor_concentrated_privacy():
     assert not GaussianDP(0.1).covers(PureDP(100.0))
     assert not GaussianDP(0.1).covers(ApproximateDP(100.0, 0.0))
     assert not GaussianDP(0.1).covers(ConcentratedDP(100.0, 100.0))
+
+
+# Fitting and sharing
+
+
+@given(st.floats(0, 100), st.floats(1e-30, 0.9))
+@example(0.0, 1e-300)
+@example(1e4, 1e-9)
+def test_the_fitted_mu_fits_and_no_larger_one(epsilon, delta):
+    """Two-sided: proved by the profile in Arb, and the next floats do not fit."""
+    mu = GaussianDP.fitting(ApproximateDP(epsilon, delta)).mu
+    with ctx.workprec(2000):
+        sizes = [module._profile(ball(size), ball(epsilon))[0] for size in (mu, mu * (1 + 1e-15))]
+        assert sizes[0] <= ball(delta)
+        assert sizes[1] > ball(delta)
+
+
+def test_the_fitted_mu_buys_more_than_the_way_through_moments():
+    for epsilon, delta in ((1.0, 1e-6), (0.1, 1e-9), (4.0, 1e-5)):
+        price = ApproximateDP(epsilon, delta)
+        assert GaussianDP.fitting(price).mu > 1.04 * math.sqrt(2 * ZeroConcentratedDP.fitting(price).rho)
+
+
+def test_without_a_delta_nothing_is_bought():
+    assert GaussianDP.fitting(ApproximateDP(1.0, 0.0)) == GaussianDP(0.0)
+    with pytest.raises(InvalidPromise, match="0 < delta < 1"):
+        GaussianDP.fitting(ApproximateDP(1.0, 1.0))
+
+
+@given(st.floats(0, 1e100), st.lists(st.integers(1, 1000), min_size=1, max_size=8))
+def test_squares_of_shares_sum_to_at_most_the_square_and_hardly_less(mu, weights):
+    promise, fractions = GaussianDP(mu), [Fraction(weight, sum(weights)) for weight in weights]
+    shares = [promise.share(fraction) for fraction in fractions]
+    assert sum(exact(share.mu) ** 2 for share in shares) <= exact(mu) ** 2
+    assert GaussianDP.compose(shares).mu <= mu
+    for share, fraction in zip(shares, fractions, strict=True):
+        assert exact(math.nextafter(share.mu, math.inf)) ** 2 > exact(mu) ** 2 * fraction
+    assert promise.share(Fraction(1)) == promise
+    assert promise.share(Fraction(0)) == GaussianDP(0.0)
+
+
+@given(st.floats(0, 1e100), st.integers(1, 10**6))
+def test_repetition_is_rounded_up_to_the_least_float(mu, times):
+    whole = (GaussianDP(mu) * times).mu
+    assert exact(whole) ** 2 >= exact(mu) ** 2 * times
+    assert whole == 0.0 or exact(math.nextafter(whole, 0.0)) ** 2 < exact(mu) ** 2 * times

@@ -38,7 +38,7 @@ class GaussianDP:
     @classmethod
     def compose(cls, parts: Iterable[GaussianDP], /) -> GaussianDP:
         """√Σμ².  Exact: composed Gaussians are one Gaussian.      [DRS22, Cor. 3.3]"""
-        return cls(upward(square_root_upward(sum((exact(part.mu) ** 2 for part in parts), Fraction(0)))))
+        return cls(_root_above(sum((exact(part.mu) ** 2 for part in parts), Fraction(0))))
 
     def __add__(self, other: GaussianDP, /) -> GaussianDP:
         if not isinstance(other, GaussianDP):
@@ -47,11 +47,44 @@ class GaussianDP:
 
     def __mul__(self, times: int, /) -> GaussianDP:
         times = count(times, what="The number of releases")
-        return GaussianDP(upward(square_root_upward(exact(self.mu) ** 2 * times)))
+        return GaussianDP(_root_above(exact(self.mu) ** 2 * times))
 
     def for_group(self, size: int, /) -> GaussianDP:
         """s·μ for s people.      [DRS22, Thm 2.14]"""
         return GaussianDP(upward(exact(self.mu) * count(size, what="The size of a group")))
+
+    def share(self, fraction: Fraction, /) -> GaussianDP:
+        """μ·√fraction, rounded down: squares add, so shares of fractions that sum to 1 compose to at most this promise.
+
+        >>> GaussianDP(2.0).share(Fraction(1, 4)), GaussianDP(1.0).share(Fraction(1, 3)) * 3
+        (GaussianDP(mu=1.0), GaussianDP(mu=0.999...))
+        """
+        return GaussianDP(_root_below(exact(self.mu) ** 2 * fraction))
+
+    @classmethod
+    def fitting(cls, promise: ApproximateDP, /) -> GaussianDP:
+        """The largest float μ with δ_μ(ε) ≤ δ: how much Gaussian noise (ε, δ) can pay for.      [BW18, Thm 8]
+
+        δ_μ(ε) grows with μ. Every μ that is kept is proved by `delta`.
+
+        >>> GaussianDP.fitting(ApproximateDP(1.0, 1e-6))
+        GaussianDP(mu=0.2367...)
+        """
+        if promise.delta == 0.0:
+            return cls(0.0)
+        checked_delta(promise.delta)
+
+        def fits(mu: float) -> bool:
+            return cls(mu).delta(epsilon=promise.epsilon) <= promise.delta
+
+        # ε ≥ μ²/2 + μ√(2 ln(1/δ)) is enough [BS16, Prop. 1.3], and so is μ ≤ δ: the search begins at the larger one.
+        spread = math.sqrt(-2 * math.log(promise.delta))
+        low, high = 0.0, max(promise.delta, 2 * promise.epsilon / (spread + math.sqrt(spread**2 + 2 * promise.epsilon)))
+        while fits(high):
+            low, high = high, 2 * high
+        while (middle := (low + high) / 2) not in (low, high):
+            low, high = (middle, high) if fits(middle) else (low, middle)
+        return cls(low)
 
     def covers(self, other: Promise, /) -> bool:
         match other:
@@ -128,6 +161,20 @@ class GaussianDP:
     def to_renyi(self) -> RenyiDP:
         """D_α = αμ²/2.  Exact for Gaussian noise.      [Mir17, Prop. 7]"""
         return self.to_zero_concentrated().to_renyi()
+
+
+def _root_above(square: Fraction) -> float:
+    """The least float whose exact square is at least this number."""
+    root = upward(square_root_upward(square))
+    while root > 0.0 and exact(below := math.nextafter(root, 0.0)) ** 2 >= square:
+        root = below
+    return root
+
+
+def _root_below(square: Fraction) -> float:
+    """The greatest float whose exact square is at most this number."""
+    root = _root_above(square)
+    return root if exact(root) ** 2 == square else math.nextafter(root, 0.0)
 
 
 def _profile(mu: arb, epsilon: arb) -> tuple[arb, arb]:
