@@ -25,6 +25,7 @@ import sitr.learn
 import sitr.mechanisms
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -39,6 +40,7 @@ from sitr.mechanisms.proposed import ProposeTestRelease
 from sitr.mechanisms.quantile import Quantiles
 from sitr.mechanisms.random_noise import RandomNoise
 from sitr.mechanisms.response import Response, UnaryResponse
+from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.sampled_noise import SampledNoise
 from sitr.mechanisms.shuffled import Shuffled
 from sitr.mechanisms.smooth import NoiseKind, SmoothNoise
@@ -210,6 +212,14 @@ def exponential_tail(z: arb) -> arb:
     return (-z).exp() / 2
 
 
+def rounded_bell(mechanism: RoundedGaussian, *, reach: int = 20) -> Pair:
+    """One number that moves by Δ; all beyond the window is one outcome on each side."""
+    scale, moved = exact(mechanism.sigma), int(mechanism.sensitivity)
+    tail = lambda z: (z / arb(2).sqrt()).erfc() / 2  # noqa: E731
+    laws = [rounded(tail, centre=c, scale=scale, reach=moved + reach) for c in (0, moved)]
+    return list(zip(*laws, strict=True))
+
+
 def spherical(mechanism: Spherical) -> Pair:
     """One number: the law of Laplace."""
     scale, moved = exact(mechanism.scale), int(mechanism.sensitivity)
@@ -377,6 +387,16 @@ MECHANISMS = {
         loss=Knows.EXACTLY,
         fitting=lambda price, moved: Gaussian.fitting(price, sensitivity=moved),
         prices=st.builds(ZeroConcentratedDP, sizes),
+    ),
+    "RoundedGaussian": Case(
+        any=st.builds(RoundedGaussian, scales, shifts),
+        worst=rounded_bell,
+        loss=Knows.BOUND,
+        fitting=lambda price, moved: RoundedGaussian.fitting(price, sensitivity=moved),
+        prices=st.builds(GaussianDP, sizes),
+        example=RoundedGaussian(2, 2),
+        drawn=partial(rounded_bell, reach=0),
+        draw=lambda mechanism, coins: min(6, max(0, mechanism.release(0, coins=coins) + 3)),
     ),
     "Threshold": Case(
         any=st.builds(
@@ -727,7 +747,7 @@ def test_mechanisms_are_values(case, data):
         setattr(mechanism, fields(mechanism)[0].name, 1)
 
 
-@pytest.mark.parametrize("name", ["Laplace", "Gaussian", "Threshold"])
+@pytest.mark.parametrize("name", ["Laplace", "Gaussian", "RoundedGaussian", "Threshold"])
 @given(drawn, st.lists(st.integers(-(10**30), 10**30), max_size=5))
 def test_every_value_gets_an_answer_of_its_own(name, data, values):
     mechanism = data.draw(MECHANISMS[name].any)

@@ -13,6 +13,7 @@ from scipy.stats import nbinom
 
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.summed import Noise, Term, _Sum, least_width, sum_error
 from sitr.noise.coins import TestCoins
 from sitr.noise.gaussian import discrete_gaussian_width
@@ -29,6 +30,10 @@ SMALL: list[Noise] = [
     Gaussian(sigma=Fraction(3, 5)),
     Gaussian(sigma=1),
     Gaussian(sigma=Fraction(5, 2)),
+    RoundedGaussian(sigma=Fraction(1, 6)),
+    RoundedGaussian(sigma=Fraction(3, 5)),
+    RoundedGaussian(sigma=1),
+    RoundedGaussian(sigma=Fraction(5, 2)),
 ]
 
 
@@ -37,6 +42,11 @@ def masses(noise: Noise, weight: int = 1) -> dict[int, arb]:
     if isinstance(noise, Laplace):
         reach = math.ceil(60 * exact(noise.scale)) + 2
         heights = [(-ball(abs(y) / exact(noise.scale))).exp() for y in range(-reach, reach + 1)]
+    elif isinstance(noise, RoundedGaussian):
+        reach = math.ceil(12 * exact(noise.sigma)) + 2
+        edges = [ball((abs(y) - Fraction(1, 2)) / exact(noise.sigma)) / arb(2).sqrt() for y in range(reach + 2)]
+        half = [edges[y].erfc() - edges[y + 1].erfc() for y in range(reach + 1)]
+        heights = [half[abs(y)] for y in range(-reach, reach + 1)]
     else:
         reach = math.ceil(12 * exact(noise.sigma)) + 2
         heights = [(-ball(Fraction(y * y) / (2 * exact(noise.sigma) ** 2))).exp() for y in range(-reach, reach + 1)]
@@ -77,6 +87,7 @@ def test_the_width_of_equal_noises_is_the_least(noise: Noise, count: int) -> Non
         [(Laplace(scale=1), 3), (Laplace(scale=1), 2), (Gaussian(sigma=2), 2)],
         [(Gaussian(sigma=1), 1), (Gaussian(sigma=1), 4), (Gaussian(sigma=Fraction(1, 3)), 6)],
         [(Gaussian(sigma=2), 6), (Laplace(scale=Fraction(1, 2)), 4)],
+        [(RoundedGaussian(sigma=2), 1), (RoundedGaussian(sigma=Fraction(1, 2)), 3), (Laplace(scale=1), 2)],
     ],
     ids=str,
 )
@@ -116,7 +127,11 @@ def test_many_laplace_terms_are_the_difference_of_two_negative_binomials(count: 
     assert outside(found - 1) > 1 - confidence
 
 
-@pytest.mark.parametrize("noise", [Laplace(scale=1), Gaussian(sigma=2), Gaussian(sigma=Fraction(1, 2))], ids=str)
+@pytest.mark.parametrize(
+    "noise",
+    [Laplace(scale=1), Gaussian(sigma=2), Gaussian(sigma=Fraction(1, 2)), RoundedGaussian(sigma=Fraction(3, 2))],
+    ids=str,
+)
 @pytest.mark.parametrize("weights", [[0.5123, 0.2877, 0.7071], [1.0, 1 / 3, 1 / 3], [3.0, 0.001, 0.5]], ids=str)
 def test_weights_without_a_lattice_cost_less_than_a_thousandth(noise: Noise, weights: list[float]) -> None:
     with ctx.workprec(128):
@@ -140,7 +155,9 @@ def step_share(noise: Noise, count: int, width: float) -> float:
     return 2 * math.exp(-((width / spread) ** 2) / 2) / (spread * math.sqrt(2 * math.pi))
 
 
-@pytest.mark.parametrize("noise", [Laplace(scale=3), Gaussian(sigma=4), Laplace(scale=40)], ids=str)
+@pytest.mark.parametrize(
+    "noise", [Laplace(scale=3), Gaussian(sigma=4), RoundedGaussian(sigma=4), Laplace(scale=40)], ids=str
+)
 @pytest.mark.parametrize("count", [7, 100])
 def test_ten_thousand_sums_are_held_as_often_as_stated(noise: Noise, count: int) -> None:
     """Within five standard deviations of 95%; Chernoff's bound, 38% wider for a bell, fails the same test."""
@@ -157,7 +174,7 @@ def test_ten_thousand_sums_are_held_as_often_as_stated(noise: Noise, count: int)
     assert not as_stated(0.8 * least_width((Term(noise, count),)))
 
 
-@pytest.mark.parametrize("noise", [Laplace(scale=2), Gaussian(sigma=2)], ids=str)
+@pytest.mark.parametrize("noise", [Laplace(scale=2), Gaussian(sigma=2), RoundedGaussian(sigma=2)], ids=str)
 def test_a_bound_without_its_roundings_and_leftovers_is_no_bound(noise: Noise) -> None:
     """A broken twin: with a period that is too short the sum still bounds the tail, from above only."""
     one = _Sum.of((Term(noise, 4),))
@@ -188,6 +205,7 @@ def test_scales_and_confidences_of_any_size(count: int) -> None:
     for noise, larger in (
         (Laplace(scale=10**5), Laplace(scale=10**90)),
         (Gaussian(sigma=10**5), Gaussian(sigma=10**90)),
+        (RoundedGaussian(sigma=10**5), RoundedGaussian(sigma=10**90)),
     ):
         near, far = (least_width((Term(one, count),)) for one in (noise, larger))
         assert far == pytest.approx(near * 1e85, rel=1e-3)
@@ -195,7 +213,8 @@ def test_scales_and_confidences_of_any_size(count: int) -> None:
         assert widths == sorted(widths)
         bounds = [_Sum.of((Term(noise, count),)).chernoff(-d * math.log(10))[0] for d in (2, 20, 100, 300)]
         assert all(0.6 * bound < width < bound for width, bound in zip(widths, bounds, strict=True))
-    for still in (Laplace(scale=Fraction(1, 1000)), Gaussian(sigma=Fraction(1, 100))):
+    still_ones: list[Noise] = [Laplace(scale=Fraction(1, 1000)), Gaussian(sigma=Fraction(1, 100))]
+    for still in [*still_ones, RoundedGaussian(sigma=Fraction(1, 100))]:
         assert least_width((Term(still, count),)) == 0.0
 
 
@@ -211,6 +230,10 @@ def test_noise_that_hardly_ever_moves_has_no_width_whatever_its_weights(still: N
         (Laplace(scale=Fraction(1, 100)), 95, 2),
         (Gaussian(sigma=Fraction(1, 10)), 60, 2),  # 6e^{−50} by 1, 12e^{−100} by 2, 8e^{−150} = 6·10^{−65} by 3
         (Gaussian(sigma=Fraction(1, 10)), 40, 1),
+        (RoundedGaussian(sigma=Fraction(1, 20)), 20, 0),  # 3·erfc(10/√2) = 5·10^{−23} moves by 1, 3·10^{−46} by 2
+        (RoundedGaussian(sigma=Fraction(1, 20)), 25, 1),
+        (RoundedGaussian(sigma=Fraction(1, 20)), 40, 1),
+        (RoundedGaussian(sigma=Fraction(1, 20)), 60, 2),
     ],
     ids=str,
 )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sitr.mechanisms.quantile import Quantiles
     from sitr.mechanisms.random_noise import RandomNoise
     from sitr.mechanisms.response import Response, UnaryResponse
+    from sitr.mechanisms.rounded_gaussian import RoundedGaussian
     from sitr.mechanisms.sampled_noise import SampledNoise
     from sitr.mechanisms.shuffled import Shuffled
     from sitr.mechanisms.smooth import NoiseKind, SmoothNoise
@@ -44,6 +45,7 @@ _HOME = {
     "RefinedSparseVector": "sparse_vector",
     "Repeated": "composed",
     "Response": "response",
+    "RoundedGaussian": "rounded_gaussian",
     "SampledNoise": "sampled_noise",
     "Shuffled": "shuffled",
     "SmoothNoise": "smooth",
@@ -72,6 +74,7 @@ __all__ = [
     "RefinedSparseVector",
     "Repeated",
     "Response",
+    "RoundedGaussian",
     "SampledNoise",
     "Shuffled",
     "SmoothNoise",

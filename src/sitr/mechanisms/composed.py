@@ -11,6 +11,7 @@ from typing import Any
 from sitr.errors import IncompatiblePromises, InvalidParameter, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive, Kept, express
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise, count
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
@@ -50,7 +51,7 @@ class Composed:
         """The neighbours that all parts protect; None if they do not say."""
         return common_relation(*self.parts)
 
-    def promise(self, *, delta: Number | None = None) -> Kept:
+    def promise(self, *, delta: Number | None = None) -> Kept | GaussianDP:
         """The sum in the strongest flavor that all parts imply; around it their γ, if some are random.
 
         Some parts have no such flavor in common: noise that is zero-concentrated, and keys that are shown with a δ of
@@ -148,7 +149,7 @@ def together(promises: Sequence[tuple[Additive, int]], *, delta: Number) -> Appr
     return min(found, key=lambda promise: promise.epsilon)
 
 
-def _whole(mechanism: Composed | Repeated, delta: Number | None) -> Kept:
+def _whole(mechanism: Composed | Repeated, delta: Number | None) -> Kept | GaussianDP:
     parts = _parts(mechanism)
     random = [promise if isinstance(promise, RandomDP) else RandomDP(promise, 0.0) for promise, _ in parts]
     inner = _sum([(promise.inner, times) for promise, (_, times) in zip(random, parts, strict=True)], delta)
@@ -177,8 +178,12 @@ def _parts(mechanism: Mechanism) -> Counted:
     return [(mechanism.promise(), 1)]
 
 
-def _sum(promises: Counted, delta: Number | None) -> Additive:
-    """In the strongest flavor that all imply; or at a δ."""
+def _sum(promises: Counted, delta: Number | None) -> Additive | GaussianDP:
+    """In the strongest flavor that all imply; or at a δ. Gaussian promises add up to one of their own, exactly."""
+    gaussian = [promise * times for promise, times in promises if isinstance(promise, GaussianDP)]
+    if len(gaussian) == len(promises):
+        total = GaussianDP.compose(gaussian)
+        return total if delta is None else total.to_approximate(delta=float(delta))
     if delta is not None:
         known = [(express(promise, _flavor(promise)), times) for promise, times in promises]
         return together(known, delta=delta)
@@ -220,7 +225,7 @@ class Repeated:
         """The neighbours that the mechanism protects; None if it does not say."""
         return common_relation(self.mechanism)
 
-    def promise(self, *, delta: Number | None = None) -> Kept:
+    def promise(self, *, delta: Number | None = None) -> Kept | GaussianDP:
         """`times` times the promise of one; with a δ, the least (ε, δ) known of all, as for `Composed`."""
         return _whole(self, delta)
 

@@ -18,10 +18,19 @@ from scipy.special import ndtri_exp
 
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
-from sitr.noise.transform import UNIT, Complex, GaussianTransform, LaplaceTransform, Reals, Transform
+from sitr.mechanisms.rounded_gaussian import RoundedGaussian
+from sitr.noise.transform import (
+    UNIT,
+    Complex,
+    GaussianTransform,
+    LaplaceTransform,
+    Reals,
+    RoundedTransform,
+    Transform,
+)
 from sitr.numbers import Number, exact, inside, upward
 
-Noise = Laplace | Gaussian
+Noise = Laplace | Gaussian | RoundedGaussian
 
 MOST = 2**17
 """At most this many frequencies are evaluated."""
@@ -204,7 +213,8 @@ class _Sum:
         """n ↦ a bound on ln P(S ≥ n); None if too many frequencies would be needed.
 
         For noise of one kind and weight the ratio falls from ω = 0 to π: that of Laplace noise by its formula, that of
-        a bell as a product of factors |1 + r·e^{iω}| (Jacobi). What is left out is at most the ratio at the last
+        a bell as a product of factors |1 + r·e^{iω}| (Jacobi), that of rounded noise by total positivity, see
+        `RoundedTransform`. What is left out is at most the ratio at the last
         frequency K times Σ_{k>K} 2/(N·|1 − e^{−z}|) ≤ e^{t/2}·ln(N/2K)/2, for |1 − e^{−z}| ≥ e^{−t/2}·2ω/π.
         """
         length = 2 * math.ceil(period / 2) + 1
@@ -323,8 +333,13 @@ def _solved(bound: Callable[[float], float], target: float, enough: float) -> fl
 
 
 def _transform(noise: Noise) -> Transform:
-    counted = noise.in_granules()
-    return LaplaceTransform.of(counted.scale) if isinstance(counted, Laplace) else GaussianTransform.of(counted.sigma)
+    match counted := noise.in_granules():
+        case Laplace():
+            return LaplaceTransform.of(counted.scale)
+        case Gaussian():
+            return GaussianTransform.of(counted.sigma)
+        case RoundedGaussian():
+            return RoundedTransform.of(counted.sigma)
 
 
 def _common(weights: Iterable[Fraction]) -> Fraction:
@@ -341,7 +356,7 @@ def _spread(part: _Part) -> float:
 
     A bell of σ ≤ 1 is subgaussian with σ², and its far tail is like that, although its variance is much smaller.
     """
-    if isinstance(part.law, GaussianTransform):
+    if isinstance(part.law, GaussianTransform | RoundedTransform):
         return part.count * (part.weight * part.law.sigma) ** 2
     return _variance(part)
 
@@ -353,17 +368,22 @@ def _variance(part: _Part) -> float:
             one = 0.5 / math.sinh(rate / 2) ** 2
         case GaussianTransform(sigma):
             one = sigma**2 if sigma > 1 else 2 * math.exp(-1 / (2 * sigma**2))
+        case RoundedTransform(sigma):
+            one = sigma**2 + 1 / 12 if sigma > 1 else math.erfc(1 / (sigma * math.sqrt(8)))
     return part.count * part.weight**2 * one
 
 
 def _log_moved(part: _Part) -> float:
-    """A bound on ln P(Y ≠ 0): of 2q/(1 + q) for Laplace noise, of 2·Σ_{y≥1} e^{−y²/2σ²} for a bell."""
+    """A bound on ln P(Y ≠ 0): of 2q/(1 + q) for Laplace noise, of 2·Σ_{y≥1} e^{−y²/2σ²} for a bell, and of
+    erfc(x) ≤ e^{−x²} with x = 1/(2σ√2) for rounded noise."""
     match part.law:
         case LaplaceTransform(rate):
             return math.log(2) - rate
         case GaussianTransform(sigma):
             fall = 1 / (2 * sigma**2)
             return min(0.0, math.log(2) - fall - math.log(-math.expm1(-3 * fall)))
+        case RoundedTransform(sigma):
+            return -1 / (8 * sigma**2) * (1 - UNIT)
 
 
 def _log(number: Fraction) -> float:
