@@ -512,5 +512,5 @@ def test_bad_sigmas_of_many_draws_are_refused(sigma):
         lambda: rounded_gaussian(sigma=sigma, size=3),
         lambda: rounded_gaussian_width(sigma=sigma, confidence=0.5),
     ):
-        with pytest.raises(ValueError, match="The sigma of noise"):
+        with pytest.raises(ValueError, match="sigma of noise"):
             call()
