@@ -6,12 +6,13 @@ import inspect
 import pickle
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import sitr.errors
-from sitr.errors import SitrError
+from sitr.errors import SitrError, suggestion, unknown_name
 
 ERRORS = [kind for _, kind in inspect.getmembers(sitr.errors, inspect.isclass) if issubclass(kind, SitrError)]
 
@@ -88,12 +89,46 @@ def test_errors_are_also_what_python_calls_them(name, builtin):
     assert issubclass(getattr(sitr.errors, name), builtin)
 
 
+# Misspelled names
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "sentence"),
+    [
+        ("wardd", ["cost", "ward", "warden"], "Did you mean 'ward'?"),
+        ("WARD", ["cost", "Ward"], "Did you mean 'Ward'?"),
+        ("price", ["ward", "cost"], "Choose one of 'ward', 'cost'."),
+        (None, ["ward", "cost"], "Choose one of 'ward', 'cost'."),
+        ("ward", [], "None is declared."),
+    ],
+)
+def test_the_nearest_name_is_suggested(name, names, sentence):
+    assert suggestion(name, names) == sentence
+    error = unknown_name(name, names, lacks="The table visits has no column")
+    assert str(error) == f"The table visits has no column {name!r}. {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "near"),
+    [
+        ("sitr", "Laplas", "Laplace"),
+        ("sitr.flavors", "PuredDP", "PureDP"),
+        ("sitr.mechanisms", "Gausian", "Gaussian"),
+        ("sitr.loss", "samples", "sampled"),
+    ],
+)
+def test_namespaces_suggest_names(module, name, near):
+    with pytest.raises(AttributeError, match=f"^Module '{module}' has no attribute '{name}'. Did you mean '{near}'"):
+        getattr(import_module(module), name)
+    assert not hasattr(import_module(module), "nothing_like_it")
+
+
 # Every exception that Sitr raises is in the tree.
 
 SOURCES = {path.as_posix(): path.read_text("utf-8") for path in sorted(Path(sitr.errors.__file__).parent.rglob("*.py"))}
 
 ALLOWED = {
-    ("__getattr__", "AttributeError"): "Python asks a module for names in this way",
+    ("__getattr__", "unknown_attribute"): "Python asks a module for names in this way",
     ("construct_mapping", "yaml.constructor.ConstructorError"): "the protocol of PyYAML; the reader catches it",
     ("_promise", "AssertionError"): "a mistake in Sitr",
     ("parse_args", "_told"): "typer ends a command in this way, after the error was shown",

@@ -27,6 +27,9 @@ always the same.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class SitrError(Exception):
     """The root of the tree.
@@ -121,6 +124,44 @@ class BadUsage(SitrError, ValueError):
 
 class FileError(SitrError):
     """A file that cannot be read or written as asked."""
+
+
+def nearest(name: object, names: Iterable[str]) -> str | None:
+    """The name that was probably meant, whatever its case; None if no name is near.
+
+    >>> nearest("wardd", ["ward", "cost"]), nearest("COST", ["ward", "cost"]), nearest("x", ["ward", "cost"])
+    ('ward', 'cost', None)
+    """
+    spelled = {known.lower(): known for known in names}
+    near = get_close_matches(name.lower(), spelled, n=1) if isinstance(name, str) else []
+    return spelled[near[0]] if near else None
+
+
+def suggestion(name: object, names: Iterable[str]) -> str:
+    """A sentence for someone who wrote a name that is not among these.
+
+    >>> suggestion("wardd", ["ward", "cost"]), suggestion("x", ["ward", "cost"])
+    ("Did you mean 'ward'?", "Choose one of 'ward', 'cost'.")
+    """
+    known = list(names)
+    near = nearest(name, known)
+    if near is not None:
+        return f"Did you mean {near!r}?"
+    return f"Choose one of {', '.join(map(repr, known))}." if known else "None is declared."
+
+
+def unknown_name(name: object, names: Iterable[str], *, lacks: str) -> UnknownName:
+    """`lacks` says what has no such name.
+
+    >>> str(unknown_name("wardd", ["ward", "cost"], lacks="The table visits has no column"))
+    "The table visits has no column 'wardd'. Did you mean 'ward'?"
+    """
+    return UnknownName(given=f"{lacks} {name!r}.", do=suggestion(name, names))
+
+
+def unknown_attribute(name: str, names: Iterable[str], *, module: str) -> AttributeError:
+    """For `__getattr__` of a module: Python's protocol demands an AttributeError, which is outside the tree."""
+    return AttributeError(f"Module {module!r} has no attribute {name!r}. {suggestion(name, names)}")
 
 
 class FewerThanAsked(UserWarning):

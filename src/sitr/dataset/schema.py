@@ -12,7 +12,7 @@ from fractions import Fraction
 from numbers import Real
 
 from sitr.dataset.literals import shown, storable, writable
-from sitr.errors import DescriptionError, InvalidParameter
+from sitr.errors import DescriptionError, InvalidParameter, UnknownName, unknown_name
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.numbers import Number, exact
@@ -82,6 +82,18 @@ class Table:
         loosely = [column for column in self.columns if column.name.lower() == name.lower()]
         found = exactly or loosely
         return found[0] if len(found) == 1 else None
+
+    def column(self, name: object) -> Column:
+        """The column of this name, or the error that suggests another."""
+        found = self.find(name) if isinstance(name, str) else None
+        if found is None:
+            raise self.no_column(name)
+        return found
+
+    def no_column(self, name: object) -> UnknownName:
+        """The error for a name that is not there."""
+        names = [column.name for column in self.columns]
+        return unknown_name(name, names, lacks=f"The table {self.name} has no column")
 
     def neighbors(self) -> str:
         """Who is protected, in words.

@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from sitr.errors import unknown_attribute
+
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss
     from sitr.loss.real import gaussian, laplace
@@ -27,7 +29,7 @@ __all__ = ["Loss", "Sampling", "gaussian", "laplace", "sampled"]
 
 def __getattr__(name: str) -> object:
     if name not in _HOME:
-        raise AttributeError(f"module 'sitr.loss' has no attribute {name!r}; it offers {', '.join(__all__)}")
+        raise unknown_attribute(name, __all__, module=__name__)
     return getattr(import_module(f"sitr.loss.{_HOME[name]}"), name)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from sitr.errors import unknown_attribute
+
 if TYPE_CHECKING:
     from sitr.mechanisms.composed import Composed, Repeated
     from sitr.mechanisms.exponential import Exponential
@@ -90,7 +92,7 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name not in _HOME:
-        raise AttributeError(f"module 'sitr.mechanisms' has no attribute {name!r}; it offers {', '.join(__all__)}")
+        raise unknown_attribute(name, __all__, module=__name__)
     return getattr(import_module(f"sitr.mechanisms.{_HOME[name]}"), name)
 
 

@@ -16,7 +16,7 @@ from sitr.backends.backend import Backend
 from sitr.dataset.cells import Grid, Rule
 from sitr.dataset.domain import Wanted, axis
 from sitr.dataset.schema import Column, Table
-from sitr.errors import QuestionError, UnknownName
+from sitr.errors import QuestionError, unknown_name
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.ledger.ledger import Ledger
@@ -230,7 +230,7 @@ def question(
     if candidates is not None:
         method = _chosen(candidates, method)
         bins = max(candidates)
-    found = [_column(table, name) for name in columns]
+    found = [table.column(name) for name in columns]
     axes = [
         axis(
             column,
@@ -269,17 +269,6 @@ def _chosen(candidates: tuple[object, ...], method: Method | None) -> Method:
     return Bins(numbers) if method is None else replace(method, candidates=numbers)
 
 
-def _column(table: Table, name: str) -> Column:
-    column = table.find(name) if isinstance(name, str) else None
-    if column is None:
-        raise UnknownName(
-            wanted=f"The table {table.name} has the columns {', '.join(column.name for column in table.columns)}.",
-            given=f"The histogram names {name!r}.",
-            do="Use one of those names.",
-        )
-    return column
-
-
 def _said(column: Column, name: str, given: object, columns: Sequence[Column]) -> Any:
     """What was said about this column. A rule is for all of them."""
     default = Wanted().missing if name == "missing" else None
@@ -290,11 +279,7 @@ def _said(column: Column, name: str, given: object, columns: Sequence[Column]) -
     if isinstance(given, Mapping):
         known = {other.name for other in columns}
         if strangers := [key for key in given if key not in known]:
-            raise UnknownName(
-                wanted=f"{name} is said about {', '.join(sorted(known))}.",
-                given=f"{strangers[0]!r} was named.",
-                do="Name columns of the histogram, as they are spelled in the description.",
-            )
+            raise unknown_name(strangers[0], sorted(known), lacks=f"{name} names a column outside the histogram:")
         return given.get(column.name, default)
     if len(columns) > 1:
         raise QuestionError(

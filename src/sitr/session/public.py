@@ -17,7 +17,7 @@ import pyarrow as pa
 from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import ArrowRows, ArrowStream, ParquetFile, open_source
-from sitr.errors import BackendFailure, DescriptionError, QuestionError, UnknownName
+from sitr.errors import BackendFailure, DescriptionError, QuestionError, UnknownName, nearest
 from sitr.neighbors.unit import Row
 from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.sheet import Sheet
@@ -68,13 +68,14 @@ def public_codes(public: Mapping[str, Source], name: object, sheet: Sheet, backe
     """The rows of a declared table as cells, cut as the protected rows are."""
     source = public.get(name) if isinstance(name, str) else None
     if not isinstance(name, str) or source is None:
-        known = f"Declared here: {', '.join(public)}." if public else "None is declared here."
-        given = repr(name) if isinstance(name, str) else f"An object of type {type(name).__name__}"
+        known = f"declared here: {', '.join(public)}" if public else "none is declared here"
         raise UnknownName(
-            wanted=f"The name of a public table that the description declares. {known}",
-            given=f"{given} was given.",
-            do="If a table really is public, declare it when you protect the data: sitr protect … --public "
-            'census=FILE, or sitr.protect(…, public={"census": FILE}). Then compare with "census".',
+            wanted=f"the name of a public table that the description declares ({known})",
+            given=repr(name) if isinstance(name, str) else f"an object of type {type(name).__name__}",
+            do=f"Did you mean {near!r}?"
+            if (near := nearest(name, public))
+            else "If a table is public, declare it when you protect the data: sitr protect … --public census=FILE, or "
+            'sitr.protect(…, public={"census": FILE}).',
         )
     check_apart({name: source}, backend)  # once more: a file can be replaced by a link after it was declared
     rows = open_source(source, types={axis.name: axis.kind for axis in sheet.axes})

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sitr.backends.backend import Backend
 from sitr.dataset.schema import NUMERIC, Table
-from sitr.errors import BackendFailure, QuestionError, UnknownName
+from sitr.errors import BackendFailure, QuestionError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.ledger.ledger import Ledger
@@ -179,13 +179,7 @@ def _check_neighbors(table: Table) -> None:
 
 
 def _numeric(table: Table, column: str) -> str:
-    found = table.find(column)
-    if found is None:
-        raise UnknownName(
-            wanted=f"A column of {table.name} was wanted: {', '.join(column.name for column in table.columns)}.",
-            given=f"{column!r} was given.",
-            do="Choose one of these; nothing was spent.",
-        )
+    found = table.column(column)
     if found.kind not in NUMERIC:
         raise QuestionError(
             wanted="A column of numbers was wanted.",

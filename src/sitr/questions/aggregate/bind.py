@@ -85,8 +85,7 @@ def bound(query: Query, table: Table) -> BoundedQuery:
     """Check a question against a description and bound what each unit can do to its answer."""
     if query.table.lower() != table.name.lower():
         raise UnknownName(
-            wanted=f"This budget answers questions about the table {table.name}.",
-            given=f"The question is about {query.table!r}.",
+            given=f"This budget answers questions about the table {table.name}, not about {query.table!r}.",
             do=f"Write FROM {table.name}.",
         )
     if not query.aggregates:
@@ -94,7 +93,7 @@ def bound(query: Query, table: Table) -> BoundedQuery:
             wanted="At least one aggregate was wanted.", given="There is none.", do="Ask for COUNT(*) or SUM(column)."
         )
     _refuse_depth(query.where)
-    keys = tuple(_key(_column(name, table)) for name in query.group_by)
+    keys = tuple(_key(table.column(name)) for name in query.group_by)
     where = _typed(query.where, table) if query.where is not None else None
     terms = tuple(_term(named, table) for named in query.aggregates)
     ends = [f"{term.name}_{end}" for term in terms for end in ("low", "high")]  # of the intervals
@@ -118,17 +117,6 @@ def bound(query: Query, table: Table) -> BoundedQuery:
     return BoundedQuery(resolved, table.unit, table.relation, keys, terms, *caps)
 
 
-def _column(name: str, table: Table) -> Column:
-    column = table.find(name)
-    if column is None:
-        raise UnknownName(
-            wanted=f"The table {table.name} has the columns {', '.join(column.name for column in table.columns)}.",
-            given=f"The question names {name!r}.",
-            do="Use one of those names.",
-        )
-    return column
-
-
 def _key(column: Column) -> Column:
     if column.kind not in GROUPABLE:
         raise QuestionError(
@@ -144,7 +132,7 @@ def _term(named: Named, table: Table) -> Term:
         case Count(None, _):
             return Term(named.name, named.aggregate)
         case Count(name, distinct):
-            column = _column(str(name), table)
+            column = table.column(str(name))
             if distinct and not (isinstance(table.unit, Person) and table.unit.column == column.name):
                 unit = f"COUNT(DISTINCT {table.unit.column})" if isinstance(table.unit, Person) else "COUNT(*)"
                 raise QuestionError(
@@ -154,7 +142,7 @@ def _term(named: Named, table: Table) -> Term:
                 )
             return Term(named.name, Count(column.name, distinct), None if distinct else column, people=distinct)
         case Sum(name):
-            column = _column(name, table)
+            column = table.column(name)
             if column.kind not in NUMERIC:
                 raise QuestionError(
                     wanted="SUM wants a column of numbers.",
@@ -202,21 +190,21 @@ def _typed(predicate: Predicate, table: Table) -> Predicate:
         case Not(part):
             return Not(_typed(part, table))
         case IsNull(name):
-            return IsNull(_column(name, table).name)
+            return IsNull(table.column(name).name)
         case Like(name, pattern):
-            column = _column(name, table)
+            column = table.column(name)
             if column.kind is not Kind.TEXT or not writable(pattern):
                 raise _mismatch(column, pattern)
             return Like(column.name, pattern)
         case OneOf(name, values):
-            column = _column(name, table)
+            column = table.column(name)
             if not values:
                 raise QuestionError(
                     wanted="IN wants at least one value.", given="There is none.", do="List the values."
                 )
             return OneOf(column.name, tuple(_literal(value, column) for value in values))
         case Compare(name, comparison, value):
-            column = _column(name, table)
+            column = table.column(name)
             return Compare(column.name, comparison, _literal(value, column))
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from sitr.dataset.literals import shown
 from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Key, Kind, Table, public_keys, quantise
-from sitr.errors import DescriptionError, UnknownName
+from sitr.errors import DescriptionError
 from sitr.neighbors.unit import Person
 from sitr.noise.coins import Coins
 from sitr.noise.uniform import uniform
@@ -184,11 +184,7 @@ def axes(
     names = [column.name for column in table.columns if column.name != person] if columns is None else list(columns)
     for name in [*names, *(bounds or {}), *(keys or {}), *required, *(bins if isinstance(bins, Mapping) else ())]:
         if all(column.name != name for column in table.columns):
-            raise UnknownName(
-                wanted=f"The table {table.name} has the columns {', '.join(column.name for column in table.columns)}.",
-                given=f"{name!r} was named.",
-                do="Use one of those names; upper and lower case matter here.",
-            )
+            raise table.no_column(name)
     if not names or len(set(names)) < len(names) or person in names:
         raise DescriptionError(
             wanted="Synthetic rows want at least one column, each once, and none that identifies a person.",
