@@ -7,6 +7,7 @@
     ├── InvalidUse              an object used against its rules: a copy of coins, `and` between conditions
     ├── InvalidPromise          a promise that cannot exist: ε < 0, δ > 1, NaN
     ├── IncompatiblePromises    promises of different flavors where one flavor is needed
+    ├── Undecided               a promise and a loss that are too close to compare
     ├── DescriptionError        the description of a data set does not fit the data or itself
     ├── SourceError             the data cannot be opened, or are not what they were said to be
     ├── QuestionError           a question that cannot be asked
@@ -76,6 +77,10 @@ class InvalidPromise(SitrError, ValueError):
 
 class IncompatiblePromises(SitrError, TypeError):
     """Promises of different flavors where one flavor is needed."""
+
+
+class Undecided(SitrError):
+    """A promise and a loss that are too close to compare: neither "kept" nor "broken" could be proved."""
 
 
 class DescriptionError(SitrError, ValueError):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sitr.accounting import calibrate as module
 from sitr.accounting.calibrate import calibrate
-from sitr.accounting.excess import excess
+from sitr.accounting.distance import distance
 from sitr.accounting.training import Training
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
@@ -247,13 +247,13 @@ def test_where_everything_keeps_it():
 
 def test_few_evaluations_and_one_or_two_fine_ones(monkeypatch):
     asked = []
-    measure = excess
+    measure = distance
 
     def counted(made, target, *, relative):
         asked.append(relative)
         return measure(made, target, relative=relative)
 
-    monkeypatch.setattr(module, "excess", counted)
+    monkeypatch.setattr(module, "distance", counted)
     training = Training(60_000, 256, 60, 1.0)
     for build, epsilon in ((run, 1.0), (run, 8.0), (lambda s: Training(60_000, 256, 60, s).loss(), 3.0)):
         asked.clear()
@@ -265,13 +265,13 @@ def test_few_evaluations_and_one_or_two_fine_ones(monkeypatch):
 
 def test_an_estimate_is_not_taken_for_a_proof(monkeypatch):
     """If intervals reach above the target wherever they are wide, only what is proved is returned."""
-    measure = excess
+    measure = distance
 
     def wide(made, target, *, relative):
         found = measure(made, target, relative=relative)
         return Interval(found.lower - relative, found.upper + relative)
 
-    monkeypatch.setattr(module, "excess", wide)
+    monkeypatch.setattr(module, "distance", wide)
     sigma = calibrate(noise, TARGET)
     assert measure(noise(sigma), TARGET).upper < 0.0
     assert measure(noise(sigma * (1 - 1.1e-3)), TARGET).lower > 0.0
@@ -280,14 +280,14 @@ def test_an_estimate_is_not_taken_for_a_proof(monkeypatch):
 def test_where_intervals_stay_wide_no_time_is_lost(monkeypatch):
     """Asking for finer ones again and again would not end them; what is proved is still returned."""
     asked = []
-    measure = excess
+    measure = distance
 
     def wide(made, target, *, relative):
         asked.append(relative)
         found = measure(made, target, relative=relative)
         return Interval(found.lower - 0.02, found.upper + 0.02)
 
-    monkeypatch.setattr(module, "excess", wide)
+    monkeypatch.setattr(module, "distance", wide)
     sigma = calibrate(noise, TARGET)
     assert len(asked) <= 20
     assert -0.05 < measure(noise(sigma), TARGET).upper < 0.0

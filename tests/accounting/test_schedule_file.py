@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from sitr.accounting.curves import LaplaceMoments, SampledGaussian
-from sitr.accounting.schedule import Part, Schedule, worst
+from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.schedule_file import KINDS, read_schedule
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
@@ -78,7 +78,7 @@ def test_every_kind_has_its_exact_meaning(schedule):
 
 
 def test_a_step_has_a_loss_where_its_law_is_known(schedule):
-    atoms = worst(PrivacyProfile(((1.0, 1e-3), (2.0, 1e-6))))
+    atoms = PrivacyProfile(((1.0, 1e-3), (2.0, 1e-6))).worst_loss()
     assert atoms is not None
     laws = [None if step.loss is None else step.loss.laws[0][0] for step in schedule.parts]
     assert laws == [

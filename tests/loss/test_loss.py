@@ -13,6 +13,7 @@ from sitr.accounting.theorems.optimal_equal import optimal_equal
 from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.flavors.approximate import ApproximateDP
 from sitr.loss import gaussian, sampled
+from sitr.loss.closed import bisected
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.forms.finite import FiniteLaw, pair, response
@@ -20,7 +21,7 @@ from sitr.loss.forms.gaussian import GaussianLaw, hockey_stick
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw, LaplaceLaw
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.law import Law
-from sitr.loss.loss import Loss, _bisected
+from sitr.loss.loss import Loss
 from sitr.loss.search import DeltaAt, EpsilonAt, answer
 from sitr.numbers import exact
 
@@ -297,7 +298,7 @@ def test_a_gaussian_is_searched_in_a_bounded_number_of_steps(sigma, many, delta)
 
     law = Loss.of(GaussianLaw(1 / sigma), many)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("sitr.loss.loss.hockey_stick", counted)
+        patched.setattr("sitr.loss.closed.hockey_stick", counted)
         found = law.epsilon(delta=delta)
     assert 0.0 <= found.lower <= found.upper < math.inf
     assert law.delta(epsilon=found.upper).lower <= delta
@@ -308,7 +309,7 @@ def test_a_gaussian_is_searched_in_a_bounded_number_of_steps(sigma, many, delta)
 def test_a_bisection_ends_wherever_it_starts():
     for true in (0.0, 5e-324, 1e-300, 1.5, 1e300):
         for places in ((0.0, 1e308, 1e308), (1.0, 2.0, 1e308), (2.0, 1.0, 1e308), (math.inf, math.nan, 1e308)):
-            low, high = _bisected(Fraction(true).__gt__, places)
+            low, high = bisected(Fraction(true).__gt__, places)
             assert low <= true <= high
             assert high - low <= 1.2e-13 * high or high < 1e-300
 

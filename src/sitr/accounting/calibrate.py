@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, overload
 
-from sitr.accounting.excess import BROKEN, excess, standing_out
+from sitr.accounting.distance import distance, standing_out
 from sitr.errors import InvalidPromise, SitrError
+from sitr.flavors.meaning import BROKEN
 from sitr.flavors.promise import Promise
 from sitr.loss.loss import Loss
 from sitr.mechanisms.mechanism import Mechanism
@@ -93,7 +94,7 @@ class _Excess:
     def __call__(self, parameter: float, *, relative: float = COARSE) -> Interval:
         asked = parameter, relative
         if asked not in self.known:
-            self.known[asked] = excess(self.build(parameter), self.target, relative=relative)
+            self.known[asked] = distance(self.build(parameter), self.target, relative=relative)
         return self.known[asked]
 
     def hopeless(self, *parameters: float) -> InvalidPromise:

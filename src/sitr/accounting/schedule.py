@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 from sitr.errors import InvalidPromise
-from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.gaussian import GaussianDP
-from sitr.flavors.profile import PrivacyProfile, atoms
 from sitr.flavors.promise import Promise, count
-from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, Parts, RandomDP, joined
-from sitr.loss.forms.finite import FiniteLaw, response
-from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
 from sitr.numbers import exact, upward
 
 MOST_TIMES = 10**8
-
-LARGEST_LOSS = 1e6
-"""Of larger losses e^ε and its inverse are told apart by no lattice; their promises simply add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +68,7 @@ class Part:
     @property
     def loss(self) -> Loss | None:
         """The loss of one such release: as stated, or else the worst that its only promise allows; None if neither."""
-        return self.stated if self.stated is not None or len(self.promises) > 1 else worst(self.promises[0])
+        return self.stated if self.stated is not None or len(self.promises) > 1 else self.promises[0].worst_loss()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,29 +119,3 @@ class Schedule:
 
 def _exceptions(promise: Promise) -> tuple[float, Basis] | None:
     return (promise.gamma, promise.basis) if isinstance(promise, RandomDP) else None
-
-
-def worst(promise: Promise) -> Loss | None:
-    """The largest loss of all mechanisms that keep a promise, where one of them has it.
-
-    Randomized response for (ε, δ) [KOV15, Thm 3.3], the pair whose profile is the envelope of several [ZDW22, Prop. 9],
-    Gaussian noise for GaussianDP [DRS22, Def. 2.6]. Promises about moments have no such pair.
-
-    >>> worst(GaussianDP(1.0))
-    Loss(laws=((GaussianLaw(mu=1.0), 1),))
-    """
-    match promise:
-        case PureDP(0.0) | ApproximateDP(0.0, 0.0) | GaussianDP(0.0) | PrivacyProfile(((0.0, 0.0),)):
-            return Loss(())
-        case PureDP(epsilon) | ApproximateDP(epsilon, 0.0) if epsilon <= LARGEST_LOSS:
-            return Loss.of(response(epsilon))
-        case ApproximateDP(epsilon, delta) if epsilon <= LARGEST_LOSS:
-            return Loss.of(response(epsilon, infinite=delta))
-        case GaussianDP(mu):
-            return Loss.of(GaussianLaw(mu))
-        case PrivacyProfile(points) if points[-1][0] <= LARGEST_LOSS:
-            mass = promise.infinite_mass()
-            heavy = [(float(loss), math.log(weight)) for loss, weight in atoms(promise) if weight > 0.0]
-            losses, masses = (tuple(column) for column in zip(*heavy, strict=True))
-            return Loss.of(FiniteLaw(losses, masses, infinite=mass, beyond=mass))
-    return None

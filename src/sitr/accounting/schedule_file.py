@@ -22,7 +22,7 @@ from pathlib import Path
 import yaml
 
 from sitr.accounting.curves import LaplaceMoments
-from sitr.accounting.schedule import MOST_TIMES, Part, Schedule, worst
+from sitr.accounting.schedule import MOST_TIMES, Part, Schedule
 from sitr.accounting.subsample import subsampled
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
@@ -83,7 +83,7 @@ def _gaussian(value: object, place: str) -> Part:
     sigma, sensitivity = _numbers(value, place, sigma=_ABOVE_0, sensitivity=_AT_LEAST_0)
     noise = GaussianDP(upward(sensitivity / sigma))
     spread = ConcentratedDP(upward(exact(noise.mu) ** 2 / 2), noise.mu, scales_to_groups=True)
-    return Part((noise, spread), stated=worst(noise))
+    return Part((noise, spread), stated=noise.worst_loss())
 
 
 def _laplace(value: object, place: str) -> Part:
@@ -152,7 +152,7 @@ def _response(value: object, place: str) -> Part:
     """Randomized response with largest loss ε: its moments, its mean and its spread."""
     (epsilon,) = _numbers(value, place, epsilon=_AT_LEAST_0)
     noise = PureDP(upward(epsilon))
-    return Part((noise, noise.to_renyi(), noise.to_concentrated()), stated=worst(noise))
+    return Part((noise, noise.to_renyi(), noise.to_concentrated()), stated=noise.worst_loss())
 
 
 def _subsampled(value: object, place: str) -> Part:

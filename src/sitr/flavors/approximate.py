@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from flint import ctx
 
+from sitr.errors import InvalidPromise, WiderThanAsked
+from sitr.flavors.meaning import KEPT, RELATIVE, above, decided, ratio
 from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter, total
-from sitr.numbers import ball, downward, exact, upper, upward
+from sitr.numbers import Interval, ball, downward, exact, upper, upward
+
+if TYPE_CHECKING:
+    from sitr.loss.loss import Loss
+
+LARGEST_LOSS = 1e6
+"""The largest ε whose worst loss is represented: of larger ones, e^ε and its inverse have no floats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +39,79 @@ class ApproximateDP:
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", parameter(self.epsilon, name="epsilon", flavor="ApproximateDP"))
         object.__setattr__(self, "delta", parameter(self.delta, name="delta", flavor="ApproximateDP", at_most=1.0))
+
+    @classmethod
+    def of(
+        cls,
+        loss: Loss,
+        /,
+        *,
+        delta: float | None = None,
+        epsilon: float | None = None,
+        relative: float = RELATIVE,
+    ) -> ApproximateDP:
+        """The least ε at this δ, or the least δ at this ε, rounded up. Exactly one of the two is given.
+
+        >>> from sitr.loss import gaussian
+        >>> ApproximateDP.of(gaussian(sigma=1), delta=1e-6)
+        ApproximateDP(epsilon=4.886..., delta=1e-06)
+        >>> ApproximateDP.of(gaussian(sigma=1), epsilon=1.0)
+        ApproximateDP(epsilon=1.0, delta=0.126...)
+        """
+        if (delta is None) == (epsilon is None):
+            raise InvalidPromise(
+                wanted="either delta or epsilon",
+                given="both" if delta is not None else "neither",
+                do="Write for example ApproximateDP.of(loss, delta=1e-6).",
+            )
+        if epsilon is not None:
+            whole = cls(epsilon, 1.0)
+            found = loss.delta(epsilon=math.nextafter(whole.epsilon, 0.0), relative=relative).upper
+            return cls(whole.epsilon, min(1.0, math.nextafter(found, 1.0)) if found > 0.0 else 0.0)
+        whole = cls(0.0, delta)  # type: ignore[arg-type]
+        if whole.delta == 1.0:
+            return whole
+        if whole.delta == 0.0:
+            largest = loss.max()
+        else:
+            largest = loss.epsilon(delta=_before(whole.delta), relative=relative).upper
+        return cls(above(largest, what=f"ε at δ = {whole.delta:g}", do="Choose a larger δ."), whole.delta)
+
+    def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:
+        """ε(δ) of the loss against ε; δ(ε) against δ where ε is 0; the largest loss where δ is 0."""
+        if self.delta == 1.0:
+            return KEPT
+        if self.delta == 0.0:
+            largest = loss.max()
+            found = ratio(Interval(largest, largest), self.epsilon)
+            return found if found.upper <= 0.0 or _exceeds(loss, self.epsilon) else Interval(0.0, found.upper)
+        if self.epsilon == 0.0 or _before(self.delta) == 0.0:
+            return ratio(loss.delta(epsilon=self.epsilon, relative=relative), _before(self.delta))
+        return ratio(loss.epsilon(delta=_before(self.delta), relative=relative), self.epsilon)
+
+    def kept_by(self, loss: Loss, /) -> bool:
+        """δ(ε) ≤ δ, in both directions.
+
+        >>> from sitr.loss import gaussian
+        >>> ApproximateDP(4.9, 1e-6).kept_by(gaussian(sigma=1)), ApproximateDP(4.8, 1e-6).kept_by(gaussian(sigma=1))
+        (True, False)
+        """
+        return decided(self, loss)
+
+    def worst_loss(self) -> Loss | None:
+        """Randomized response that exposes a person outright with probability δ.      [KOV15, Thm 3.3]
+
+        >>> ApproximateDP(1.0, 1e-6).worst_loss().infinite_mass()
+        1e-06
+        """
+        from sitr.loss.forms.finite import response  # noqa: PLC0415 - slow to import
+        from sitr.loss.loss import Loss  # noqa: PLC0415 - slow to import
+
+        if self.epsilon > LARGEST_LOSS:
+            return None
+        if self.epsilon == self.delta == 0.0:
+            return Loss(())
+        return Loss.of(response(self.epsilon, infinite=self.delta))
 
     @classmethod
     def compose(cls, parts: Iterable[ApproximateDP], /) -> ApproximateDP:
@@ -74,3 +158,17 @@ class ApproximateDP:
             odds = ball(self.epsilon).exp()
             profile = ball(self.delta) + (1 - ball(self.delta)) * (odds - ball(other.epsilon).exp()) / (1 + odds)
             return bool(profile <= ball(other.delta))
+
+
+def _exceeds(loss: Loss, epsilon: float) -> bool:
+    """Whether it is proved that the loss exceeds ε: a largest loss above it may have no probability."""
+    if math.isinf(loss.max()):
+        return True
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WiderThanAsked)
+        return loss.delta(epsilon=math.nextafter(epsilon, math.inf)).lower > 0.0
+
+
+def _before(delta: float) -> float:
+    """A loss reads δ as a float, a promise as the decimal that it prints as: the previous float is below both."""
+    return math.nextafter(delta, 0.0)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.meaning import RELATIVE, above, decided, ratio, worst
 from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter, total
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.numbers import ball, exact, square_root_upward, upper, upward
+from sitr.numbers import Interval, ball, exact, square_root_upward, upper, upward
+
+if TYPE_CHECKING:
+    from sitr.loss.loss import Loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +44,40 @@ class ConcentratedDP:
     def __post_init__(self) -> None:
         object.__setattr__(self, "mu", parameter(self.mu, name="mu", flavor="ConcentratedDP"))
         object.__setattr__(self, "tau", parameter(self.tau, name="tau", flavor="ConcentratedDP"))
+
+    @classmethod
+    def of(cls, loss: Loss, /, *, relative: float = RELATIVE) -> ConcentratedDP:
+        """The mean and the least τ, rounded up. A loss is about neighbours, so nothing is promised to groups.
+
+        >>> from sitr.loss import gaussian
+        >>> ConcentratedDP.of(gaussian(sigma=2))
+        ConcentratedDP(mu=0.125000000..., tau=0.50000000..., scales_to_groups=False)
+        """
+        do = "Ask for ApproximateDP.of(loss, delta=…) instead."
+        mu = above(loss.mean(relative=relative).upper, what="the mean", do=do)
+        return cls(mu, above(loss.subgaussian(relative=relative).upper, what="the τ", do=do))
+
+    def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:
+        """The mean against μ and the least τ against τ. No loss proves that a promise scales to groups."""
+        found = worst(
+            (
+                ratio(loss.mean(relative=min(relative, RELATIVE)), self.mu),
+                ratio(loss.subgaussian(relative=relative), self.tau),
+            )
+        )
+        return Interval(found.lower, math.inf) if self.scales_to_groups else found
+
+    def kept_by(self, loss: Loss, /) -> bool:
+        """E[L] ≤ μ, and L − E[L] is sub-Gaussian with standard τ, in both directions.
+
+        >>> from sitr.loss import gaussian
+        >>> [ConcentratedDP(0.126, tau).kept_by(gaussian(sigma=2)) for tau in (0.501, 0.499)]
+        [True, False]
+        """
+        return decided(self, loss, widths=(1e-2, 1e-3))
+
+    def worst_loss(self) -> None:
+        """None: no pair of laws has the largest loss of all with this mean and spread."""
 
     @classmethod
     def compose(cls, parts: Iterable[ConcentratedDP], /) -> ConcentratedDP:

@@ -7,14 +7,19 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from flint import arb, ctx
 
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.meaning import RELATIVE, above, decided, ratio
 from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter
 from sitr.flavors.renyi import Real, RenyiDP, checked_delta
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.numbers import ball, exact, square_root_upward, upper, upward
+from sitr.numbers import Interval, ball, exact, square_root_upward, upper, upward
+
+if TYPE_CHECKING:
+    from sitr.loss.loss import Loss
 
 _FAR = 100
 """So many deviations out Arb's U(½, ½, z²) is quick; its erfc is quicker before, and loses all digits far beyond."""
@@ -34,6 +39,37 @@ class GaussianDP:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mu", parameter(self.mu, name="mu", flavor="GaussianDP"))
+
+    @classmethod
+    def of(cls, loss: Loss, /, *, relative: float = RELATIVE) -> GaussianDP:
+        """The least μ, rounded up.
+
+        >>> from sitr.loss import laplace
+        >>> GaussianDP.of(laplace(scale=1))
+        GaussianDP(mu=1.030...)
+        """
+        found = loss.mu(relative=relative).upper
+        return cls(above(found, what="the μ", do="Ask for ApproximateDP.of(loss, delta=…) instead."))
+
+    def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:
+        """The least μ of the loss against μ."""
+        return ratio(loss.mu(relative=relative), self.mu)
+
+    def kept_by(self, loss: Loss, /) -> bool:
+        """No test between two neighbours errs less than between N(0, 1) and N(μ, 1).
+
+        >>> from sitr.loss import laplace
+        >>> GaussianDP(1.04).kept_by(laplace(scale=1)), GaussianDP(1.02).kept_by(laplace(scale=1))
+        (True, False)
+        """
+        return decided(self, loss, widths=(1e-2, 1e-3))
+
+    def worst_loss(self) -> Loss | None:
+        """Gaussian noise.      [DRS22, Def. 2.6]"""
+        from sitr.loss.forms.gaussian import GaussianLaw  # noqa: PLC0415 - slow to import
+        from sitr.loss.loss import Loss  # noqa: PLC0415 - slow to import
+
+        return Loss.of(GaussianLaw(self.mu)) if self.mu > 0.0 else Loss(())
 
     @classmethod
     def compose(cls, parts: Iterable[GaussianDP], /) -> GaussianDP:

@@ -10,15 +10,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from flint import arb, ctx
 
 from sitr.errors import InvalidPromise
-from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate import LARGEST_LOSS, ApproximateDP
 from sitr.flavors.lattice import CELLS, CUT, Law, total
+from sitr.flavors.meaning import RELATIVE, decided, worst
 from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter, probability
-from sitr.numbers import ball, exact, upward
+from sitr.numbers import Interval, ball, exact, upward
+
+if TYPE_CHECKING:
+    from sitr.loss.loss import Loss
 
 Points = tuple[tuple[float, float], ...]
 
@@ -67,6 +71,42 @@ class PrivacyProfile:
     def parts(self) -> tuple[ApproximateDP, ...]:
         """The points as promises of their own."""
         return tuple(ApproximateDP(*point) for point in self.points)
+
+    @classmethod
+    def of(cls, loss: Loss, /, *, epsilons: Iterable[float], relative: float = RELATIVE) -> PrivacyProfile:
+        """The least δ at each of these ε, rounded up.
+
+        >>> from sitr.loss import gaussian
+        >>> PrivacyProfile.of(gaussian(sigma=1), epsilons=(1.0, 3.0))
+        PrivacyProfile(points=((1.0, 0.126...), (3.0, 0.0015...)))
+        """
+        parts = [ApproximateDP.of(loss, epsilon=epsilon, relative=relative) for epsilon in epsilons]
+        return cls(tuple((part.epsilon, part.delta) for part in parts))
+
+    def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:
+        """The point that is used up most."""
+        return worst(part.excess(loss, relative=relative) for part in self.parts)
+
+    def kept_by(self, loss: Loss, /) -> bool:
+        """δ(ε) ≤ δ at every point, in both directions.
+
+        >>> from sitr.loss import gaussian
+        >>> PrivacyProfile(((1.0, 0.13), (3.0, 0.002))).kept_by(gaussian(sigma=1))
+        True
+        """
+        return decided(self, loss)
+
+    def worst_loss(self) -> Loss | None:
+        """The pair of laws whose hockey-stick is the envelope of all points.      [ZDW22, Prop. 9]"""
+        from sitr.loss.forms.finite import FiniteLaw  # noqa: PLC0415 - slow to import
+        from sitr.loss.loss import Loss  # noqa: PLC0415 - slow to import
+
+        if self.points == NOTHING or self.points[-1][0] > LARGEST_LOSS:
+            return Loss(()) if self.points == NOTHING else None
+        mass = self.infinite_mass()
+        heavy = [(float(loss), math.log(weight)) for loss, weight in atoms(self) if weight > 0.0]
+        losses, masses = (tuple(column) for column in zip(*heavy, strict=True))
+        return Loss.of(FiniteLaw(losses, masses, infinite=mass, beyond=mass))
 
     @classmethod
     def compose(cls, parts: Iterable[PrivacyProfile], /) -> PrivacyProfile:

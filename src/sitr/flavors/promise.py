@@ -7,12 +7,15 @@ import sys
 from collections.abc import Iterable
 from fractions import Fraction
 from numbers import Rational, Real
-from typing import Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
 
 from flint import arb
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
-from sitr.numbers import Number, exact, upper, upward
+from sitr.numbers import Interval, Number, exact, upper, upward
+
+if TYPE_CHECKING:
+    from sitr.loss.loss import Loss
 
 LARGEST = sys.float_info.max
 
@@ -23,6 +26,9 @@ class Promise(Protocol):
 
     Composition is `+`, repetition `*`, a group of people `for_group`; `covers` asks if a mechanism that keeps
     this promise also keeps another one. Only promises of one flavor add: convert first with a `to_…` arrow.
+
+    Every flavor also says what it means of a loss: `Flavor.of(loss, …)` is the tightest promise of that flavor that the
+    loss keeps, `kept_by` decides about a given one, and `excess` says how close they are.
     """
 
     def __add__(self, other: Self, /) -> Self:
@@ -40,6 +46,15 @@ class Promise(Protocol):
 
     def covers(self, other: Promise, /) -> bool:
         """Does this promise imply the other one? Yes is a proof; no may mean that none was found."""
+
+    def excess(self, loss: Loss, /, *, relative: float = ...) -> Interval:
+        """ln(lost/allowed), as a proved interval: below 0 the loss keeps the promise, above 0 it breaks it."""
+
+    def kept_by(self, loss: Loss, /) -> bool:
+        """Does this loss keep the promise? Both answers are proved; `Undecided` is raised if neither can be."""
+
+    def worst_loss(self) -> Loss | None:
+        """The largest loss of all mechanisms that keep this promise; None if no single one dominates the others."""
 
 
 @runtime_checkable

@@ -6,16 +6,21 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from flint import ctx
 
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP, normal
+from sitr.flavors.meaning import RELATIVE, above, decided
 from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter, total
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.numbers import ball, downward, exact, square_root_upward, upper, upward
+from sitr.numbers import Interval, ball, downward, exact, square_root_upward, upper, upward
+
+if TYPE_CHECKING:
+    from sitr.loss.loss import Loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,10 @@ class Response:
             missing = (-epsilon).exp().log1p() - ((1 - 2 * alpha) * epsilon).exp().log1p()
             return min(self.epsilon, upper(epsilon - missing / (alpha - 1)))
 
+    def excess(self, loss: Loss, /, *, relative: float) -> Interval:
+        """D_∞ ≤ ε says the same as the whole curve, which no mechanism with that largest loss exceeds."""
+        return PureDP(self.epsilon).excess(loss, relative=relative)
+
 
 @dataclass(frozen=True, slots=True)
 class PureDP:
@@ -51,6 +60,33 @@ class PureDP:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", parameter(self.epsilon, name="epsilon", flavor="PureDP"))
+
+    @classmethod
+    def of(cls, loss: Loss, /) -> PureDP:
+        """The largest loss, rounded up.
+
+        >>> from sitr.loss import laplace
+        >>> PureDP.of(laplace(scale=2))
+        PureDP(epsilon=0.50000000000000...)
+        """
+        return cls(above(loss.max(), what="the largest value", do="Ask for ApproximateDP.of(loss, delta=…) instead."))
+
+    def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:
+        """The largest loss against ε."""
+        return ApproximateDP(self.epsilon, 0.0).excess(loss, relative=relative)
+
+    def kept_by(self, loss: Loss, /) -> bool:
+        """L ≤ ε with probability 1, in both directions.
+
+        >>> from sitr.loss import laplace
+        >>> PureDP(0.6).kept_by(laplace(scale=2)), PureDP(0.4).kept_by(laplace(scale=2))
+        (True, False)
+        """
+        return decided(self, loss)
+
+    def worst_loss(self) -> Loss | None:
+        """Randomized response.      [KOV15, Thm 3.3]"""
+        return ApproximateDP(self.epsilon, 0.0).worst_loss()
 
     @classmethod
     def compose(cls, parts: Iterable[PureDP], /) -> PureDP:

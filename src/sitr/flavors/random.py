@@ -6,11 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
-from typing import Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
+from sitr.flavors.meaning import KEPT, RELATIVE
 from sitr.flavors.promise import Promise, count, incompatible, parameter
-from sitr.numbers import Number, downward, exact, upward
+from sitr.numbers import Interval, Number, downward, exact, upward
+
+if TYPE_CHECKING:
+    from sitr.loss.loss import Loss
 
 Parts = tuple[tuple[str, float], ...]
 """Where a γ comes from: names, and the share of each."""
@@ -75,6 +79,36 @@ class RandomDP:
                 given=f"parts={self.parts!r} was given.",
                 do="Add up parts of one name, and let gamma be at least the sum of all.",
             )
+
+    @classmethod
+    def of(cls, loss: Loss, /, *, flavor: Any, gamma: float = 0.0, **options: Any) -> RandomDP:
+        """The tightest promise of another flavor, with γ around it. The loss must be about replacing one person.
+
+        >>> from sitr.flavors.pure import PureDP
+        >>> from sitr.loss import laplace
+        >>> RandomDP.of(laplace(scale=2), flavor=PureDP)
+        RandomDP(inner=PureDP(epsilon=0.5000000...), gamma=0.0)
+        """
+        return cls(flavor.of(loss, **options), gamma)
+
+    def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:
+        """The inner promise against a loss that bounds every pair of data sets; nothing is promised where γ is 1."""
+        return KEPT if self.gamma == 1.0 else self.inner.excess(loss, relative=relative)
+
+    def kept_by(self, loss: Loss, /) -> bool:
+        """Does this loss, about replacing one person in any data set, keep the inner promise? Then it keeps this one.
+
+        A loss says nothing about how often data sets are better than the worst: a "no" is about the inner promise.
+
+        >>> from sitr.flavors.pure import PureDP
+        >>> from sitr.loss import laplace
+        >>> RandomDP(PureDP(0.6), 0.05).kept_by(laplace(scale=2))
+        True
+        """
+        return self.gamma == 1.0 or self.inner.kept_by(loss)
+
+    def worst_loss(self) -> None:
+        """None: nothing is promised about the fraction γ of data sets."""
 
     @classmethod
     def compose(cls, parts: Iterable[RandomDP], /) -> RandomDP:

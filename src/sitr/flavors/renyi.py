@@ -9,20 +9,27 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from flint import arb, ctx
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.meaning import KEPT, RELATIVE, above, decided, ratio, worst
 from sitr.flavors.promise import LARGEST, Promise, ceiling, count, implies_around, incompatible, parameter
-from sitr.numbers import Number, ball, downward, exact, upper, upward
+from sitr.numbers import Interval, Number, ball, downward, exact, upper, upward
+
+if TYPE_CHECKING:
+    from sitr.loss.loss import Loss
 
 ORDERS = tuple(order if order < 4 else round(order) * 1.0 for order in (1 + 2.0 ** (i / 4) for i in range(-62, 81)))
 """Orders from 1.00002 to about a million, four to a doubling of α − 1: where a curve is looked at.
 
 From 4 on they are whole numbers, at which some moments are known best. With one more they are 144, Fibonacci's number.
 """
+
+COMPARED = (1.01, 1.5, 2.0, 4.0, 16.0, 64.0)
+"""The orders at which a loss is compared with a curve that is no table."""
 
 MANY = 50
 """Sums of more curves than that are looked at in `ORDERS` only, which is sound, and hardly less tight."""
@@ -39,6 +46,14 @@ class Curve(Hashable, Protocol):
 
     def __call__(self, order: float, /) -> float:
         """The bound at this order."""
+
+
+@runtime_checkable
+class Comparable(Protocol):
+    """A curve that can be compared with a loss at all orders at once."""
+
+    def excess(self, loss: Loss, /, *, relative: float) -> Interval:
+        """ln(lost/allowed), over all orders."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +169,53 @@ class RenyiDP:
         return f"RenyiDP({self.curve!r})"
 
     @classmethod
+    def of(cls, loss: Loss, /, *, orders: Iterable[float], relative: float = RELATIVE) -> RenyiDP:
+        """D_α at each of these orders, rounded up.
+
+        >>> from sitr.loss import gaussian
+        >>> RenyiDP.of(gaussian(sigma=1), orders=(2, 8))
+        RenyiDP.at({2.0: 1.0000000..., 8.0: 4.0000000...})
+        """
+        do = "Ask for ApproximateDP.of(loss, delta=…) instead."
+        return cls.at(
+            {
+                order: above(_moment(loss, order, relative).upper, what=f"the moment of order {order:g}", do=do)
+                for order in RenyiDP.at(dict.fromkeys(orders, 0.0)).orders
+            }
+        )
+
+    @property
+    def orders(self) -> tuple[float, ...]:
+        """The orders of a table, or those at which any other curve is compared with a loss."""
+        return tuple(order for order, _ in self.curve.points) if isinstance(self.curve, Table) else COMPARED
+
+    def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:
+        """D_α against the bound at every order of a table.
+
+        Some curves know what they mean at all orders. Any other one is a black box: a loss may break it, but it takes
+        infinitely many orders to prove that it is kept.
+        """
+        if loss.max() == 0.0:
+            return KEPT
+        if isinstance(self.curve, Comparable):
+            return self.curve.excess(loss, relative=relative)
+        bounds = [(order, self.curve(order)) for order in self.orders]
+        found = worst(ratio(_moment(loss, order, relative), bound) for order, bound in bounds)
+        return found if isinstance(self.curve, Table) else Interval(found.lower, math.inf)
+
+    def kept_by(self, loss: Loss, /) -> bool:
+        """D_α ≤ curve(α), in both directions.
+
+        >>> from sitr.loss import gaussian
+        >>> [RenyiDP.at({2: 1.1, 8: bound}).kept_by(gaussian(sigma=1)) for bound in (4.1, 3.9)]
+        [True, False]
+        """
+        return decided(self, loss, widths=(1e-2, 1e-4))
+
+    def worst_loss(self) -> None:
+        """None: no pair of laws has the largest loss of all that a bound on moments allows."""
+
+    @classmethod
     def compose(cls, parts: Iterable[RenyiDP], /) -> RenyiDP:
         """The curves add.      [Mir17, Prop. 1]"""
         return cls(_sum([(part.curve, 1) for part in parts]))
@@ -207,6 +269,11 @@ class RenyiDP:
     def best_order_as_published(self, *, delta: float) -> float:
         """The order at which the published arrow is best."""
         return _best(self.curve, delta, _published)[1]
+
+
+def _moment(loss: Loss, order: float, relative: float) -> Interval:
+    """D_α grows with α, and the next float is above the decimal that is meant by an order."""
+    return loss.renyi(order=math.nextafter(order, math.inf), relative=relative)
 
 
 class Arrow(Protocol):

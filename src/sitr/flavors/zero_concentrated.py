@@ -6,13 +6,18 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from flint import arb, ctx
 
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.meaning import RELATIVE, above, decided, ratio
 from sitr.flavors.promise import Promise, ceiling, count, implies_around, incompatible, parameter, total
 from sitr.flavors.renyi import RenyiDP, checked_delta
-from sitr.numbers import ball, downward, exact, upper, upward
+from sitr.numbers import Interval, ball, downward, exact, upper, upward
+
+if TYPE_CHECKING:
+    from sitr.loss.loss import Loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,9 @@ class Line:
 
     def __call__(self, order: float, /) -> float:
         return ceiling(exact(self.xi) + exact(self.rho) * exact(order))
+
+    def excess(self, loss: Loss, /, *, relative: float) -> Interval:
+        return ZeroConcentratedDP(self.rho, xi=self.xi).excess(loss, relative=relative)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -46,6 +54,36 @@ class ZeroConcentratedDP:
     def __repr__(self) -> str:
         xi = f", xi={self.xi!r}" if self.xi else ""
         return f"ZeroConcentratedDP(rho={self.rho!r}{xi})"
+
+    @classmethod
+    def of(cls, loss: Loss, /, *, xi: float = 0.0, relative: float = RELATIVE) -> ZeroConcentratedDP:
+        """The least ρ at this ξ, rounded up.
+
+        >>> from sitr.loss import gaussian
+        >>> ZeroConcentratedDP.of(gaussian(sigma=2))
+        ZeroConcentratedDP(rho=0.12500000...)
+        """
+        whole = cls(0.0, xi=xi)
+        found = loss.rho(xi=math.nextafter(whole.xi, 0.0), relative=relative).upper
+        return cls(above(found, what="all moments", do="Ask for ApproximateDP.of(loss, delta=…) instead."), xi=whole.xi)
+
+    def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:
+        """The least ρ of the loss at ξ against ρ; the largest loss against ξ where ρ is 0."""
+        if self.rho == 0.0:
+            return ApproximateDP(self.xi, 0.0).excess(loss, relative=relative)
+        return ratio(loss.rho(xi=math.nextafter(self.xi, 0.0), relative=relative), self.rho)
+
+    def kept_by(self, loss: Loss, /) -> bool:
+        """D_α ≤ ξ + ρα for all orders α > 1, in both directions.
+
+        >>> from sitr.loss import gaussian
+        >>> [ZeroConcentratedDP(rho).kept_by(gaussian(sigma=2)) for rho in (0.1251, 0.1249)]
+        [True, False]
+        """
+        return decided(self, loss, widths=(1e-2, 1e-3))
+
+    def worst_loss(self) -> None:
+        """None: no pair of laws has the largest loss of all that a bound on moments allows."""
 
     @classmethod
     def compose(cls, parts: Iterable[ZeroConcentratedDP], /) -> ZeroConcentratedDP:

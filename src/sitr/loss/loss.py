@@ -1,9 +1,8 @@
-"""The privacy loss of everything that was released: what every flavor is a view of."""
+"""The privacy loss of a set of releases. Every flavor of differential privacy is a view of it."""
 
 from __future__ import annotations
 
 import math
-import struct
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,34 +10,39 @@ from fractions import Fraction
 from functools import partial
 from numbers import Integral
 
-from flint import arb
-
 from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.loss.attack import true_positive_rate
+from sitr.loss.closed import gaussian_delta, gaussian_epsilon
+from sitr.loss.concentration import least_rho, subgaussian_square, total_variance
+from sitr.loss.exceeding import gaussian_exceeding, secant_exceeding, single_exceeding
 from sitr.loss.forms.finite import FiniteLaw
-from sitr.loss.forms.gaussian import GaussianLaw, hockey_stick
+from sitr.loss.forms.gaussian import GaussianLaw
+from sitr.loss.gaussian_mu import behind, bounded_mu, with_gaussians
 from sitr.loss.law import FUNCTIONS, Law, check
-from sitr.loss.moments import LARGEST, log_moment, mean
+from sitr.loss.moments import log_moment, mean
 from sitr.loss.search import DeltaAt, EpsilonAt, Hint, answer, narrow
-from sitr.loss.single import SMALLEST, single_delta, single_epsilon
-from sitr.numbers import Interval, Number, downward, exact, lower, square_root_upward, upper
+from sitr.loss.single import single_delta, single_epsilon
+from sitr.numbers import Interval, Number, downward, exact, square_root_upward
 
 Laws = tuple[tuple[Law, int], ...]
 
 FEW = 64
-"""At most so many masses are multiplied exactly."""
+"""At most this many masses are multiplied exactly."""
 
 RELATIVE = 1e-3
-"""How wide an answer may be, relative to itself, unless a narrower one is asked for."""
+"""The default relative width of an answer."""
+
+WIDE = 1e-2
+"""The default relative width of τ² and ρ, which are suprema over all moments and take longer to prove."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
     """L = ln P(z)/Q(z) for the answers z to two neighbouring data sets, as the sum of independent parts.
 
-    `laws` are those of one direction, each with the number of times it is added; exchanging the two data sets reverses
-    every one of them. What is true of both directions is answered: the worse. Every answer is an interval that is
-    proved, numerical errors included, with the accuracy of elementary functions that `sitr.loss.law` names.
+    `laws` are the laws of one direction, each with the number of times it is added; exchanging the two data sets
+    reverses all of them. Every answer is for the worse of both directions. It is a proved interval, which includes all
+    numerical errors, given the accuracy of elementary functions that `sitr.loss.law` names.
 
     >>> Loss.of(GaussianLaw(1.0)).epsilon(delta=1e-6)
     Interval(lower=4.886..., upper=4.886...)
@@ -48,12 +52,12 @@ class Loss:
 
     @classmethod
     def of(cls, law: Law, times: int = 1) -> Loss:
-        """So many independent losses with this law."""
+        """The sum of `times` independent losses with this law."""
         return cls.compose((cls(((law, times),)),))
 
     @classmethod
     def compose(cls, parts: Iterable[Loss]) -> Loss:
-        """Losses add. Equal laws are counted, and Gaussians are one Gaussian, exactly: μ² adds."""
+        """The sum of losses. Equal laws are counted; all Gaussians become one Gaussian, exactly: μ² adds."""
         counted: dict[Law, int] = {}
         variance = Fraction(0)
         for part in parts:
@@ -75,7 +79,7 @@ class Loss:
         return Loss.compose([Loss(tuple((law, many * times) for law, many in self.laws))])
 
     def epsilon(self, *, delta: Number, relative: float = RELATIVE) -> Interval:
-        """The least ε ≥ 0 with δ(ε) ≤ δ; infinite where the loss is infinite with a larger probability.
+        """The least ε ≥ 0 with δ(ε) ≤ δ; infinite if P(L = +∞) > δ.
 
         >>> from sitr.loss.forms.finite import response
         >>> Loss.of(response(0.1), 100).epsilon(delta=1e-6)
@@ -90,25 +94,101 @@ class Loss:
         return self._worst(DeltaAt(float(epsilon)), _width(relative))
 
     def renyi(self, *, order: float, relative: float = 1e-4) -> Interval:
-        """D_α = ln E[e^{(α−1)L}]/(α − 1), for any order above 1: whole or not.      [Mir17, Def. 3]"""
+        """D_α = ln E[e^{(α−1)L}]/(α − 1), for any real order above 1.      [Mir17, Def. 3]"""
         check(order, "order", above=1.0)
         tilt = float(order) - 1.0
         width = _width(relative)
         return self._sum(lambda law: log_moment(law, tilt, relative=width), divisor=tilt)
 
     def mean(self, *, relative: float = RELATIVE) -> Interval:
-        """E[L], the divergence of Kullback and Leibler."""
+        """E[L], the Kullback–Leibler divergence."""
         width = _width(relative)
         return self._sum(lambda law: mean(law, relative=width), divisor=1.0)
 
+    def variance(self, *, relative: float = RELATIVE) -> Interval:
+        """Var L = E[(L − E[L])²].
+
+        >>> Loss.of(GaussianLaw(2.0)).variance()
+        Interval(lower=3.99..., upper=4.00...)
+        """
+        width = _width(relative)
+        return self._worse(lambda laws: total_variance(laws, relative=width))
+
+    def subgaussian(self, *, relative: float = WIDE) -> Interval:
+        """The least τ with E[e^{λ(L − E[L])}] ≤ e^{λ²τ²/2} for all real λ: the τ of concentrated privacy.
+
+        [DR16, Def. 2.1]
+
+        >>> from sitr.loss.forms.finite import response
+        >>> Loss.of(response(1.0)).subgaussian()  # √(2·tanh ½), the square root of twice the mean
+        Interval(lower=0.961..., upper=0.96...)
+        """
+        width = _width(relative)
+        square = self._worse(lambda laws: subgaussian_square(laws, relative=width))
+        return Interval(math.sqrt(square.lower) * (1 - FUNCTIONS), math.sqrt(square.upper) * (1 + FUNCTIONS))
+
+    def rho(self, *, xi: float = 0.0, relative: float = WIDE) -> Interval:
+        """The least ρ ≥ 0 with D_α ≤ ξ + ρα for all orders α > 1.      [BS16, Def. 1.1 and 8.1]
+
+        >>> Loss.of(GaussianLaw(1.0)).rho()
+        Interval(lower=0.49..., upper=0.5...)
+        """
+        check(xi, "xi", above=0.0, ends="above")
+        width = _width(relative)
+        return self._worse(lambda laws: least_rho(laws, xi=float(xi), relative=width))
+
+    def mu(self, *, relative: float = RELATIVE) -> Interval:
+        """The least μ such that telling P from Q is as hard as telling N(0, 1) from N(μ, 1).      [DRS22, Def. 2.6]
+
+        The upper end is infinite where no Gaussian is proved to bound the loss.
+
+        >>> from sitr.loss.forms.finite import response
+        >>> Loss.of(response(1.0)).mu()  # 2Φ⁻¹(e/(1 + e))
+        Interval(lower=1.23..., upper=1.23...)
+        """
+        width = _width(relative)
+        if self.infinite_mass() > 0.0:
+            return Interval(math.inf, math.inf)
+        rest = Loss(tuple((law, times) for law, times in self.laws if behind(law) == 0.0))
+        found = bounded_mu(lambda epsilon: rest.delta(epsilon=epsilon, relative=width / 8), rest.max(), relative=width)
+        return with_gaussians(found, self.laws)
+
+    def exceeding(self, *, epsilon: Number, relative: float = RELATIVE) -> Interval:
+        """P(L > ε): how often the odds move by more than e^ε. Probabilistic privacy bounds it by δ.
+
+        It is larger than δ(ε), which weighs every loss above ε by 1 − e^{ε−L}.      [MKAGV08]
+
+        >>> Loss.of(GaussianLaw(1.0)).exceeding(epsilon=1.0)
+        Interval(lower=0.308..., upper=0.308...)
+        """
+        check(epsilon, "epsilon", above=0.0, ends="above")
+        width = _width(relative)
+        return self._worse(lambda laws: _exceeding(laws, float(epsilon), width))
+
+    def tail(self, *, deviations: float, relative: float = RELATIVE) -> Interval:
+        """P(L > μ + tτ) for t = `deviations` ≥ 0, with μ the mean and τ the sub-Gaussian standard of this loss.
+
+        At most e^{−t²/2} for every loss.      [DR16, Sec. 2]
+
+        >>> Loss.of(GaussianLaw(1.0)).tail(deviations=2.0)
+        Interval(lower=0.0227..., upper=0.0227...)
+        """
+        check(deviations, "deviations", above=0.0, ends="above")
+        mean, tau = self.mean(relative=relative), self.subgaussian(relative=relative)
+        if math.isinf(mean.upper) or math.isinf(tau.upper):
+            return Interval(0.0, 1.0)
+        low, high = (getattr(mean, end) + deviations * getattr(tau, end) for end in ("lower", "upper"))
+        rarest = self.exceeding(epsilon=high * (1 + 2 * FUNCTIONS), relative=relative)
+        return Interval(rarest.lower, self.exceeding(epsilon=low * (1 - 2 * FUNCTIONS), relative=relative).upper)
+
     def max(self) -> float:
-        """The largest loss there can be; infinite if there is none, or if some losses are infinite."""
+        """The largest possible loss, rounded up; infinite if the loss has no bound or may be infinite."""
         if self.infinite_mass() > 0.0:
             return math.inf
         return max(map(_greatest, self._directions())) * (1 + 4 * FUNCTIONS)
 
     def infinite_mass(self) -> float:
-        """P(L = +∞): how often somebody is exposed outright, whatever ε is."""
+        """P(L = +∞): how often a person is exposed outright, whatever ε is."""
         return max(map(_infinite, self._directions()))
 
     def advantage(self, *, relative: float = RELATIVE) -> Interval:
@@ -116,7 +196,7 @@ class Loss:
         return self.delta(epsilon=0.0, relative=relative)
 
     def posterior(self, *, prior: float = 0.5, relative: float = RELATIVE) -> Interval:
-        """How often the best guess is right whether somebody took part, if that had the probability `prior` before.
+        """How often the best guess whether a person took part is right, if its probability was `prior` before.
 
         (1 − π) + π·H_t with t = (1 − π)/π, the Bayes risk of a test between P and Q.      [KOV15, Sec. 2]
 
@@ -124,7 +204,7 @@ class Loss:
         Interval(lower=0.691..., upper=0.691...)
         """
         check(prior, "prior", above=0.0, below=1.0)
-        likely = max(prior, 1 - prior)  # the guess against the odds is the one that P or Q must speak for
+        likely = max(prior, 1 - prior)  # the guess against the odds needs evidence from the answer
         found = self.delta(epsilon=math.log(likely / (1 - likely)) if likely < 1.0 else 0.0, relative=relative)
         rest = 1 - likely
         least, most = (likely + rest * one for one in (found.lower, found.upper))
@@ -138,7 +218,7 @@ class Loss:
         """
         check(fpr, "fpr", above=0.0, below=1.0, ends="above and below")
         width = _width(relative)
-        if fpr in (0, 1):  # without false alarms, only what cannot be one
+        if fpr in (0, 1):  # without false positives, only infinite losses are recognised
             most = self.infinite_mass() if fpr == 0 else 1.0
             return (
                 Interval(most * (1 - 16 * FUNCTIONS), min(1.0, most * (1 + 16 * FUNCTIONS)))
@@ -161,59 +241,75 @@ class Loss:
         for laws in self._directions():
             one, new = _answer(laws, question, relative, hint)
             found.append(one)
-            hint = new or hint  # a direction in closed form says nothing about the other
+            hint = new or hint  # a closed form gives no hint for the other direction
         bounds = Interval(max(one.lower for one in found), max(one.upper for one in found))
         if hint is not None and not narrow(question, bounds, hint, relative):
             warnings.warn(
-                f"An interval of relative width {relative:g} was wanted. {bounds.lower:g} to {bounds.upper:g} is "
-                "proved, and that is wider. Use it as it is: a narrower one would take more than is tried.",
+                f"Only the interval {bounds.lower:g} to {bounds.upper:g} could be proved; it is wider than the "
+                f"{relative:.3g} requested, relative to its end. It is still valid.",
                 WiderThanAsked,
                 stacklevel=3,
             )
         return bounds
 
+    def _worse(self, view: Callable[[Laws], Interval]) -> Interval:
+        """The larger answer of both directions."""
+        found = [view(laws) for laws in self._directions()]
+        return Interval(max(one.lower for one in found), max(one.upper for one in found))
+
     def _sum(self, moment: Callable[[Law], Interval], *, divisor: float) -> Interval:
-        found = []
-        for laws in self._directions():
+        def view(laws: Laws) -> Interval:
             parts = [(moment(law), times) for law, times in laws]
             low = sum(times * one.lower for one, times in parts) / divisor
             high = sum(times * one.upper for one, times in parts) / divisor
-            found.append(Interval(low * (1 - 8 * FUNCTIONS), high * (1 + 8 * FUNCTIONS)))
-        return Interval(max(one.lower for one in found), max(one.upper for one in found))
+            return Interval(low * (1 - 8 * FUNCTIONS), high * (1 + 8 * FUNCTIONS))
+
+        return self._worse(view)
+
+
+def _exceeding(laws: Laws, epsilon: float, relative: float) -> Interval:
+    match laws:
+        case ():
+            return Interval(0.0, 0.0)
+        case ((GaussianLaw(mu), 1),):
+            return gaussian_exceeding(mu, epsilon)
+        case ((law, 1),):
+            return single_exceeding(law, epsilon)
+    return secant_exceeding(partial(_delta, laws, min(relative, 1e-5)), epsilon)
 
 
 def _answer(
     laws: Laws, question: DeltaAt | EpsilonAt, relative: float, hint: Hint | None = None
 ) -> tuple[Interval, Hint | None]:
-    """For one direction: nothing or one release in closed form, all else by search."""
+    """For one direction: no release or one in closed form, everything else by search."""
     if (closed := _closed(laws, question)) is not None:
         return closed, None
     if isinstance(question, DeltaAt):
         return answer(laws, question, relative=relative, most=1.0, hint=hint)
     most = _most(laws, question.delta)
     if _infinite(laws) * (1 + 1e-12) > question.delta:
-        # Floats cannot tell the two apart: a larger δ bounds ε from below.
+        # Floats cannot distinguish the two: a larger δ bounds ε from below.
         found, hint = answer(laws, EpsilonAt(question.delta * (1 + 1e-9)), relative=relative, hint=hint)
         return Interval(found.lower, most), hint
     return answer(laws, question, relative=relative, most=most, hint=hint)
 
 
 def _most(laws: Laws, delta: float) -> float:
-    """An ε that is large enough: from the largest loss on, δ(ε) is P(L = +∞). Infinite if that may exceed δ."""
+    """An ε that is large enough: from the largest loss on, δ(ε) = P(L = +∞). Infinite if that may exceed δ."""
     if not _allowed(laws, delta):
         return math.inf
     return max(0.0, _greatest(laws)) * (1 + 1e-12)
 
 
 def _greatest(laws: Laws) -> float:
-    """The largest finite loss of a sum; however many laws there are, the sum is rounded once."""
+    """The largest finite loss of a sum, rounded once."""
     return math.fsum(times * law.greatest for law, times in laws)
 
 
 def _allowed(laws: Laws, delta: float) -> bool:
     """Whether P(L = +∞) ≤ δ is proved, for the decimals that these floats stand for.
 
-    A finite law never rounds its mass at +∞ down: for a few of them 1 − Π(1 − mass) is compared exactly.
+    A finite law never rounds its mass at +∞ down. For a few such laws 1 − Π(1 − mass) is compared exactly.
     """
     exposed = [(law, times) for law, times in laws if law.infinite > 0.0]
     if all(isinstance(law, FiniteLaw) for law, _ in exposed) and sum(times for _, times in exposed) <= FEW:
@@ -229,9 +325,9 @@ def _closed(laws: Laws, question: DeltaAt | EpsilonAt) -> Interval | None:
         case _, ():
             return Interval(0.0, 0.0)
         case DeltaAt(epsilon), ((GaussianLaw(mu), 1),):
-            return _gaussian_delta(mu, epsilon)
+            return gaussian_delta(mu, epsilon)
         case EpsilonAt(delta), ((GaussianLaw(mu), 1),):
-            return _gaussian_epsilon(mu, delta)
+            return gaussian_epsilon(mu, delta)
         case EpsilonAt(delta), _ if infinite * (1 - 8 * FUNCTIONS) > delta:
             return Interval(math.inf, math.inf)
         case DeltaAt(_), _ if any(law.infinite == 1.0 for law, _ in laws):
@@ -258,85 +354,12 @@ def _log_finite(law: Law) -> float:
     return math.log1p(-law.infinite) if law.infinite < 1.0 else -math.inf
 
 
-NEAR = Fraction(1, 2**44)
-"""μ of many Gaussians is rounded; this is far more than that, and far less than anybody asks for."""
-
-
-HUGE = 1e5
-"""Beyond this μ the loss is μ²/2 ± 40μ, but for a probability that is smaller than all floats."""
-
-APART = 512
-"""How many floats apart the ends of a bisected interval may be: a relative 1.1e-13."""
-
-
-def _gaussian_delta(mu: float, epsilon: float) -> Interval:
-    if mu > HUGE:
-        near = _huge(mu)
-        return Interval(float(epsilon < near.lower) * (1 - FUNCTIONS), float(epsilon < near.upper) or FUNCTIONS)
-    least, most = (hockey_stick(size, Fraction(epsilon)) for size in _sizes(mu))
-    # `lower` and `upper` round the decimal that is printed; the float itself may be half a unit farther in.
-    return Interval(max(0.0, math.nextafter(lower(least), -math.inf)), min(1.0, math.nextafter(upper(most), math.inf)))
-
-
-def _gaussian_epsilon(mu: float, delta: float) -> Interval:
-    """By bisection; δ is proved to be larger at the lower end, and not to be larger at the upper one."""
-    most = _huge(mu)  # its upper end holds for every μ
-    if mu > HUGE:
-        return most
-    small, large = _sizes(mu)
-    # The answer holds for the float and for the decimal that it prints as. A float is a ball of radius 0.
-    targets = [arb(math.nextafter(delta, end)) for end in (1.0, 0.0)]
-    near = single_epsilon(GaussianLaw(mu), delta, narrow=1e-9)
-    places = (near.lower * (1 - 1e-10), min(near.upper * (1 + 1e-10), most.upper), most.upper)
-    return Interval(
-        _bisected(lambda epsilon: bool(hockey_stick(small, epsilon) > targets[0]), places)[0],
-        _bisected(lambda epsilon: not bool(hockey_stick(large, epsilon) <= targets[1]), places)[1],
-    )
-
-
-def _huge(mu: float) -> Interval:
-    return Interval(
-        max(0.0, min(mu * (mu / 2 - 40), LARGEST) * (1 - FUNCTIONS)), mu * (mu / 2 + 40) * (1 + FUNCTIONS) + SMALLEST
-    )
-
-
-def _sizes(mu: float) -> tuple[Fraction, Fraction]:
-    return Fraction(mu) * (1 - NEAR), Fraction(mu) * (1 + NEAR)
-
-
-def _bisected(beyond: Callable[[Fraction], bool], places: tuple[float, float, float]) -> tuple[float, float]:
-    """An ε that is beyond (or 0) and a larger one that is not, at most `APART` floats apart; both 0 if 0 is not beyond.
-
-    The first two places are where the answer probably lies; the last is known not to be beyond. Floats from 0 on have
-    the order of their bits, read as whole numbers below 2^63: halving the distance between two of those ends after
-    at most 63 steps, wherever they lie.
-    """
-    if not beyond(Fraction(0)):
-        return 0.0, 0.0
-    low, high = 0, _bits(places[2])
-    for place in sorted(map(_bits, places[:2])):
-        if low < place < high:
-            low, high = (place, high) if beyond(Fraction(_from_bits(place))) else (low, place)
-    while high - low > APART:
-        middle = (low + high) // 2
-        low, high = (middle, high) if beyond(Fraction(_from_bits(middle))) else (low, middle)
-    return _from_bits(low), _from_bits(high)
-
-
-def _bits(number: float) -> int:
-    return int(struct.unpack("<q", struct.pack("<d", number))[0])
-
-
-def _from_bits(bits: int) -> float:
-    return float(struct.unpack("<d", struct.pack("<q", bits))[0])
-
-
 def _check_times(times: object) -> None:
     if isinstance(times, bool) or not isinstance(times, Integral) or times < 0:
         raise InvalidPromise(
-            wanted="A whole number of at least 0 was wanted for how often a loss is added.",
-            given=f"{times!r} was given.",
-            do="Count the releases.",
+            wanted="a whole number of releases, at least 0",
+            given=repr(times),
+            do="Count the releases with an integer.",
         )
 
 

@@ -70,7 +70,7 @@ def _log_excess(law: Law, tilt: float, *, relative: float) -> Interval:
     bounds, count, rest, error = Interval(-math.inf, math.inf), FEW, -60.0, math.inf
     for _ in range(ROUNDS):
         # Far below 0 it is Q's mass that counts, as g is then about e^{−l}.
-        cells = coarse(shape, low=-back.high(rest), high=_end(law, rate, rest))
+        cells = coarse(shape, low=-back.high(rest), high=mesh_end(law, rate, rest))
         for number in (FEW, FEW, FEW, count):
             cells = refined(law, cells, tilt=tilt, count=number)
         lower, upper = _excess(cells, law, tilt, rate)
@@ -154,7 +154,7 @@ def log1p_exp(x: float) -> float:
     return math.log1p(math.exp(x)) if x < 40.0 else x + math.exp(-x)
 
 
-def _end(law: Law, tilt: float, log_rest: float) -> float:
+def mesh_end(law: Law, tilt: float, log_rest: float) -> float:
     """A loss above which less than e^{log_rest} of the moment lies, or the last of the grid."""
     for loss in GRID[np.flatnonzero(GRID > 2.0**-20)][:-1]:
         if loss >= law.greatest:

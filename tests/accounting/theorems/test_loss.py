@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sitr.accounting.schedule import Part, Schedule, worst
+from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.schedule_file import read_schedule
 from sitr.accounting.theorems.loss import LOSS, loss, total_loss
 from sitr.accounting.theorems.optimal_equal import optimal_equal
@@ -64,7 +64,7 @@ def test_sampling_is_seen_whole():
 
 def test_a_profile_is_its_dominating_pair():
     profile = PrivacyProfile(((0.1, 1e-2), (0.5, 1e-4), (1.0, 1e-9)))
-    pair = worst(profile)
+    pair = profile.worst_loss()
     assert pair is not None
     for epsilon in (0.0, 0.05, 0.1, 0.3, 0.5, 0.9, 1.0, 2.0):
         found = pair.delta(epsilon=epsilon)
@@ -98,7 +98,7 @@ def test_nothing_released_loses_nothing():
 
 
 def test_losses_beyond_all_lattices_have_none():
-    assert worst(PureDP(1e300)) is None
+    assert PureDP(1e300).worst_loss() is None
     assert math.isfinite(loss(Schedule((Part((PureDP(500.0),), times=3),)), 1e-6).upper)
 
 

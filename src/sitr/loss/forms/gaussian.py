@@ -91,12 +91,12 @@ def hockey_stick(mu: Fraction, epsilon: Fraction) -> arb:
     while True:
         with ctx.workprec(bits):
             m, e = (arb(fmpq(number.numerator, number.denominator)) for number in (mu, epsilon))
-            delta = _normal(m / 2 - e / m) - e.exp() * _normal(-m / 2 - e / m)
+            delta = normal(m / 2 - e / m) - e.exp() * normal(-m / 2 - e / m)
             # The two terms nearly cancel far out in the tail: raise the precision until they do not.
             if delta.rad() < abs(delta.mid()) * 1e-25 or bits > 1 << 14:
                 return delta
         bits *= 2
 
 
-def _normal(x: arb) -> arb:
+def normal(x: arb) -> arb:
     return (-x / arb(2).sqrt()).erfc() / 2

@@ -7,11 +7,12 @@ from fractions import Fraction
 
 import pytest
 
-from sitr.accounting.excess import BROKEN, KEPT, excess, standing_out
+from sitr.accounting.distance import distance, standing_out
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.meaning import BROKEN, KEPT
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
@@ -33,70 +34,68 @@ EPSILON = GaussianDP(1.0).to_approximate(delta=1e-6).epsilon
 
 @pytest.mark.parametrize("factor", [0.5, 0.999, 1.001, 2.0])
 def test_epsilon_in_units_of_the_target(factor):
-    found = excess(NOISE, ApproximateDP(EPSILON * factor, 1e-6))
+    found = distance(NOISE, ApproximateDP(EPSILON * factor, 1e-6))
     assert found.lower <= -math.log(factor) <= found.upper
     assert (found.upper < 0.0) == (factor > 1)
 
 
 def test_delta_decides_where_epsilon_is_0():
     delta = GaussianDP(1.0).delta(epsilon=0.0)
-    assert excess(NOISE, ApproximateDP(0.0, delta * 1.01)).upper < 0.0
-    assert excess(NOISE, ApproximateDP(0.0, delta * 0.99)).lower > 0.0
-    assert excess(NOISE, ApproximateDP(1.0, 1.0)) == KEPT
+    assert distance(NOISE, ApproximateDP(0.0, delta * 1.01)).upper < 0.0
+    assert distance(NOISE, ApproximateDP(0.0, delta * 0.99)).lower > 0.0
+    assert distance(NOISE, ApproximateDP(1.0, 1.0)) == KEPT
 
 
 def test_all_points_of_a_profile_count():
     points = [GaussianDP(1.0).to_approximate(delta=delta).epsilon for delta in (1e-3, 1e-6)]
     kept = PrivacyProfile(((points[0] * 1.01, 1e-3), (points[1] * 1.01, 1e-6)))
-    assert excess(NOISE, kept).upper < 0.0
+    assert distance(NOISE, kept).upper < 0.0
     for broken in (
         ((points[0] * 0.99, 1e-3), (points[1] * 1.01, 1e-6)),
         ((points[0] * 1.01, 1e-3), (points[1] * 0.99, 1e-6)),
     ):
-        assert excess(NOISE, PrivacyProfile(broken)).lower > 0.0
+        assert distance(NOISE, PrivacyProfile(broken)).lower > 0.0
 
 
 def test_the_largest_loss():
-    assert excess(Loss.of(LaplaceLaw(1.0)), PureDP(2.0)).upper == pytest.approx(-math.log(2))
-    assert excess(Loss.of(LaplaceLaw(1.0)), ApproximateDP(0.5, 0.0)).lower == pytest.approx(math.log(2))
-    assert excess(NOISE, PureDP(100.0)).lower == math.inf
-    assert excess(Loss(()), PureDP(0.0)).upper == -math.inf
+    assert distance(Loss.of(LaplaceLaw(1.0)), PureDP(2.0)).upper == pytest.approx(-math.log(2))
+    assert distance(Loss.of(LaplaceLaw(1.0)), ApproximateDP(0.5, 0.0)).lower == pytest.approx(math.log(2))
+    assert distance(NOISE, PureDP(100.0)).lower == math.inf
+    assert distance(Loss(()), PureDP(0.0)).upper == -math.inf
 
 
 def test_exact_sums_are_kept_to_the_last_digit():
     """0.1 ten times is 1, though the loss is only known to be at most 1 + 10⁻¹⁵."""
-    assert excess(Repeated(Laplace(scale=10), 10), PureDP(1.0)).upper < 0.0
-    assert excess(Repeated(Laplace(scale=10), 11), PureDP(1.0)).lower > 0.0
-    assert excess(Repeated(Laplace(scale=10), 10).loss(), PureDP(1.0)).upper >= 0.0
+    assert distance(Repeated(Laplace(scale=10), 10), PureDP(1.0)).upper < 0.0
+    assert distance(Repeated(Laplace(scale=10), 11), PureDP(1.0)).lower > 0.0
+    assert distance(Repeated(Laplace(scale=10), 10).loss(), PureDP(1.0)).upper >= 0.0
 
 
 def test_orders_of_a_table():
-    assert excess(NOISE, RenyiDP.at({2: 1.01, 8: 4.04})).upper < 0.0  # α/2 at order α
-    assert excess(NOISE, RenyiDP.at({2: 1.01, 8: 3.96})).lower > 0.0
+    assert distance(NOISE, RenyiDP.at({2: 1.01, 8: 4.04})).upper < 0.0  # α/2 at order α
+    assert distance(NOISE, RenyiDP.at({2: 1.01, 8: 3.96})).lower > 0.0
 
 
-@pytest.mark.parametrize(
-    ("kept", "broken"),
-    [
-        (ZeroConcentratedDP(0.126), ZeroConcentratedDP(0.124)),
-    ],
-)
-def test_other_flavors_are_compared_with_the_promise(kept, broken):
+def test_a_mechanism_is_compared_by_its_loss():
     mechanism = Gaussian(sigma=4, sensitivity=2)
-    assert excess(mechanism, kept) == KEPT
-    assert excess(mechanism, broken) == BROKEN
+    assert distance(mechanism, ZeroConcentratedDP(0.126)).upper < 0.0
+    assert distance(mechanism, ZeroConcentratedDP(0.124)).lower > 0.0
+    assert distance(mechanism, ZeroConcentratedDP(0.125)).upper < 0.0  # to the last digit, by its own promise
 
 
-@pytest.mark.parametrize("target", [ZeroConcentratedDP(1.0), GaussianDP(1.0), ConcentratedDP(1.0, 1.0)])
-def test_a_loss_has_no_promise(target):
-    with pytest.raises(InvalidPromise, match=type(target).__name__):
-        excess(NOISE, target)
+@pytest.mark.parametrize("size", [2.0, 0.5])
+def test_a_loss_is_compared_with_every_flavor(size):
+    half = [ZeroConcentratedDP(0.5 * size), GaussianDP(size), ConcentratedDP(0.5 * size, size)]
+    for target in half:
+        found = distance(NOISE, target)
+        assert found.lower <= -math.log(size) <= found.upper
+        assert found.width < 1e-2
 
 
 def test_without_a_loss_the_promise_decides():
     threshold = Threshold(noise=Laplace(scale=2, sensitivity=2), groups=2, least=30)
-    assert excess(threshold, ApproximateDP(1.0, 1e-6)) == KEPT
-    assert excess(threshold, ApproximateDP(1.0, 1e-7)) == BROKEN
+    assert distance(threshold, ApproximateDP(1.0, 1e-6)) == KEPT
+    assert distance(threshold, ApproximateDP(1.0, 1e-7)) == BROKEN
     assert "delta=6.27" in standing_out(threshold, ApproximateDP(1.0, 1e-7))
 
 
@@ -120,14 +119,14 @@ def test_several_parts_and_single_ones():
     "target", [PureDP(1.0), ApproximateDP(1.0, 0.0), PrivacyProfile(((0.5, 1e-3), (1.0, 0.0)))], ids=str
 )
 def test_a_loss_without_an_end_is_named(target):
-    told = standing_out(Loss.of(LaplaceLaw(0.5)) + NOISE, target)
-    assert told == "GaussianLaw(mu=1.0) alone has no largest loss, which only a δ above 0 allows for."
+    text = standing_out(Loss.of(LaplaceLaw(0.5)) + NOISE, target)
+    assert text == "GaussianLaw(mu=1.0) alone has no largest loss, which only a δ above 0 allows for."
 
 
 def test_the_promise_that_is_too_weak_is_named():
     mixed = Composed((Laplace(scale=1), Gaussian(sigma=100)))
-    told = standing_out(mixed, ZeroConcentratedDP(0.1))
-    assert told == "Of what its parts promise, PureDP(epsilon=1.0) alone does not imply the target."
+    named = standing_out(mixed, ZeroConcentratedDP(0.1))
+    assert named == "Of its parts DiscreteLaplaceLaw(scale=1.0, shift=1) alone exceeds the target."
     assert "ZeroConcentratedDP(rho=0.5) alone does not imply" in standing_out(Gaussian(sigma=1), GaussianDP(9.0))
 
 
@@ -135,9 +134,9 @@ def test_a_promise_decides_where_a_loss_has_no_bound(monkeypatch):
     monkeypatch.setattr(Loss, "epsilon", lambda *_, **__: Interval(0.0, math.inf))
     mechanism = Gaussian(sigma=10)
     kept = mechanism.promise().to_approximate(delta=1e-6).epsilon * 1.01
-    assert excess(mechanism, ApproximateDP(kept, 1e-6)) == KEPT
-    assert excess(mechanism, ApproximateDP(kept * 0.9, 1e-6)).upper == math.inf
-    assert excess(mechanism.loss(), ApproximateDP(kept, 1e-6)).upper == math.inf
+    assert distance(mechanism, ApproximateDP(kept, 1e-6)) == KEPT
+    assert distance(mechanism, ApproximateDP(kept * 0.9, 1e-6)).upper == math.inf
+    assert distance(mechanism.loss(), ApproximateDP(kept, 1e-6)).upper == math.inf
 
 
 def test_an_order_is_not_below_the_decimal_that_is_meant(monkeypatch):
@@ -150,15 +149,15 @@ def test_an_order_is_not_below_the_decimal_that_is_meant(monkeypatch):
         return measure(loss, order=order, relative=relative)
 
     monkeypatch.setattr(Loss, "renyi", counted)
-    excess(NOISE, RenyiDP.at({1.2: 1.0}))
+    distance(NOISE, RenyiDP.at({1.2: 1.0}))
     assert [Fraction(order) >= exact(1.2) for order in asked] == [True]
 
 
 def test_a_target_is_a_promise():
-    with pytest.raises(InvalidPromise, match=r"A promise was wanted as the target. 1.0 was given"):
-        excess(Laplace(scale=10), 1.0)  # type: ignore[arg-type]
+    with pytest.raises(InvalidPromise, match=r"Expected a promise as the target, got 1.0"):
+        distance(Laplace(scale=10), 1.0)  # type: ignore[arg-type]
 
 
 def test_a_random_target_is_about_other_neighbours() -> None:
     with pytest.raises(IncompatiblePromises, match="for every pair of neighbours"):
-        excess(Laplace(scale=10), RandomDP(PureDP(0.2), 0.1))
+        distance(Laplace(scale=10), RandomDP(PureDP(0.2), 0.1))

@@ -1,0 +1,71 @@
+"""Comparing a promise with a loss: how much of the promise the loss uses, and whether it keeps it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from sitr.errors import IncompatiblePromises, Undecided, WiderThanAsked
+from sitr.numbers import Interval
+
+if TYPE_CHECKING:
+    from sitr.flavors.promise import Promise
+    from sitr.loss.loss import Loss
+
+RELATIVE = 1e-3
+"""The default relative width of the interval from which a promise is read."""
+
+KEPT, BROKEN = Interval(-math.inf, -math.inf), Interval(math.inf, math.inf)
+"""For a yes or a no without a number."""
+
+
+def ratio(found: Interval, allowed: float) -> Interval:
+    """ln(found/allowed). A float quotient is below 1 only if the exact one is, for the decimals that floats stand for.
+
+    >>> ratio(Interval(1.0, 1.0), 1.0), ratio(Interval(0.0, 0.0), 0.0) == KEPT
+    (Interval(lower=0.0, upper=0.0), True)
+    """
+    return Interval(_log(found.lower, allowed), _log(found.upper, allowed))
+
+
+def worst(found: Iterable[Interval]) -> Interval:
+    """The largest of several numbers."""
+    ends = [(one.lower, one.upper) for one in found]
+    return Interval(max(low for low, _ in ends), max(high for _, high in ends))
+
+
+def decided(promise: Promise, loss: Loss, *, widths: tuple[float, ...] = (1e-2, 1e-4, 1e-6)) -> bool:
+    """Whether the loss keeps the promise. Both answers are proved, with narrower intervals where wide ones overlap."""
+    found = Interval(-math.inf, math.inf)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", WiderThanAsked)
+        for relative in widths:
+            found = promise.excess(loss, relative=relative)
+            if found.upper < 0.0:
+                return True
+            if found.lower > 0.0:
+                return False
+    least, most = (math.exp(min(one, 700.0)) for one in (found.lower, found.upper))
+    used = f"between {least:.9g} and {most:.9g}" if most < 1e300 else f"at least {least:.9g}"
+    raise Undecided(
+        given=f"It could not be decided whether the loss keeps {promise!r}: it uses {used} times what is allowed.",
+        do=f"Compare it with a slightly weaker promise, such as {type(promise).__name__}.of(loss).",
+    )
+
+
+def above(number: float, *, what: str, do: str) -> float:
+    """The next float, which is at least this number also as the decimal that it prints as; an error if infinite."""
+    if math.isinf(number):
+        raise IncompatiblePromises(given=f"No bound on {what} of this loss could be proved.", do=do)
+    return math.nextafter(number, math.inf) if number > 0.0 else 0.0
+
+
+def _log(number: float, allowed: float) -> float:
+    if number <= 0.0:
+        return -math.inf
+    if allowed == 0.0 or number == math.inf:
+        return math.inf
+    quotient = number / allowed
+    return math.log(quotient) if 0.0 < quotient < math.inf else math.log(number) - math.log(allowed)

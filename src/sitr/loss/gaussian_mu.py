@@ -1,0 +1,126 @@
+"""The least μ such that telling P from Q is at least as hard as telling N(0, 1) from N(μ, 1).      [DRS22, Def. 2.6]
+
+It is the least μ whose hockey-stick H_μ is at least that of the loss at every t = e^ε ≥ 1, in both directions: below 1
+both are determined by their values above 1. The hockey-stick of the loss is convex in t, so between two t it lies below
+its chord. A chord c − s·t is below H_μ everywhere if and only if a test with false-positive rate s reaches at most the
+true-positive rate c between the Gaussians, that is c ≤ Φ(Φ⁻¹(s) + μ).      [DRS22, Prop. 2.12]
+
+Losses without an end need another argument. Gaussian losses, and those of samples, are dominated by their Gaussians,
+whose μ² add; and no smaller μ will do, because the tail of the sum decides. Other losses without an end get no bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from statistics import NormalDist
+
+from flint import arb, ctx
+
+from sitr.loss.forms.gaussian import GaussianLaw, hockey_stick, normal
+from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
+from sitr.loss.law import FUNCTIONS, Law
+from sitr.numbers import Interval
+
+LOOKS = 80
+"""At most this many ε are looked at."""
+
+FAR = 300.0
+"""Beyond this largest loss, √(8ε) is used: Φ(−√(2ε)) ≤ e^{−ε}/2."""
+
+SAFE = 1e-12
+
+
+def behind(law: Law) -> float:
+    """The μ of the Gaussian noise behind a law: 0 if the law has a largest loss, infinite if no Gaussian bounds it."""
+    if math.isfinite(max(law.greatest, law.reversed().greatest)):
+        return 0.0
+    match law:
+        case GaussianLaw(mu) | PoissonLaw(GaussianLaw(mu)) | SubsetLaw(GaussianLaw(mu)):
+            return mu
+    return math.inf
+
+
+def with_gaussians(rest: Interval, laws: Sequence[tuple[Law, int]]) -> Interval:
+    """The μ of all laws, from the μ of those that have a largest loss."""
+    square = math.fsum(times * behind(law) ** 2 for law, times in laws)
+    if math.isinf(square):
+        return Interval(rest.lower, math.inf)
+    return Interval(math.sqrt(max(square, rest.lower**2)) * (1 - SAFE), math.sqrt(square + rest.upper**2) * (1 + SAFE))
+
+
+def bounded_mu(delta: Callable[[float], Interval], largest: float, *, relative: float) -> Interval:
+    """The least μ for a loss of at most `largest`, from its hockey-stick."""
+    if largest == 0.0:
+        return Interval(0.0, 0.0)
+    if largest > FAR:
+        return Interval(0.0, math.sqrt(8 * largest) * (1 + SAFE))
+    known = {largest: Interval(0.0, 0.0)}
+    lower = 0.0
+    places = [largest * place / 8 for place in range(8)]
+    pieces: list[tuple[float, float, float]] = []
+    bounds: dict[tuple[float, float, float, float], float] = {}
+    while places:
+        for place in places:
+            known[place] = delta(place)
+            lower = max(lower, _inverse(place, known[place].lower, side=-1))
+        pieces = []
+        for left, right in pairwise(_hull(known)):
+            chord = (left, known[left].upper, right, known[right].upper)
+            if chord not in bounds:
+                bounds[chord] = min(_chord(*chord), _inverse(right, known[left].upper, side=1))
+            pieces.append((bounds[chord], left, right))
+        worst, left, right = max(pieces)
+        middle = (left + right) / 2
+        wide = worst > lower * (1 + relative) and len(known) < LOOKS
+        places = [middle] if wide and left < middle < right and middle not in known else []
+    return Interval(lower * (1 - SAFE), max(worst for worst, _, _ in pieces) * (1 + SAFE))
+
+
+def _hull(known: dict[float, Interval]) -> list[float]:
+    """The corners of the lower convex envelope of the upper bounds, as functions of t. Every chord of it is valid."""
+    hull: list[float] = []
+    for place in sorted(known):
+        while len(hull) > 1 and _slope(known, hull[-2], hull[-1]) >= _slope(known, hull[-2], place):
+            hull.pop()
+        hull.append(place)
+    return hull
+
+
+def _slope(known: dict[float, Interval], left: float, right: float) -> float:
+    return (known[right].upper - known[left].upper) / (math.expm1(right - left) * math.exp(left))
+
+
+def _chord(left: float, high: float, right: float, low: float) -> float:
+    """A μ for which this chord of the hockey-stick is proved to be below that of the Gaussians; or infinite."""
+    with ctx.workprec(192):
+        t, u = arb(left).exp(), arb(right).exp()
+        slope = (arb(high) - arb(low)) / (u - t)
+        at_zero = arb(high) + slope * t
+        rates = float(slope.mid()), float(at_zero.mid())
+        if not (0.0 < rates[0] < rates[1] < 1.0):
+            return math.inf if high > 0.0 else 0.0
+        x, y = (NormalDist().inv_cdf(rate) for rate in rates)
+        x -= SAFE * (1 + abs(x))
+        mu = y - x + SAFE * (1 + abs(y))
+        proved = normal(arb(x)) <= slope and normal(arb(x) + arb(mu)) >= at_zero
+        return mu if proved else math.inf
+
+
+def _inverse(epsilon: float, delta: float, *, side: int) -> float:
+    """A μ with H_μ(ε) ≥ δ (side 1), or one with H_μ(ε) ≤ δ (side −1), near the μ with equality."""
+    if delta <= 0.0:
+        return 0.0
+    goal, low, high = arb(delta), 0.0, 1.0
+    at = Fraction(epsilon)
+    while high < 1e6 and not hockey_stick(Fraction(high), at) >= goal:
+        low, high = high, 2 * high
+    if high >= 1e6:
+        return math.inf if side > 0 else low
+    while high - low > 1e-9 * high and high > 1e-12:
+        middle = (low + high) / 2
+        low, high = (low, middle) if hockey_stick(Fraction(middle), at) >= goal else (middle, high)
+    # At `high` the inequality is proved. At `low` it was not, and half of what is left is more than Arb's error.
+    return high if side > 0 else low * (1 - 8 * FUNCTIONS)
