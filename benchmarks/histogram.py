@@ -25,7 +25,7 @@ from rich.table import Table
 
 from benchmarks.accounting import targets_table
 from benchmarks.targets import Target
-from sitr.backends.duckdb import ParquetFile
+from sitr.backends.duckdb import open_source
 from sitr.dataset.cells import Even, Grid, Rule
 from sitr.dataset.schema import Column, Kind
 from sitr.dataset.schema import Table as Described
@@ -149,7 +149,7 @@ def counting(folder: Path, rows: int, *, repeat: int) -> Iterator[Counting]:
             column = Column(name, kind)
             table = Described("numbers", (column,), Row(), Relation.ADD_REMOVE, 1, 1)
             cells = Grid((Even(column, Fraction(0), Fraction(120), 20, Rule.CLAMP, Rule.CELL),))
-            tally, source = Tally.of(table, cells), ParquetFile(path)
+            tally, source = Tally.of(table, cells), open_source(path, types={})
             own = f"SELECT {quotient}, count(*) FROM read_parquet('{path}') GROUP BY 1"
             yield Counting(
                 rows,

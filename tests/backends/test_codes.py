@@ -15,7 +15,7 @@ from pyarrow.csv import write_csv
 from pyarrow.parquet import write_table
 
 from sitr.backends.backend import Backend
-from sitr.backends.duckdb import ArrowRows, open_source
+from sitr.backends.duckdb import open_source
 from sitr.dataset.schema import Kind
 from sitr.errors import BackendFailure
 from sitr.neighbors.relation import Relation
@@ -28,7 +28,7 @@ NUMBER = Axis("x", Kind.REAL, steps=Steps(0, 9, Fraction(1, 2), 5), nulls=True)
 
 
 def codes(values: pa.Array, axis: Axis) -> list[int]:
-    rows = ArrowRows(pa.table({"x": values})).codes(Sheet((axis,), Row(), Relation.ADD_REMOVE, 1), salt=0)
+    rows = open_source(pa.table({"x": values}), types={}).read(Sheet((axis,), Row(), Relation.ADD_REMOVE, 1), salt=0)
     found: list[int] = rows[:, 0].tolist()
     return found
 
@@ -78,7 +78,7 @@ PEOPLE = pa.table({"id": [1, 1, 1, 1, 2, None, 3, 3], "x": [0.0, 0.0, 1.0, 2.0, 
 def sources(table: pa.Table, folder: Path) -> list[Backend]:
     write_table(table, folder / "rows.parquet")
     write_csv(table, folder / "rows.csv")
-    return [ArrowRows(table), *(open_source(folder / name, types={}) for name in ("rows.parquet", "rows.csv"))]
+    return [open_source(source, types={}) for source in (table, folder / "rows.parquet", folder / "rows.csv")]
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 10])
@@ -86,7 +86,7 @@ def test_no_person_has_more_rows_than_allowed(most: int, tmp_path: Path) -> None
     sheet = Sheet((NUMBER,), Person("id"), Relation.ADD_REMOVE, most)
     theirs = {1: Counter([0, 0, 1, 2]), 2: Counter([3]), 3: Counter([4, 4])}
     for backend in sources(PEOPLE, tmp_path):
-        found = Counter(backend.codes(sheet, salt=9)[:, 0].tolist())
+        found = Counter(backend.read(sheet, salt=9)[:, 0].tolist())
         assert sum(found[cell] for cell in (0, 1, 2)) == min(most, 4)
         assert (found[3], found[4]) == (1, min(most, 2))  # rows without a person are left out
         assert all(found[cell] <= theirs[1][cell] for cell in (0, 1, 2))
@@ -96,7 +96,7 @@ def test_which_rows_are_kept_is_fair() -> None:
     """Of four rows, two of them alike, one is kept: a thousand people choose each row a quarter of the time."""
     table = pa.table({"id": np.repeat(np.arange(1000), 4), "x": [0.0, 0.0, 1.0, 2.0] * 1000})
     kept = Counter(
-        ArrowRows(table).codes(Sheet((NUMBER,), Person("id"), Relation.ADD_REMOVE, 1), salt=5)[:, 0].tolist()
+        open_source(table, types={}).read(Sheet((NUMBER,), Person("id"), Relation.ADD_REMOVE, 1), salt=5)[:, 0].tolist()
     )
     assert kept.total() == 1000
     assert abs(kept[0] - 500) < 85  # chance strays so far once in 10^7
@@ -108,14 +108,14 @@ def test_the_choice_depends_on_no_other_person() -> None:
     others = PEOPLE.filter(pa.array([row != 2 for row in PEOPLE["id"].to_pylist()]))
     choices = set()
     for salt in range(12):
-        mine, without = (ArrowRows(table).codes(sheet, salt=salt)[:, 0].tolist() for table in (PEOPLE, others))
+        mine, without = (open_source(rows, types={}).read(sheet, salt=salt)[:, 0].tolist() for rows in (PEOPLE, others))
         assert Counter(mine) - Counter(without) == Counter([3])
         choices.add(min(mine))
     assert len(choices) > 1
 
 
 def replayed(table: pa.Table, sheet: Sheet) -> Codes:
-    rows = ArrowRows(table).codes(sheet, salt=77)
+    rows = open_source(table, types={}).read(sheet, salt=77)
     return np.bincount(rows[:, 0] * 3 + rows[:, 1], minlength=18)
 
 
@@ -158,5 +158,5 @@ def test_failures_say_nothing(tmp_path: Path) -> None:
     _, parquet, _ = sources(PEOPLE, tmp_path)
     (tmp_path / "rows.parquet").write_bytes(b"PAR1 secret PAR1")
     with pytest.raises(BackendFailure, match="withheld") as failure:
-        parquet.codes(Sheet((NUMBER,), Row(), Relation.ADD_REMOVE, 1), salt=0)
+        parquet.read(Sheet((NUMBER,), Row(), Relation.ADD_REMOVE, 1), salt=0)
     assert "secret" not in str(failure.value)

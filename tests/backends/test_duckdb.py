@@ -24,6 +24,7 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row
 from sitr.questions.aggregate.bind import Cells, bound
 from sitr.questions.aggregate.sql import parse
+from sitr.questions.statistic.numbers import Numbers
 from sitr.session.dataset import protect
 
 VISITS = pa.table(
@@ -60,7 +61,7 @@ def ask(
         granularity={"cost": 0.01} if "cost" in backend.kinds() else {},
         keys={},
     )
-    return backend.cells(bound(parse(question), described), salt=1)
+    return backend.read(bound(parse(question), described), salt=1)
 
 
 EXPECTED = {("A",): (2, 11050, 2), ("B",): (1, 0, 1), (None,): (1, 325, 1), ("Ж",): (1, 10000, 1)}
@@ -148,7 +149,7 @@ def test_sums_do_not_overflow() -> None:
         "visits", kinds=backend.kinds(), unit=Person("id"), relation=Relation.ADD_REMOVE, max_groups=1,
         max_rows_per_group=1, bounds={"cost": (0, size)}, granularity={}, keys={},
     )  # fmt: skip
-    cells = backend.cells(bound(parse("SELECT SUM(cost) AS total FROM visits"), described), salt=1)
+    cells = backend.read(bound(parse("SELECT SUM(cost) AS total FROM visits"), described), salt=1)
     assert cells == {(): (3000 * size, 3000)}
     assert 3000 * size > 2**63
 
@@ -170,7 +171,7 @@ def test_odd_keys_become_null_rather_than_errors() -> None:
     assert backend.kinds()["tag"] is Kind.TEXT
     for column, keys in {"big": {None, 5}, "day": {None, dt.date(1970, 1, 1)}, "tag": {"x", "y"}}.items():
         query = bound(parse(f"SELECT {column}, COUNT(*) AS n FROM visits GROUP BY {column}"), described)
-        assert {key[0] for key in backend.cells(query, salt=1)} == keys
+        assert {key[0] for key in backend.read(query, salt=1)} == keys
 
 
 def test_no_line_of_a_csv_file_changes_what_another_says(tmp_path: Path) -> None:
@@ -229,15 +230,15 @@ def test_a_csv_file_is_settled_once(tmp_path: Path) -> None:
     path = tmp_path / "visits.csv"
     path.write_text("id;day;at\n1;31/12/2023;31/12/2023 10:00:00\n2;01/02/2024;01/02/2024 11:30:00\n")
     settled = open_source(path, types={})
-    assert isinstance(settled, CsvFile)
-    assert settled.format.delimiter == ";"
+    assert isinstance(settled.source, CsvFile)
+    assert settled.source.format.delimiter == ";"
     assert settled.kinds() == {"id": Kind.INTEGER, "day": Kind.DATE, "at": Kind.TIMESTAMP}
     cells = ask(
         settled, "SELECT day, COUNT(*) AS n FROM visits WHERE at > TIMESTAMP '2024-01-01 00:00:00' GROUP BY day"
     )
     assert cells == {(dt.date(2024, 2, 1),): (1, 1)}
     path.write_bytes(b"id;day;at\n\xff\xfe\n")
-    again = open_source(path, types=dict(settled.columns), format=settled.format)
+    again = open_source(path, types=dict(settled.source.columns), format=settled.source.format)
     assert again.kinds() == settled.kinds()
     path.write_text("day;id;at\n31/12/2023;1;\n")
     with pytest.raises(SourceError, match="another order"):
@@ -297,10 +298,10 @@ def test_rows_are_never_printed() -> None:
 def test_what_is_no_source_is_said_clearly(tmp_path: Path) -> None:
     fake = tmp_path / "fake.parquet"
     fake.write_text("patient 4711, HIV")
-    with pytest.raises(SourceError, match="A Parquet file was wanted") as failure:
+    with pytest.raises(SourceError, match="cannot be read as a Parquet file") as failure:
         open_source(fake, types={}).kinds()
     assert "4711" not in str(failure.value)
-    with pytest.raises(SourceError, match="There is none at"):
+    with pytest.raises(SourceError, match="There is no file at"):
         open_source(tmp_path / "missing.parquet", types={})
     with pytest.raises(SourceError, match="ending in"):
         open_source(Path(__file__), types={})
@@ -337,13 +338,13 @@ def numbers(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
 
 def test_a_column_in_the_order_of_its_rows(numbers: Backend) -> None:
     assert numbers.size() == 6
-    assert numbers.numbers("cost", missing=7.5).tolist() == [10.5, 7.5, 7.5, float("inf"), -1e300, 0.1]
-    assert numbers.numbers("id", missing=0.0).tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    assert numbers.read(Numbers("cost", 7.5), salt=0).tolist() == [10.5, 7.5, 7.5, float("inf"), -1e300, 0.1]
+    assert numbers.read(Numbers("id", 0.0), salt=0).tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
 
 
 def test_many_rows_stay_in_their_order() -> None:
     many = pa.table({"x": pa.array(range(500_000), pa.int64())})
-    found = open_source(many, types={}).numbers("x", missing=0.0)
+    found = open_source(many, types={}).read(Numbers("x", 0.0), salt=0)
     assert (found[1:] > found[:-1]).all()
 
 
@@ -354,7 +355,7 @@ def test_reading_a_column_fails_in_one_way_only(tmp_path: Path) -> None:
     with pytest.raises(BackendFailure, match=r"withheld.*nothing was spent"):
         backend.size()  # before the charge
     with pytest.raises(BackendFailure, match=r"withheld.*the charge stands"):
-        backend.numbers("cost", missing=0.0)
+        backend.read(Numbers("cost", 0.0), salt=0)
 
 
 def test_a_damaged_csv_file_fails_in_the_same_way(tmp_path: Path) -> None:
@@ -366,7 +367,7 @@ def test_a_damaged_csv_file_fails_in_the_same_way(tmp_path: Path) -> None:
     with pytest.raises(BackendFailure, match=r"withheld.*nothing was spent"):
         backend.size()
     with pytest.raises(BackendFailure, match=r"withheld.*the charge stands") as failure:
-        backend.numbers("cost", missing=0.0)
+        backend.read(Numbers("cost", 0.0), salt=0)
     assert failure.value.__context__ is None
 
 

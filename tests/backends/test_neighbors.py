@@ -12,7 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sitr.backends.duckdb import ArrowRows
+from sitr.backends.duckdb import DuckDB
+from sitr.backends.duckdb_dialect import DUCKDB
+from sitr.backends.reading import tree
+from sitr.backends.sources import ArrowRows
 from sitr.backends.statement import statement
 from sitr.dataset.schema import Table, describe
 from sitr.errors import BackendFailure
@@ -41,11 +44,10 @@ QUESTIONS = (
 WEIRD = (None, math.nan, math.inf, -math.inf, -0.0, 1e308, -1e308, 5e-324, 2.5)
 
 
-def rows_of(rows: Rows) -> ArrowRows:
+def rows_of(rows: Rows) -> DuckDB:
     columns = list(zip(*rows, strict=True)) or [(), (), (), ()]
-    return ArrowRows(
-        pa.Table.from_arrays([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA)
-    )
+    arrays = [pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)]
+    return DuckDB(ArrowRows(pa.Table.from_arrays(arrays, schema=SCHEMA)))
 
 
 def table(*, unit: Unit, relation: Relation, groups: int | None, rows: int | None, known: bool) -> Table:
@@ -74,7 +76,7 @@ def within(gap: Distance, limit: Distance) -> bool:
 
 
 def check(query: BoundedQuery, first: Rows, second: Rows, *, salt: int) -> None:
-    cells, neighbor = rows_of(first).cells(query, salt=salt), rows_of(second).cells(query, salt=salt)
+    cells, neighbor = rows_of(first).read(query, salt=salt), rows_of(second).read(query, salt=salt)
     for place, term in enumerate(query.terms):
         assert within(moved(query, cells, neighbor, place), stability(query, term)), term
     assert within(moved(query, cells, neighbor, len(query.terms)), people(query))
@@ -153,7 +155,7 @@ def test_the_bounds_are_reached() -> None:
         query = bound(parse(QUESTIONS[0]), described)
         mine: Rows = [(0, ward, 5.0, 1) for ward in "AB" for _ in range(4)]
         theirs: Rows = [(0, ward, 5.0, 1) for ward in "CD" for _ in range(4)] if factor == 2 else []
-        first, second = rows_of(mine).cells(query, salt=1), rows_of(theirs).cells(query, salt=1)
+        first, second = rows_of(mine).read(query, salt=1), rows_of(theirs).read(query, salt=1)
         for place, term in enumerate(query.terms):
             gap, limit = moved(query, first, second, place), stability(query, term)
             assert (gap.l1, gap.l2_squared) == (limit.l1, limit.l2_squared)
@@ -165,7 +167,7 @@ def test_without_the_caps_the_same_check_fails() -> None:
     query = bound(parse(QUESTIONS[0]), described)
     loose = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=9, rows=9, known=False)
     mine: Rows = [(0, ward, 5.0, 1) for ward in "AB" for _ in range(2)]
-    cells = rows_of(mine).cells(bound(parse(QUESTIONS[0]), loose), salt=1)
+    cells = rows_of(mine).read(bound(parse(QUESTIONS[0]), loose), salt=1)
     assert not within(moved(query, cells, {}, 0), stability(query, query.terms[0]))
 
 
@@ -178,7 +180,7 @@ def test_the_release_has_one_schema_whatever_a_person_does() -> None:
             plan = fit(bound(parse(question), described), price)
             schemas = set()
             for variant in (own, *(remake(own) for remake in REMAKE)):
-                cells = rows_of(rest + [(0, *part) for part in variant]).cells(plan.query, salt=3)
+                cells = rows_of(rest + [(0, *part) for part in variant]).read(plan.query, salt=3)
                 answer = release(plan, cells, coins=TestCoins(1)).table()
                 schemas.add(str(answer.schema))
                 if known:
@@ -189,7 +191,7 @@ def test_the_release_has_one_schema_whatever_a_person_does() -> None:
 def test_a_person_with_a_thousand_copies_counts_like_one_at_the_caps() -> None:
     described = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=1, rows=2, known=False)
     query = bound(parse(QUESTIONS[0]), described)
-    assert rows_of([(0, "A", 2.0, 1)] * 1000).cells(query, salt=5) == {("A",): (2, 16, 1)}
+    assert rows_of([(0, "A", 2.0, 1)] * 1000).read(query, salt=5) == {("A",): (2, 16, 1)}
 
 
 def test_the_choice_of_rows_is_uniform() -> None:
@@ -198,7 +200,7 @@ def test_the_choice_of_rows_is_uniform() -> None:
     query = bound(parse("SELECT SUM(cost) AS total FROM visits"), described)
     rows: Rows = [(0, "A", 0.0, 1), (0, "A", 0.0, 1), (0, "A", 0.0, 1), (0, "A", 4.0, 1)]
     backend = rows_of(rows)
-    kept = sum(backend.cells(query, salt=salt)[()][0] == 16 for salt in range(400))
+    kept = sum(backend.read(query, salt=salt)[()][0] == 16 for salt in range(400))
     # Binomial(400, 1/4): outside [55, 149] with probability below 1e-6; a half would give about 200.
     assert 55 <= kept <= 149
 
@@ -210,7 +212,7 @@ def test_the_choice_of_groups_is_uniform() -> None:
     wards = ("Emergency", "Surgery", "Cardiology", "Orthopaedics", "Oncology")
     backend = rows_of([(person, ward, 1.0, 1) for person in range(3000) for ward in wards])
     for salt in (1, 2**62):
-        kept = {key[0]: cell[0] for key, cell in backend.cells(query, salt=salt).items()}
+        kept = {key[0]: cell[0] for key, cell in backend.read(query, salt=salt).items()}
         # Binomial(3000, 1/5) leaves [485, 720] with probability below 1e-7; a single hash of DuckDB gave 370 and 750.
         assert set(kept) == set(wards)
         assert all(485 <= count <= 720 for count in kept.values()), kept
@@ -221,8 +223,8 @@ def test_others_do_not_change_what_is_kept_of_a_person() -> None:
     query = bound(parse(QUESTIONS[2]), described)
     mine: Rows = [(7, ward, cost, days) for ward, cost, days in product("ABC", (1.0, 2.0, 3.0), (0, 1))]
     noise: Rows = [(8, "D", 4.0, 2)] * 50
-    alone = rows_of(mine).cells(query, salt=11)
-    crowded = rows_of(noise + mine[::-1]).cells(query, salt=11)
+    alone = rows_of(mine).read(query, salt=11)
+    crowded = rows_of(noise + mine[::-1]).read(query, salt=11)
     assert {key: cell for key, cell in crowded.items() if key[0] != "D"} == alone
 
 
@@ -233,9 +235,9 @@ def test_a_failure_while_reading_says_nothing_about_the_rows(monkeypatch: pytest
     def broken(*_: object, **__: object) -> str:
         return "SELECT CAST('patient 4711 was here' AS INTEGER)"
 
-    monkeypatch.setattr("sitr.backends.engine.statement", broken)
+    monkeypatch.setattr("sitr.backends.duckdb.statement", broken)
     with pytest.raises(BackendFailure) as failure:
-        rows_of([(0, "A", 1.0, 1)]).cells(query, salt=1)
+        rows_of([(0, "A", 1.0, 1)]).read(query, salt=1)
     assert "4711" not in str(failure.value)
     assert failure.value.__cause__ is None
     assert failure.value.__context__ is None  # what is only suppressed can still be reached
@@ -243,6 +245,7 @@ def test_a_failure_while_reading_says_nothing_about_the_rows(monkeypatch: pytest
 
 def test_the_statement_reads_only_what_the_question_names() -> None:
     described = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=1, rows=1, known=False)
-    sql = statement(bound(parse(QUESTIONS[4]), described), source="t", types={"id": "BIGINT"}, salt=1)
+    query = bound(parse(QUESTIONS[4]), described)
+    sql = statement(tree(query), dialect=DUCKDB, source="t", types={"id": "BIGINT"}, salt=1)
     assert "cost" not in sql
     assert "ward" not in sql

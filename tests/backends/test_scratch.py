@@ -46,7 +46,7 @@ table = describe("visits", kinds=backend.kinds(), unit=Person("id"), relation=Re
 question = bound(parse("SELECT SUM(cost) AS total FROM visits"), table)
 folders = Path.cwd(), scratch.folder()
 before = [folder.stat().st_mtime_ns for folder in folders]
-cells = backend.cells(question, salt=1)
+cells = backend.read(question, salt=1)
 after = [folder.stat().st_mtime_ns for folder in folders]
 print(cells[()], [old != new for old, new in zip(before, after)])
 """

@@ -14,7 +14,9 @@ import pyarrow as pa
 import pytest
 
 import sitr
-from sitr.backends.statement import literal, statement
+from sitr.backends.duckdb_dialect import DUCKDB
+from sitr.backends.reading import tree
+from sitr.backends.statement import statement
 from sitr.dataset.schema import Kind, describe
 from sitr.errors import QuestionError
 from sitr.neighbors.relation import Relation
@@ -42,7 +44,7 @@ PLENTY = sitr.PureDP(1000)
 
 @pytest.mark.parametrize("value", [LEAST, LEAST + 1, -1, 0, MOST, -1.5, float(LEAST), -5e-324])
 def test_a_literal_is_its_value(value: float) -> None:
-    assert duckdb.execute(f"SELECT {literal(value)}").fetchall() == [(value,)]
+    assert duckdb.execute(f"SELECT {DUCKDB.literal(value)}").fetchall() == [(value,)]
 
 
 @pytest.fixture(params=["row", "person"])
@@ -140,7 +142,7 @@ def functions(sql: str) -> set[str]:
 
 
 def test_rows_are_not_copied_and_reading_them_twice_gives_the_same() -> None:
-    sql = statement(bound(parse(SUMS), TABLE), source="t", types=TYPES, salt=5)
+    sql = statement(tree(bound(parse(SUMS), TABLE)), dialect=DUCKDB, source="t", types=TYPES, salt=5)
     assert sql.startswith("WITH rows AS NOT MATERIALIZED (")
     assert [name for name, kept in re.findall(r"(\w+) AS (NOT )?MATERIALIZED", sql) if not kept] == ["cells", "chosen"]
     volatile = {

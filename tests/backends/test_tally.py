@@ -16,7 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from sitr.backends.duckdb import ArrowRows, open_source
+from sitr.backends.duckdb import open_source
 from sitr.backends.tally import exactly_divided, number
 from sitr.dataset.cells import Axis, Categories, Dates, Edges, Even, Grid, Rule, Step, above, below, nowhere, size
 from sitr.dataset.domain import Wanted, axis
@@ -35,7 +35,7 @@ def table_of(rows: pa.Table, *, unit: Unit | None = None, relation: Relation = R
     caps = (None, None) if unit is None else (2, 3)
     return describe(
         "t",
-        kinds=ArrowRows(rows).kinds(),
+        kinds=open_source(rows, types={}).kinds(),
         unit=unit or Row(),
         relation=relation,
         max_groups=caps[0],
@@ -109,7 +109,7 @@ def test_rows_are_counted_where_they_belong(name: str, wanted: Wanted, outside: 
     assert cells is not None
     places = [by_hand(cells, value) for value in ROWS[name]["v"].to_pylist()]
     expected = Counter(place for place in places if place is not None)
-    assert ArrowRows(ROWS[name]).counts(Tally.of(described, Grid((cells,))), salt=1) == dict(expected)
+    assert open_source(ROWS[name], types={}).read(Tally.of(described, Grid((cells,))), salt=1) == dict(expected)
 
 
 def test_quotients_of_doubles_are_used_only_where_they_are_right() -> None:
@@ -119,7 +119,7 @@ def test_quotients_of_doubles_are_used_only_where_they_are_right() -> None:
     assert not exactly_divided(Even(real, Fraction(0), Fraction(3), 25))  # wrong at the edge 2.28 itself
     assert not exactly_divided(Even(real, Fraction(0), Fraction(3), 5))  # wrong just before the edge 1.8
     wide = Even(real, Fraction(0), Fraction(1), 10**6)
-    counted = ArrowRows(ROWS["x"]).counts(Tally.of(table_of(ROWS["x"]), Grid((wide,))), salt=1)
+    counted = open_source(ROWS["x"], types={}).read(Tally.of(table_of(ROWS["x"]), Grid((wide,))), salt=1)
     assert sum(counted.values()) == len(REALS)
     assert all(0 <= place < size(wide) for place in counted)
 
@@ -131,7 +131,7 @@ def test_so_many_cells_that_no_statement_could_name_their_edges_are_counted() ->
     rows = pa.table({"v": values})
     tally = Tally.of(table_of(rows), Grid((many,)))
     assert len(number(Grid((many,)), {"v": "DOUBLE"})) < 1000
-    found = ArrowRows(rows).counts(tally, salt=1)
+    found = open_source(rows, types={}).read(tally, salt=1)
     assert {0: 1, 65_535: 2, 65_536: 1, 65_537: 1, 65_538: 1}.items() <= found.items()
     assert sum(count for place, count in found.items() if 8 <= place <= 11) == 3
 
@@ -147,11 +147,11 @@ def test_products_conditions_and_files(tmp_path: Path) -> None:
     )
     tally = Tally.of(described, grid, where=(column("cell") < 6).predicate)
     expected = {0: 1, 1: 1, 3: 1, 5: 1}  # (cell, Cell_): 1 a, 2 b, 3 a, 4 none; c is dropped
-    assert ArrowRows(rows).counts(tally, salt=3) == expected
+    assert open_source(rows, types={}).read(tally, salt=3) == expected
     pyarrow.parquet.write_table(rows, tmp_path / "t.parquet")
     pyarrow.csv.write_csv(rows, tmp_path / "t.csv")
     for name in ("t.parquet", "t.csv"):
-        assert open_source(tmp_path / name, types={}).counts(tally, salt=3) == expected
+        assert open_source(tmp_path / name, types={}).read(tally, salt=3) == expected
 
 
 def test_products_of_many_categories_are_counted() -> None:
@@ -159,7 +159,7 @@ def test_products_of_many_categories_are_counted() -> None:
     rows = pa.table({"v": list(keys), "w": list(keys[::-1])})
     described = table_of(rows)
     grid = Grid(tuple(Categories(each, keys, Rule.CELL) for each in described.columns))
-    found = ArrowRows(rows).counts(Tally.of(described, grid), salt=1)
+    found = open_source(rows, types={}).read(Tally.of(described, grid), salt=1)
     assert found == {place * 102 + 99 - place: 1 for place in range(100)}
 
 
@@ -173,7 +173,7 @@ def counted(tally: Tally, rows: list[tuple[int | None, float]]) -> np.ndarray:
     table = pa.table({"u": pa.array([who for who, _ in rows], pa.int64()), "v": [value for _, value in rows]})
     assert tally.grid is not None
     found = np.zeros(tally.grid.size, np.int64)
-    for place, many in ArrowRows(table).counts(tally, salt=11).items():
+    for place, many in open_source(table, types={}).read(tally, salt=11).items():
         found[place] = many
     return found
 

@@ -31,7 +31,7 @@ def test_no_rows_are_read(sitr: Sitr, description: Path, monkeypatch: pytest.Mon
     def read(*_: object, **__: object) -> None:
         raise AssertionError("the rows were read")
 
-    monkeypatch.setattr("sitr.backends.duckdb.ParquetFile.cells", read)
+    monkeypatch.setattr("sitr.backends.duckdb.DuckDB.read", read)
     assert sitr("preview", description, WARD, "--price", "zcdp(0.05)").code == 0
 
 

@@ -100,7 +100,7 @@ def test_caps_are_told_in_whole_words(sitr: Sitr, unit: tuple[str, ...], caps: s
 
 def test_the_file_is_read_once(sitr: Sitr, monkeypatch: pytest.MonkeyPatch) -> None:
     reads: list[str] = []
-    monkeypatch.setattr("sitr.backends.duckdb.ParquetFile.verify", lambda self: reads.append(self.path.name))
+    monkeypatch.setattr("sitr.backends.sources.ParquetFile.verify", lambda self: reads.append(self.path.name))
     assert sitr("protect", "visits.parquet", *PERSON, "--keys", "ward=Surgery").code == 0
     assert reads == ["visits.parquet"]
 

@@ -53,7 +53,7 @@ def test_a_crash_in_the_fit_loses_nothing(
     (kept,) = tmp_path.glob("*.npz")
     assert str(kept) in failure.value.__notes__[0]
     again = open_budget().synthesize()  # as in another process
-    monkeypatch.setattr("sitr.backends.duckdb.ArrowRows.codes", lambda *_, **__: pytest.fail("the data were read"))
+    monkeypatch.setattr("sitr.backends.duckdb.DuckDB.read", lambda *_, **__: pytest.fail("the data were read"))
     made = again.resume(kept, PRICE)
     assert made.table(50).num_rows == 50
     assert 2800 < made.portrait.size < 3200

@@ -18,7 +18,8 @@ import pytest
 
 import sitr
 from sitr import ApproximateDP, PureDP, ZeroConcentratedDP
-from sitr.backends.duckdb import ParquetFile
+from sitr.backends.duckdb import DuckDB
+from sitr.backends.sources import ParquetFile
 from sitr.errors import (
     BackendFailure,
     BudgetExceeded,
@@ -191,17 +192,18 @@ def test_a_changed_file_is_noticed_before_the_charge(budget: Budget, visits_path
     assert budget.entries() == []
 
 
-class Watched(ParquetFile):
+class Watched(DuckDB):
     """A backend that reports what the ledger holds at the moment the data are read."""
 
-    def cells(self, query: Any, *, salt: int) -> Any:  # noqa: ARG002 - the protocol's names
-        seen = len(SqlLedger(self.path.parent / "sitr.db", create=False).entries())
+    def read(self, reading: Any, *, salt: int) -> Any:  # noqa: ARG002 - the protocol's names
+        assert isinstance(self.source, ParquetFile)
+        seen = len(SqlLedger(self.source.path.parent / "sitr.db", create=False).entries())
         assert seen == 1, "the data were read before the charge was durable"
         raise BackendFailure(wanted="w.", given="g.", do="d.")
 
 
 def test_the_charge_is_durable_before_the_data_are_read(visits: Dataset, visits_path: Path, tmp_path: Path) -> None:
-    watched = Dataset(visits.table, Watched(visits_path))
+    watched = Dataset(visits.table, Watched(ParquetFile(visits_path)))
     budget = watched.budget(ZeroConcentratedDP(0.5), ledger=tmp_path / "sitr.db")
     with pytest.raises(BackendFailure):
         budget.sql(QUESTION).release(PRICE)
@@ -210,13 +212,13 @@ def test_the_charge_is_durable_before_the_data_are_read(visits: Dataset, visits_
 
 KILLED = """
     import os, signal, sys, sitr
-    from sitr.backends.duckdb import ParquetFile
+    from sitr.backends.duckdb import DuckDB
 
-    def die(self, query, *, salt):
+    def die(self, reading, *, salt):
         os.kill(os.getpid(), signal.SIGKILL)
 
     if sys.argv[1] == "while reading":
-        ParquetFile.cells = die
+        DuckDB.read = die
     visits = sitr.protect("visits.parquet", unit="patient_id", max_groups=3, max_rows_per_group=2)
     budget = visits.budget(sitr.PureDP(1), ledger="sitr.db")
     for _ in range(3):

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sitr
-from sitr.backends.duckdb import ArrowRows
+from sitr.backends.duckdb import DuckDB
 from sitr.errors import BudgetExceeded, DescriptionError, FewerThanAsked, QuestionError, UnknownName
 from sitr.flavors.arrows import Additive
 from sitr.mechanisms.composed import Composed
@@ -179,7 +179,7 @@ def test_papers(whole: Synthetic, tmp_path: Path) -> None:
 
 
 def test_a_preview_spends_nothing_and_reads_nothing(budget: Budget, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ArrowRows, "codes", lambda *_, **__: pytest.fail("the data were read"))
+    monkeypatch.setattr(DuckDB, "read", lambda *_, **__: pytest.fail("the data were read"))
     seen = budget.synthesize(bounds=DAYS).preview(PRICE)
     assert "left then  ρ = 0.8" in str(seen)
     assert set(seen.errors()) == set(people().column_names)
@@ -192,7 +192,7 @@ def test_charge_before_touch(budget: Budget, monkeypatch: pytest.MonkeyPatch) ->
         assert len(budget.entries()) == 1
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(ArrowRows, "codes", fails)
+    monkeypatch.setattr(DuckDB, "read", fails)
     with pytest.raises(KeyboardInterrupt):
         budget.synthesize(columns=["ward"]).release(PRICE)
     assert budget.remaining() == sitr.ZeroConcentratedDP(0.8)

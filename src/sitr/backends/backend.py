@@ -2,45 +2,64 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol, overload
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sitr.backends.reading import Reading
 from sitr.dataset.schema import Kind
 from sitr.questions.aggregate.bind import BoundedQuery, Cells
 from sitr.questions.histogram.tally import Tally
+from sitr.questions.statistic.numbers import Numbers
 from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.sheet import Sheet
 
 
 class Backend(Protocol):
-    """Rows of one table."""
+    """The rows of one table."""
 
     def kinds(self) -> dict[str, Kind]:
         """The columns and what they hold; reads no rows."""
 
-    def verify(self) -> None:
-        """Read every row once, when the data set is protected: what cannot be read is a `SourceError` then."""
-
-    def cells(self, query: BoundedQuery, *, salt: int) -> Cells:
-        """The exact integers of each cell that has rows, with contributions bounded by the choice that `salt` makes.
-
-        Raises nothing that depends on the rows but `BackendFailure`, whose text is always the same.
-        """
-
-    def size(self) -> int:
-        """The number of rows: to be told only where neighbours replace a row, so that it is public."""
-
-    def numbers(self, column: str, *, missing: float) -> NDArray[np.float64]:
-        """A column, a number for each row in their order; what is no number is `missing`. Raises as `cells` does."""
-
-    def counts(self, tally: Tally, *, salt: int) -> dict[int, int]:
-        """The exact count of each public cell that has rows, by its number, bounded as `cells` does it."""
-
     def schema(self) -> pa.Schema:
         """The columns with their Arrow types; reads no rows."""
 
+    def verify(self) -> None:
+        """Read every row once, when the data set is protected; `SourceError` if a value cannot be read."""
+
+    def size(self) -> int:
+        """The number of rows. Show it only where neighbors replace a row, because only then it is public."""
+
+    @overload
+    def read(self, reading: BoundedQuery, *, salt: int) -> Cells: ...
+    @overload
+    def read(self, reading: Tally, *, salt: int) -> dict[Any, Any]: ...
+    @overload
+    def read(self, reading: Sheet, *, salt: int) -> Codes: ...
+    @overload
+    def read(self, reading: Numbers, *, salt: int) -> NDArray[np.float64]: ...
+    def read(self, reading: Reading, *, salt: int) -> Any:
+        """The exact integers (for `Numbers`, the doubles) that the reading describes.
+
+        `salt` decides which groups and rows of a person are kept, as `reading` proves. The only error that depends on
+        the rows is `BackendFailure`, whose text is always the same.
+
+        - `BoundedQuery`: the keys of each group that has rows, with one integer for each term and the number of people.
+        - `Tally`: the number of each cell that has rows, with its count; without a grid, as for its query.
+        - `Sheet`: the cell numbers of each kept row, one column for each axis.
+        - `Numbers`: one number for each row, in the order of the rows.
+        """
+
+    def cells(self, query: BoundedQuery, *, salt: int) -> Cells:
+        """`read(query)`."""
+
+    def counts(self, tally: Tally, *, salt: int) -> dict[int, int]:
+        """`read(tally)`."""
+
     def codes(self, sheet: Sheet, *, salt: int) -> Codes:
-        """The cells of each row that counts, a column for each axis; contributions are bounded as `cells` does it."""
+        """`read(sheet)`."""
+
+    def numbers(self, column: str, *, missing: float) -> NDArray[np.float64]:
+        """`read(Numbers(column, missing))`."""

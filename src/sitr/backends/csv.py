@@ -15,33 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from sitr.backends.codes import exact_codes
-from sitr.backends.engine import (
-    CHARGED,
-    UNCHARGED,
-    connection,
-    described,
-    exact_cells,
-    exact_numbers,
-    exact_size,
-    kind_of,
-    only_this_file,
-    refuse_twins,
-    unreadable,
-)
-from sitr.backends.statement import identifier, literal
-from sitr.backends.tally import exact_counts
+from sitr.backends.duckdb_dialect import DUCKDB
+from sitr.backends.engine import connection, described, kind_of, only_this_file, refuse_twins
 from sitr.dataset.csv_format import QUOTE, CsvFormat
 from sitr.dataset.schema import Kind
 from sitr.errors import DescriptionError, SourceError
-from sitr.questions.aggregate.bind import BoundedQuery, Cells
-from sitr.questions.histogram.tally import Tally
-from sitr.questions.synthetic.axes import ARROW, Codes
-from sitr.questions.synthetic.sheet import Sheet
+from sitr.questions.synthetic.axes import ARROW
+
+identifier, literal = DUCKDB.identifier, DUCKDB.literal
 
 _TYPES: Mapping[Kind, str] = {
     Kind.INTEGER: "BIGINT",
@@ -83,28 +66,14 @@ class CsvFile:
     def verify(self) -> None:
         """Nothing to do: whatever stands in the file can be read."""
 
-    def cells(self, query: BoundedQuery, *, salt: int) -> Cells:
-        types = {name: _TYPES[kind] for name, kind in self.columns}
-        return exact_cells(query, source=self._source, types=types, salt=salt, views=self._views())
-
-    def size(self) -> int:
-        return exact_size(source=self._source, views=self._views(after=UNCHARGED))
-
-    def numbers(self, column: str, *, missing: float) -> NDArray[np.float64]:
-        return exact_numbers(column, source=self._source, missing=missing, views=self._views())
-
-    def counts(self, tally: Tally, *, salt: int) -> dict[int, int]:
-        types = {name: _TYPES[kind] for name, kind in self.columns}
-        return exact_counts(tally, source=self._source, types=types, salt=salt, views=self._views())
+    def types(self) -> dict[str, str]:
+        return {name: _TYPES[kind] for name, kind in self.columns}
 
     def schema(self) -> pa.Schema:
         return pa.schema([(name, ARROW[kind]) for name, kind in self.columns])
 
-    def codes(self, sheet: Sheet, *, salt: int) -> Codes:
-        return exact_codes(sheet, source=self._source, salt=salt, views=self._views())
-
     @property
-    def _source(self) -> str:
+    def relation(self) -> str:
         """The lines as rows."""
         fields = ", ".join(f"{self._cast(place)} AS {identifier(name)}" for place, (name, _) in enumerate(self.columns))
         split = (
@@ -112,13 +81,8 @@ class CsvFile:
         )
         return f"(SELECT {fields} FROM (SELECT {split} AS fields FROM csv_lines WHERE line <> ''))"
 
-    def _views(self, *, after: str = CHARGED) -> dict[str, pa.Table]:
-        """The lines; if they cannot be read, the same error as of a database that fails."""
-        try:
-            return {"csv_lines": lines_of(self.path)}
-        except (OSError, pa.ArrowException):
-            pass
-        raise unreadable(after)
+    def tables(self) -> dict[str, pa.Table]:
+        return {"csv_lines": lines_of(self.path)}
 
     @property
     def _field(self) -> str:

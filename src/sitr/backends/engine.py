@@ -1,4 +1,4 @@
-"""The embedded DuckDB: a database of its own for every question, and the one way to run a bounded query in it."""
+"""The embedded DuckDB: a new database for every question, and the one way to read data in it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,12 @@ from pathlib import Path
 from typing import TypeVar
 
 import duckdb
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from sitr.backends.memory import memory_limit
 from sitr.backends.scratch import scratch
-from sitr.backends.statement import identifier, literal, statement
 from sitr.dataset.schema import Kind
 from sitr.errors import BackendFailure, SourceError
-from sitr.questions.aggregate.bind import BoundedQuery, Cells
 
 Found = TypeVar("Found")
 
@@ -27,15 +23,15 @@ UNCHARGED = "nothing was spent"
 
 
 @contextmanager
-def connection(views: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Nothing is shared between threads or left behind."""
+def connection(tables: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory that can read these tables. Threads share nothing, and nothing stays behind."""
     made = duckdb.connect(":memory:", config=settings())
     try:
         # In an interactive Python, DuckDB draws a progress bar on standard output. In Jupyter without ipywidgets there
         # is no bar, and the setting cannot be changed.
         if made.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
             made.execute("SET enable_progress_bar = false")
-        for name, table in views.items():
+        for name, table in tables.items():
             made.register(name, table)
         yield made
     finally:
@@ -45,61 +41,31 @@ def connection(views: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnect
 def settings() -> dict[str, str | bool | int | float | list[str]]:
     """How much memory DuckDB may use, and where it writes rows beyond that: never into the current folder.
 
-    What is wrong with either is a `SourceError`; to be called before anything is charged.
+    Raises `SourceError` if either is set wrongly; call it before anything is charged.
     """
     return {"memory_limit": f"{memory_limit()}B", "temp_directory": str(scratch.folder())}
 
 
-def exact_cells(
-    query: BoundedQuery, *, source: str, types: Mapping[str, str], salt: int, views: Mapping[str, pa.Table]
-) -> Cells:
-    """The exact integers of each cell; if reading fails, an error whose text is always the same."""
-    width = len(query.keys)
-    sql = statement(query, source=source, types=types, salt=salt)
-    rows = read(views, lambda engine: engine.execute(sql).fetchall())
-    return {tuple(row[:width]): tuple(row[width:]) for row in rows}
-
-
-def exact_size(*, source: str, views: Mapping[str, pa.Table]) -> int:
-    """The number of rows, which is asked for before anything is charged."""
-    sql = f"SELECT count(*) FROM {source}"
-    return int(read(views, lambda engine: engine.execute(sql).fetchall(), after=UNCHARGED)[0][0])
-
-
-def exact_numbers(column: str, *, source: str, missing: float, views: Mapping[str, pa.Table]) -> NDArray[np.float64]:
-    """The numbers of a column, in the order of the rows, which DuckDB keeps; what is none is `missing`."""
-    number = f"TRY_CAST({identifier(column)} AS DOUBLE)"
-    told = f"CASE WHEN {number} IS NULL OR isnan({number}) THEN {literal(missing)} ELSE {number} END"
-    sql = f"SELECT {told} AS number FROM {source}"
-    return np.asarray(read(views, lambda engine: engine.execute(sql).fetchnumpy())["number"], np.float64)
-
-
 def read(
-    views: Mapping[str, pa.Table],
+    tables: Callable[[], Mapping[str, pa.Table]],
     fetch: Callable[[duckdb.DuckDBPyConnection], Found],
     *,
-    after: str = CHARGED,
+    charge: str = CHARGED,
 ) -> Found:
-    """What `fetch` finds in the data; if that fails, an error that is always the same.
+    """What `fetch` finds in the data; if that fails, an error whose text is always the same.
 
-    It is raised only when the database's own error is gone. `raise … from None` would not be enough: that error would
-    stay reachable as `__context__`, and it can quote the data. A context manager would not be enough either, because it
-    raises while the error is still being handled.
+    Our error is raised after the database's own error is gone. `raise … from None` would not be enough: that error
+    would stay reachable as `__context__`, and it can quote the data. A context manager would not be enough either,
+    because it raises while the error is still being handled.
     """
     try:
-        with connection(views) as engine:
+        with connection(tables()) as engine:
             return fetch(engine)
-    except (duckdb.Error, OSError, pa.ArrowException):
+    except (duckdb.Error, OSError, pa.ArrowException, SourceError):
         pass
-    raise unreadable(after)
-
-
-def unreadable(after: str = CHARGED) -> BackendFailure:
-    """What is said wherever the data cannot be read, and nothing more."""
-    return BackendFailure(
-        wanted="The data were to be read.",
-        given="The database reported an error, which is withheld because it could quote the data.",
-        do=f"Check the data set itself; {after}.",
+    raise BackendFailure(
+        given="The data could not be read; the reason is withheld because it could quote the data.",
+        do=f"Check the data set itself; {charge}.",
     )
 
 
@@ -109,27 +75,28 @@ def described(engine: duckdb.DuckDBPyConnection, select: str) -> dict[str, str]:
 
 
 def refuse_twins(names: Iterable[str]) -> None:
-    """DuckDB takes W and w for one name, so that one column would answer for the other. Other letters it tells apart.
+    """Refuse names that DuckDB cannot tell apart: it folds the case of ASCII letters, and of no others.
 
     >>> refuse_twins(["Ж", "ж", "w"])
     >>> refuse_twins(["W", "x", "w"])
     Traceback (most recent call last):
-    sitr.errors.SourceError: ... The columns 'W' and 'w' have the same name. ...
+    sitr.errors.SourceError: The columns 'W' and 'w' differ only in upper and lower case. Rename one of them.
     """
     seen: dict[str, str] = {}
     for name in names:
-        folded = name.encode(errors="surrogatepass").lower().decode(errors="surrogatepass")  # of bytes: ASCII alone
+        folded = (
+            name.encode(errors="surrogatepass").lower().decode(errors="surrogatepass")
+        )  # bytes fold ASCII letters only
         if folded in seen:
             raise SourceError(
-                wanted="Column names must differ in more than upper and lower case.",
-                given=f"The columns {seen[folded]!r} and {name!r} have the same name.",
+                given=f"The columns {seen[folded]!r} and {name!r} differ only in upper and lower case.",
                 do="Rename one of them.",
             )
         seen[folded] = name
 
 
 def only_this_file(path: Path) -> str:
-    """The path with its wildcards taken literally: DuckDB would read other files that match.
+    """The path with its wildcards escaped, so that DuckDB reads no other file that matches.
 
     >>> only_this_file(Path("v[12]*.parquet"))
     'v[[]12][*].parquet'
@@ -143,7 +110,7 @@ def kind_of(name: str) -> Kind:
     >>> kind_of("DECIMAL(18,0)"), kind_of("UBIGINT"), kind_of("TIMESTAMP WITH TIME ZONE"), kind_of("TIMESTAMP[]")
     (<Kind.INTEGER: 'integer'>, <Kind.INTEGER: 'integer'>, <Kind.OTHER: 'other'>, <Kind.OTHER: 'other'>)
     """
-    if name.endswith("]"):  # a list, whatever of
+    if name.endswith("]"):  # a list of anything
         return Kind.OTHER
     if name.startswith("DECIMAL"):
         return Kind.INTEGER if name.endswith(",0)") else Kind.REAL

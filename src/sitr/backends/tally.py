@@ -1,8 +1,4 @@
-"""Counting into public cells inside DuckDB: each row's cell is one integer, computed where the row is read.
-
-The numbered rows are a table like any other, with a column more: they are grouped, and each person's part of them
-bounded, by the same statement as every question.
-"""
+"""The number of a row's public cell as an SQL expression."""
 
 from __future__ import annotations
 
@@ -11,14 +7,11 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from fractions import Fraction
 
-import pyarrow as pa
-
-from sitr.backends.engine import exact_cells, read
-from sitr.backends.statement import identifier, literal
+from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.dataset.cells import Axis, Categories, Dates, Edges, Even, Grid, Rule, Step, above, below, nowhere, size
 from sitr.dataset.schema import Key, Kind
-from sitr.neighbors.unit import Person
-from sitr.questions.histogram.tally import Tally
+
+identifier, literal = DUCKDB.identifier, DUCKDB.literal
 
 SMALL = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 """Types whose values need no cast to be compared with 64-bit integers."""
@@ -26,26 +19,6 @@ SMALL = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 MOST_COMPARED = 4096
 """Up to so many edges are compared by halves if a quotient of doubles could be wrong about one; beyond, a value that
 is within its rounding of an edge may count on either side of it."""
-
-
-def exact_counts(
-    tally: Tally, *, source: str, types: Mapping[str, str], salt: int, views: Mapping[str, pa.Table]
-) -> dict[int, int]:
-    """The exact count of each cell that has rows, by its number."""
-    assert tally.grid is not None
-    (key,) = tally.query.keys
-    name = identifier(key.name)
-    numbered = f"(SELECT *, {number(tally.grid, types)} AS {name} FROM {source})"
-    counted = numbered if tally.grid.complete else f"(SELECT * FROM {numbered} WHERE {name} IS NOT NULL)"
-    if not isinstance(tally.query.unit, Person) and tally.query.where is None:
-        return _grouped(f"SELECT {name}, count(*) FROM {counted} GROUP BY 1", views)  # nothing is to be bounded
-    columns = {**types, key.name: "BIGINT"}
-    cells = exact_cells(tally.query, source=counted, types=columns, salt=salt, views=views)
-    return {int(cell): int(row[0]) for (cell,), row in cells.items()}  # type: ignore[arg-type]
-
-
-def _grouped(sql: str, views: Mapping[str, pa.Table]) -> dict[int, int]:
-    return {int(cell): int(count) for cell, count in read(views, lambda engine: engine.execute(sql).fetchall())}
 
 
 def number(grid: Grid, types: Mapping[str, str]) -> str:

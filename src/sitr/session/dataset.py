@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile, confirm
-from sitr.backends.duckdb import ArrowStream, open_source
+from sitr.backends.duckdb import ArrowStream, DuckDB, open_source
 from sitr.dataset.description import Description, load, save
 from sitr.dataset.schema import Key, Kind, Table, describe
 from sitr.errors import DescriptionError
@@ -73,7 +73,8 @@ class Dataset:
                 given=f"The public table {in_memory[0]} lives in memory.",
                 do="Write it to Parquet and declare that file.",
             )
-        format = self._backend.format if isinstance(self._backend, CsvFile) else None
+        source = self._backend.source if isinstance(self._backend, DuckDB) else None
+        format = source.format if isinstance(source, CsvFile) else None
         place = Path(ledger) if ledger is not None else None
         kept = None if promise is None else checked(promise)
         made = Description(self.table, self.source, format, kept, place, files)
@@ -153,8 +154,8 @@ def protect(
         )
     declared = {column: _kind(column, kind) for column, kind in (types or {}).items()}
     backend = open_source(source, types=declared)
-    if isinstance(backend, CsvFile) and not accept_types:
-        confirm(backend, declared=declared)
+    if isinstance(backend.source, CsvFile) and not accept_types:
+        confirm(backend.source, declared=declared)
     path = Path(source) if isinstance(source, str | Path) else None
     if name is None and path is None:
         raise DescriptionError(

@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile
-from sitr.backends.duckdb import ArrowRows, ArrowStream, ParquetFile, open_source
+from sitr.backends.duckdb import ArrowStream, DuckDB, open_source
+from sitr.backends.sources import ArrowRows, ParquetFile
 from sitr.errors import BackendFailure, DescriptionError, QuestionError, UnknownName, nearest
 from sitr.neighbors.unit import Row
 from sitr.questions.synthetic.axes import Codes
@@ -50,7 +51,7 @@ def declared(
                 else f"An object of type {type(source).__name__} was given.",
                 do="Check the path and the working directory.",
             )
-        found[name] = opened.table if isinstance(opened, ArrowRows) else Path(str(source))
+        found[name] = opened.source.table if opened and isinstance(opened.source, ArrowRows) else Path(str(source))
         if source is protected:
             raise _not_public(name)
     check_apart(found, backend)
@@ -104,10 +105,10 @@ def coded(rows: Backend, sheet: Sheet) -> Codes:
 
 def _same(source: Source, backend: Backend) -> bool:
     match backend:
-        case ParquetFile() | CsvFile():
-            return isinstance(source, Path) and source.exists() and source.samefile(backend.path)
-        case ArrowRows():
-            return isinstance(source, pa.Table) and _share_memory(source, backend.table)
+        case DuckDB(ParquetFile(path) | CsvFile(path)):
+            return isinstance(source, Path) and source.exists() and source.samefile(path)
+        case DuckDB(ArrowRows(table)):
+            return isinstance(source, pa.Table) and _share_memory(source, table)
     return False
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from sitr.accounting.filter import Filter
 from sitr.backends.backend import Backend
-from sitr.backends.duckdb import ArrowRows
+from sitr.backends.duckdb import open_source
 from sitr.dataset.schema import Table
 from sitr.errors import LedgerError, NotKept, QuestionError
 from sitr.flavors.arrows import Additive
@@ -259,7 +259,7 @@ class Synthetic:
     def _codes(self, rows: pa.Table | None) -> Codes:
         """The cells of public rows, cut as the data were; new ones if none are given."""
         table = self.table() if rows is None else rows
-        return coded(ArrowRows(table), self.portrait.plan.sheet)
+        return coded(open_source(table, types={}), self.portrait.plan.sheet)
 
     def __repr__(self) -> str:
         return str(self)

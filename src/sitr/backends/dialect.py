@@ -1,0 +1,79 @@
+"""The expressions in which database engines differ.
+
+Everything else that Sitr writes is plain SQL that all engines read alike. Privacy rests on these expressions. Each of
+them is written for each engine, never translated from another engine's text, and has a test that runs on the engine
+(`tests/laws/test_dialects.py`). No expression may fail on any row: an error would be an answer about that row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from sitr.dataset.schema import Column, Quantised
+from sitr.questions.aggregate.nodes import Value
+
+
+@runtime_checkable
+class Dialect(Protocol):
+    """How one engine writes them. An argument called `expression` is SQL already; all others are values."""
+
+    def identifier(self, name: str) -> str:
+        """The name of a column, quoted."""
+
+    def literal(self, value: Value) -> str:
+        """A value, in the type that `comparable` compares it with. No text can end its own quotes."""
+
+    def text(self, expression: str) -> str:
+        """The value as text; NULL stays NULL."""
+
+    def number(self, expression: str) -> str:
+        """The value as a double; NULL if it is no number. NaN and ±infinity stay what they are."""
+
+    def number_or(self, expression: str, missing: float) -> str:
+        """The value as a double; `missing` for NULL, NaN and whatever is no number."""
+
+    def integer(self, expression: str, type: str) -> str:
+        """A value of an integer `type` in a type that compares exactly with 64-bit integers; NULL if there is none."""
+
+    def moment(self, expression: str) -> str:
+        """The value as a timestamp without a zone; NULL if it is none."""
+
+    def granules(self, expression: str, to: Quantised) -> str:
+        """The number of granules in the value, rounded half away from zero and clamped to `to`, as an integer.
+
+        NULL, NaN and whatever is no number give NULL; ±infinity gives a bound. No rounding can leave the bounds.
+        """
+
+    def key(self, column: Column) -> str:
+        """The value of a grouping column in a type that answers can hold; NULL if it does not fit."""
+
+    def comparable(self, expression: str, type: str, value: Value) -> str:
+        """A column of this engine's `type`, in a type that compares with the literal `value`."""
+
+    def like(self, expression: str, pattern: str) -> str:
+        """Whether text matches a pattern with % and _; every other character, \\ included, stands for itself."""
+
+    def same(self, one: str, other: str) -> str:
+        """Whether two expressions are equal, where NULL equals NULL."""
+
+    def order(self, salt: int, names: Sequence[str]) -> str:
+        """A hash of 64 bits of the salt and the values: the order in which groups and rows are chosen.
+
+        Equal values have equal hashes, NULL is a value, and each salt gives another order of each person's groups.
+        """
+
+    def lowest(self, most: int, *, source: str, of: Sequence[str], by: str) -> str:
+        """SELECT all columns of the rows of `source` of rank at most `most` among the rows with equal `of`.
+
+        The rank of a row is the number of rows at or before it in the order `by`.
+        """
+
+    def semi_join(self, source: str, other: str, *, on: str) -> str:
+        """What follows FROM to read the rows r of `source` that have a row f of `other` for which `on` holds."""
+
+    def step(self, name: str, select: str, *, once: bool) -> str:
+        """A step of a WITH clause; `once` asks the engine to compute it once and keep the rows."""
+
+    def total(self, expression: str) -> str:
+        """The exact sum of 64-bit integers, or of such sums, however many; NULL if there are none."""

@@ -1,0 +1,276 @@
+"""What is read from the rows, as one tree. The caps on contributions are proved here, once, for every backend.
+
+::
+
+    Totals   the sum of each value in each group              Listing   the values of each row
+      └─ FewRows     at most m rows of each person and group    └─ FewRows
+           └─ FewGroups   at most k groups of each person            └─ Rows
+                └─ Rows        one row for each selected row
+
+A person's *part* of a node is what the node has from this person; where `Rows.person` is None, every row is a person.
+
+**Claim 1: a person's part depends on this person's rows, as a multiset, and on the salt, and on nothing else.**
+
+- `Rows` looks at one row at a time.
+- `FewGroups` ranks the person's groups by h(salt, person, group), where h is a fixed function, and keeps those of rank
+  at most k. The rank of a group is the number of the person's groups with an equal or smaller h.
+- `FewRows` numbers equal rows of one person and group 1, 2, 3, …, so the *set* of pairs (row, number) is a function of
+  the multiset of rows. It ranks the pairs by h(salt, person, group, values, number) and keeps those of rank at most m.
+
+Two equal hashes have the same rank, so neither the order of the rows nor other people decide between them.
+
+**Claim 2: a person has at most k groups after `FewGroups`, and at most m rows in each of them after `FewRows`.** Of the
+kept groups, look at one with the largest h: all kept groups are at or below it, so its rank, at most k, is at least
+their number. The same holds for rows. If hashes collide at the border, fewer are kept. Where the keys have at most k
+combinations of public values, `Rows` has at most k groups itself.
+
+**Claim 3: with or without one person, `Totals` differ in at most k groups, by at most what m rows add to each.** By
+claim 1 the totals are a sum over people, and one more person leaves the other parts as they are. Each value of a row
+lies in a public range [low, high], so a person adds an integer in [m·min(low, 0), m·max(high, 0)] to each of k groups;
+`EachPerson` adds 0 or 1. `Listing` has at most m rows of each person, in no group.
+
+The claims hold for each salt. The salt is drawn after the question is fixed and is never shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sitr.dataset.cells import Grid
+from sitr.dataset.schema import Column, Quantised
+from sitr.errors import QuestionError
+from sitr.neighbors.unit import Person, Unit
+from sitr.questions.aggregate.bind import BoundedQuery, Term
+from sitr.questions.aggregate.nodes import Predicate
+from sitr.questions.histogram.tally import Tally
+from sitr.questions.statistic.numbers import Numbers
+from sitr.questions.synthetic.axes import Axis
+from sitr.questions.synthetic.sheet import Sheet
+
+Reading = BoundedQuery | Tally | Sheet | Numbers
+"""What a question wants to know about the rows, as a public description."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The value of a column. If the column has public keys, rows with other values are left out."""
+
+    column: Column
+
+    @property
+    def cells(self) -> int | None:
+        """How many different values are possible; None if there is no public limit."""
+        return None if self.column.keys is None else len(self.column.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class CellNumber:
+    """The number of the public cell that a row is in. Rows without a cell are left out."""
+
+    of: Grid | Axis
+
+    @property
+    def cells(self) -> int:
+        return self.of.size if isinstance(self.of, Grid) else self.of.cells
+
+    @property
+    def complete(self) -> bool:
+        """Every row has a cell."""
+        return self.of.complete if isinstance(self.of, Grid) else self.of.nulls
+
+
+@dataclass(frozen=True, slots=True)
+class EachRow:
+    """1 for each row."""
+
+
+@dataclass(frozen=True, slots=True)
+class EachPerson:
+    """1 for each person and group."""
+
+
+@dataclass(frozen=True, slots=True)
+class HasValue:
+    """1 if the column is not NULL, else 0."""
+
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Granules:
+    """The column's value, clamped and counted in granules; 0 for NULL and NaN."""
+
+    column: Column
+    to: Quantised
+
+
+@dataclass(frozen=True, slots=True)
+class Double:
+    """The column as a double; `missing` for NULL, NaN and whatever is no number."""
+
+    column: str
+    missing: float
+
+
+Value = EachRow | EachPerson | HasValue | Granules | CellNumber | Double
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """The most groups of a person, and the most rows of a person in a group; None where there is no limit."""
+
+    groups: int | None
+    rows: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows that satisfy `where`, have a person, and have a public value for each key and each cell number.
+
+    `person` is the column that identifies people; None if each row is its own person.
+    """
+
+    person: str | None
+    keys: tuple[Key | CellNumber, ...]
+    values: tuple[Value, ...]
+    where: Predicate | None = None
+
+    @property
+    def caps(self) -> Caps:
+        if self.person is None:
+            return Caps(1, 1)
+        cells = [key.cells for key in self.keys]
+        return Caps(None if None in cells else math.prod(cell for cell in cells if cell is not None), None)
+
+
+@dataclass(frozen=True, slots=True)
+class FewGroups:
+    """At most `most` groups of each person."""
+
+    of: Rows
+    most: int
+
+    @property
+    def caps(self) -> Caps:
+        return Caps(_least(self.of.caps.groups, self.most), self.of.caps.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class FewRows:
+    """At most `most` rows of each person in each group."""
+
+    of: Rows | FewGroups
+    most: int
+
+    @property
+    def caps(self) -> Caps:
+        return Caps(self.of.caps.groups, _least(self.of.caps.rows, self.most))
+
+    @property
+    def rows(self) -> Rows:
+        return self.of if isinstance(self.of, Rows) else self.of.of
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """The sum of each value in each group that has rows, and the number of people in the group."""
+
+    of: Rows | FewRows
+
+    def __post_init__(self) -> None:
+        _refuse_unbounded(self.of)
+
+    @property
+    def caps(self) -> Caps:
+        return self.of.caps
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The values of each row, without the person."""
+
+    of: Rows | FewRows
+
+    def __post_init__(self) -> None:
+        _refuse_unbounded(self.of)
+
+    @property
+    def caps(self) -> Caps:
+        return self.of.caps
+
+
+Tree = Totals | Listing
+
+
+def tree(reading: Reading) -> Tree:
+    """The tree of a reading.
+
+    >>> tree(Numbers("age", 0.0))
+    Listing(of=Rows(person=None, keys=(), values=(Double(column='age', missing=0.0),), where=None))
+    """
+    match reading:
+        case BoundedQuery():
+            return _totals(reading, tuple(map(Key, reading.keys)))
+        case Tally(query, None):
+            return _totals(query, tuple(map(Key, query.keys)))
+        case Tally(query, grid):
+            return _totals(query, (CellNumber(grid),))  # type: ignore[arg-type]
+        case Sheet():
+            rows = Rows(_person(reading.unit), (), tuple(map(CellNumber, reading.axes)))
+            return Listing(rows if rows.person is None else FewRows(rows, reading.most_rows))
+        case Numbers(column, missing):
+            return Listing(Rows(None, (), (Double(column, missing),)))
+
+
+def shaped(reading: Reading, found: Sequence[Any]) -> Any:
+    """What an engine found, as `Backend.read` returns it: of totals the rows, of a listing the columns."""
+    match reading:
+        case BoundedQuery(keys=keys) | Tally(BoundedQuery(keys=keys), None):
+            return {tuple(row[: len(keys)]): tuple(row[len(keys) :]) for row in found}
+        case Tally():
+            return {int(row[0]): int(row[1]) for row in found}
+        case Sheet():
+            return np.column_stack([np.asarray(column, np.int64) for column in found])
+        case Numbers():
+            return np.asarray(found[0], np.float64)
+
+
+def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
+    """The totals of a question, with caps only where a person could exceed them."""
+    rows = Rows(_person(query.unit), keys, tuple(map(_value, query.terms)), query.where)
+    if rows.person is None:
+        return Totals(rows)
+    groups = rows.caps.groups
+    few = rows if groups is not None and groups <= query.max_groups else FewGroups(rows, query.max_groups)
+    return Totals(FewRows(few, query.max_rows_per_group))
+
+
+def _value(term: Term) -> Value:
+    """What a row adds to a term."""
+    if term.people:
+        return EachPerson()
+    if term.column is None:
+        return EachRow()
+    return HasValue(term.column) if term.quantised is None else Granules(term.column, term.quantised)
+
+
+def _person(unit: Unit) -> str | None:
+    return unit.column if isinstance(unit, Person) else None
+
+
+def _least(cap: int | None, most: int) -> int:
+    return most if cap is None else min(cap, most)
+
+
+def _refuse_unbounded(node: Rows | FewRows) -> None:
+    """A tree without caps proves nothing, so that none can be built."""
+    if None in (node.caps.groups, node.caps.rows):
+        raise QuestionError(
+            given="This reading does not limit what one person contributes.",
+            do="Put FewGroups and FewRows between the rows and the totals.",
+        )

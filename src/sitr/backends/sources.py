@@ -1,0 +1,138 @@
+"""How rows get into the embedded DuckDB. A CSV file, which needs more care, has its own module."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Protocol
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from sitr.backends.duckdb_dialect import DUCKDB
+from sitr.backends.engine import connection, described, kind_of, only_this_file, refuse_twins
+from sitr.dataset.schema import Kind
+from sitr.errors import SourceError
+
+
+class Source(Protocol):
+    """Where the rows of one table are. Only `tables` and `verify` read any row."""
+
+    def kinds(self) -> dict[str, Kind]:
+        """The columns and what they hold."""
+
+    def types(self) -> dict[str, str]:
+        """The columns with DuckDB's names for their types."""
+
+    def schema(self) -> pa.Schema:
+        """The columns with their Arrow types."""
+
+    @property
+    def relation(self) -> str:
+        """What follows FROM."""
+
+    def tables(self) -> dict[str, pa.Table]:
+        """The tables in memory that `relation` names."""
+
+    def verify(self) -> None:
+        """Read every value once; `SourceError` if one cannot be read."""
+
+
+@dataclass(frozen=True)
+class ParquetFile:
+    """A Parquet file, read again for every question."""
+
+    path: Path
+
+    def kinds(self) -> dict[str, Kind]:
+        return {name: kind_of(type) for name, type in self.types().items()}
+
+    def types(self) -> dict[str, str]:
+        """From the file's footer."""
+        try:
+            refuse_twins(pq.read_schema(self.path).names)
+            with connection({}) as engine:
+                return described(engine, f"SELECT * FROM {self.relation}")
+        except (duckdb.Error, OSError, pa.ArrowException):
+            pass  # the database's error must be gone when ours is raised: it can quote the data
+        raise SourceError(
+            given=f"{self.path} cannot be read as a Parquet file.",
+            do="Check that it is complete; a CSV file must be named .csv.",
+        )
+
+    def schema(self) -> pa.Schema:
+        return pq.read_schema(self.path)
+
+    @property
+    def relation(self) -> str:
+        return f"read_parquet({DUCKDB.literal(only_this_file(self.path))}, hive_partitioning=false)"
+
+    def tables(self) -> dict[str, pa.Table]:
+        return {}
+
+    def verify(self) -> None:
+        _read_all(self)
+
+
+@dataclass(frozen=True)
+class ArrowRows:
+    """A table in memory."""
+
+    table: pa.Table = field(repr=False, compare=False)
+
+    def kinds(self) -> dict[str, Kind]:
+        return {name: kind_of(type) for name, type in self.types().items()}
+
+    def types(self) -> dict[str, str]:
+        return self._types
+
+    def schema(self) -> pa.Schema:
+        return self.table.schema
+
+    @property
+    def relation(self) -> str:
+        return "arrow_rows"
+
+    def tables(self) -> dict[str, pa.Table]:
+        return {"arrow_rows": self.table}
+
+    def verify(self) -> None:
+        for name in self.table.column_names:
+            try:
+                self.table[name].validate(full=True)  # DuckDB takes the memory as it is, invalid text included
+            except pa.ArrowInvalid:
+                raise _unreadable(name) from None
+        _read_all(self)
+
+    @cached_property
+    def _types(self) -> dict[str, str]:
+        refuse_twins(self.table.column_names)
+        try:
+            with connection(self.tables()) as engine:
+                return described(engine, "SELECT * FROM arrow_rows")
+        except duckdb.Error:
+            pass
+        raise SourceError(
+            wanted="a table of types that DuckDB knows",
+            given=f"the types {', '.join(sorted({str(field.type) for field in self.table.schema}))}",
+            do="Cast or drop the unusual ones.",
+        )
+
+
+def _read_all(source: Source) -> None:
+    """Read every value of every column once, so that a bad one is found now and not by a question that was paid for."""
+    with connection(source.tables()) as engine:
+        for name in source.types():
+            try:
+                engine.execute(f"SELECT count(hash({DUCKDB.identifier(name)})) FROM {source.relation}").fetchall()
+            except duckdb.Error:
+                raise _unreadable(name) from None
+
+
+def _unreadable(column: str) -> SourceError:
+    return SourceError(
+        given=f"The column {column!r} has values that cannot be read, such as text that is not UTF-8.",
+        do="Repair or drop the column before you protect the data set.",
+    )

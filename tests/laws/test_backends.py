@@ -1,0 +1,429 @@
+"""What every backend must satisfy, with every source and for every kind of reading.
+
+A new source is one entry in `SOURCES`, a new kind of reading one in `READINGS`. The laws are those that
+`sitr.backends.reading` proves; the same checks refute backends that are wrong on purpose.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import pkgutil
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from importlib import import_module
+from itertools import product
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import sitr.backends
+from sitr.backends.backend import Backend
+from sitr.backends.csv import CsvFile
+from sitr.backends.duckdb import DuckDB
+from sitr.backends.duckdb_dialect import DuckDBDialect
+from sitr.backends.reading import (
+    CellNumber,
+    EachPerson,
+    EachRow,
+    FewGroups,
+    FewRows,
+    Granules,
+    HasValue,
+    Key,
+    Listing,
+    Reading,
+    Rows,
+    Totals,
+    tree,
+)
+from sitr.backends.sources import ArrowRows, ParquetFile, Source
+from sitr.dataset.cells import Categories, Even, Grid, Rule
+from sitr.dataset.csv_format import CsvFormat
+from sitr.dataset.schema import Column, Kind, Quantised, Table, describe
+from sitr.errors import BackendFailure, QuestionError
+from sitr.neighbors.distance import Distance
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person, Row
+from sitr.questions.aggregate.bind import BoundedQuery, bound
+from sitr.questions.aggregate.sql import parse
+from sitr.questions.aggregate.stability import stability
+from sitr.questions.histogram.tally import Tally
+from sitr.questions.statistic.numbers import Numbers
+from sitr.questions.synthetic.axes import axes
+from sitr.questions.synthetic.sheet import sheet
+from sitr.sensitivity.bounded import bounded
+
+SCHEMA = pa.schema([("id", pa.string()), ("ward", pa.string()), ("cost", pa.float64()), ("days", pa.int64())])
+KINDS = {"id": Kind.TEXT, "ward": Kind.TEXT, "cost": Kind.REAL, "days": Kind.INTEGER}
+NAN, INF = math.nan, math.inf
+Part = Sequence[tuple[str | None, float | None, int | None]]
+"""The rows of one person: ward, cost, days."""
+
+PEOPLE: dict[str | None, Part] = {
+    "many copies": [("A", 4.0, 1)] * 300,
+    "many groups": [(ward, cost, days) for ward in "ABCDEFG" for cost in (0.25, 4.0) for days in range(6)],
+    "twins but one": [("A", 1.0, 1)] * 40 + [("A", 1.25, 1)],
+    "no values": [(None, None, None)] * 9,
+    "odd values": [("A", value, 2**62) for value in (NAN, INF, -INF, -0.0, 0.0, 1e308, -1e308, 5e-324, None)],
+    "' OR 1=1 --": [("B'", 2.0, -(2**62)), ('B"', 2.0, 0), ("\\", 2.0, 1), ("B'", 2.0, -(2**62))],
+    "سِتر": [("Ж", -2.0, 5)] * 5 + [("ж", 5.0, 5)] * 5,
+    "one row": [("A", 3.0, 3)],
+}
+
+
+def arrow(people: dict[str | None, Part], *, backwards: bool = False) -> pa.Table:
+    rows = [(person, *row) for person, part in people.items() for row in part]
+    columns = list(zip(*(rows[::-1] if backwards else rows), strict=True)) or [()] * 4
+    return pa.table([pa.array(c, f.type) for c, f in zip(columns, SCHEMA, strict=True)], schema=SCHEMA)
+
+
+def in_memory(table: pa.Table, _: Path) -> DuckDB:
+    return DuckDB(ArrowRows(table))
+
+
+def in_parquet(table: pa.Table, path: Path) -> DuckDB:
+    pq.write_table(table, path)
+    return DuckDB(ParquetFile(path))
+
+
+def in_csv(table: pa.Table, path: Path) -> DuckDB:
+    pyarrow.csv.write_csv(table, path)
+    return DuckDB(CsvFile(path, CsvFormat(), tuple(KINDS.items())))
+
+
+SOURCES: dict[str, Callable[[pa.Table, Path], DuckDB]] = {
+    "ArrowRows": in_memory,
+    "ParquetFile": in_parquet,
+    "CsvFile": in_csv,
+}
+
+
+@pytest.fixture(params=SOURCES)
+def hold(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[pa.Table], Backend]:
+    """Puts rows where the source reads them; the path is always the same."""
+    return lambda table: SOURCES[request.param](table, tmp_path / "rows")
+
+
+def described(relation: Relation = Relation.ADD_REMOVE, *, known: bool = False, rows: bool = False) -> Table:
+    return describe(
+        "visits",
+        kinds=KINDS,
+        unit=Row() if rows else Person("id"),
+        relation=relation,
+        max_groups=None if rows else 2,
+        max_rows_per_group=None if rows else 3,
+        bounds={"cost": (-2, 5), "days": (-1, 9)},
+        granularity={"cost": 0.25},
+        keys={"ward": ["A", "B'", "\\", "Ж", None]} if known else {},
+    )
+
+
+def asked(question: str, **more: bool) -> Callable[[Relation], BoundedQuery]:
+    return lambda relation: bound(parse(question), described(relation, **more))
+
+
+def tallied(relation: Relation) -> Tally:
+    table = described(relation)
+    cost = Even(table.columns[2], Fraction(-1), Fraction(4), 5, Rule.DROP)
+    return Tally.of(table, Grid((cost, Categories(table.columns[1], ("A", "B'", "\\"), Rule.CELL))))
+
+
+READINGS: dict[str, Callable[[Relation], Reading]] = {
+    "count": asked("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"),
+    "sums": asked("SELECT ward, days, SUM(cost) AS s, COUNT(cost) AS n, COUNT(*) AS m FROM visits GROUP BY ward, days"),
+    "public keys": asked("SELECT ward, SUM(cost) AS s, SUM(days) AS d FROM visits GROUP BY ward", known=True),
+    "people": asked("SELECT ward, COUNT(DISTINCT id) AS p FROM visits WHERE cost > 0 OR days = 1 GROUP BY ward"),
+    "one group": asked("SELECT SUM(cost) AS s, COUNT(DISTINCT id) AS p FROM visits WHERE NOT ward LIKE 'B_'"),
+    "rows": asked("SELECT ward, SUM(cost) AS s, COUNT(*) AS n FROM visits GROUP BY ward", rows=True),
+    "tally": tallied,
+    "categories": lambda relation: Tally.of(described(relation), described(relation).columns[1]),
+    "sheet": lambda relation: sheet(
+        described(relation, known=True), axes(described(relation, known=True), columns=["ward", "cost"], bins=4)
+    ),
+    "numbers": lambda _: Numbers("cost", 7.5),
+}
+BOUNDED = [name for name in READINGS if name not in ("rows", "numbers")]
+"""Readings in which a person, not a row, is protected."""
+SALTS = (0, 12345, 2**63 - 1)
+
+Sums = Counter[tuple[Any, ...]]
+"""What was read, as integers by group (or cells) and column, so that parts can be added."""
+
+
+def summed(found: Any) -> Sums:
+    if isinstance(found, dict):
+        each = ((key, place, n) for key, row in found.items() for place, n in enumerate(_row(row)))
+        return Counter({(key, place): n for key, place, n in each if n})
+    return Counter((tuple(row), 0) for row in np.reshape(found, (len(found), -1)).tolist())
+
+
+def _row(row: Any) -> tuple[int, ...]:
+    return row if isinstance(row, tuple) else (row,)
+
+
+def plus(parts: Sequence[Sums]) -> dict[Any, int]:
+    total: Sums = Counter()
+    for part in parts:
+        total.update(part)
+    return {key: n for key, n in total.items() if n}
+
+
+def reaches(reading: Reading) -> list[tuple[int, int]]:
+    """The least and the most that a person adds to a group, for each column, by the caps of the tree."""
+    proved = tree(reading)
+    assert proved.caps.rows is not None
+    if isinstance(proved, Listing):
+        return [(0, proved.caps.rows)]
+    rows = proved.of if isinstance(proved.of, Rows) else proved.of.rows
+    found = []
+    for value in rows.values:
+        match value:
+            case Granules(_, to):
+                found.append((proved.caps.rows * min(to.lower, 0), proved.caps.rows * max(to.upper, 0)))
+            case EachRow() | HasValue():
+                found.append((0, proved.caps.rows))
+            case EachPerson():
+                found.append((0, 1))
+    return [*found, (0, 1)]
+
+
+# Nothing is missing
+
+
+def classes() -> list[type]:
+    modules = [import_module(f"sitr.backends.{found.name}") for found in pkgutil.iter_modules(sitr.backends.__path__)]
+    found = {value for module in modules for value in vars(module).values() if inspect.isclass(value)}
+    return [
+        each for each in found if each.__module__.startswith("sitr.backends") and not getattr(each, "_is_protocol", 0)
+    ]
+
+
+def has_members_of(each: type, protocol: type) -> bool:
+    return all(hasattr(each, name) for name in vars(protocol) if not name.startswith("_"))
+
+
+def test_no_source_and_no_backend_is_missing() -> None:
+    assert {each.__name__ for each in classes() if has_members_of(each, Source)} == set(SOURCES)
+    assert {each.__name__ for each in classes() if has_members_of(each, Backend)} == {"DuckDB"}
+
+
+def test_no_kind_of_reading_is_missing() -> None:
+    assert {type(make(Relation.ADD_REMOVE)) for make in READINGS.values()} == set(get_args(Reading))
+
+
+# The caps
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_no_person_exceeds_the_caps(hold: Callable[[pa.Table], Backend], name: str) -> None:
+    reading = READINGS[name](Relation.ADD_REMOVE)
+    caps, limits, reached = tree(reading).caps, reaches(reading), 0
+    assert caps.groups is not None
+    for person, part in PEOPLE.items():
+        own = summed(hold(arrow({person: part})).read(reading, salt=77))
+        if isinstance(tree(reading), Listing):
+            assert own.total() <= limits[0][1]
+            reached += own.total() == limits[0][1]
+            continue
+        assert len({key for key, _ in own}) <= caps.groups
+        for (_, place), n in own.items():
+            low, high = limits[place]
+            assert low <= n <= high, (person, place)
+            reached += n == high and place < len(limits) - 1
+    assert reached  # the caps are as small as they can be
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+@pytest.mark.parametrize("salt", SALTS)
+def test_the_reading_is_the_sum_over_people_in_any_order(
+    hold: Callable[[pa.Table], Backend], name: str, salt: int
+) -> None:
+    """No person's rows change what is kept of another, and rows without a person count nowhere."""
+    reading, ids = READINGS[name](Relation.ADD_REMOVE), list(PEOPLE)
+    halves = [{person: PEOPLE[person] for person in half} for half in (ids[::2], ids[1::2])]
+    parts = [summed(hold(arrow(dict(half))).read(reading, salt=salt)) for half in halves]
+    everybody = arrow({None: PEOPLE["many groups"], **PEOPLE}, backwards=True)
+    assert plus([summed(hold(everybody).read(reading, salt=salt))]) == plus(parts)
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_the_salt_decides_what_is_kept(name: str) -> None:
+    readings = [
+        summed(in_memory(arrow(dict(PEOPLE)), Path()).read(READINGS[name](Relation.ADD_REMOVE), salt=salt))
+        for salt in range(8)
+    ]
+    assert len({tuple(sorted(each.items(), key=repr)) for each in readings}) > 1
+
+
+# The distances that questions are charged for are those that the tree proves
+
+
+def distance_of(reading: Reading, place: int) -> Distance:
+    if isinstance(reading, BoundedQuery):
+        return stability(reading, reading.terms[place])
+    assert not isinstance(reading, Numbers)
+    return reading.distance()
+
+
+@pytest.mark.parametrize("relation", Relation)
+@pytest.mark.parametrize("name", [name for name in READINGS if name != "numbers"])
+def test_questions_and_trees_agree_on_the_distance(name: str, relation: Relation) -> None:
+    reading = READINGS[name](relation)
+    proved = tree(reading)
+    rows = proved.of if isinstance(proved.of, Rows) else proved.of.rows
+    cells = [key.cells for key in rows.keys]
+    most = None if None in cells or isinstance(proved, Listing) else math.prod(filter(None, cells))
+    assert proved.caps.groups is not None
+    for place in range(columns(reading)):
+        low, high = reaches(reading)[place + first(reading)]
+        expected = bounded(low=low, high=high, groups=proved.caps.groups, cells=most, relation=relation)
+        assert distance_of(reading, place) == expected
+
+
+def columns(reading: Reading) -> int:
+    """How many columns a question measures; the number of people, the last one, is measured by some."""
+    return len(reading.terms) if isinstance(reading, BoundedQuery) else 1
+
+
+def first(reading: Reading) -> int:
+    """The first column that is measured: where categories are not listed, people are counted, not rows."""
+    return 1 if isinstance(reading, Tally) and reading.grid is None else 0
+
+
+def moved(one: Sums, other: Sums, place: int) -> Distance:
+    keys = [key for key in one.keys() | other.keys() if key[1] == place]
+    gaps = [abs(one[key] - other[key]) for key in keys]
+    return Distance(l1=sum(gaps), l2_squared=sum(gap**2 for gap in gaps), largest=max(gaps, default=0))
+
+
+def within(gap: Distance, limit: Distance) -> bool:
+    return gap.l1 <= limit.l1 and gap.l2_squared <= limit.l2_squared and gap.largest <= limit.largest
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_neighbors_are_no_farther_apart_than_the_distance(hold: Callable[[pa.Table], Backend], name: str) -> None:
+    rest: dict[str | None, Part] = {"one row": PEOPLE["one row"], "سِتر": PEOPLE["سِتر"]}
+    variants = [part for who, part in PEOPLE.items() if who not in rest]
+    reading = READINGS[name](Relation.ADD_REMOVE)
+    found = [summed(hold(arrow({**rest, "x": part})).read(reading, salt=9)) for part in variants]
+    without = summed(hold(arrow(rest)).read(reading, salt=9))
+    pairs = {
+        Relation.ADD_REMOVE: [(one, without) for one in found],
+        Relation.REPLACE_ONE: [(one, other) for one in found for other in found],
+    }
+    for relation, place in product(Relation, range(columns(reading))):
+        limit = distance_of(READINGS[name](relation), place)
+        for one, other in pairs[relation]:
+            assert within(moved(one, other, place + first(reading)), limit)
+
+
+# Errors
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_a_failure_has_one_text_and_quotes_nothing(
+    hold: Callable[[pa.Table], Backend], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = hold(arrow(dict(PEOPLE)))
+    monkeypatch.setattr("sitr.backends.duckdb.statement", lambda *_, **__: "SELECT CAST('patient 4711' AS INTEGER)")
+    check_failure(lambda: backend.read(READINGS[name](Relation.ADD_REMOVE), salt=1))
+
+
+@pytest.mark.parametrize("name", READINGS)
+@pytest.mark.parametrize("damage", [b"PAR1 patient 4711 PAR1", None])
+@pytest.mark.parametrize("source", [name for name in SOURCES if name != "ArrowRows"])
+def test_a_lost_file_is_the_same_failure(name: str, damage: bytes | None, source: str, tmp_path: Path) -> None:
+    """A CSV file cannot be damaged: whatever stands in it can be read."""
+    backend = SOURCES[source](arrow(dict(PEOPLE)), tmp_path / "rows")
+    if damage is None:
+        (tmp_path / "rows").unlink()
+    elif source == "CsvFile":
+        return
+    else:
+        (tmp_path / "rows").write_bytes(damage)
+    check_failure(lambda: backend.read(READINGS[name](Relation.ADD_REMOVE), salt=1))
+
+
+def check_failure(read: Callable[[], Any]) -> None:
+    with pytest.raises(BackendFailure) as failure:
+        read()
+    assert str(failure.value) == (
+        "The data could not be read; the reason is withheld because it could quote the data. "
+        "Check the data set itself; the charge stands, because the data were touched."
+    )
+    assert failure.value.__cause__ is None
+    assert failure.value.__context__ is None  # an error that is only suppressed can still be reached
+
+
+# What is wrong is caught
+
+
+def test_a_tree_without_caps_cannot_be_built() -> None:
+    ward = Key(Column("ward", Kind.TEXT))
+    rows = Rows("id", (ward,), (EachRow(),))
+    for wrong in (rows, FewRows(rows, 3)):
+        for node in (Totals, Listing):
+            with pytest.raises(QuestionError, match="does not limit"):
+                node(wrong)
+    with pytest.raises(QuestionError, match="does not limit"):
+        Totals(replace(rows, keys=()))
+    assert Totals(FewRows(FewGroups(rows, 2), 3)).caps == Listing(FewRows(FewGroups(rows, 2), 3)).caps
+    public = Key(Column("ward", Kind.TEXT, keys=("A", None)))
+    assert Totals(FewRows(replace(rows, keys=(public, public)), 3)).caps.groups == 4
+    assert Totals(FewRows(FewGroups(replace(rows, keys=(public, public)), 3), 3)).caps.groups == 3
+    cells = CellNumber(Grid((Even(Column("x", Kind.REAL), Fraction(0), Fraction(1), 5),)))
+    assert Totals(FewRows(replace(rows, keys=(cells,)), 3)).caps.groups == 6
+    assert Totals(replace(rows, person=None)).caps.groups == 1
+
+
+class ForgetsThePerson(DuckDBDialect):
+    """Chooses among everybody's rows."""
+
+    def lowest(self, most: int, *, source: str, of: Sequence[str], by: str) -> str:  # noqa: ARG002
+        return f"SELECT * FROM {source} QUALIFY count(*) OVER (ORDER BY {by}) <= {9 * most}"
+
+
+class ForgetsTheCap(DuckDBDialect):
+    def lowest(self, most: int, *, source: str, of: Sequence[str], by: str) -> str:
+        return DuckDBDialect.lowest(self, most + 1, source=source, of=of, by=by)
+
+
+class ForgetsToClamp(DuckDBDialect):
+    def granules(self, expression: str, to: Quantised) -> str:
+        return DuckDBDialect.granules(self, expression, replace(to, lower=2 * to.lower, upper=2 * to.upper))
+
+
+@pytest.mark.parametrize(
+    ("twin", "check"),
+    [
+        (ForgetsThePerson(), lambda: test_the_reading_is_the_sum_over_people_in_any_order(memory, "sums", 0)),
+        (ForgetsThePerson(), lambda: test_the_reading_is_the_sum_over_people_in_any_order(memory, "sheet", 0)),
+        (ForgetsTheCap(), lambda: test_no_person_exceeds_the_caps(memory, "sums")),
+        (ForgetsTheCap(), lambda: test_no_person_exceeds_the_caps(memory, "tally")),
+        (ForgetsTheCap(), lambda: test_no_person_exceeds_the_caps(memory, "sheet")),
+        (
+            ForgetsTheCap(),
+            lambda: test_neighbors_are_no_farther_apart_than_the_distance(memory, "count"),
+        ),
+        (ForgetsToClamp(), lambda: test_no_person_exceeds_the_caps(memory, "public keys")),
+    ],
+)
+def test_a_broken_twin_is_caught(
+    twin: DuckDBDialect, check: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check()
+    monkeypatch.setattr("sitr.backends.duckdb.DUCKDB", twin)
+    with pytest.raises(AssertionError):
+        check()
+
+
+def memory(table: pa.Table) -> Backend:
+    return in_memory(table, Path())

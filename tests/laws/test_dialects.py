@@ -1,0 +1,484 @@
+"""What every expression of every dialect must satisfy on its own engine. A new dialect is one entry in `ENGINES`.
+
+Each member of `Dialect` has a class of tests here. All of them run the expression on rows, because a constant may be
+computed by another part of an engine than a column.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import pkgutil
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from importlib import import_module
+from itertools import pairwise
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+import sitr.backends
+from sitr.backends.dialect import Dialect
+from sitr.backends.duckdb_dialect import DUCKDB, DuckDBDialect
+from sitr.dataset.schema import Column, Kind, Quantised
+
+Run = Callable[[pa.Table, str], list[tuple[Any, ...]]]
+"""Runs a statement over `t`, the given rows, on the engine."""
+
+
+def on_duckdb(rows: pa.Table, sql: str) -> list[tuple[Any, ...]]:
+    with duckdb.connect(":memory:") as engine:
+        engine.register("t", rows)
+        return engine.execute(sql).fetchall()
+
+
+ENGINES: dict[str, tuple[Dialect, Run]] = {"duckdb": (DUCKDB, on_duckdb)}
+
+NAN, INF = math.nan, math.inf
+LEAST, MOST = -(2**63), 2**63 - 1
+TEXTS = [
+    "",
+    "'",
+    "''",
+    '"',
+    "\\",
+    "\\'",
+    "\\' OR 1=1 --",
+    "a\nb",
+    "%",
+    "_",
+    "سِتر",
+    "Ж",
+    "e\u0301",
+    "\U0001f512",
+    "x" * 9999,
+]
+REALS = [0.0, -0.0, 0.5, 1.5, 2.5, -0.5, -2.5, 5e-324, 1e308, -1e308, INF, -INF, NAN, None]
+
+
+class On:
+    """One dialect on its engine."""
+
+    def __init__(self, dialect: Dialect, run: Run) -> None:
+        self.say, self.run = dialect, run
+
+    def column(self, expression: str, values: pa.Array) -> list[Any]:
+        """The expression over a column "v", in the order of the rows."""
+        rows = pa.table({"n": pa.array(range(len(values))), "v": values})
+        return [found for (found, _) in self.run(rows, f"SELECT {expression} AS e, n FROM t ORDER BY n")]
+
+    def type_of(self, kind: pa.DataType) -> str:
+        """The engine's name for the type of a column."""
+        rows = pa.table({"v": pa.array([None], kind)})
+        return str(self.run(rows, "SELECT typeof(v) FROM t")[0][0])
+
+
+@pytest.fixture(params=ENGINES)
+def on(request: pytest.FixtureRequest) -> On:
+    return On(*ENGINES[request.param])
+
+
+def members() -> set[str]:
+    return {name for name, _ in inspect.getmembers(Dialect, inspect.isfunction) if not name.startswith("_")}
+
+
+def test_every_expression_has_tests_that_run_it() -> None:
+    for member in members():
+        tests = globals().get(f"Test{member.title().replace('_', '')}")
+        assert tests is not None, member
+        assert f".{member}(" in inspect.getsource(tests), member
+
+
+def test_no_dialect_is_missing() -> None:
+    modules = [import_module(f"sitr.backends.{found.name}") for found in pkgutil.iter_modules(sitr.backends.__path__)]
+    values = [value for module in modules for value in vars(module).values() if not inspect.isclass(value)]
+    found = {type(value).__name__ for value in values if isinstance(value, Dialect)}
+    assert found == {type(dialect).__name__ for dialect, _ in ENGINES.values()}
+    assert found
+
+
+class TestIdentifier:
+    @pytest.mark.parametrize("name", ["x", "a b", 'q"', '"', '";--', "select", "سِتر", "x'y", "\\", "a.b"])
+    def test_any_name_is_one_column(self, on: On, name: str) -> None:
+        rows = pa.table({name: [7], "other": [8]})
+        assert on.run(rows, f"SELECT {on.say.identifier(name)} FROM t") == [(7,)]
+
+
+class TestLiteral:
+    @pytest.mark.parametrize(
+        "value",
+        [
+            *(LEAST, LEAST + 1, -1, 0, MOST, True, False),
+            *(-1.5, float(LEAST), -5e-324, 1e308, 0.1, 1e-7),
+            *TEXTS,
+            *(date(1, 1, 1), date(9999, 12, 31), date(2024, 2, 29)),
+            *map(datetime.fromisoformat, ("0001-01-01", "2024-02-29T23:59:59.999999", "9999-12-31T23:59:59")),
+        ],
+    )
+    def test_it_is_its_value_and_type(self, on: On, value: Any) -> None:
+        found = on.column(on.say.literal(value), pa.array([1, 2]))
+        assert found == [value, value]
+        assert {type(each) for each in found} == {type(value)}
+
+    def test_negative_zero_keeps_its_sign(self, on: On) -> None:
+        assert math.copysign(1, on.column(on.say.literal(-0.0), pa.array([1]))[0]) == -1
+
+
+class TestText:
+    def test_text_stays_as_it_is(self, on: On) -> None:
+        values = [*TEXTS, None]
+        assert on.column(on.say.text("v"), pa.array(values)) == values
+        assert on.column(on.say.text("v"), pa.array(values).dictionary_encode()) == values
+
+    def test_different_values_have_different_texts(self, on: On) -> None:
+        values = [LEAST, -1, 0, 1, MOST]
+        assert on.column(on.say.text("v"), pa.array(values)) == list(map(str, values))
+
+
+def same_doubles(found: Sequence[Any], expected: Sequence[Any]) -> bool:
+    """Equal, and NaN where NaN is expected."""
+    return [repr(each) for each in found] == [repr(each) for each in expected]
+
+
+class TestNumber:
+    def test_doubles_stay_what_they_are(self, on: On) -> None:
+        assert same_doubles(on.column(on.say.number("v"), pa.array(REALS, pa.float64())), REALS)
+
+    @pytest.mark.parametrize(
+        ("values", "expected"),
+        [
+            (pa.array([LEAST, MOST, None]), [float(LEAST), float(MOST), None]),
+            (pa.array([2**64 - 1], pa.uint64()), [2.0**64]),
+            (pa.array([Decimal("1e30"), None], pa.decimal128(38, 2)), [1e30, None]),
+            (pa.array(["1.5", "x", "", None, "1e400", "nope'"]), [1.5, None, None, None, None, None]),
+        ],
+    )
+    def test_what_is_no_number_is_null(self, on: On, values: pa.Array, expected: list[Any]) -> None:
+        found = on.column(on.say.number("v"), values)
+        assert [None if each == INF else each for each in found] == expected
+
+
+class TestNumberOr:
+    def test_null_and_nan_are_replaced(self, on: On) -> None:
+        expected = [7.5 if each is None or each != each else each for each in REALS]
+        assert same_doubles(on.column(on.say.number_or("v", 7.5), pa.array(REALS, pa.float64())), expected)
+        assert on.column(on.say.number_or("v", -1.0), pa.array(["x", "2", None])) == [-1.0, 2.0, -1.0]
+
+
+class TestInteger:
+    @pytest.mark.parametrize("kind", [pa.int8(), pa.int32(), pa.int64(), pa.uint8(), pa.uint64()])
+    def test_it_compares_exactly(self, on: On, kind: pa.DataType) -> None:
+        ends = {8: (0, 127), 32: (-(2**31), 2**31 - 1), 64: (0, MOST)}[kind.bit_width]
+        values = pa.array([*ends, None, *([2**64 - 1] if kind == pa.uint64() else [])], kind)
+        expression = on.say.integer("v", on.type_of(kind))
+        for limit in (LEAST, ends[1] - 1, ends[1], MOST):
+            compared = on.column(f"{expression} > {on.say.literal(limit)}", values)
+            assert compared == [None if each is None else each > limit for each in values.to_pylist()]
+
+
+class TestMoment:
+    def test_moments_of_every_unit(self, on: On) -> None:
+        at = [datetime.fromisoformat("2024-01-01T23:59:59"), None]
+        for unit in ("s", "ms", "us", "ns"):
+            assert on.column(on.say.moment("v"), pa.array(at, pa.timestamp("us")).cast(pa.timestamp(unit))) == at
+
+    def test_moments_out_of_range_do_not_fail(self, on: On) -> None:
+        far = pa.array([MOST, LEAST + 1, 0], pa.int64()).cast(pa.timestamp("s"))
+        compared = on.column(f"{on.say.moment('v')} > {on.say.literal(datetime(2000, 1, 1))}", far)  # noqa: DTZ001
+        assert compared[2] is False
+        assert on.column(on.say.moment("v"), pa.array(["nonsense", None])) == [None, None]
+
+
+CENTS = Quantised(-200, 500, Fraction(1, 100))
+
+
+def granules(value: float | None, to: Quantised) -> int | None:
+    """Nearest, half away from zero, in exact arithmetic; the quotient of doubles is what is rounded."""
+    if value is None or value != value:
+        return None
+    low, high = float(to.lower * to.granularity), float(to.upper * to.granularity)
+    quotient = Fraction(min(max(value, low), high) / float(to.granularity))
+    rounded = math.floor(abs(quotient) + Fraction(1, 2)) * (-1 if quotient < 0 else 1)
+    return min(max(rounded, to.lower), to.upper)
+
+
+class TestGranules:
+    @pytest.mark.parametrize(
+        "to",
+        [
+            CENTS,
+            Quantised(-2, 3, Fraction(1)),
+            Quantised(0, 2**53, Fraction(1)),
+            Quantised(-(2**53), 2**53, Fraction(1, 3)),
+            Quantised(1, 7, Fraction(1, 10)),
+            Quantised(-5, -2, Fraction(2)),
+            Quantised(0, 10, Fraction(2) ** -1022),
+            Quantised(-1, 1, Fraction(10) ** 307),
+        ],
+    )
+    def test_clamped_and_rounded_as_by_hand(self, on: On, to: Quantised) -> None:
+        step = float(to.granularity)
+        values = [*REALS, *(each * step for each in (0.49, 0.5, 1.5, 2.5, -1.5, 2.999999)), 4.995, 5.0, 5.005, -2.0]
+        found = on.column(on.say.granules("v", to), pa.array(values, pa.float64()))
+        assert found == [granules(each, to) for each in values]
+        assert all(type(each) is int for each in found if each is not None)
+
+    def test_every_type_of_number(self, on: On) -> None:
+        for kind, values, expected in (
+            (pa.uint64(), [2**64 - 1, 3, None], [500, 300, None]),
+            (pa.int8(), [-128, 1], [-200, 100]),
+            (pa.float32(), [1.5, NAN, INF], [150, None, 500]),
+            (pa.decimal128(38, 2), [Decimal("1.25"), Decimal("-1e30")], [125, -200]),
+            (pa.string(), ["2", "two", ""], [200, None, None]),
+        ):
+            assert on.column(on.say.granules("v", CENTS), pa.array(values, kind)) == expected
+
+
+class TestKey:
+    @pytest.mark.parametrize(
+        ("kind", "values", "expected"),
+        [
+            (Kind.INTEGER, pa.array([LEAST, MOST, None]), [LEAST, MOST, None]),
+            (Kind.INTEGER, pa.array([2**64 - 1, 5], pa.uint64()), [None, 5]),
+            (Kind.INTEGER, pa.array([Decimal(10) ** 24, Decimal(5)], pa.decimal128(25, 0)), [None, 5]),
+            (Kind.BOOLEAN, pa.array([True, None, False]), [True, None, False]),
+            (Kind.TEXT, pa.array([*TEXTS, None]), [*TEXTS, None]),
+            (Kind.TEXT, pa.array(["b", None, "a"]).dictionary_encode(), ["b", None, "a"]),
+            (Kind.DATE, pa.array([0, 2**31 - 10, -(2**31) + 10, None], pa.int32()).cast(pa.date32()), None),
+        ],
+    )
+    def test_what_does_not_fit_is_null(self, on: On, kind: Kind, values: pa.Array, expected: list[Any] | None) -> None:
+        if expected is None:
+            expected = [date(1970, 1, 1), None, None, None]
+        assert on.column(on.say.key(Column("v", kind)), values) == expected
+
+
+class TestComparable:
+    @pytest.mark.parametrize(
+        ("values", "limits"),
+        [
+            (pa.array([LEAST, -1, 0, MOST, None]), [LEAST, 0, MOST, 0.5, -1e300]),
+            (pa.array([0, 2**64 - 1, None], pa.uint64()), [LEAST, 0, MOST]),
+            (pa.array([0, 2**32 - 1, None], pa.uint32()), [LEAST, 0, MOST]),
+            (pa.array([-128, 127, None], pa.int8()), [LEAST, 0, MOST]),
+            (pa.array([0.5, -INF, INF, None]), [0, 0.5, LEAST, MOST, 1e308]),
+            (pa.array([True, False, None]), [True, False]),
+            (pa.array(["a", "", "'", None]), ["a", "'", "\\"]),
+            (pa.array(["a", "", None]).dictionary_encode(), ["a", "b"]),
+            (pa.array([date(1, 1, 1), date(9999, 12, 31), None]), [date(2024, 2, 29), date(1, 1, 1)]),
+            (pa.array([datetime(2024, 1, 1), None], pa.timestamp("ms")), [datetime(2024, 1, 1)]),  # noqa: DTZ001
+        ],
+    )
+    def test_it_compares_with_the_literal(self, on: On, values: pa.Array, limits: list[Any]) -> None:
+        expression = [on.say.comparable("v", on.type_of(values.type), limit) for limit in limits]
+        plain = values.to_pylist()
+        for each, limit in zip(expression, limits, strict=True):
+            assert on.column(f"{each} = {on.say.literal(limit)}", values) == [
+                None if value is None else value == limit for value in plain
+            ]
+            assert on.column(f"{each} <= {on.say.literal(limit)}", values) == [
+                None if value is None else value <= limit for value in plain
+            ]
+
+
+class TestLike:
+    @pytest.mark.parametrize(
+        ("pattern", "matching"),
+        [
+            ("a%", {"ab", "a\\", "a", "a'b", "a%"}),
+            ("a_", {"ab", "a\\", "a%"}),
+            ("a\\", {"a\\"}),
+            ("a\\%", {"a\\"}),
+            ("a'b", {"a'b"}),
+            ("%سِ%", {"سِتر"}),
+            ("", {""}),
+            ("A", set()),
+        ],
+    )
+    def test_only_percent_and_underscore_are_special(self, on: On, pattern: str, matching: set[str]) -> None:
+        values = ["ab", "a\\", "a", "a'b", "a%", "سِتر", "", None]
+        found = on.column(on.say.like("v", pattern), pa.array(values))
+        assert {value for value, fits in zip(values, found, strict=True) if fits} == matching
+        assert found[-1] is None
+
+
+class TestSame:
+    def test_null_equals_null_only(self, on: On) -> None:
+        rows = pa.table({"a": pa.array([1, 1, None, None]), "b": pa.array([1, 2, None, 2])})
+        found = on.run(rows, f"SELECT {on.say.same('a', 'b')}, a, b FROM t")
+        assert {(a, b): bool(same) for same, a, b in found} == {
+            (1, 1): True, (1, 2): False, (None, None): True, (None, 2): False,
+        }  # fmt: skip
+
+
+class TestOrder:
+    def hashes(self, on: On, salt: int, columns: dict[str, pa.Array]) -> list[int]:
+        rows = pa.table({"n": range(len(next(iter(columns.values())))), **columns})
+        return [
+            each for each, _ in on.run(rows, f"SELECT {on.say.order(salt, list(columns))} AS e, n FROM t ORDER BY n")
+        ]
+
+    def test_equal_values_have_equal_hashes_in_any_company(self, on: On) -> None:
+        """Neither the other rows nor how they are held change the hash of a row."""
+        values = ["a", None, "b", "a", "", None]
+        plain = self.hashes(on, 3, {"u": pa.array(values)})
+        assert plain[0] == plain[3]
+        assert plain[1] == plain[5]
+        assert len(set(plain)) == 4
+        assert self.hashes(on, 3, {"u": pa.array(["zz", *reversed(values)])})[1:] == plain[::-1]
+        many = self.hashes(on, 3, {"u": pa.array(["a", None] * 5000)})
+        assert set(many) == {plain[0], plain[1]}
+
+    def test_null_is_a_value_in_its_place(self, on: On) -> None:
+        columns = {"u": pa.array(["a", None, "a", None]), "w": pa.array([None, "a", "a", None], pa.string())}
+        assert len(set(self.hashes(on, 3, columns))) == 4
+
+    @pytest.mark.parametrize("salt", [0, 1, 2**63 - 1])
+    def test_any_salt_is_taken_and_no_two_of_many_rows_collide(self, on: On, salt: int) -> None:
+        """64 bits: a collision among 50,000 rows has probability below 1e-10; 32 bits would give about 0.3 of them."""
+        assert len(set(self.hashes(on, salt, {"u": pa.array(range(50_000))}))) == 50_000
+
+    def test_each_salt_gives_each_person_an_order_of_their_own(self, on: On) -> None:
+        """Which of five groups comes first: each as often as the others, and independently for people and salts.
+
+        Binomial(4000, 1/5) is outside [630, 970] with probability below 1e-10.
+        """
+        people, groups = 4000, ["Emergency", "Surgery", "Cardiology", "Orthopaedics", "Oncology"]
+        columns = {"u": pa.array([p for p in range(people) for _ in groups]), "k": pa.array(groups * people)}
+        first = []
+        for salt in (1, 2, 2**62):
+            found = self.hashes(on, salt, columns)
+            own = [found[5 * p : 5 * p + 5] for p in range(people)]
+            first.append([min(range(5), key=hashes.__getitem__) for hashes in own])
+        for place in range(3):
+            assert all(630 <= count <= 970 for count in Counter(first[place]).values())
+            assert len(set(first[place])) == 5
+            same_people = sum(one == other for one, other in zip(first[place], first[place - 1], strict=True))
+            next_people = sum(one == other for one, other in pairwise(first[place]))
+            assert 630 <= same_people <= 970
+            assert 630 <= next_people <= 970
+
+
+class TestLowest:
+    ROWS = pa.table({"u": ["a"] * 5 + ["b"] * 2 + [None] * 3, "h": [5, 1, 3, 3, 9, 4, 4, 8, 7, 6]})
+
+    @pytest.mark.parametrize(
+        ("most", "kept"),
+        [
+            (1, {"a": [1], None: [6]}),
+            (2, {"a": [1], "b": [4, 4], None: [6, 7]}),
+            (3, {"a": [1, 3, 3], "b": [4, 4], None: [6, 7, 8]}),
+            (9, {"a": [1, 3, 3, 5, 9], "b": [4, 4], None: [6, 7, 8]}),
+        ],
+    )
+    def test_of_equal_ranks_at_the_border_none_is_kept(self, on: On, most: int, kept: dict[str | None, Any]) -> None:
+        found = on.run(self.ROWS, f"SELECT u, h FROM ({on.say.lowest(most, source='t', of=['u'], by='h')})")
+        assert Counter(found) == Counter((u, h) for u, hs in kept.items() for h in hs)
+
+
+class TestSemiJoin:
+    def test_rows_are_kept_once_each(self, on: On) -> None:
+        rows = pa.table({"u": ["a", "a", "b", None], "f": [1, 1, 0, 1]})
+        full = on.say.step("full_cells", "SELECT u FROM t WHERE f = 1", once=False)  # "a" is in it twice
+        joined = on.say.semi_join("t", "full_cells", on=on.say.same("r.u", "f.u"))
+        assert Counter(on.run(rows, f"WITH {full} SELECT r.u FROM {joined}")) == Counter([("a",), ("a",), (None,)])
+
+
+class TestStep:
+    @pytest.mark.parametrize("once", [True, False])
+    def test_a_step_can_be_read_twice(self, on: On, once: bool) -> None:
+        step = on.say.step("s", "SELECT v FROM t", once=once)
+        assert on.run(pa.table({"v": [1, 2]}), f"WITH {step} SELECT count(*) FROM s a, s b") == [(4,)]
+
+
+class TestTotal:
+    def test_no_sum_is_too_large(self, on: On) -> None:
+        rows = pa.table({"g": [0] * 5000 + [1] * 3, "v": [MOST] * 5000 + [LEAST] * 3})
+        own = f"SELECT g, {on.say.total('v')} AS s FROM t GROUP BY g"
+        assert dict(on.run(rows, own)) == {0: 5000 * MOST, 1: 3 * LEAST}
+        assert on.run(rows, f"SELECT {on.say.total('s')} FROM ({own})") == [(5000 * MOST + 3 * LEAST,)]
+
+    def test_no_rows_give_null(self, on: On) -> None:
+        assert on.run(pa.table({"v": pa.array([], pa.int64())}), f"SELECT {on.say.total('v')} FROM t") == [(None,)]
+
+
+# Dialects that are wrong in one expression are caught
+
+
+class HashedOnce(DuckDBDialect):
+    """The last column's hash is the same for all salts and people."""
+
+    def order(self, salt: int, names: Sequence[str]) -> str:
+        return f"hash({salt}::UBIGINT, {', '.join(names)})"
+
+
+class ForgetsTheSalt(DuckDBDialect):
+    def order(self, salt: int, names: Sequence[str]) -> str:  # noqa: ARG002
+        return f"hash(hash({', '.join(names)}))"
+
+
+class SkipsNull(DuckDBDialect):
+    """As another engine's hash does."""
+
+    def order(self, salt: int, names: Sequence[str]) -> str:
+        return f"hash(hash({salt}::UBIGINT, concat_ws(',', {', '.join(names)})))"
+
+
+class LetsTheOrderOfRowsDecide(DuckDBDialect):
+    def lowest(self, most: int, *, source: str, of: Sequence[str], by: str) -> str:
+        return (
+            f"SELECT * FROM {source} QUALIFY row_number() OVER (PARTITION BY {', '.join(of)} ORDER BY {by}) <= {most}"
+        )
+
+
+class TakesNullForTheLowerBound(DuckDBDialect):
+    def granules(self, expression: str, to: Quantised) -> str:
+        return f"least(greatest({DUCKDB.granules(expression, to)}, {to.lower}), {to.upper})"
+
+
+class RoundsHalfToEven(DuckDBDialect):
+    def granules(self, expression: str, to: Quantised) -> str:
+        written = re.sub(r"round\((.*)\)::BIGINT", r"round_even(\1, 0)::BIGINT", DUCKDB.granules(expression, to))
+        assert "round_even" in written
+        return written
+
+
+class DoublesNoQuotes(DuckDBDialect):
+    def literal(self, value: Any) -> str:
+        return f"'{value}'" if isinstance(value, str) else DuckDBDialect.literal(self, value)
+
+
+class SumsIn64Bits(DuckDBDialect):
+    def total(self, expression: str) -> str:
+        return f"sum({expression})::BIGINT"
+
+
+ANY = Quantised(-2, 3, Fraction(1))
+BROKEN: list[tuple[DuckDBDialect, Callable[[On], None]]] = [
+    (HashedOnce(), TestOrder().test_each_salt_gives_each_person_an_order_of_their_own),
+    (ForgetsTheSalt(), TestOrder().test_each_salt_gives_each_person_an_order_of_their_own),
+    (SkipsNull(), TestOrder().test_null_is_a_value_in_its_place),
+    (
+        LetsTheOrderOfRowsDecide(),
+        lambda on: TestLowest().test_of_equal_ranks_at_the_border_none_is_kept(
+            on, 2, {"a": [1], "b": [4, 4], None: [6, 7]}
+        ),
+    ),
+    (TakesNullForTheLowerBound(), lambda on: TestGranules().test_clamped_and_rounded_as_by_hand(on, ANY)),
+    (RoundsHalfToEven(), lambda on: TestGranules().test_clamped_and_rounded_as_by_hand(on, ANY)),
+    (DoublesNoQuotes(), lambda on: TestLiteral().test_it_is_its_value_and_type(on, "'")),
+    (SumsIn64Bits(), TestTotal().test_no_sum_is_too_large),
+]
+
+
+@pytest.mark.parametrize(("twin", "check"), BROKEN, ids=[type(twin).__name__ for twin, _ in BROKEN])
+def test_a_broken_twin_is_caught(twin: DuckDBDialect, check: Callable[[On], None]) -> None:
+    check(On(DUCKDB, on_duckdb))
+    with pytest.raises(duckdb.Error if isinstance(twin, DoublesNoQuotes | SumsIn64Bits) else AssertionError):
+        check(On(twin, on_duckdb))
