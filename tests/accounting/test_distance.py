@@ -14,6 +14,7 @@ from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.meaning import BROKEN, KEPT
 from sitr.flavors.profile import PrivacyProfile
+from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
@@ -25,8 +26,10 @@ from sitr.loss.loss import Loss
 from sitr.mechanisms.composed import Composed, Repeated
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.mechanisms.threshold import Threshold
 from sitr.numbers import Interval, exact
+from tests.oracles.losses import loss_of
 
 NOISE = Loss.of(GaussianLaw(1.0))
 EPSILON = GaussianDP(1.0).to_approximate(delta=1e-6).epsilon
@@ -68,7 +71,7 @@ def test_exact_sums_are_kept_to_the_last_digit():
     """0.1 ten times is 1, though the loss is only known to be at most 1 + 10⁻¹⁵."""
     assert distance(Repeated(Laplace(scale=10), 10), PureDP(1.0)).upper < 0.0
     assert distance(Repeated(Laplace(scale=10), 11), PureDP(1.0)).lower > 0.0
-    assert distance(Repeated(Laplace(scale=10), 10).loss(), PureDP(1.0)).upper >= 0.0
+    assert distance(loss_of(Repeated(Laplace(scale=10), 10)), PureDP(1.0)).upper >= 0.0
 
 
 def test_orders_of_a_table():
@@ -85,18 +88,24 @@ def test_a_mechanism_is_compared_by_its_loss():
 
 @pytest.mark.parametrize("size", [2.0, 0.5])
 def test_a_loss_is_compared_with_every_flavor(size):
-    half = [ZeroConcentratedDP(0.5 * size), GaussianDP(size), ConcentratedDP(0.5 * size, size)]
+    half: list[Promise] = [ZeroConcentratedDP(0.5 * size), GaussianDP(size), ConcentratedDP(0.5 * size, size)]
     for target in half:
         found = distance(NOISE, target)
         assert found.lower <= -math.log(size) <= found.upper
         assert found.width < 1e-2
 
 
-def test_without_a_loss_the_promise_decides():
+def test_a_loss_that_is_a_bound_decides_with_the_promise():
     threshold = Threshold(noise=Laplace(scale=2, sensitivity=2), groups=2, least=30)
-    assert distance(threshold, ApproximateDP(1.0, 1e-6)) == KEPT
+    assert distance(threshold, ApproximateDP(1.0, 1e-6)).upper < 0.0
+    assert distance(threshold, threshold.promise()).upper < 0.0  # equal: the promise covers it, floats do not
     assert distance(threshold, ApproximateDP(1.0, 1e-7)) == BROKEN
-    assert "delta=6.27" in standing_out(threshold, ApproximateDP(1.0, 1e-7))
+    assert "infinite with probability 6.28e-07" in standing_out(threshold, ApproximateDP(1.0, 1e-7))
+
+
+def test_without_a_loss_the_promise_decides():
+    noise = SparseHistogram(3, 50, Laplace(scale=4, sensitivity=2))
+    assert distance(noise, PureDP(1.0)) == BROKEN
 
 
 def test_the_part_that_forbids_a_target_is_named():

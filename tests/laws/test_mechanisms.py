@@ -23,7 +23,6 @@ from scipy.stats import chi2
 
 import sitr.learn
 import sitr.mechanisms
-from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
@@ -33,6 +32,7 @@ from sitr.mechanisms.composed import Composed, Repeated
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.mechanism import bounding
 from sitr.mechanisms.noisy_max import NoisyMax
 from sitr.mechanisms.partition import PartitionSelection
 from sitr.mechanisms.permute_and_flip import PermuteAndFlip
@@ -59,7 +59,7 @@ Pair = list[tuple[arb, arb]]
 
 
 class Knows(Enum):
-    """What `loss()` is: an error, a bound on what every pair of tables loses, or what the worst of them does."""
+    """What `loss()` is: None, a bound on the loss of every pair of tables, or the loss of the worst pair."""
 
     NOTHING = 0
     BOUND = 1
@@ -409,6 +409,7 @@ MECHANISMS = {
             st.integers(3, 20),
         ),
         worst=threshold,
+        loss=Knows.BOUND,
         attained=("delta",),
         fitting=lambda price, moved: Threshold.fitting(price, sensitivity=moved, groups=min(moved, 50)),
         prices=st.builds(ApproximateDP, st.floats(1e-9, 100), st.floats(1e-30, 0.9)),
@@ -432,6 +433,7 @@ MECHANISMS = {
     "PermuteAndFlip": Case(
         any=st.builds(PermuteAndFlip, prices, shifts, yes_or_no),
         worst=overtaking,
+        loss=Knows.BOUND,
         attained=("epsilon",),
         example=PermuteAndFlip(1),
         draw=lambda mechanism, coins: mechanism.release([0, 1], coins=coins),
@@ -439,6 +441,7 @@ MECHANISMS = {
     "NoisyMax": Case(
         any=st.builds(NoisyMax, prices, shifts, yes_or_no),
         worst=overtaking,
+        loss=Knows.BOUND,
         attained=("epsilon",),
         example=NoisyMax(1),
         draw=lambda mechanism, coins: mechanism.release([0, 1], coins=coins),
@@ -446,6 +449,7 @@ MECHANISMS = {
     "SparseVector": Case(
         any=st.builds(SparseVector, st.sampled_from([1, 2, 4]), st.integers(1, 2), st.just(1)),
         worst=sparse,
+        loss=Knows.BOUND,
         example=SparseVector(4),
         drawn=partial(sparse, calm=2),
         draw=lambda mechanism, coins: {(True,): 0, (False, True): 0, (False, False, True): 1}.get(
@@ -492,6 +496,7 @@ MECHANISMS = {
     "Spherical": Case(
         any=st.builds(Spherical, scales, shifts),
         worst=spherical,
+        loss=Knows.BOUND,
         attained=("epsilon",),
         fitting=lambda price, moved: Spherical.fitting(price, sensitivity=moved),
         prices=st.builds(PureDP, sizes),
@@ -504,6 +509,7 @@ MECHANISMS = {
             | st.builds(ApproximateDP, st.floats(0.5, 4), st.sampled_from([1e-6, 1e-3, 0.1])),
         ),
         worst=smoothed,
+        loss=Knows.BOUND,
         example=SmoothNoise.fitting(PureDP(1.0), sensitivity=LITTLE),
     ),
     "ProposeTestRelease": Case(
@@ -515,6 +521,7 @@ MECHANISMS = {
             st.sampled_from([1e-9, 1e-3, 0.2]),
         ),
         worst=proposed,
+        loss=Knows.BOUND,
         attained=("delta",),
         example=ProposeTestRelease.fitting(ApproximateDP(1.0, 0.2), sensitivity=far_apart(9)),
         drawn=proposed_halves,
@@ -557,6 +564,7 @@ MECHANISMS = {
             scales,
         ),
         worst=refined,
+        loss=Knows.BOUND,
         example=RefinedSparseVector(SparseVector(4), 1),
         drawn=refined_signs,
         draw=lambda mechanism, coins: (
@@ -646,10 +654,49 @@ def test_the_loss_is_that_of_the_pair_or_bounds_it(case, data):
             assert case.loss is Knows.BOUND or not truth < ball(found.lower) - ball(2) ** -200
 
 
-@those(lambda case: case.loss is Knows.NOTHING)
-def test_where_the_loss_is_not_known_an_error_says_so(case):
-    with pytest.raises(InvalidPromise, match=r"Use promise\(\)"):
-        case.example.loss()
+@every_mechanism
+@settings(max_examples=10)
+@given(drawn)
+def test_only_a_random_promise_has_no_loss_and_a_bound_says_so(case, data):
+    mechanism = data.draw(case.any)
+    loss = mechanism.loss()
+    assert (loss is None) == (case.loss is Knows.NOTHING) == isinstance(mechanism.promise(), RandomDP)
+    assert loss is None or loss.bound == (case.loss is Knows.BOUND) == ("bound=True" in repr(loss))
+    for whole in (Composed((mechanism, Response(1))), Repeated(mechanism, 3)):
+        total = whole.loss()
+        assert (total is None) == (loss is None)
+        assert total is None or total.bound == loss.bound
+
+
+@those(lambda case: case.loss is not Knows.NOTHING)
+@settings(max_examples=10)
+@given(drawn)
+def test_the_loss_implies_the_promise(case, data):
+    mechanism = data.draw(case.any)
+    loss, promise = mechanism.loss(), mechanism.promise()
+    match promise:
+        case PureDP(epsilon):
+            assert loss.max() <= epsilon * (1 + 1e-12)
+        case ApproximateDP(epsilon, delta):
+            assert loss.delta(epsilon=epsilon * (1 + 1e-11)).upper <= delta * (1 + 1e-9)
+        case ZeroConcentratedDP(rho):
+            assert all(loss.renyi(order=order).upper <= rho * order * (1 + 1e-3) for order in (1.5, 4.0, 32.0))
+        case other:
+            raise AssertionError(other)
+
+
+@those(lambda case: case.loss is Knows.BOUND and "epsilon" in case.attained)
+@settings(max_examples=10)
+@given(drawn)
+def test_a_slightly_smaller_response_would_not_bound_the_pair(case, data):
+    mechanism = data.draw(case.any)
+    epsilon = mechanism.promise().epsilon
+    broken = bounding(PureDP(epsilon * 0.99))
+    with ctx.workprec(300):
+        truth = sum(
+            ((p - ball(epsilon * 0.995).exp() * q).nonnegative_part() for p, q in case.worst(mechanism)), arb(0)
+        )
+        assert truth > ball(broken.delta(epsilon=epsilon * 0.995).upper)
 
 
 @those(lambda case: case.draw)

@@ -15,6 +15,7 @@ from sitr.loss.real import gaussian, laplace
 from sitr.loss.sampling import sampled
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.subsampled import Subsampled
+from tests.oracles.losses import loss_of
 
 
 @pytest.mark.parametrize(("sigma", "sensitivity"), [(0.8, 1), (2, 3), (Fraction(1, 3), 0.1)])
@@ -55,7 +56,7 @@ def test_a_step_of_training_is_not_integer_noise():
     assert exposed(real.lower * 0.999) > delta > exposed(real.upper * 1.001)
     assert 0.482 < real.lower < real.upper < 0.484
     assert Training(examples=100, batch=1, epochs=0.01, sigma=sigma).loss().epsilon(delta=delta) == real
-    whole = Subsampled(Gaussian(sigma=sigma), rate=q).loss().epsilon(delta=delta)
+    whole = loss_of(Subsampled(Gaussian(sigma=sigma), rate=q)).epsilon(delta=delta)
     assert 0.386 < whole.lower < whole.upper < 0.387
 
 

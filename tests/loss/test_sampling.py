@@ -35,7 +35,7 @@ def test_a_sample_of_a_sample_is_a_smaller_one(sampling, law):
 
 
 def test_losses_of_different_neighbours_are_not_sampled_together():
-    with pytest.raises(InvalidPromise, match="same neighbours"):
+    with pytest.raises(InvalidPromise, match="Draw both in the same way"):
         sampled(sampled(LOSS, rate=0.5), rate=0.5, sampling=Sampling.SUBSET)
 
 

@@ -6,9 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sitr.errors import InvalidPromise
 from sitr.flavors.pure import PureDP
-from sitr.mechanisms.choice import rational_scores, steepness, unknown_loss, whole, whole_scores
+from sitr.mechanisms.choice import rational_scores, steepness, whole, whole_scores
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.noisy_max import NoisyMax
 from sitr.mechanisms.permute_and_flip import PermuteAndFlip
@@ -84,9 +83,3 @@ def test_flags_are_booleans(choice):
 def test_numpy_integers_are_whole_and_booleans_of_numpy_are_not():
     assert whole(np.uint64(3))
     assert not whole(np.bool_(True))
-
-
-def test_an_unknown_loss_says_what_to_do():
-    error = unknown_loss("M", reason="which is new")
-    assert isinstance(error, InvalidPromise)
-    assert "promise()" in str(error)

@@ -27,6 +27,7 @@ from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 from sitr.numbers import exact, upward
+from tests.oracles.losses import loss_of
 
 LAPLACE, GAUSSIAN = Laplace(scale=10, sensitivity=3), Gaussian(sigma=4, sensitivity=2, single=True)
 THRESHOLD = Threshold(noise=Laplace(scale=2, sensitivity=2), groups=2, least=30)
@@ -55,7 +56,7 @@ def test_parts_are_not_used_up():
     whole = Composed(LAPLACE for _ in range(2))  # type: ignore[arg-type]
     for _ in range(2):
         assert whole.promise() == PureDP(0.6)
-        assert whole.loss().laws[0][1] == 2
+        assert loss_of(whole).laws[0][1] == 2
 
 
 def test_composition_of_nothing():

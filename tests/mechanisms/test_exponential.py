@@ -17,6 +17,7 @@ from sitr.mechanisms.composed import Repeated
 from sitr.mechanisms.exponential import Exponential
 from sitr.noise.coins import TestCoins
 from sitr.numbers import ball, exact
+from tests.oracles.losses import loss_of
 
 BITS = 300
 
@@ -87,7 +88,7 @@ def test_the_loss_is_that_of_some_pair():
 def test_losses_compose_better_than_promises():
     many = Repeated(Exponential(epsilon=0.1), 50)
     assert many.promise() == PureDP(5.0)
-    assert many.loss().epsilon(delta=1e-6).upper < 2.2
+    assert loss_of(many).epsilon(delta=1e-6).upper < 2.2
 
 
 # The release

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss import gaussian
 from sitr.mechanisms.gaussian import Gaussian, classical_sigma
 from sitr.neighbors.distance import Distance
 from sitr.noise.coins import TestCoins
@@ -264,11 +265,36 @@ def test_four_numbers_lose_more_than_one_of_the_same_length():
     assert one.loss().delta(epsilon=8).upper < 0.108
 
 
-def test_so_the_loss_of_a_vector_is_not_told():
-    with pytest.raises(InvalidPromise, match=r"single=True if one number .* or use promise\(\)"):
-        Gaussian(sigma=0.5, sensitivity=2).loss()
-    with pytest.raises(InvalidPromise, match="not of a vector"):
-        Gaussian(sigma=0.5, sensitivity=Distance(l1=0, l2_squared=2, largest=0).l2).loss()
+@pytest.mark.parametrize("sigma", [Fraction(1, 2), Fraction(1), Fraction(2), Fraction(5)])
+@pytest.mark.parametrize("move", [(2,), (1, 1, 1, 1), (1, 1), (2, 1), (-2, 2, 1)])
+def test_the_loss_of_a_vector_bounds_every_way_it_can_move(sigma, move):
+    mechanism = Gaussian(sigma=sigma, sensitivity=Distance(l1=0, l2_squared=sum(m * m for m in move), largest=0).l2)
+    assert mechanism.loss().bound
+    assert known(mechanism, move, [0, 1, 2, 4, 8])
+
+
+def test_without_its_slip_the_loss_of_a_vector_would_be_too_small():
+    """Broken: real Gaussian noise with the same σ."""
+    with ctx.workprec(BITS):
+        true = vector_stick(Fraction(1, 2), (1, 1, 1, 1), Fraction(6))
+        assert true > ball(gaussian(sigma=0.5, sensitivity=2).delta(epsilon=6).upper)
+
+
+@pytest.mark.parametrize(("sigma", "lost"), [(10, 0.03), (40, 0.002), (1000, 1e-5)])
+def test_the_loss_of_a_vector_is_nearly_that_of_real_noise(sigma, lost):
+    """Of one number on a fine grid, real noise is as good as exact."""
+    found = Gaussian(sigma=sigma, sensitivity=sigma).loss().epsilon(delta=1e-6)
+    real = gaussian(sigma=1).epsilon(delta=1e-6)
+    assert real.lower < found.upper < real.upper * (1 + lost)
+    assert found.upper < Gaussian(sigma=sigma, sensitivity=sigma).promise().to_approximate(delta=1e-6).epsilon
+
+
+def test_noise_that_is_nearly_nothing_hides_nothing():
+    assert Gaussian(sigma=Fraction(1, 10), sensitivity=2).loss().infinite_mass() == 1.0
+
+
+def test_sums_that_are_out_of_reach_are_bounded_as_a_vector():
+    assert Gaussian(sigma=10**12, sensitivity=10**12, single=True).loss().bound
 
 
 @pytest.mark.parametrize("sigma", [Fraction(1, 2), Fraction(3, 2)])

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from sitr.errors import InvalidPromise
 from sitr.flavors.pure import PureDP
+from sitr.mechanisms.exponential import Exponential
+from sitr.mechanisms.mechanism import bounding
 from sitr.mechanisms.noisy_max import Noise, NoisyMax
 from sitr.noise.coins import TestCoins
 from sitr.noise.geometric import geometric
@@ -256,9 +257,14 @@ def test_geometric_noise_errs_less():
 # Refusals
 
 
-def test_the_loss_is_not_claimed():
-    with pytest.raises(InvalidPromise, match="only the largest loss is known"):
-        NoisyMax(1).loss()
+def test_the_loss_is_the_response_of_the_promise_and_bounded_range_would_be_too_small():
+    mechanism = NoisyMax(1)
+    assert mechanism.loss() == bounding(PureDP(1.0))
+    # A candidate that is one behind falls back by two: it wins with e^(−1/2)/2, and then with e^(−3/2)/2.
+    p, q = math.exp(-0.5) / 2, math.exp(-1.5) / 2
+    stick = p - math.exp(0.9) * q
+    assert stick > Exponential(1).loss().delta(epsilon=0.9).upper
+    assert stick < mechanism.loss().delta(epsilon=0.9).lower
 
 
 @pytest.mark.parametrize("number", [0, -1, math.nan, math.inf, None, "ten", True])

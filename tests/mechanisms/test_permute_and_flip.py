@@ -12,9 +12,9 @@ import pytest
 from flint import arb, ctx
 from scipy.stats import binom
 
-from sitr.errors import InvalidPromise
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms.exponential import Exponential
+from sitr.mechanisms.mechanism import bounding
 from sitr.mechanisms.permute_and_flip import PermuteAndFlip
 from sitr.noise.bernoulli import bernoulli_exponential
 from sitr.noise.coins import TestCoins
@@ -214,9 +214,14 @@ def test_the_best_is_taken_where_others_are_hopeless():
 # Refusals
 
 
-def test_the_loss_is_not_claimed():
-    with pytest.raises(InvalidPromise, match="only the largest loss is known"):
-        PermuteAndFlip(1).loss()
+def test_the_loss_is_the_response_of_the_promise_and_bounded_range_would_be_too_small():
+    mechanism = PermuteAndFlip(1)
+    assert mechanism.loss() == bounding(PureDP(1.0))
+    # A candidate that is one behind falls back by two: it wins with e^(−1/2)/2, and then with e^(−3/2)/2.
+    p, q = math.exp(-0.5) / 2, math.exp(-1.5) / 2
+    stick = p - math.exp(0.9) * q
+    assert stick > Exponential(1).loss().delta(epsilon=0.9).upper
+    assert stick < mechanism.loss().delta(epsilon=0.9).lower
 
 
 @pytest.mark.parametrize("number", [0, -1, math.nan, math.inf, None, "ten", True])

@@ -16,6 +16,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.mechanisms.dilation import laplace_delta, laplace_dilation
+from sitr.mechanisms.mechanism import Mechanism
 from sitr.mechanisms.random_noise import RandomNoise, _chosen
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
@@ -391,7 +392,7 @@ def test_bad_values_are_refused(values):
         fitted().error(values)
 
 
-def test_the_loss_is_not_known():
-    with pytest.raises(InvalidPromise, match="depends on the data"):
-        fitted().loss()
+def test_a_random_promise_has_no_loss():
+    noise: Mechanism = fitted()
+    assert noise.loss() is None
     assert RandomNoise.relation is Relation.REPLACE_ONE

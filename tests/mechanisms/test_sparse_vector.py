@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from sitr.errors import BudgetExceeded, InvalidPromise
+from sitr.errors import BudgetExceeded
 from sitr.flavors.pure import PureDP
+from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.mechanism import bounding
 from sitr.mechanisms.sparse_vector import RefinedSparseVector, SparseVector
 from sitr.noise.coins import TestCoins
 from sitr.noise.laplace import discrete_laplace
@@ -306,8 +308,8 @@ def test_threads_share_the_answers():
 def test_a_refined_value_costs_its_own_noise():
     refined = RefinedSparseVector(SparseVector(Fraction(1, 2), sensitivity=3, answers=4), scale=20)
     assert refined.promise() == PureDP(0.5 + 4 * 3 / 20)
-    with pytest.raises(InvalidPromise, match="how many values"):
-        refined.loss()
+    assert refined.loss() == refined.search.loss() + Laplace(20, 3).loss() * 4
+    assert refined.loss().max() == pytest.approx(refined.promise().epsilon, rel=1e-12)
     with pytest.raises(ValueError, match="scale of RefinedSparseVector to be a finite number above 0"):
         RefinedSparseVector(SparseVector(1), scale=0)
 
@@ -368,8 +370,7 @@ def test_other_bad_things_are_refused():
         SparseVector(1, answers=0)
     with pytest.raises(ValueError, match="monotone"):
         SparseVector(1, monotone=None)  # type: ignore[arg-type]
-    with pytest.raises(InvalidPromise, match="how many values"):
-        SparseVector(1).loss()
+    assert SparseVector(1).loss() == bounding(PureDP(1.0))
     with pytest.raises(ValueError, match="values"):
         SparseVector(1).error(values=0)
 

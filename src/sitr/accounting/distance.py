@@ -15,7 +15,7 @@ from sitr.mechanisms.mechanism import Mechanism
 from sitr.numbers import Interval
 
 NEAR = 1e-9
-"""So close to a target, or where a loss has no bound, the exact sums of promises may prove what losses do not."""
+"""This close to a target, exact sums of promises may prove what floats do not."""
 
 
 def distance(subject: Mechanism | Loss, target: Promise, *, relative: float = RELATIVE) -> Interval:
@@ -39,7 +39,9 @@ def distance(subject: Mechanism | Loss, target: Promise, *, relative: float = RE
     if loss is None:
         return KEPT if subject.promise().covers(target) else BROKEN  # type: ignore[union-attr]
     found = target.excess(loss, relative=relative)
-    if not isinstance(subject, Loss) and (0.0 <= found.upper < NEAR or found.upper == math.inf):
+    # A loss that is a bound, or infinite, or at the target itself, may say less than the promise.
+    unsure = found.upper >= 0.0 and (loss.bound or not NEAR <= found.upper < math.inf)
+    if unsure and not isinstance(subject, Loss):
         with suppress(IncompatiblePromises):
             if subject.promise().covers(target):
                 least = -math.ulp(0.0)
@@ -69,13 +71,8 @@ def standing_out(subject: Mechanism | Loss, target: Promise) -> str:
 
 
 def known_loss(subject: Mechanism | Loss) -> Loss | None:
-    """The loss, if it is known."""
-    if isinstance(subject, Loss):
-        return subject
-    try:
-        return subject.loss()
-    except InvalidPromise:
-        return None
+    """The loss, if there is one."""
+    return subject if isinstance(subject, Loss) else subject.loss()
 
 
 def _alone(names: list[str], one: str, several: str) -> str:

@@ -36,7 +36,7 @@ WIDE = 1e-2
 """The default relative width of τ² and ρ, which are suprema over all moments and take longer to prove."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Loss:
     """L = ln P(z)/Q(z) for the answers z to two neighbouring data sets, as the sum of independent parts.
 
@@ -49,18 +49,31 @@ class Loss:
     """
 
     laws: Laws
+    bound: bool = False
+    """Whether the laws only dominate the true loss: upper ends then hold for it, lower ends only for these laws."""
+
+    def __repr__(self) -> str:
+        return f"Loss(laws={self.laws!r}{', bound=True' if self.bound else ''})"
 
     @classmethod
-    def of(cls, law: Law, times: int = 1) -> Loss:
-        """The sum of `times` independent losses with this law."""
-        return cls.compose((cls(((law, times),)),))
+    def of(cls, law: Law, times: int = 1, *, bound: bool = False) -> Loss:
+        """The sum of `times` independent losses with this law.
+
+        >>> Loss.of(GaussianLaw(1.0), bound=True)
+        Loss(laws=((GaussianLaw(mu=1.0), 1),), bound=True)
+        """
+        return cls.compose((cls(((law, times),), bound),))
 
     @classmethod
     def compose(cls, parts: Iterable[Loss]) -> Loss:
-        """The sum of losses. Equal laws are counted; all Gaussians become one Gaussian, exactly: μ² adds."""
+        """The sum of losses. Equal laws are counted; all Gaussians become one Gaussian, exactly: μ² adds.
+
+        The sum is a bound if one of its parts is.
+        """
         counted: dict[Law, int] = {}
-        variance = Fraction(0)
+        variance, bound = Fraction(0), False
         for part in parts:
+            bound = bound or part.bound
             for law, times in part.laws:
                 _check_times(times)
                 if isinstance(law, GaussianLaw):
@@ -69,14 +82,14 @@ class Loss:
                     counted[law] = counted.get(law, 0) + times
         if variance:
             counted[GaussianLaw(float(square_root_upward(variance)))] = 1
-        return cls(tuple(counted.items()))
+        return cls(tuple(counted.items()), bound)
 
     def __add__(self, other: Loss) -> Loss:
         return Loss.compose((self, other))
 
     def __mul__(self, times: int) -> Loss:
         _check_times(times)
-        return Loss.compose([Loss(tuple((law, many * times) for law, many in self.laws))])
+        return Loss.compose([Loss(tuple((law, many * times) for law, many in self.laws), self.bound)])
 
     def epsilon(self, *, delta: Number, relative: float = RELATIVE) -> Interval:
         """The least ε ≥ 0 with δ(ε) ≤ δ; infinite if P(L = +∞) > δ.

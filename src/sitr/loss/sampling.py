@@ -6,7 +6,9 @@ from enum import Enum
 from fractions import Fraction
 
 from sitr.errors import InvalidPromise
+from sitr.loss.forms.finite import FiniteLaw
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
+from sitr.loss.law import Law
 from sitr.loss.loss import Loss
 from sitr.numbers import Number, exact, float_above
 
@@ -34,27 +36,49 @@ def sampled(loss: Loss, *, rate: Number, sampling: Sampling = Sampling.POISSON) 
     """
     part = share(rate)
     if part == 0 or not loss.laws:
-        return Loss(())
+        return Loss((), loss.bound)
     if part == 1:
         return loss
-    law, times = loss.laws[0]
-    others = loss.laws[1:]
-    if others or times > 1:
+    if not one_release(loss, sampling=sampling):
         raise InvalidPromise(
-            wanted="The loss through a sample is known for one release per sample only.",
-            given=f"{times + sum(many for _, many in others)} releases on the same sample were given.",
+            wanted="the loss of one release per sample",
+            given=f"{sum(times for _, times in loss.laws)} releases on the same sample",
             do="Draw a new sample for each: Repeated(Subsampled(mechanism, rate), times), not the other way round.",
         )
+    proper, slips = _split(loss, sampling)
     kind, other = (PoissonLaw, SubsetLaw) if sampling is Sampling.POISSON else (SubsetLaw, PoissonLaw)
-    if isinstance(law, other):
-        raise InvalidPromise(
-            wanted="Both samples must be drawn for the same neighbours.",
-            given="One is drawn for tables that add or remove a person, the other for tables that replace one.",
-            do="Draw both in the same way.",
-        )
-    if isinstance(law, kind):  # a sample of a sample is a smaller sample
-        return Loss.of(kind(law.inner, float_above(part * Fraction(law.rate))))
-    return Loss.of(kind(law, float_above(part)))
+    found = []
+    for law, _ in proper:
+        if isinstance(law, other):
+            raise InvalidPromise(
+                given="One sample is for tables that add or remove a person, the other for tables that replace one.",
+                do="Draw both in the same way.",
+            )
+        # A sample of a sample is a smaller sample.
+        inner, rest = (law.inner, part * Fraction(law.rate)) if isinstance(law, kind) else (law, part)
+        found.append((kind(inner, float_above(rest)), 1))
+    return Loss((*found, *slips), loss.bound)
+
+
+def one_release(loss: Loss, *, sampling: Sampling = Sampling.POISSON) -> bool:
+    """Whether this is the loss of one release, which is known through a sample: one law, added once.
+
+    In a Poisson sample, laws that only lose nothing or everything may be added to it. Let the laws P and Q of such a
+    release have a common part of mass c. Then the answers of both releases have a common part of mass c, too, in which
+    only the first one differs; and in a sample, which mixes the answers with and without a person, likewise.
+    """
+    proper, _ = _split(loss, sampling)
+    return sum(times for _, times in proper) <= 1
+
+
+def _split(loss: Loss, sampling: Sampling) -> tuple[list[tuple[Law, int]], list[tuple[Law, int]]]:
+    """The laws with losses, and the laws that lose nothing or everything, of which a Poisson sample may hold some."""
+    slips: list[tuple[Law, int]] = [
+        (law, times)
+        for law, times in loss.laws
+        if isinstance(law, FiniteLaw) and law.losses == (0.0,) and sampling is Sampling.POISSON
+    ]
+    return [part for part in loss.laws if part not in slips], slips
 
 
 def share(rate: Number) -> Fraction:
@@ -69,8 +93,8 @@ def share(rate: Number) -> Fraction:
         part = Fraction(-1)
     if not 0 <= part <= 1 or isinstance(rate, bool):
         raise InvalidPromise(
-            wanted="The rate of a sample is a number from 0 to 1.",
-            given=f"{rate!r} was given.",
-            do="Give the probability with which a person is in the sample, such as 0.01.",
+            wanted="a rate from 0 to 1",
+            given=repr(rate),
+            do="Give the probability that a person is in the sample, such as 0.01.",
         )
     return part

@@ -9,7 +9,7 @@ from numbers import Integral, Rational
 import numpy as np
 from numpy.typing import NDArray
 
-from sitr.errors import InvalidParameter, InvalidPromise
+from sitr.errors import InvalidParameter
 from sitr.numbers import Number, exact
 
 WholeScores = Sequence[int] | NDArray[np.integer]
@@ -59,12 +59,3 @@ def whole(number: object) -> bool:
     (True, False)
     """
     return isinstance(number, Integral)
-
-
-def unknown_loss(mechanism: str, *, reason: str) -> InvalidPromise:
-    """The error of a mechanism whose promise is known, and nothing sharper."""
-    return InvalidPromise(
-        wanted="A mechanism whose loss is known exactly was wanted.",
-        given=f"{mechanism} was given, {reason}.",
-        do="Use promise(): no two neighbours lose more than Loss.of(response(epsilon)), which composes.",
-    )

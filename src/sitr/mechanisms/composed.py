@@ -93,14 +93,16 @@ class Composed:
         asked = zip(self.parts, self._named(more), strict=True)
         return [part.error(confidence=confidence, **named) for part, named in asked]
 
-    def loss(self) -> Loss:
-        """The sum of independent losses.      [ZDW22, Thm 10]
+    def loss(self) -> Loss | None:
+        """The sum of independent losses; None if a part has none, a bound if a part's is.      [ZDW22, Thm 10]
 
         >>> from sitr import Laplace
         >>> Composed((Laplace(scale=10), Laplace(scale=5))).loss().epsilon(delta=1e-3)
         Interval(lower=0.29..., upper=0.29...)
         """
-        return Loss.compose(part.loss() for part in self.parts)
+        losses = [part.loss() for part in self.parts]
+        known = [loss for loss in losses if loss is not None]
+        return Loss.compose(known) if len(known) == len(losses) else None
 
     def _named(self, more: More) -> Sequence[Mapping[str, Any]]:
         if more is None:
@@ -248,14 +250,15 @@ class Repeated:
         """
         return self.mechanism.error(confidence=confidence, **more)
 
-    def loss(self) -> Loss:
-        """The sum of `times` independent losses.
+    def loss(self) -> Loss | None:
+        """The sum of `times` independent losses; None if the mechanism has none.
 
         >>> from sitr import Laplace
         >>> Repeated(Laplace(scale=10), 10).loss().epsilon(delta=1e-3)
         Interval(lower=0.7..., upper=0.7...)
         """
-        return self.mechanism.loss() * self.times
+        loss = self.mechanism.loss()
+        return None if loss is None else loss * self.times
 
 
 def _check_values(values: Sequence[Any], wanted: int) -> None:

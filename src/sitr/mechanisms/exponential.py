@@ -50,7 +50,7 @@ class Exponential:
         >>> Exponential(epsilon=0.1).loss().epsilon(delta=1e-3).upper < 0.095
         True
         """
-        return Loss.of(BoundedRangeLaw(float_above(self.epsilon)))
+        return Loss.of(BoundedRangeLaw(float_above(self.epsilon)), bound=True)
 
     def error(self, *, candidates: int, confidence: Number = 0.95) -> float:
         """With this confidence the chosen score is at most this far below the best one: ln((k − 1)c/(1 − c))/rate.

@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.promise import probability
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
+from sitr.loss.forms.discrete_gaussian import LARGEST_SIGMA, DiscreteGaussianLaw
+from sitr.loss.forms.finite import response
+from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.granularity import Exact, add_noise, movement
 from sitr.mechanisms.mechanism import whole_shift
@@ -28,6 +31,7 @@ from sitr.numbers import (
     ball,
     exact,
     flag,
+    float_above,
     float_below,
     granule,
     inside,
@@ -128,24 +132,23 @@ class Gaussian:
         return ZeroConcentratedDP(upward(exact(self.sensitivity) ** 2 / (2 * exact(self.sigma) ** 2)))
 
     def loss(self) -> Loss:
-        """The loss of one number that moves by Δ, in whole granules: known if it is `single`, or if Δ < √2 granules.
+        """The loss of one number that moves by Δ, in whole granules, if it is `single` or Δ < √2 granules.
 
-        Granules cannot be turned so that only one number moves, and four that move by one may lose more than one that
-        moves by two. But a vector of granules that moves by less than √2 of them moves one number, by one. σ is rounded
-        down to a float, by less than the law's `blur` allows for.
+        A grid cannot be turned so that only one number moves, and four numbers that move by one granule may lose more
+        than one that moves by two. But a vector that moves by less than √2 granules moves one number, by one. σ is
+        rounded down to a float, by less than the law's `blur` allows for. For other vectors see `vector_loss`.
 
         >>> Gaussian(sigma=4, sensitivity=2, single=True).loss().epsilon(delta=1e-6)
         Interval(lower=2.2..., upper=2.2...)
+        >>> vector = Gaussian(sigma=40, sensitivity=20)
+        >>> vector.loss().epsilon(delta=1e-6).upper, vector.promise().to_approximate(delta=1e-6).epsilon
+        (2.2..., 2.4...)
         """
         counted = self.in_granules()
-        shift = whole_shift(counted.sensitivity, mechanism="Gaussian")
-        if not self.single and exact(counted.sensitivity) ** 2 >= 2:
-            raise InvalidPromise(
-                wanted="The loss of Gaussian noise was wanted, which is known of one number, not of a vector.",
-                given=f"A sensitivity of {float(counted.sensitivity):g} granules was given, without single=True.",
-                do="Say single=True if one number is released at a time, or use promise(), which holds for vectors.",
-            )
-        return Loss.of(DiscreteGaussianLaw(float_below(counted.sigma), shift))
+        square = exact(counted.sensitivity) ** 2
+        if square >= 1 and (self.single or square < 2) and counted.sigma < LARGEST_SIGMA:
+            return Loss.of(DiscreteGaussianLaw(float_below(counted.sigma), math.floor(exact(counted.sensitivity))))
+        return vector_loss(exact(counted.sigma) ** 2, square)
 
     def error(self, *, confidence: Number = 0.95) -> int | Fraction:
         """The least multiple w of the granularity with P(|y| ≤ w) ≥ confidence, for each number by itself.
@@ -177,6 +180,33 @@ class Gaussian:
             mechanism="Gaussian",
             single=self.single,
         )
+
+
+def vector_loss(variance: Fraction, square: Fraction) -> Loss:
+    """A bound for every vector of integers that moves by Δ in ℓ2, Δ² = `square`, with noise of variance σ².
+
+    Let s² = σ² − τ². Add real Gaussian noise of variance s² to the vector, and replace each real number x by an
+    integer k with probability ∝ e^{−(k−x)²/(2τ²)}. By Poisson's formula those weights add up to √(2π)·τ·(1 ± η) with
+    η = 2Σ_j e^{−2π²j²τ²}, whatever x is, and so do those of σ. So each number has the law of the discrete Gaussian up
+    to a factor between (1 − η)/(1 + η) and its inverse, and of the vector at most n = ⌊Δ²⌋ numbers move. Let P, Q be
+    its laws on neighbours and P', Q' those of the rounded real noise. P ≥ cP' and Q ≥ cQ' with c = ((1−η)/(1+η))^n,
+    hence, for every set of answers S, 1 − δ(ε) = min_S P(not S) + e^ε·Q(S) ≥ c·(1 − δ'(ε)). That is the profile of
+    (P', Q') with a mass of 1 − c at infinity, and rounding only hides: Gaussian noise with μ = Δ/s dominates (P', Q').
+
+    τ² is chosen so that 1 − c is about 2⁻¹⁰⁰, but at most σ²/2.
+
+    >>> vector_loss(Fraction(1600), Fraction(400)).infinite_mass() < 1e-28
+    True
+    """
+    moving = max(1, math.floor(square))
+    smoothing = min(Fraction((71 + math.log(moving)) / (2 * math.pi**2)), variance / 2)  # e^{−71} < 2^{−102}
+    with ctx.workprec(256):
+        first = (-2 * arb.pi() ** 2 * ball(smoothing)).exp()
+        ripple = 2 * first / (1 - first)  # the exponents j² are at least j
+        exposed = probability(1 - ((1 - ripple) / (1 + ripple)) ** moving) if ripple < 1 else 1.0
+    mu = float_above(square_root_upward(square / (variance - smoothing)))
+    slip = response(0.0, infinite=exposed)
+    return Loss.compose([Loss.of(GaussianLaw(mu)), Loss.of(slip, bound=True)])
 
 
 def classical_sigma(epsilon: Number, *, delta: Number, sensitivity: Number = 1) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,7 +15,7 @@ from sitr.flavors.pure import PureDP
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.granularity import Exact, add_noise, movement
-from sitr.mechanisms.mechanism import whole_shift
+from sitr.mechanisms.mechanism import bounding
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_width
@@ -92,8 +93,10 @@ class Laplace:
         True
         """
         counted = self.in_granules()
-        shift = whole_shift(counted.sensitivity, mechanism="Laplace")
-        return Loss.of(DiscreteLaplaceLaw(float_below(counted.scale), shift))
+        moved = math.floor(exact(counted.sensitivity))
+        if moved == 0:  # whole granules do not move at all; numbers that are yet to be rounded might
+            return bounding(self.promise())
+        return Loss.of(DiscreteLaplaceLaw(float_below(counted.scale), moved))
 
     def error(self, *, confidence: Number = 0.95) -> int | Fraction:
         """The least multiple w of the granularity with P(|y| ≤ w) ≥ confidence, for each number by itself.

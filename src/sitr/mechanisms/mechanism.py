@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from sitr.errors import InvalidPromise
+from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.promise import Promise
+from sitr.flavors.pure import PureDP
+from sitr.loss.forms.finite import response
 from sitr.loss.loss import Loss
 from sitr.neighbors.relation import Relation
 from sitr.numbers import Number, exact
@@ -26,8 +30,23 @@ class Mechanism(Protocol):
     def promise(self) -> Promise:
         """What it promises to one unit."""
 
-    def loss(self) -> Loss:
-        """The loss itself, which tells more than any promise; an error says why, where it is not known exactly."""
+    def loss(self) -> Loss | None:
+        """The loss, which says more than any promise; labelled `bound` if it only dominates the true one.
+
+        None where no pair of laws dominates it: a random promise says nothing about a fraction of the data.
+        """
+
+
+def bounding(promise: PureDP | ApproximateDP) -> Loss:
+    """The largest loss that a promise allows, for a mechanism that is not known to attain it.      [KOV15, Thm 3.3]
+
+    Where floats cannot represent e^ε, it is the loss of a mechanism that hides nothing.
+
+    >>> bounding(PureDP(1.0)).bound, bounding(PureDP(1e9)).max()
+    (True, inf)
+    """
+    found = promise.worst_loss()
+    return replace(found if found is not None else Loss.of(response(0.0, infinite=1.0)), bound=True)
 
 
 def common_relation(*mechanisms: Mechanism) -> Relation | None:

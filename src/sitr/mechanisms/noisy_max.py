@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import NoReturn
 
 from flint import arb, ctx
 
 from sitr.errors import InvalidParameter
 from sitr.flavors.pure import PureDP
-from sitr.mechanisms.choice import WholeScores, steepness, unknown_loss, whole_scores
+from sitr.loss.loss import Loss
+from sitr.mechanisms.choice import WholeScores, steepness, whole_scores
 from sitr.mechanisms.granularity import movement
+from sitr.mechanisms.mechanism import bounding
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.geometric import geometric
 from sitr.noise.laplace import discrete_laplace
@@ -75,9 +76,12 @@ class NoisyMax:
         """ε."""
         return PureDP(upward(exact(self.epsilon)))
 
-    def loss(self) -> NoReturn:
-        """Not known: an error says so."""
-        raise unknown_loss("NoisyMax", reason="of which only the largest loss is known")
+    def loss(self) -> Loss:
+        """A bound: the response that every PureDP(ε) allows.      [KOV15, Thm 3.3]
+
+        Bounded range does not hold: see `PermuteAndFlip`.
+        """
+        return bounding(self.promise())
 
     def error(self, *, candidates: int, confidence: Number = 0.95) -> int:
         """With this confidence the chosen score is at most this far below the best one.

@@ -70,7 +70,7 @@ class PartitionSelection:
         """
         _, delta = _each(exact(self.epsilon), exact(self.delta), self.keys)
         law = response(float_above(exact(self.epsilon) / self.keys), infinite=float_above(upper(delta)))
-        return Loss.of(law, self.keys)
+        return Loss.of(law, self.keys, bound=True)
 
     def chance(self, people: int) -> arb:
         """π_n for so many people, enclosed at the working precision.

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NoReturn
 
 import numpy as np
 from flint import arb, ctx
 
 from sitr.flavors.pure import PureDP
-from sitr.mechanisms.choice import Scores, rational_scores, steepness, unknown_loss
+from sitr.loss.loss import Loss
+from sitr.mechanisms.choice import Scores, rational_scores, steepness
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.granularity import movement
+from sitr.mechanisms.mechanism import bounding
 from sitr.noise.bernoulli import one_for_each
 from sitr.noise.coins import Coins, system_coins
 from sitr.numbers import Number, ball, exact, flag, inside, natural, positive, upward
@@ -46,9 +47,13 @@ class PermuteAndFlip:
         """ε."""
         return PureDP(upward(exact(self.epsilon)))
 
-    def loss(self) -> NoReturn:
-        """Not known: an error says so. Two answers with ratios e^ε and e^{−ε}, the worst of any ε, it never has."""
-        raise unknown_loss("PermuteAndFlip", reason="of which only the largest loss is known")
+    def loss(self) -> Loss:
+        """A bound: the response that every PureDP(ε) allows.      [KOV15, Thm 3.3]
+
+        Bounded range, as for `Exponential`, does not hold: where a candidate that is behind falls back by 2Δ, its loss
+        is ε, and the loss of the best one is below 0.
+        """
+        return bounding(self.promise())
 
     def error(self, *, candidates: int, confidence: Number = 0.95) -> float:
         """With this confidence the chosen score is at most this far below the best one.

@@ -12,6 +12,7 @@ from sitr.errors import InvalidParameter, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.loss.loss import Loss
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.mechanism import bounding
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_tail
@@ -90,12 +91,8 @@ class ProposeTestRelease:
         return upper(_at_least(self.threshold + 1, scale=self.scale))
 
     def loss(self) -> Loss:
-        """Not known: an error says so. It depends on the data, and `promise()` bounds it for all of them."""
-        raise InvalidPromise(
-            wanted="A mechanism whose loss is known exactly was wanted.",
-            given="A ProposeTestRelease was given, whose loss depends on the data.",
-            do="Use promise(), which holds for all data.",
-        )
+        """A bound: the pair of the promise. The true loss depends on the data.      [KOV15, Thm 3.3]"""
+        return bounding(self.promise())
 
     def error(self, *, confidence: Number = 0.95) -> Fraction:
         """With this confidence an answer, if there is one, is so near to the statistic of the values on the grid.

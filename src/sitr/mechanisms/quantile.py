@@ -82,7 +82,7 @@ class Quantiles:
         >>> Quantiles(epsilon=1, levels=(0.5,), low=0, high=100).loss().epsilon(delta=1e-3).upper < 0.96
         True
         """
-        return Loss.of(BoundedRangeLaw(float_above(self._share)), len(self.levels))
+        return Loss.of(BoundedRangeLaw(float_above(self._share)), len(self.levels), bound=True)
 
     def error(self, *, confidence: Number = 0.95) -> float:
         """With this confidence, for all levels together, each x is at most so many ranks off.

@@ -13,7 +13,6 @@ from flint import arb
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.random import RandomDP
-from sitr.loss.loss import Loss
 from sitr.mechanisms.dilation import laplace_dilation
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
@@ -82,13 +81,8 @@ class RandomNoise:
         """(ε, δ) for all but a fraction γ of samples, in which nobody is promised anything."""
         return self.sensitivity.ladder(miss=_miss(self.price, self.sensitivity)).around(self.price)
 
-    def loss(self) -> Loss:
-        """Not known: an error says so."""
-        raise InvalidPromise(
-            wanted="A mechanism whose loss is known exactly was wanted.",
-            given="RandomNoise was given, whose loss depends on the data.",
-            do="Use promise(), which holds for all but a fraction gamma of data.",
-        )
+    def loss(self) -> None:
+        """None: the promise is random, so for some data no pair of laws bounds the loss."""
 
     def release(self, values: Any, *, coins: Coins | None = None) -> Fraction:
         """The statistic of these values with noise, a multiple of the granularity."""

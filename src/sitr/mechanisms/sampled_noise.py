@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from sitr.errors import InvalidPromise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
-from sitr.loss.loss import Loss
 from sitr.mechanisms.laplace import Laplace
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
@@ -56,13 +54,8 @@ class SampledNoise:
         """ε for all but a fraction γ of samples and draws, in which nobody is promised anything."""
         return self.sensitivity.around(self.noise.promise())
 
-    def loss(self) -> Loss:
-        """Not known: an error says so."""
-        raise InvalidPromise(
-            wanted="A mechanism whose loss is known exactly was wanted.",
-            given="SampledNoise was given, whose loss depends on the data.",
-            do="Use promise(), which holds for all but a fraction gamma of data.",
-        )
+    def loss(self) -> None:
+        """None: the promise is random, so for some data no pair of laws bounds the loss."""
 
     def error(self, *, confidence: Number = 0.95) -> Fraction:
         """The noise is at most this, with at least this confidence. It is public."""

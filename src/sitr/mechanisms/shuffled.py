@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sitr.errors import IncompatiblePromises, InvalidParameter, InvalidPromise
@@ -91,8 +91,8 @@ class Shuffled:
         return local(self.mechanism.promise())
 
     def loss(self) -> Loss:
-        """The most that answers with this promise lose when they are shuffled.      [FMT21, Sec. 3]"""
-        return shuffled(self.promise(), people=self.people)
+        """A bound: the most that answers with this promise lose when they are shuffled.      [FMT21, Sec. 3]"""
+        return replace(shuffled(self.promise(), people=self.people), bound=True)
 
 
 def local(promise: Promise) -> PureDP:

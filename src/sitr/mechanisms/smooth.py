@@ -23,6 +23,7 @@ from sitr.mechanisms.dilation import (
     student_dilation,
     student_epsilon,
 )
+from sitr.mechanisms.mechanism import bounding
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
 from sitr.noise.rounded import rounded_gaussian, rounded_laplace, rounded_student
@@ -139,12 +140,8 @@ class SmoothNoise:
         return PureDP(upward(e))
 
     def loss(self) -> Loss:
-        """Not known: an error says so. It depends on the data, and `promise()` bounds it for all of them."""
-        raise InvalidPromise(
-            wanted="A mechanism whose loss is known exactly was wanted.",
-            given="A SmoothNoise was given, whose loss depends on the data.",
-            do="Use promise(), which holds for all data.",
-        )
+        """A bound: the pair of the promise. The true loss depends on the data.      [KOV15, Thm 3.3]"""
+        return bounding(self.promise())
 
     def release(self, values: Any, *, coins: Coins | None = None) -> Fraction:
         """The statistic of these values with fresh noise, a multiple of the granularity.

@@ -14,7 +14,6 @@ from sitr.errors import DescriptionError, InvalidPromise
 from sitr.flavors.promise import probability
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
-from sitr.loss.loss import Loss
 from sitr.mechanisms.laplace import Laplace
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
@@ -105,13 +104,8 @@ class SparseHistogram:
         """
         return upper(self.people * _sum(self.cells, self.people - 1))
 
-    def loss(self) -> Loss:
-        """Not known: an error says so."""
-        raise InvalidPromise(
-            wanted="A mechanism whose loss is known exactly was wanted.",
-            given="A SparseHistogram was given, whose loss is infinite for people who are alone in their cell.",
-            do="Use promise(), which holds for all but a fraction gamma of data.",
-        )
+    def loss(self) -> None:
+        """None: the promise is random. The loss is infinite for people who are alone in their cell."""
 
     def error(self, *, confidence: Number = 0.95) -> int:
         """The noise on a cell with people is at most this, with at least this confidence; there is none elsewhere."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NoReturn
 
 from flint import arb
 
 from sitr.flavors.pure import PureDP
-from sitr.mechanisms.choice import unknown_loss
+from sitr.loss.loss import Loss
 from sitr.mechanisms.granularity import add_noise, movement
+from sitr.mechanisms.mechanism import bounding
 from sitr.noise.coins import Coins
 from sitr.noise.rounded import rounded_spherical
 from sitr.numbers import Number, ball, exact, granule, inside, positive, square_root_upward, upward
@@ -56,9 +56,9 @@ class Spherical:
         """ε = Δ/scale."""
         return PureDP(upward(exact(self.sensitivity) / exact(self.scale)))
 
-    def loss(self) -> NoReturn:
-        """Not known for vectors: an error says so."""
-        raise unknown_loss("Spherical", reason="of which only the largest loss is known")
+    def loss(self) -> Loss:
+        """A bound: the response that every PureDP(ε) allows.      [KOV15, Thm 3.3]"""
+        return bounding(self.promise())
 
     def error(self, *, size: int, confidence: Number = 0.95) -> Fraction:
         """A length that noise on so many numbers keeps to with this confidence: P(‖z‖ > t) = Q(d, t/scale).

@@ -13,8 +13,8 @@ from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.loss.loss import Loss
-from sitr.loss.sampling import Sampling, sampled, share
-from sitr.mechanisms.mechanism import Mechanism, common_relation
+from sitr.loss.sampling import Sampling, one_release, sampled, share
+from sitr.mechanisms.mechanism import Mechanism, bounding, common_relation
 from sitr.neighbors.relation import Relation
 from sitr.noise.bernoulli import bernoulli
 from sitr.noise.coins import Coins
@@ -91,21 +91,34 @@ class Subsampled:
         >>> Subsampled(Laplace(scale=1), rate=0.01).promise()
         PureDP(epsilon=0.01703...)
         """
+        found = self._amplified()
+        if found is None:
+            raise IncompatiblePromises(
+                wanted="a mechanism with a pure or approximate promise",
+                given=f"{self.mechanism.promise()!r}, which says nothing about a sample",
+                do="Use loss(): loss().epsilon(delta=1e-6), or loss().renyi(order=8).",
+            )
+        return found
+
+    def loss(self) -> Loss | None:
+        """The mechanism's loss, seen through the sample; zero at rate 0.      [ZDW22, Thm 11 and Prop. 30]
+
+        For several releases on one sample no such law is known: then it is the bound that `promise()` allows, and None
+        where there is no such promise.
+        """
+        loss = self.mechanism.loss()
+        if loss is not None and one_release(loss, sampling=self.sampling):
+            return sampled(loss, rate=self.rate, sampling=self.sampling)
+        found = self._amplified()
+        return None if loss is None or found is None else bounding(found)
+
+    def _amplified(self) -> PureDP | ApproximateDP | None:
         match self.mechanism.promise():
             case PureDP(epsilon):
                 return PureDP(amplified(epsilon, 0.0, rate=upward(self.rate))[0])
             case ApproximateDP(epsilon, delta):
                 return ApproximateDP(*amplified(epsilon, delta, rate=upward(self.rate)))
-            case other:
-                raise IncompatiblePromises(
-                    wanted="A mechanism with a pure or approximate promise was wanted.",
-                    given=f"{other!r} was given: no such promise is known of a sample.",
-                    do="Use loss(), which is exact: loss().epsilon(delta=1e-6), or loss().renyi(order=8).",
-                )
-
-    def loss(self) -> Loss:
-        """The mechanism's loss, seen through the sample; none at rate 0.      [ZDW22, Thm 11 and Prop. 30]"""
-        return sampled(self.mechanism.loss(), rate=self.rate, sampling=self.sampling)
+        return None
 
 
 def amplified(epsilon: float, delta: float, *, rate: float) -> tuple[float, float]:

@@ -8,12 +8,13 @@ from fractions import Fraction
 
 from flint import arb
 
-from sitr.errors import InvalidParameter, InvalidPromise
+from sitr.errors import InvalidParameter
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.mechanism import bounding
 from sitr.noise.coins import Coins
 from sitr.noise.laplace import discrete_laplace_tail, discrete_laplace_width
 from sitr.numbers import Number, ball, exact, inside, natural, upper
@@ -88,12 +89,8 @@ class Threshold:
         return ApproximateDP(self.noise.promise().epsilon, upper(_exposed(self._alone(), self.groups)))
 
     def loss(self) -> Loss:
-        """Not known: an error says so. Who shares which keys decides it, and `promise()` bounds all of these cases."""
-        raise InvalidPromise(
-            wanted="A mechanism whose loss is known exactly was wanted.",
-            given="A Threshold was given, whose loss depends on how many people share each key.",
-            do="Use promise(), which holds whoever shares them.",
-        )
+        """A bound: the pair of the (ε, δ) promise. The true loss depends on who shares which keys.  [KOV15, Thm 3.3]"""
+        return bounding(self.promise())
 
     def error(self, *, confidence: Number = 0.95) -> int:
         """A key that so many people have, and no fewer, is shown with at least this confidence, above one half.

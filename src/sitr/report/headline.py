@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from sitr.errors import InvalidPromise, WiderThanAsked
+from sitr.errors import WiderThanAsked
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import largest_loss
 from sitr.flavors.concentrated import ConcentratedDP
@@ -215,11 +215,8 @@ def _single(noise: Laplace | Gaussian) -> Laplace | Gaussian:
 
 
 def _loss(noises: Iterable[Laplace | Gaussian]) -> Loss | None:
-    """The sum of independent losses, if the law of each is known."""
-    try:
-        return Loss.compose([noise.loss() for noise in noises])
-    except InvalidPromise:
-        return None
+    """The sum of independent losses."""
+    return Loss.compose(noise.loss() for noise in noises)
 
 
 def _exact(loss: Loss, delta: float) -> float:

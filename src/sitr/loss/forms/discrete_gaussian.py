@@ -29,6 +29,10 @@ REACH = 45.0
 """Beyond so many σ there is a mass below e^{−1000}, of which little need be known."""
 
 
+LARGEST_SIGMA = 1e9
+"""Sums over more integers are out of reach."""
+
+
 @dataclass(frozen=True, slots=True)
 class DiscreteGaussianLaw:
     """P(Y = y) ∝ e^{−y²/(2σ²)} on an integer that moves by Δ: the loss at y is (2yΔ − Δ²)/(2σ²) for P = Y + Δ, Q = Y.
@@ -40,7 +44,7 @@ class DiscreteGaussianLaw:
     shift: int
 
     def __post_init__(self) -> None:
-        check(self.sigma, "sigma", above=0.0, below=1e9)
+        check(self.sigma, "sigma", above=0.0, below=LARGEST_SIGMA)
         check(self.shift, "shift", above=0.0, below=2.0**52)
 
     @property
