@@ -15,7 +15,7 @@
     │   └── ForbiddenConstruct  SQL outside the allow-list
     ├── BudgetExceeded          the question costs more than is left
     ├── LedgerError             the ledger cannot be used as asked
-    │   ├── LedgerBusy          somebody else is writing to it
+    │   ├── LedgerBusy          another program is writing to it
     │   └── LedgerMismatch      it was opened earlier with another promise
     ├── BackendFailure          the data could not be read after the charge
     ├── BadUsage                a command line that cannot be understood
@@ -112,7 +112,7 @@ class LedgerError(SitrError):
 
 
 class LedgerBusy(LedgerError):
-    """Somebody else is writing to the ledger."""
+    """Another program is writing to the ledger."""
 
 
 class LedgerMismatch(LedgerError):

@@ -202,17 +202,17 @@ def test_no_line_of_a_csv_file_changes_what_another_says(tmp_path: Path) -> None
 def test_open_quotes_are_refused_when_a_csv_file_is_protected(tmp_path: Path) -> None:
     path = tmp_path / "visits.csv"
     path.write_text('id,note\n1,"fine"\n2,"two\nlines"\n3,"fine, too"\n')
-    with pytest.raises(SourceError, match="every quote is closed"):
+    with pytest.raises(SourceError, match="a quote is not closed"):
         open_source(path, types={})
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (",ward,cost\n0,A,1\n1,B,2\n", "Column 1 of visits.csv has none"),
-        ("id,ward,\n1,A,\n2,B,\n", "Column 3 of visits.csv has none"),
-        ("id,,\n1,A,2\n2,B,3\n", "Column 2 of visits.csv has none"),
-        ("id, ward\n1, A\n2, B\n", "Column 2 of visits.csv is called ' ward'"),
+        (",ward,cost\n0,A,1\n1,B,2\n", "Column 1 of visits.csv has no name"),
+        ("id,ward,\n1,A,\n2,B,\n", "Column 3 of visits.csv has no name"),
+        ("id,,\n1,A,2\n2,B,3\n", "Column 2 of visits.csv has no name"),
+        ("id, ward\n1, A\n2, B\n", "column 2 of visits.csv, ' ward', has spaces"),
         ("id,cost\n1,2\n2\n3,4\n", "the same fields in every line"),
         ("id;cost\n1;2\n2;3;4\n3\n", "the same fields in every line"),
     ],

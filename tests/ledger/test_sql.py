@@ -148,9 +148,9 @@ def test_budgets_do_not_mix(path: Path) -> None:
 def test_an_unknown_data_set_is_an_error_everywhere(path: Path) -> None:
     ledger = opened(path, PureDP(1.0))
     for ask in (ledger.account, ledger.standing, ledger.entries):
-        with pytest.raises(LedgerError, match=r"An account for school was wanted\."):
+        with pytest.raises(LedgerError, match=r"has no account for school"):
             ask("school")
-    with pytest.raises(LedgerError, match=r"An account for school was wanted\."):
+    with pytest.raises(LedgerError, match=r"has no account for school"):
         ledger.charge("school", price=PureDP(0.1), question="COUNT(*)")
 
 
@@ -221,7 +221,7 @@ def test_a_running_sum_that_is_not_the_sum_of_the_entries_is_found(path: Path, c
     _put(path, ["pure(epsilon=0.1)"], charges=2, paid="1/5")
     assert ledger.check("clinic").spent() == PureDP(0.2)
     _put(path, ["pure(epsilon=0.0)"], charges=charges, paid=paid)
-    with pytest.raises(LedgerError, match=r"must equal the sum of its entries, pure\(epsilon=0\.2\)"):
+    with pytest.raises(LedgerError, match=r"entries add up to pure\(epsilon=0\.2\)"):
         ledger.check("clinic")
 
 
@@ -233,7 +233,7 @@ def test_entries_copied_by_hand_open_no_second_budget(path: Path) -> None:
     with closing(sqlite3.connect(path)) as file, file:
         columns = "dataset, price, question, at, by, version, charges, paid"
         file.execute(f"INSERT INTO entries ({columns}) SELECT {columns} FROM entries WHERE number <= 2")
-    with pytest.raises(LedgerError, match=r"sum of its entries, pure\(epsilon=0\.7\)"):
+    with pytest.raises(LedgerError, match=r"entries add up to pure\(epsilon=0\.7\)"):
         opened(path, PureDP(1.0))
 
 
@@ -241,7 +241,7 @@ def test_entries_copied_by_hand_open_no_second_budget(path: Path) -> None:
 def test_a_running_sum_that_cannot_be_read_is_refused(path: Path, paid: str) -> None:
     ledger = opened(path, PureDP(1.0))
     _put(path, ["pure(epsilon=0.1)"], charges=1, paid=paid)
-    with pytest.raises(LedgerError, match="must carry the exact sum"):
+    with pytest.raises(LedgerError, match="the sum in its last entry is"):
         ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
 
 
@@ -398,5 +398,5 @@ def test_a_basis_is_part_of_the_terms(path: Path) -> None:
 def test_a_random_promise_around_another_flavor_is_not_kept(path: Path) -> None:
     opened(path, RANDOM)
     _put(path, ["random(gaussian(mu=0.1), gamma=0.01)"])
-    with pytest.raises(LedgerError, match="this version of Sitr knows"):
+    with pytest.raises(LedgerError, match="this version of Sitr cannot read"):
         SqlLedger(path).standing("clinic")

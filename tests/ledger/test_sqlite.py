@@ -99,18 +99,18 @@ def test_only_sqlite_files_are_ledgers(where: str, word: str) -> None:
 
 
 def test_a_missing_ledger_is_not_made_for_reading(path: Path) -> None:
-    with pytest.raises(LedgerError, match=r"An existing ledger was wanted\."):
+    with pytest.raises(LedgerError, match=r"There is no ledger at"):
         SqlLedger(path, create=False)
     assert not path.exists()
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(LedgerError, match=r"There is no folder .*/nowhere\."):
+    with pytest.raises(LedgerError, match=r"There is no folder .*/nowhere for the ledger"):
         SqlLedger(tmp_path / "nowhere" / "ledger.db")
 
 
 def test_a_folder_is_not_a_ledger(tmp_path: Path) -> None:
-    with pytest.raises(LedgerError, match=r"is a folder\."):
+    with pytest.raises(LedgerError, match=r"got the folder"):
         SqlLedger(tmp_path)
 
 
@@ -125,7 +125,7 @@ def test_a_file_of_another_kind_is_not_touched(path: Path, create: bool) -> None
 def test_a_ledger_that_went_missing_is_not_replaced_by_an_empty_one(ledger: SqlLedger, path: Path) -> None:
     path.unlink()
     for ask in (lambda: charge(ledger), ledger.entries):
-        with pytest.raises(LedgerError, match=r"cannot be opened\. Check that the file is there"):
+        with pytest.raises(LedgerError, match=r"cannot be opened\. Check that the file exists"):
             ask()
     assert not path.exists()
 
@@ -163,7 +163,7 @@ except LedgerError as error:
 
 
 @pytest.mark.parametrize(
-    ("folder", "word"), [(0o777, "is read-only"), (0o555, "is read-only"), (0o000, "does not let you look at")]
+    ("folder", "word"), [(0o777, "is read-only"), (0o555, "is read-only"), (0o000, "no permission to use")]
 )
 def test_a_ledger_without_the_right_to_write_is_an_error(start: Start, folder: int, word: str) -> None:
     with TemporaryDirectory(dir="/tmp") as home:
@@ -172,7 +172,7 @@ def test_a_ledger_without_the_right_to_write_is_an_error(start: Start, folder: i
         said = heard(start(READ_ONLY.format(folder=folder), where=inner / "ledger.db"))
         inner.chmod(0o755)
         assert word in said
-        assert "Get the right to write to the file and to its folder." in said
+        assert "Ask for permission to write to the file and to its folder" in said
         assert len(SqlLedger(inner / "ledger.db").entries()) == 1
 
 
@@ -208,7 +208,10 @@ def test_another_writer_is_waited_for_and_then_reported(ledger: SqlLedger, path:
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         began = time.monotonic()
-        with pytest.raises(LedgerBusy, match=r"Somebody else is writing to .*\. Try again; nothing was spent\."):
+        with pytest.raises(
+            LedgerBusy,
+            match=r"Another program is writing to the ledger .*\. Try again in a moment; nothing was spent\.",
+        ):
             charge(hasty)
         assert 0.2 < time.monotonic() - began < 5
         assert hasty.entries() == []  # readers need not wait
@@ -387,7 +390,7 @@ def test_killed_while_making_the_ledger_the_next_one_makes_it(path: Path, start:
     assert heard(process) == "committing"
     process.kill()
     process.wait()
-    with pytest.raises(LedgerError, match=r"An existing ledger was wanted\."):
+    with pytest.raises(LedgerError, match=r"There is no ledger at"):
         SqlLedger(path, create=False)
     assert SqlLedger(path).accounts() == []
     assert sound(path)

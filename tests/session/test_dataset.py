@@ -159,7 +159,7 @@ def test_the_types_of_a_csv_file_are_a_proposal_until_they_are_confirmed(tmp_pat
     found = []
     for last in ("3", "3.5", "n/a"):
         source.write_text(f"id,days in bed\n1,2\n2,{last}\n")
-        with pytest.raises(DescriptionError, match="looked at the rows") as error:
+        with pytest.raises(DescriptionError, match="detected in the rows") as error:
             sitr.protect(source, unit=sitr.Row())
         found.append(error.value.given.partition("days in bed ")[2].partition(".")[0])
         assert f"--type id=integer --type 'days in bed={found[-1]}'" in error.value.do

@@ -102,7 +102,7 @@ def test_a_link_from_another_folder_is_no_second_door(tmp_path_factory: pytest.T
 def test_a_lost_ledger_is_not_made_anew() -> None:
     Path("sitr.db").unlink()
     for data in (sitr.open("visits.sitr.yaml"), anew()):
-        with pytest.raises(LedgerError, match="There is none"):
+        with pytest.raises(LedgerError, match="There is no ledger"):
             data.budget(HALF, ledger="sitr.db")
     assert not Path("sitr.db").exists()
 

@@ -97,11 +97,11 @@ def test_a_lost_ledger_is_not_a_new_budget(visits: Dataset, tmp_path: Path) -> N
     sitr.open(path).budget().agg(n=sitr.count()).release(ZeroConcentratedDP(0.4))
     for file in tmp_path.glob("l.db*"):
         file.unlink()
-    with pytest.raises(LedgerError, match="There is none"):
+    with pytest.raises(LedgerError, match="There is no ledger"):
         sitr.open(path).budget()
     assert not (tmp_path / "l.db").exists()
     SqlLedger(tmp_path / "l.db")
-    with pytest.raises(LedgerError, match="has none"):
+    with pytest.raises(LedgerError, match="has no account"):
         sitr.open(path).budget()
 
 

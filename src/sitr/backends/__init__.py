@@ -1,1 +1,1 @@
-"""Where rows live: each backend computes exact, bounded integers and nothing else."""
+"""Backends: where rows are stored. A backend computes exact integers with bounded contributions, and nothing else."""

@@ -1,9 +1,10 @@
-"""Rows in a CSV file: a row is a line, and no line can change what another one says.
+"""Rows in a CSV file: a row is a line, and no line can change how another line is read.
 
-An open quote in one line must not swallow the next lines, which are other people's: so lines are cut first, each is
-split into fields by itself, and every field is cast leniently. How the file is written and what its columns hold are
-settled once, when the data set is protected, and kept in the description: later questions detect nothing. Types that
-nobody declared are guessed from the rows, where one row can decide: the steward must confirm them as public.
+An open quote in one line must not swallow the next lines, which belong to other people. So the file is cut into lines
+first, each line is split into fields by itself, and a field that does not fit its type becomes NULL. The format of the
+file and the types of its columns are detected once, when the data set is protected, and kept in the description; later
+questions detect nothing. Types that nobody declared are detected from the rows, where a single row can decide, so the
+steward must confirm that they are public.
 """
 
 from __future__ import annotations
@@ -38,21 +39,20 @@ _TYPES: Mapping[Kind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class CsvFile:
-    """A CSV file with a header, in UTF-8; bytes that are not are replaced, fields that do not fit are NULL."""
+    """A CSV file in UTF-8 with a header. Invalid bytes are replaced, and fields that do not fit their type are NULL."""
 
     path: Path
     format: CsvFormat
     columns: tuple[tuple[str, Kind], ...]
 
     def kinds(self) -> dict[str, Kind]:
-        """What was settled, if the header still says so; reads the first line only."""
+        """The declared types, if the header still names the same columns; reads the first line only."""
         found = self.header()
         refuse_twins(found)
         if found != [name for name, _ in self.columns]:
             raise SourceError(
-                wanted=f"{self.path.name} was wanted with the header that was described.",
-                given="Its first line names other columns, or the same in another order.",
-                do="Protect the data set anew if the change is meant; nothing was spent.",
+                given=f"The header of {self.path.name} now names other columns, or the same in another order.",
+                do="Protect the data set again if the change is intended; nothing was spent.",
             )
         return dict(self.columns)
 
@@ -64,7 +64,7 @@ class CsvFile:
         return [_unquoted(field, self.format.quote) for field in fields]
 
     def verify(self) -> None:
-        """Nothing to do: whatever stands in the file can be read."""
+        """There is nothing to do: every line can be read, whatever it contains."""
 
     def types(self) -> dict[str, str]:
         return {name: _TYPES[kind] for name, kind in self.columns}
@@ -86,12 +86,12 @@ class CsvFile:
 
     @property
     def _field(self) -> str:
-        """A field behind its delimiter: in quotes that close in this line, or up to the next delimiter."""
+        """A field after its delimiter: in quotes that are closed in this line, or up to the next delimiter."""
         delimiter, quote = re.escape(self.format.delimiter), re.escape(self.format.quote)
         return f"{delimiter}({quote}(?:[^{quote}]|{quote}{quote})*{quote}|[^{delimiter}]*)"
 
     def _cast(self, place: int) -> str:
-        """The field in the column's type; empty is NULL."""
+        """The field in the column's type; an empty field is NULL."""
         field, quote = f"fields[{place + 1}]", literal(self.format.quote)
         twice = literal(2 * self.format.quote)
         quoted = f"length({field}) > 1 AND starts_with({field}, {quote}) AND ends_with({field}, {quote})"
@@ -105,7 +105,7 @@ class CsvFile:
 
 
 def settle(path: Path, *, declared: Mapping[str, Kind]) -> CsvFile:
-    """Read the whole file once to find out how it is written; `declared` types stand above what is found."""
+    """Read the whole file once to detect its format and types; `declared` types take precedence."""
     try:
         with connection({}) as engine:
             source = literal(only_this_file(path))
@@ -119,9 +119,8 @@ def settle(path: Path, *, declared: Mapping[str, Kind]) -> CsvFile:
     lone = next(iter(found), "") if len(found) == 1 else ""
     if not header or len(delimiter) != 1 or any(mark in lone for mark in ",;\t|"):
         raise SourceError(
-            wanted="A CSV file in UTF-8 with a header line and the same fields in every line was wanted.",
-            given=f"{path} cannot be read as one.",
-            do="Export it again, best as Parquet.",
+            given=f"{path} cannot be read as a CSV file in UTF-8 with a header and the same fields in every line.",
+            do="Export it again, preferably as Parquet.",
         )
     kinds = {name: _settled(kind_of(kind)) for name, kind in found.items()}
     kinds.update((name, kind) for name, kind in declared.items() if name in kinds)
@@ -131,8 +130,7 @@ def settle(path: Path, *, declared: Mapping[str, Kind]) -> CsvFile:
     _refuse_odd_names(path, settled.header(), list(kinds))
     if unknown := [name for name in declared if name not in kinds]:
         raise DescriptionError(
-            wanted=f"{path.name} has the columns {', '.join(kinds)}.",
-            given=f"A type was declared for {unknown[0]!r}.",
+            given=f"A type was declared for {unknown[0]!r}, but {path.name} has only the columns {', '.join(kinds)}.",
             do="Correct the name; upper and lower case matter here.",
         )
     settled.kinds()
@@ -141,8 +139,10 @@ def settle(path: Path, *, declared: Mapping[str, Kind]) -> CsvFile:
 
 
 def confirm(file: CsvFile, *, declared: Mapping[str, Kind]) -> None:
-    """Refuse types, formats of dates and an unusual quote that only the rows suggest: a single row may decide them, and
-    a description is public."""
+    """Refuse types, date formats and an unusual quote that were detected from the rows and not declared.
+
+    A single row can decide them, and the description is public.
+    """
     formats = [given for given in (file.format.date_format, file.format.timestamp_format) if given]
     unusual = file.format.quote != QUOTE
     if not formats and not unusual and all(name in declared for name, _ in file.columns):
@@ -155,61 +155,58 @@ def confirm(file: CsvFile, *, declared: Mapping[str, Kind]) -> None:
     if formats or unusual:
         options, python = [*options, "--accept-types"], f"{python}, accept_types=True"
     raise DescriptionError(
-        wanted="The types of a CSV file's columns become public, so you must confirm them.",
-        given=f"Sitr looked at the rows and found: {types}{written}. A single row can change what is found.",
+        given="You must confirm the types that Sitr detected in the rows, because they become public and a single row "
+        f"can change them: {types}{written}.",
         do=f"If all of this is public knowledge, add {shlex.join(options)} (in Python: {python}), "
         "or just --accept-types (in Python: accept_types=True).",
     )
 
 
 def _formats(kinds: Mapping[str, Kind], dates: str | None, timestamps: str | None) -> tuple[str, str]:
-    """The formats that columns of these types need beside ISO 8601, which needs none."""
+    """The date and timestamp formats that these columns need; empty for ISO 8601."""
     date = dates if Kind.DATE in kinds.values() and dates != "%Y-%m-%d" else None
     return date or "", (timestamps if Kind.TIMESTAMP in kinds.values() else None) or ""
 
 
 def lines_of(path: Path) -> pa.Table:
-    """The lines behind the header, whatever bytes they hold."""
+    """The lines after the header, whatever bytes they contain."""
     with pa.input_stream(str(path), compression="detect") as stream:
         lines = stream.read().decode("utf-8-sig", errors="replace").split("\n")[1:]
     return pa.table({"line": pa.array(lines, pa.large_string())})
 
 
 def _refuse_odd_names(path: Path, header: list[str], found: list[str]) -> None:
-    """Refuse a header in which DuckDB reads other names than we do: it makes names up, and cuts spaces off.
+    """Refuse a header in which DuckDB finds other names than we do: it invents missing names and strips spaces.
 
-    Many programs write a column without a name: the row numbers.
+    Many programs write row numbers as a column without a name.
     """
     for place, name in enumerate(header):
         if not name.strip():
             raise SourceError(
-                wanted="Every column of a CSV file needs a name in the header.",
-                given=f"Column {place + 1} of {path.name} has none.",
+                given=f"Column {place + 1} of {path.name} has no name in the header.",
                 do="Name the column or leave it out; pandas leaves row numbers out with to_csv(…, index=False).",
             )
         if name not in found:
             raise SourceError(
-                wanted="The names in the header of a CSV file must have no spaces around them.",
-                given=f"Column {place + 1} of {path.name} is called {name!r}.",
-                do="Remove the spaces, at best around values as well: in text they count.",
+                given=f"The name of column {place + 1} of {path.name}, {name!r}, has spaces around it.",
+                do="Remove the spaces, preferably around values as well, where they are part of the text.",
             )
 
 
 def _refuse_open_quotes(path: Path, quote: str) -> None:
-    """A value with a line break in it would be two rows: better to hear of it now than to lose half of it silently."""
+    """Refuse values with a line break, because each of them would silently become two rows."""
     with connection({"csv_lines": lines_of(path)}) as engine:
         quotes = f"length(line) - length(replace(line, {literal(quote)}, ''))"
         broken = engine.execute(f"SELECT count(*) FROM csv_lines WHERE ({quotes}) % 2 = 1").fetchall()[0][0]
     if broken:
         raise SourceError(
-            wanted="A CSV file was wanted in which every quote is closed in its own line.",
-            given=f"{path} has lines with an open quote: a value with a line break, or a damaged line.",
+            given=f"{path} has lines in which a quote is not closed: a value with a line break, or a damaged line.",
             do="Export it again without line breaks in values, or as Parquet.",
         )
 
 
 def _settled(kind: Kind) -> Kind:
-    """What is no number, truth value or time is text."""
+    """Everything but numbers, truth values, dates and timestamps is text."""
     return kind if kind in _TYPES else Kind.TEXT
 
 

@@ -10,7 +10,7 @@ from sitr.errors import SourceError
 
 VARIABLE = "SITR_MEMORY_LIMIT"
 SHARE = 2
-"""Half of the memory: Python needs the rest for tables in memory and for the answer."""
+"""DuckDB may use one half of the memory; Python needs the rest for tables and answers."""
 
 _UNITS = {
     "B": 1,
@@ -26,19 +26,19 @@ _UNITS = {
 
 
 def memory_limit() -> int:
-    """Bytes: what the environment says, or half of what the machine or the container has."""
+    """The number of bytes in the environment variable, or half of the memory of the machine or container."""
     given = os.environ.get(VARIABLE)
     return installed() // SHARE if given is None else _bytes(given)
 
 
 def installed(root: Path = Path("/")) -> int:
-    """The memory of the machine in bytes, or of the control group (a container's, for example) if that has less."""
+    """The memory of the machine in bytes, or the limit of its control group (such as a container) if that is less."""
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return min([machine, *_group_limits(root)])
 
 
 def _group_limits(root: Path) -> list[int]:
-    """The limits of the control groups that this process is in, of both versions of control groups."""
+    """The memory limits of the control groups of this process, in both versions of control groups."""
     try:
         lines = (root / "proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -52,7 +52,7 @@ def _group_limits(root: Path) -> list[int]:
             mount, name = root / "sys/fs/cgroup/memory", "memory.limit_in_bytes"
         else:
             continue
-        # In a container the group's path may be the host's, of which only the upper part is mounted.
+        # In a container the path of the group may be the host's, and only its upper part is mounted.
         inner = mount / group.lstrip("/")
         folders = [folder for folder in (inner, *inner.parents) if folder.is_relative_to(mount)]
         limits += [limit for folder in folders if (limit := _limit(folder / name)) is not None]
@@ -77,8 +77,8 @@ def _bytes(text: str) -> int:
     size = int(float(found[1]) * _UNITS.get(found[2].upper(), 0)) if found else 0
     if size < 1:
         raise SourceError(
-            wanted=f"{VARIABLE} is the memory that DuckDB may use, such as 4GB or 500MiB.",
-            given=f"It is {text!r}.",
-            do="Correct the variable or unset it; half of the memory is the default.",
+            wanted=f"a size such as 4GB or 500MiB in {VARIABLE}",
+            given=repr(text),
+            do="Correct the variable or unset it; the default is half of the memory.",
         )
     return size

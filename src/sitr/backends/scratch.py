@@ -1,9 +1,9 @@
 """A private folder for rows that do not fit into memory.
 
-DuckDB writes such rows to files while it answers. Left to itself, it puts them into the current folder, readable by
-everybody, and a killed process leaves them there. Here every process has one folder, in the system's folder for
-temporary files, that only its user can open. The process locks this folder while it lives, and the system releases the
-lock however the process ends. A folder without a lock therefore has no living owner: the next process removes it.
+DuckDB writes such rows to files while it answers. By default it writes them into the current folder, where everybody
+can read them, and a killed process leaves them there. Here every process has one folder among the system's temporary
+files, which only its user can open. The process locks this folder while it lives, and the system releases the lock
+however the process ends. So a folder without a lock has no living owner, and the next process removes it.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class Scratch:
     def folder(self) -> Path:
         """Where DuckDB may write, with mode 0700."""
         with self._guard:
-            if self._made is None or not _is_at(*self._made):  # somebody may have emptied the folder of temporary files
+            if self._made is None or not _is_at(*self._made):  # temporary files may have been deleted
                 remove_abandoned()
                 self._made = _new_folder()
             return self._made[0]
 
     def remove(self) -> None:
-        """Delete the folder with all that is in it, and release its lock."""
+        """Delete the folder and its files, and release its lock."""
         with self._guard:
             if self._made is not None:
                 path, handle = self._made
@@ -46,7 +46,7 @@ class Scratch:
                 os.close(handle)
 
     def forget(self) -> None:
-        """In the child of a fork: the folder and its lock belong to the parent alone."""
+        """Called in the child of a fork, because the folder and its lock belong to the parent."""
         self._guard = Lock()
         if self._made is not None:
             os.close(self._made[1])  # the parent's own handle keeps the lock
@@ -54,11 +54,11 @@ class Scratch:
 
 
 def remove_abandoned() -> None:
-    """Delete the folders of this user's processes that have ended; the folder of a living process is locked."""
+    """Delete the folders of this user's processes that have ended. The folder of a living process is locked."""
     for path in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
         try:
             handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        except OSError:  # gone, a link, or another user's
+        except OSError:  # deleted, a link, or another user's
             continue
         try:
             if os.fstat(handle).st_uid == os.geteuid() and _locked(handle):
@@ -74,15 +74,15 @@ def _new_folder() -> tuple[Path, int]:
             path = Path(tempfile.mkdtemp(prefix=PREFIX))
             try:
                 handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-            except FileNotFoundError:  # taken for an abandoned one before it could be locked
+            except FileNotFoundError:  # another process deleted it before it could be locked
                 continue
             if _locked(handle) and _is_at(path, handle):
                 return path, handle
             os.close(handle)
     except OSError as error:
         raise SourceError(
-            wanted="DuckDB needs a folder for rows that do not fit into memory.",
-            given=f"No such folder can be made under {tempfile.gettempdir()} ({error.strerror}).",
+            given="DuckDB needs a folder for rows that do not fit into memory, and none can be created under "
+            f"{tempfile.gettempdir()} ({error.strerror}).",
             do="Set TMPDIR to a folder on a local disk in which you can write.",
         ) from None
 
@@ -105,7 +105,7 @@ def _is_at(path: Path, handle: int) -> bool:
 
 
 scratch = Scratch()
-"""This process's own."""
+"""The folder of this process."""
 
 atexit.register(scratch.remove)
 os.register_at_fork(after_in_child=scratch.forget)

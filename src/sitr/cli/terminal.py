@@ -112,7 +112,8 @@ def _told(error: SitrError, *, as_json: bool) -> typer.Exit:
         out = console(stderr=True)
         out.print(re.sub(r"(?<!^)([A-Z])", lambda letter: f" {letter[1].lower()}", name), style="bold red")
         for label, sentence in sentences.items():
-            out.print(f"{label:<8}{printable(sentence)}", soft_wrap=True)
+            if sentence:
+                out.print(f"{label:<8}{printable(sentence)}", soft_wrap=True)
     return typer.Exit(2 if isinstance(error, _BAD_INPUT) else 1)
 
 

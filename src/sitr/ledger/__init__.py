@@ -1,1 +1,1 @@
-"""What is spent: the durable memory of every charge."""
+"""Ledgers: the durable record of every charge."""

@@ -1,4 +1,4 @@
-"""What a ledger remembers: budgets, and the charges made to them."""
+"""What a ledger stores: budgets, and the charges to them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from sitr.flavors.arrows import Kept
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """One budget: what is promised for a data set, and to whom.
+    """One budget: the promise for a data set, and who is protected.
 
-    `neighbors` says in plain words who is protected, such as "person (patient_id), add-remove": the same numbers
-    mean less for a row than for a person, so a budget is never continued under another reading.
+    `neighbors` says in words who is protected, such as "person (patient_id), add-remove". The same numbers mean less
+    for a row than for a person, so a budget is never continued with other neighbors.
     """
 
     dataset: str
@@ -24,11 +24,11 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One charge: its price in the flavor of the budget, for which question, when (UTC), by whom, with which Sitr.
+    """One charge: its price in the flavor of the budget, the question, the time (UTC), the user and the Sitr version.
 
-    To a budget with a γ, a price that is not random is in the flavor inside it.
+    If the budget is a random promise, a price that is not random has the flavor inside that promise.
 
-    Entries are numbered 1, 2, 3, … through the whole ledger, in the order in which they became durable.
+    Entries are numbered 1, 2, 3, … over the whole ledger, in the order in which they became durable.
     """
 
     number: int

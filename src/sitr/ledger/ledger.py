@@ -1,4 +1,4 @@
-"""What every ledger can do, wherever it is kept."""
+"""What every ledger must do."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sitr.ledger.entry import Account, Entry
 
 
 class Ledger(Protocol):
-    """Budgets by data set, and the charges made to them: both only ever grow.
+    """Budgets by data set, and the charges to them. Nothing is ever deleted.
 
-    Charge before touch: data are read only after `charge` has returned. A crash in between loses budget, never privacy.
+    Data are read only after `charge` has returned. A crash in between loses budget, never privacy.
     """
 
     def open(self, dataset: str, *, promise: Kept, neighbors: str) -> Account:
-        """The account of this data set, made if there is none; `LedgerMismatch` if it was opened on other terms."""
+        """The account of this data set, created if missing; `LedgerMismatch` if it was opened with other terms."""
 
     def account(self, dataset: str) -> Account:
         """The account of this data set, or `LedgerError`."""
@@ -26,18 +26,18 @@ class Ledger(Protocol):
         """All accounts, by name."""
 
     def standing(self, dataset: str) -> Filter:
-        """What is promised and spent at this moment: a snapshot, and no consent to anything."""
+        """The promise and what is spent now: a snapshot, which reserves nothing."""
 
     def check(self, dataset: str) -> Filter:
-        """The same, added up again from all entries; `LedgerError` if the running sum says something else."""
+        """The same, added up from all entries; `LedgerError` if the stored sum differs."""
 
     def charge(self, dataset: str, *, price: Promise, question: str) -> tuple[Entry, Filter]:
-        """Consent, record and make durable, as one; returns the entry and the budget right after it.
+        """Check the price and record it durably, as one step; returns the entry and the budget after it.
 
-        The filter is asked on the state at this moment, and nobody can charge between its consent and the record.
-        Raises `BudgetExceeded` or `LedgerBusy` with nothing spent, and `IncompatiblePromises` for a price that no such
-        budget pays: a random one after the first charge, or without a γ in the budget.
+        No other charge can come between the check and the record. Raises `BudgetExceeded` or `LedgerBusy`, with nothing
+        spent, and `IncompatiblePromises` for a price that such a budget cannot pay: a random price after the first
+        charge, or a random price where the budget has no γ.
         """
 
     def entries(self, dataset: str | None = None) -> list[Entry]:
-        """The charges to one data set, or to all, in the order in which they were made."""
+        """The charges to one data set, or to all, oldest first."""

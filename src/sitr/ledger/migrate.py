@@ -1,4 +1,4 @@
-"""Which revision of the tables a database holds, and how it gets the newest."""
+"""The revision of the tables in a database, and how to upgrade it."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from sitr.errors import LedgerError
 HISTORY = ("0001", "0002")
 """The revisions in `migrations/versions`, oldest first."""
 
-# Not alembic's own default, so that other programs' databases are never taken for a ledger.
+# Not alembic's default name, so that another program's database is never taken for a ledger.
 VERSION_TABLE = "sitr_ledger_revision"
 
 
 def revision(connection: Connection, *, name: str) -> str | None:
-    """The revision stored in a database: none in an empty one, `LedgerError` in one that is not ours to read."""
+    """The revision of a database; None if it is empty, `LedgerError` if it is no ledger or a newer one."""
     tables = inspect(connection).get_table_names()
     if not tables:
         return None
     if VERSION_TABLE not in tables:
         raise LedgerError(
-            wanted="A Sitr ledger was wanted.",
-            given=f"{name} is a database of something else: it holds {', '.join(sorted(tables)[:3])}.",
-            do="Give the ledger a file of its own.",
+            wanted="a Sitr ledger",
+            given=f"{name}, a database with the tables {', '.join(sorted(tables)[:3])}",
+            do="Choose another file for the ledger.",
         )
     found = connection.execute(select(column("version_num")).select_from(table(VERSION_TABLE))).scalar()
     if found not in HISTORY:
         raise LedgerError(
-            wanted=f"A ledger of revision {HISTORY[-1]} or older was wanted.",
-            given=f"{name} is of revision {found}: a newer version of Sitr wrote it.",
-            do="Upgrade Sitr; the ledger was not touched.",
+            wanted=f"a ledger of revision {HISTORY[-1]} or older",
+            given=f"{name} of revision {found}, which a newer version of Sitr wrote",
+            do="Upgrade Sitr; the ledger was not changed.",
         )
     return str(found)
 

@@ -1,4 +1,4 @@
-"""What a ledger has recorded, as a schedule: the same value that all composition theorems look at."""
+"""The charges in a ledger as a schedule, to which composition theorems apply."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sitr.ledger.entry import Entry
 
 
 def recorded(entries: Iterable[Entry]) -> Schedule:
-    """Each question at each price is a step: its recorded price, and how often it was paid.
+    """Each question at each price is one part: its price, and how often it was paid.
 
-    A schedule is fixed in advance, which a ledger's releases are not: only theorems that stay valid when parameters are
-    chosen adaptively speak of them truly. The charges must be those of one data set, or nobody would know to whom the
-    total is promised.
+    A schedule is fixed in advance, but the releases in a ledger are not. So only theorems that hold for adaptively
+    chosen parameters apply to them. All charges must belong to one data set, because the total is promised to its
+    people.
 
     >>> from datetime import UTC, datetime
     >>> from sitr.flavors.pure import PureDP
@@ -27,8 +27,8 @@ def recorded(entries: Iterable[Entry]) -> Schedule:
     datasets = sorted({entry.dataset for entry in charges})
     if len(datasets) != 1:
         raise LedgerError(
-            wanted="The charges to one data set were wanted.",
-            given=f"There are charges to {', '.join(datasets)}." if datasets else "Nothing has been charged yet.",
+            wanted="the charges to one data set",
+            given=f"charges to {', '.join(datasets)}" if datasets else "no charges",
             do="Choose one of these data sets." if datasets else "Ask a question first.",
         )
     paid = Counter((entry.price, entry.question) for entry in charges)

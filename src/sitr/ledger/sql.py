@@ -1,4 +1,4 @@
-"""A ledger in an SQL database: a SQLite file."""
+"""A ledger in a SQLite file."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from sitr.ledger.sqlite import sqlite_file
 from sitr.ledger.tables import accounts, entries
 
 PATIENCE = 10.0
-"""Seconds to wait for another writer: far longer than a charge takes."""
+"""Seconds to wait for another writer, which is far longer than a charge takes."""
 
 
 class SqlLedger:
     """A `Ledger` in a SQLite file, given by its path or as `sqlite:///path`.
 
-    Any number of threads and processes may use one file. Each call is one transaction: a process that dies at any
-    instruction leaves a whole entry or none. With `create=False` a missing ledger is an error.
+    Any number of threads and processes may use one file. Each call is one transaction, so a process that dies leaves a
+    whole entry or none. With `create=False` a missing ledger is an error.
 
     >>> from tempfile import TemporaryDirectory
     >>> from sitr.flavors.pure import PureDP
@@ -53,9 +53,8 @@ class SqlLedger:
             return
         if found is None and not create:
             raise LedgerError(
-                wanted="An existing ledger was wanted.",
-                given=f"There is none at {self._name}.",
-                do="Check the path. If the ledger is lost, nobody knows what is left: count the budget as spent.",
+                given=f"There is no ledger at {self._name}.",
+                do="Check the path; if the ledger is lost, nobody knows what is left, so count the budget as spent.",
             )
         self._file.create()
         with self._file.transaction(write=True) as connection:
@@ -67,10 +66,10 @@ class SqlLedger:
         return self._file.path
 
     def open(self, dataset: str, *, promise: Kept, neighbors: str) -> Account:
-        """The account of this data set, made if there is none; `LedgerMismatch` if it was opened on other terms.
+        """The account of this data set, created if missing; `LedgerMismatch` if it was opened with other terms.
 
-        All entries are added up once here. Later charges trust the sum in the last entry, which may be wrong if entries
-        were put in by hand, for example from another ledger.
+        All entries are added up here. Later charges trust the sum in the last entry, which may be wrong if entries were
+        inserted by hand, for example from another ledger.
         """
         with self._file.transaction(write=True) as connection:
             stored = self._find(connection, dataset)
@@ -80,9 +79,9 @@ class SqlLedger:
                 connection.execute(insert(accounts).values(row | {"opened": stored.opened.isoformat()}))
         if (stored.promise, stored.neighbors) != (promise, neighbors):
             raise LedgerMismatch(
-                wanted=f"{self._name} keeps {dataset} with {write(stored.promise)} for each {stored.neighbors}.",
-                given=f"It was asked for with {write(promise)} for each {neighbors}.",
-                do="Use the stored promise and protection, or another ledger.",
+                wanted=f"the budget of {dataset} in {self._name}, {write(stored.promise)} for each {stored.neighbors}",
+                given=f"{write(promise)} for each {neighbors}",
+                do="Use the stored promise and neighbors, or another ledger.",
             )
         self.check(dataset)
         return stored
@@ -99,37 +98,36 @@ class SqlLedger:
         return [self._to_account(row) for row in rows]
 
     def standing(self, dataset: str) -> Filter:
-        """What is promised and spent at this moment: a snapshot, and no consent to anything."""
+        """The promise and what is spent now: a snapshot, which reserves nothing."""
         with self._file.transaction(write=False) as connection:
             return self._filter(connection, self._account(connection, dataset))
 
     def check(self, dataset: str) -> Filter:
-        """The same, added up again from all entries; `LedgerError` if the running sum says something else."""
+        """The same, added up from all entries; `LedgerError` if the stored sum differs."""
         with self._file.transaction(write=False) as connection:
             account = self._account(connection, dataset)
             running, rebuilt = self._filter(connection, account), self._rebuilt(connection, account)
         if running != rebuilt:
             raise LedgerError(
-                wanted=f"The running sum of {dataset} must equal the sum of its entries, {write(rebuilt.spent())}.",
-                given=f"{self._name} says {write(running.spent())} after {running.charges} charges, and holds "
-                f"{rebuilt.charges} entries.",
-                do="The ledger was changed by hand: restore it from a backup, and count what came after it as spent.",
+                given=f"{self._name} was changed by hand: its sum for {dataset} is {write(running.spent())} after "
+                f"{running.charges} charges, but its {rebuilt.charges} entries add up to {write(rebuilt.spent())}.",
+                do="Restore it from a backup, and count all later charges as spent.",
             )
         return rebuilt
 
     def charge(self, dataset: str, *, price: Promise, question: str) -> tuple[Entry, Filter]:
-        """Consent, record and make durable, as one; returns the entry and the budget right after it."""
+        """Check the price and record it durably, as one step; returns the entry and the budget after it."""
         with self._file.transaction(write=True) as connection:
             budget = self._filter(connection, self._account(connection, dataset))
             after = budget.consent(price)
             row = {"dataset": dataset, "price": write(budget.charge(price)), "question": question, **_signature()}
             sums = {"charges": after.charges, "paid": " ".join(map(str, after.paid))}
             made = connection.execute(insert(entries).values(row | sums).returning(*entries.columns)).one()
-        # Only here, behind the commit, is the charge durable and the answer allowed.
+        # The charge is durable, and an answer is allowed, only here, after the commit.
         return self._to_entry(made), after
 
     def entries(self, dataset: str | None = None) -> list[Entry]:
-        """The charges to one data set, or to all, in the order in which they were made."""
+        """The charges to one data set, or to all, oldest first."""
         asked = select(entries).order_by(entries.c.number)
         with self._file.transaction(write=False) as connection:
             if dataset is not None:
@@ -150,17 +148,16 @@ class SqlLedger:
         account = self._find(connection, dataset)
         if account is None:
             raise LedgerError(
-                wanted=f"An account for {dataset} was wanted.",
-                given=f"{self._name} has none.",
+                given=f"{self._name} has no account for {dataset}.",
                 do="Open the data set with a promise first, or check its name and the path of the ledger.",
             )
         return account
 
     def _filter(self, connection: Connection, account: Account) -> Filter:
-        """From the last entry, which carries the sum of all before it, so that a long ledger is as quick as a new one.
+        """From the last entry, which stores the sum of all entries, so that a charge takes as long in a long ledger.
 
-        An older version of Sitr may still be writing to this file. Its entries carry no sum; then all are added up,
-        and the next charge carries the sum again.
+        An older version of Sitr may also write to this file. Its entries have no sum; then all entries are added up,
+        and the next charge stores the sum again.
         """
         ours = select(entries).where(entries.c.dataset == account.dataset)
         last = connection.execute(ours.order_by(entries.c.number.desc()).limit(1)).one_or_none()
@@ -175,16 +172,16 @@ class SqlLedger:
             return Filter(account.promise, last.charges, paid, first if isinstance(first, RandomDP) else None)
         except (ValueError, ZeroDivisionError, IncompatiblePromises) as cause:
             raise LedgerError(
-                wanted="The last entry must carry the exact sum of all charges.",
-                given=f"{self._name} holds {last.paid!r} after {last.charges!r} charges.",
-                do="The ledger was changed by hand: restore it.",
+                given=f"{self._name} was changed by hand: the sum in its last entry is {last.paid!r} after "
+                f"{last.charges!r} charges.",
+                do="Restore it from a backup, and count all later charges as spent.",
             ) from cause
 
     def _rebuilt(self, connection: Connection, account: Account) -> Filter:
-        """From all entries; the database counts equal prices. Oldest first, which a γ asks for."""
+        """From all entries, oldest first, because a random price comes first. The database counts equal prices."""
         counted = select(func.min(entries.c.number), entries.c.price, func.count())
         rows = connection.execute(counted.where(entries.c.dataset == account.dataset).group_by(entries.c.price)).all()
-        # Through `charge` once more, so that a row put in by hand in another flavor cannot pass for a small number.
+        # Through `charge` again, so that a row inserted by hand in another flavor cannot pass for a small number.
         budget = Filter(account.promise)
         charges = ((budget.charge(self._promise(price)), times) for _, price, times in sorted(rows, key=itemgetter(0)))
         return replay(account.promise, charges)
@@ -204,14 +201,13 @@ class SqlLedger:
         if kept(promise):
             return promise
         raise LedgerError(
-            wanted="Promises and prices that this version of Sitr knows were wanted.",
-            given=f"{self._name} holds {text!r}.",
-            do="Upgrade Sitr; if that does not help, the ledger was changed by hand: restore it.",
+            given=f"{self._name} contains {text!r}, which this version of Sitr cannot read as a promise.",
+            do="Upgrade Sitr; if that does not help, the ledger was changed by hand, so restore it from a backup.",
         )
 
 
 def _signature() -> dict[str, str]:
-    """When, by whom and with which Sitr. The user is the system's: an environment variable could say anything."""
+    """The time, the user and the Sitr version. The system names the user; an environment variable can be forged."""
     try:
         user = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:  # a container may run as a number without a name
@@ -221,5 +217,5 @@ def _signature() -> dict[str, str]:
 
 @cache
 def _version() -> str:
-    """Looked up once: the files of the package may be out of reach after a change of user."""
+    """Looked up once, because the files of the package may be unreadable after a change of user."""
     return version("sitr")

@@ -1,4 +1,4 @@
-"""The two tables of a ledger, as queries see them; `migrations` makes them, and their guards, in a database."""
+"""The two tables of a ledger, for queries. `migrations` creates them, with their triggers, in a database."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ entries = Table(
     Column("at", Text, nullable=False),
     Column("by", Text, nullable=False),
     Column("version", Text, nullable=False),
-    # How many charges were made to the data set, this one included, and their exact sum: one fraction for each
-    # coordinate, with spaces between. Empty where an older version of Sitr, or a hand, wrote the entry.
+    # The number of charges to the data set, with this one, and their exact sum: one fraction for each coordinate,
+    # separated by spaces. Empty if an older version of Sitr wrote the entry, or if it was inserted by hand.
     Column("charges", Integer),
     Column("paid", Text),
-    # A charge asks for the last entry of a data set.
+    # For a charge, which reads the last entry of a data set.
     Index("entries_by_dataset", "dataset", "number"),
-    # Whoever adds up all entries groups by price: this index holds all they need, however long the questions are.
+    # For adding up all entries, which groups them by price: this index suffices, however long the questions are.
     Index("entries_by_price", "dataset", "price"),
 )

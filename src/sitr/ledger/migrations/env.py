@@ -1,4 +1,4 @@
-"""How alembic runs the revisions: on the connection, and in the transaction, that `migrate.upgrade` hands over."""
+"""How alembic runs the revisions: in the connection and transaction that `migrate.upgrade` passes on."""
 
 from __future__ import annotations
 

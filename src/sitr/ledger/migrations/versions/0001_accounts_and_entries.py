@@ -1,4 +1,4 @@
-"""Accounts and entries, and the guards that let both only grow."""
+"""Accounts and entries, and triggers that refuse to change or delete them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def upgrade() -> None:
 
 
 def _guard(table: str, key: str) -> None:
-    """Forbid every way to change what is written.
+    """Forbid every way to change a row.
 
     The third trigger is for INSERT OR REPLACE, which deletes the old row without firing the trigger on DELETE.
     """

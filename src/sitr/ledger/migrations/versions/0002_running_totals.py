@@ -1,7 +1,7 @@
-"""Every entry carries the sum of all charges to its data set, so that a charge reads one entry and not all.
+"""Every entry stores the sum of all charges to its data set, so that a charge reads one entry instead of all.
 
-Both columns are empty in entries of older versions. A charge that finds the last entry without them adds up all
-entries once.
+Both columns are empty in entries of older versions. If they are empty in the last entry, a charge adds up all entries
+once.
 """
 
 from __future__ import annotations
