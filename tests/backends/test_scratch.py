@@ -236,4 +236,4 @@ def test_every_connection_is_limited_and_silent() -> None:
 def test_connections_are_opened_in_one_place() -> None:
     package = Path(sys.modules["sitr"].__file__ or "").parent
     openers = [path.name for path in package.rglob("*.py") if "duckdb.connect" in path.read_text()]
-    assert openers == ["engine.py"]
+    assert openers == ["spare.py"]

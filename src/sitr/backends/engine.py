@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from sitr.backends.memory import memory_limit
 from sitr.backends.scratch import scratch
+from sitr.backends.spare import spare
 from sitr.dataset.schema import Kind
 from sitr.errors import BackendFailure, SourceError
 
@@ -25,8 +26,7 @@ UNCHARGED = "nothing was spent"
 @contextmanager
 def connection(tables: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database in memory that can read these tables. Threads share nothing, and nothing stays behind."""
-    made = duckdb.connect(":memory:", config=settings())
-    try:
+    with spare.connected(settings()) as made:
         # In an interactive Python, DuckDB draws a progress bar on standard output. In Jupyter without ipywidgets there
         # is no bar, and the setting cannot be changed.
         if made.execute("SELECT current_setting('enable_progress_bar')").fetchall()[0][0]:
@@ -34,8 +34,6 @@ def connection(tables: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnec
         for name, table in tables.items():
             made.register(name, table)
         yield made
-    finally:
-        made.close()
 
 
 def settings() -> dict[str, str | bool | int | float | list[str]]:
@@ -43,7 +41,11 @@ def settings() -> dict[str, str | bool | int | float | list[str]]:
 
     Raises `SourceError` if either is set wrongly; call it before anything is charged.
     """
-    return {"memory_limit": f"{memory_limit()}B", "temp_directory": str(scratch.folder())}
+    return {
+        "memory_limit": f"{memory_limit()}B",
+        "temp_directory": str(scratch.folder()),
+        "enable_external_file_cache": False,  # every question reads the file as it is now
+    }
 
 
 def read(

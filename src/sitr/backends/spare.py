@@ -1,0 +1,82 @@
+"""A DuckDB that waits for the next question: starting one takes 30 ms of CPU time, connecting to one takes 2.
+
+A question borrows the spare DuckDB of its process, or starts a new one if another question has it. So no two questions
+ever share one at the same time. Each uses a connection of its own, whose views end with it, and writes nothing. If a
+question fails, its DuckDB is closed and not used again. The threads of DuckDB do not survive a fork, so the spare is
+closed before each fork.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import Lock
+
+import duckdb
+
+Settings = Mapping[str, str | bool | int | float | list[str]]
+
+
+class Spare:
+    """At most one DuckDB of this process that no question uses, and the settings that it was started with."""
+
+    def __init__(self) -> None:
+        self._guard = Lock()
+        self._kept: tuple[dict[str, object], duckdb.DuckDBPyConnection] | None = None
+
+    @contextmanager
+    def connected(self, settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A new connection to a DuckDB with these settings that nobody else uses."""
+        owner = self._taken(dict(settings)) or duckdb.connect(":memory:", config=dict(settings))
+        try:
+            made = owner.cursor()
+            try:
+                yield made
+            finally:
+                made.close()
+        except BaseException:
+            owner.close()
+            raise
+        self._keep(dict(settings), owner)
+
+    def close(self) -> None:
+        """Close the DuckDB that waits, if there is one."""
+        with self._guard:
+            self._drop()
+
+    def before_fork(self) -> None:
+        """Close the spare, and let no other thread put one back until the fork is done."""
+        self._guard.acquire()
+        self._drop()
+
+    def after_fork(self) -> None:
+        self._guard.release()
+
+    def _drop(self) -> None:
+        if self._kept is not None:
+            self._kept[1].close()
+            self._kept = None
+
+    def _taken(self, settings: dict[str, object]) -> duckdb.DuckDBPyConnection | None:
+        with self._guard:
+            if self._kept is None or self._kept[0] != settings:
+                self._drop()
+                return None
+            (_, owner), self._kept = self._kept, None
+            return owner
+
+    def _keep(self, settings: dict[str, object], owner: duckdb.DuckDBPyConnection) -> None:
+        with self._guard:
+            if self._kept is None:
+                self._kept = settings, owner
+                return
+        owner.close()
+
+
+spare = Spare()
+"""The spare of this process."""
+
+atexit.register(spare.close)
+os.register_at_fork(before=spare.before_fork, after_in_parent=spare.after_fork, after_in_child=spare.after_fork)
