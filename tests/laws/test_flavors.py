@@ -1,11 +1,13 @@
-"""What every flavor must satisfy. A new flavor is one entry of `FLAVORS`, and its meaning in conftest.py."""
+"""What every flavor must satisfy. A new flavor is one entry of `FLAVORS`, and one case of the oracle in conftest.py."""
 
 from __future__ import annotations
 
+import importlib
 import math
+import pkgutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from functools import cache, partial
 from itertools import pairwise, product
@@ -16,6 +18,7 @@ from flint import arb, ctx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sitr.flavors
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
@@ -292,6 +295,14 @@ ARROWS: dict[str, tuple[type[Any], Arrow]] = {
         lambda promise, delta: promise.to_approximate_as_published(delta=delta),
     ),
 }
+
+MEANING = ("of", "excess", "kept_by", "worst_loss")
+
+
+def is_flavor(thing: object) -> bool:
+    """Promises to people and to groups of them, and implies others."""
+    return isinstance(thing, type) and is_dataclass(thing) and hasattr(thing, "covers") and hasattr(thing, "for_group")
+
 
 every_flavor = pytest.mark.parametrize("flavor", FLAVORS, ids=lambda flavor: flavor.kind.__name__)
 additive_flavors = pytest.mark.parametrize("flavor", ADDITIVE, ids=lambda flavor: flavor.kind.__name__)
@@ -595,3 +606,37 @@ def test_flavors_do_not_add(first, second):
 
 def test_profiles_are_added_on_the_coarse_lattice_of_these_tests():
     assert len((PrivacyProfile(((1.0, 1e-3), (2.0, 1e-6))) * 20).points) <= 256  # 1750 on the usual lattice
+
+
+# None is missing
+
+
+def test_every_flavor_is_in_this_suite_and_says_what_it_means():
+    """Walks the package: a new flavor without laws, without `of` or without `kept_by` fails here."""
+    found = set()
+    for module in pkgutil.iter_modules(sitr.flavors.__path__, "sitr.flavors."):
+        for thing in vars(importlib.import_module(module.name)).values():
+            if is_flavor(thing):
+                found.add(thing)
+    assert found == set(BY_KIND)
+    assert {thing for thing in found if not all(hasattr(thing, name) for name in MEANING)} == set()
+    assert {name for name in sitr.flavors.__all__ if is_flavor(getattr(sitr.flavors, name))} == {
+        kind.__name__ for kind in found
+    }
+
+
+def test_a_flavor_without_a_meaning_would_be_missed():
+    """The broken twin: what the walk looks for is what makes a flavor, not what it says of a loss."""
+
+    @dataclass(frozen=True)
+    class Silent:
+        epsilon: float
+
+        def covers(self, other: Promise) -> bool:
+            return other is self
+
+        def for_group(self, size: int) -> int:
+            return size
+
+    assert is_flavor(Silent)
+    assert not any(hasattr(Silent, name) for name in MEANING)

@@ -163,8 +163,11 @@ class Loss:
         if self.infinite_mass() > 0.0:
             return Interval(math.inf, math.inf)
         rest = Loss(tuple((law, times) for law, times in self.laws if behind(law) == 0.0))
-        found = bounded_mu(lambda epsilon: rest.delta(epsilon=epsilon, relative=width / 8), rest.max(), relative=width)
-        return with_gaussians(found, self.laws)
+
+        def delta(epsilon: float) -> Interval:
+            return rest._worse(lambda laws: _delta(laws, width / 8, epsilon))
+
+        return with_gaussians(bounded_mu(delta, rest.max(), relative=width), self.laws)
 
     def exceeding(self, *, epsilon: Number, relative: float = RELATIVE) -> Interval:
         """P(L > ε): how often the odds move by more than e^ε. Probabilistic privacy bounds it by δ.

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from flint import ctx
 
 from sitr.errors import InvalidPromise
 from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Indices, Vector, bounded_moment, check
@@ -15,10 +16,10 @@ from sitr.numbers import Number, ball, upper, upward
 
 @dataclass(frozen=True, slots=True)
 class FiniteLaw:
-    """Atoms (loss, ln of its P-mass), by growing loss, and a P-mass at +∞. Q's mass at a loss l is e^{−l} times P's.
+    """Atoms (loss, ln of its P-mass) in increasing order, and a P-mass at +∞. Q's mass at a loss l is e^{−l} times P's.
 
-    All of these are rounded: they stand for numbers that add up to 1 on both sides. The masses at +∞ and −∞ stand for
-    the decimals that they print as, or for less.
+    All of these are rounded to nearest: they stand for numbers that add up to 1 on both sides. The masses at +∞ and −∞
+    stand for the decimals that they print as, or for less.
     """
 
     losses: tuple[float, ...]
@@ -113,14 +114,15 @@ def pair(p: Iterable[Number], q: Iterable[Number]) -> FiniteLaw:
     """
     atoms: dict[float, float] = {}
     infinite = beyond = ball(0)
-    for here, there in zip(map(ball, p), map(ball, q), strict=True):
-        if there == 0:
-            infinite += here
-        elif here == 0:
-            beyond += there
-        else:
-            loss = float((here / there).log().mid())
-            atoms[loss] = float(np.logaddexp(atoms.get(loss, -math.inf), float(here.log().mid())))
+    with ctx.workprec(256):  # so that a loss near 0 is rounded relative to itself
+        for here, there in zip(map(ball, p), map(ball, q), strict=True):
+            if there == 0:
+                infinite += here
+            elif here == 0:
+                beyond += there
+            else:
+                loss = float((here / there).log().mid())
+                atoms[loss] = float(np.logaddexp(atoms.get(loss, -math.inf), float(here.log().mid())))
     ordered = sorted(atoms.items())
     losses, masses = zip(*ordered, strict=True) if ordered else ((0.0,), (-math.inf,))
     return FiniteLaw(losses, masses, max(0.0, upper(infinite)), max(0.0, upper(beyond)))
