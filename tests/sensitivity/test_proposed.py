@@ -10,7 +10,7 @@ import pytest
 from sitr.errors import QuestionError
 from sitr.sensitivity import interquartile_range, mean, median, propose_test_release, trimmed_mean, variance
 from sitr.sensitivity.proposed import Proposed
-from sitr.sensitivity.sample import Grid
+from sitr.sensitivity.sample import Quantiser
 from tests.oracles.brute import Sample, local_sensitivities, neighbours
 
 STATISTICS = [median, mean, trimmed_mean(0.25), interquartile_range, variance]
@@ -58,7 +58,7 @@ def test_bad_proposals(proposal):
 def test_a_bound_is_a_whole_number_of_granules(bound):
     """A mean that moves by 3/2 granules moves by 2 once it is rounded: noise for 3/2 would not do."""
     with pytest.raises(QuestionError, match="in whole granules"):
-        Proposed(mean, Grid.of((0, 8), granularity=1), bound)
+        Proposed(mean, Quantiser.of((0, 8), granularity=1), bound)
 
 
 def test_a_bound_that_nobody_can_break():

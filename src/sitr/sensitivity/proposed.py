@@ -9,7 +9,7 @@ from typing import Any
 
 from sitr.errors import QuestionError
 from sitr.numbers import Number
-from sitr.sensitivity.sample import Grid, finite, read
+from sitr.sensitivity.sample import Quantiser, finite, read
 from sitr.sensitivity.smooth import computable, known, rounded
 from sitr.sensitivity.statistic import Statistic
 
@@ -25,7 +25,7 @@ class Proposed:
     """
 
     statistic: Statistic
-    grid: Grid
+    grid: Quantiser
     bound: int
 
     def __post_init__(self) -> None:
@@ -70,7 +70,7 @@ def propose_test_release(
     >>> propose_test_release(median, proposal=0.25, bounds=(0, 200)).bound
     2048
     """
-    grid = Grid.of(bounds, granularity=granularity)
+    grid = Quantiser.of(bounds, granularity=granularity)
     granule = grid.granularity ** known(statistic).power
     if not (finite(proposal) and proposal > 0):
         raise QuestionError(

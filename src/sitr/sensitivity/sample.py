@@ -26,12 +26,14 @@ FINE = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
-    """The multiples of a public granularity between public bounds; `low` and `high` are counted in granules.
+class Quantiser:
+    """Clamps values to public bounds and rounds them to multiples of a public granularity, called granules.
 
-    >>> Grid.of((0, 200))
-    Grid(low=0, high=1638400, granularity=Fraction(1, 8192))
-    >>> Grid.of((-1, 0.5), granularity=0.1).granules([0.26, -7, float("inf"), 0.25]).tolist()
+    `low` and `high` are the bounds, counted in granules.
+
+    >>> Quantiser.of((0, 200))
+    Quantiser(low=0, high=1638400, granularity=Fraction(1, 8192))
+    >>> Quantiser.of((-1, 0.5), granularity=0.1).granules([0.26, -7, float("inf"), 0.25]).tolist()
     [-10, 3, 3, 5]
     """
 
@@ -50,12 +52,12 @@ class Grid:
             )
 
     @classmethod
-    def of(cls, bounds: tuple[Number, Number], *, granularity: Number | None = None) -> Grid:
+    def of(cls, bounds: tuple[Number, Number], *, granularity: Number | None = None) -> Quantiser:
         """Between these bounds, which are multiples of the granularity.
 
         Unless it is chosen, it is the largest power of two that is at most (high − low)/2^20.
 
-        >>> Grid.of((0, 1.5), granularity=1)
+        >>> Quantiser.of((0, 1.5), granularity=1)
         Traceback (most recent call last):
         sitr.errors.DescriptionError: Bounds that are multiples of the granularity, 1, were wanted. (0, 1.5) was...
         """
@@ -85,7 +87,7 @@ class Grid:
         x becomes ⌊x/g + ½⌋, whoever else is there: what is done to one value never depends on another. A float is the
         binary number that it is, or, where g is not binary itself, the decimal it prints as.
 
-        >>> Grid(low=0, high=10, granularity=Fraction(1, 2)).in_order([4, 0.75, 0.7, 9]).tolist()
+        >>> Quantiser(low=0, high=10, granularity=Fraction(1, 2)).in_order([4, 0.75, 0.7, 9]).tolist()
         [8, 2, 1, 10]
         """
         array = _numbers(values)

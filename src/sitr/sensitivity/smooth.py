@@ -11,7 +11,7 @@ import numpy as np
 
 from sitr.errors import QuestionError
 from sitr.numbers import Number
-from sitr.sensitivity.sample import Grid
+from sitr.sensitivity.sample import Quantiser
 from sitr.sensitivity.statistic import Statistic
 
 
@@ -29,7 +29,7 @@ class Smooth:
     """
 
     statistic: Statistic
-    grid: Grid
+    grid: Quantiser
 
     @property
     def granularity(self) -> Fraction:
@@ -58,9 +58,9 @@ def smooth(statistic: Statistic, *, bounds: tuple[Number, Number], granularity: 
 
     >>> from sitr.sensitivity.ranks import median
     >>> smooth(median, bounds=(0, 200)).grid
-    Grid(low=0, high=1638400, granularity=Fraction(1, 8192))
+    Quantiser(low=0, high=1638400, granularity=Fraction(1, 8192))
     """
-    return Smooth(known(statistic), Grid.of(bounds, granularity=granularity))
+    return Smooth(known(statistic), Quantiser.of(bounds, granularity=granularity))
 
 
 def rounded(value: Fraction) -> int:
@@ -72,7 +72,7 @@ def rounded(value: Fraction) -> int:
     return math.floor(value + Fraction(1, 2))
 
 
-def computable(statistic: Statistic, grid: Grid, people: int) -> None:
+def computable(statistic: Statistic, grid: Quantiser, people: int) -> None:
     """It is tried on made-up values, so that what is wrong with their number is said before there are any others."""
     statistic.local(np.full(people, grid.low, dtype=np.int64), grid.low, grid.high)
 

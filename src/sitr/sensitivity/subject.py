@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sitr.errors import DescriptionError
 from sitr.numbers import Number
 from sitr.sensitivity.ranks import TrimmedMean
-from sitr.sensitivity.sample import FARTHEST, Grid, granule, read
+from sitr.sensitivity.sample import FARTHEST, Quantiser, granule, read
 from sitr.sensitivity.statistic import Statistic
 
 Rows = NDArray[Any]
@@ -44,7 +44,7 @@ class OnGrid:
     """
 
     statistic: Statistic
-    grid: Grid
+    grid: Quantiser
     fineness: int = 1
 
     @property
@@ -102,9 +102,9 @@ def subject(
             left, right = statistic.ranks(size)
             fineness = right - left + 1
         if bounds is not None:
-            return OnGrid(statistic, Grid.of(bounds, granularity=granularity), fineness)
+            return OnGrid(statistic, Quantiser.of(bounds, granularity=granularity), fineness)
         if granularity is not None:
-            return OnGrid(statistic, Grid(-FARTHEST, FARTHEST, granule(granularity)), fineness)
+            return OnGrid(statistic, Quantiser(-FARTHEST, FARTHEST, granule(granularity)), fineness)
     elif callable(statistic) and bounds is None and granularity is not None:
         return Computed(statistic, granule(granularity))
     raise DescriptionError(

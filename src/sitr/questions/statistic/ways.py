@@ -27,7 +27,7 @@ from sitr.noise.coins import Coins
 from sitr.noise.uniform import uniform
 from sitr.numbers import Number, exact
 from sitr.sensitivity import Pairs, propose_test_release, random, sampled, smooth
-from sitr.sensitivity.sample import Granules, Grid
+from sitr.sensitivity.sample import Granules, Quantiser
 from sitr.sensitivity.statistic import Statistic
 
 CONFIDENCE = Fraction(95, 100)
@@ -66,8 +66,8 @@ class Setting:
     """For propose-test-release; a hundredth of what anybody could move if left out."""
 
     @property
-    def grid(self) -> Grid:
-        return Grid.of(self.bounds, granularity=self.granularity)
+    def grid(self) -> Quantiser:
+        return Quantiser.of(self.bounds, granularity=self.granularity)
 
 
 def outcomes(setting: Setting, values: Any, *, coins: Coins | None = None) -> Iterator[Outcome | Impossible]:
