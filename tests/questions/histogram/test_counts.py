@@ -262,7 +262,7 @@ def test_what_is_done_afterwards_is_said_and_leaves_the_intervals() -> None:
 
 def test_what_cannot_be_done_is_refused() -> None:
     listed = made({0: 3}, Grid((Categories(WARD, ("a", "b")),)))
-    with pytest.raises(QuestionError, match="in a line"):
+    with pytest.raises(QuestionError, match="one column of numbers or dates"):
         listed.isotonic(Form.RISING)
     with pytest.raises(QuestionError, match="whole number"):
         listed.lattice(total=-1)

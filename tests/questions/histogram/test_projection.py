@@ -137,5 +137,5 @@ def test_ends() -> None:
     [(np.zeros(0), 1), (np.zeros((2, 2)), 1), (np.array([np.nan]), 1), (np.array([np.inf]), 1), (np.zeros(2), -1)],
 )
 def test_what_is_no_row_of_counts_is_refused(noisy: np.ndarray, total: int) -> None:
-    with pytest.raises(QuestionError, match="row of finite numbers"):
+    with pytest.raises(QuestionError, match="vector of finite"):
         lattice(noisy, total=total, ties=Ties.BY_INDEX)

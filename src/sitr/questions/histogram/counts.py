@@ -1,4 +1,4 @@
-"""Released counts: what was measured, what is estimated from it, and the intervals that hold the exact counts."""
+"""Released counts: the noisy measurements, the estimates from them, and intervals for the exact counts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number and the interval that holds the exact one."""
+    """An estimate and an interval for the exact number."""
 
     value: float
     low: float
@@ -43,10 +43,10 @@ class Estimate:
 class Histogram:
     """Noisy counts of all cells.
 
-    `levels` are the numbers that got noise: the cells, or the sums of the stretches that begin at `starts`, or all
-    levels of a tree. `special` are the counts of the cells beside the line (no value, outside). `counts` is what is
-    estimated from them, perhaps `processed`. Exact totals are known only where they are public, and which cells are
-    `empty` only where a random promise allows it.
+    `levels` are noisy measurements: the cells, the sums of the buckets that begin at `starts`, or all levels of a tree.
+    `special` are the noisy counts of the cells after a line (outside, no value). `counts` are the estimates from these,
+    with the names of later steps in `processed`. An exact `total` is known only if it is public, and which cells are
+    `empty` only if a random promise allows it.
     """
 
     plan: Plan
@@ -64,18 +64,18 @@ class Histogram:
         return self.plan.grid
 
     def estimated_total(self) -> int:
-        """The public total where there is one, otherwise the sum of the noisy counts, at least 0: it costs nothing."""
+        """The public total if there is one, otherwise the sum of the noisy counts, at least 0."""
         return self.total if self.total is not None else min(MOST_TOTAL, max(0, round(float(self.counts.sum()))))
 
-    # What a cell may hold
+    # Intervals
 
     def intervals(self, *, confidence: Number = 0.95) -> tuple[Reals, Reals]:
-        """Ends between which the exact count of each cell lies with this probability, for each cell by itself.
+        """Lower and upper ends that contain the exact count of each cell with this probability, cell by cell.
 
-        They come from the noise alone, so they hold whatever was done to the counts afterwards; a processed count may
-        lie outside of its own. No count is below 0, nor above a public total. Inside a stretch of joined cells only
-        its sum was measured: there a cell holds anything from nothing to all of it. A cell known to be empty holds 0,
-        and one known not to be at least 1.
+        They come from the noise alone, so they are valid whatever was done to the counts later, and a processed count
+        may lie outside its interval. No count is below 0 or above a public total. Of a bucket of several cells only the
+        sum was measured, so each of its cells has from 0 to the whole sum. A cell known to be empty has 0, and a cell
+        known not to be empty has at least 1.
         """
         exactly = float(self.plan.noise.error(confidence=confidence))
         special = np.asarray(self.special, np.float64)
@@ -86,14 +86,14 @@ class Histogram:
         return np.clip(low, self._least(), most), np.clip(high, self._least(), most)
 
     def over(self, places: NDArray[Any], *, confidence: Number = 0.95) -> Estimate:
-        """The sum over these cells, given by number, such as `np.arange(3, 8)` for a range.
+        """The sum over cells, given by number, such as `np.arange(3, 8)` for a range.
 
-        The interval is for this sum by itself, from the law of the noise of all that was measured: `sum_error`.
+        The interval is for this sum alone and follows from the law of the noise of all measurements: `sum_error`.
         """
         wanted = np.zeros(len(self.counts))
         wanted[places] = 1.0
         value = float(self.counts @ wanted)
-        wanted[self._known_empty()] = 0.0  # there is no noise in them
+        wanted[self._known_empty()] = 0.0  # they have no noise
         line = len(self.counts) - len(self.special)
         if self.starts is not None:
             return self._over_stretches(wanted[:line], wanted[line:], value, confidence)
@@ -106,12 +106,12 @@ class Histogram:
         least, most = float(self._least() @ wanted), math.inf if self.total is None else float(self.total)
         return Estimate(value, min(most, max(least, middle - far)), min(most, max(least, middle + far)))
 
-    # What is done to the counts afterwards, free of cost
+    # Free processing of the counts
 
     def lattice(self, *, total: int | None = None, ties: Ties | None = None) -> Histogram:
-        """The nearest whole counts of this total, by default the public or the estimated one: see `lattice`.
+        """The nearest whole counts with this total, by default the public or the estimated one: see `lattice`.
 
-        Without `ties`, the rule is chosen from the noisy counts: see `best_ties`.
+        By default the rule for ties is chosen from the noisy counts: see `best_ties`.
         """
         n = self._total(total)
         full = self.counts if self._known_empty().all() else self.counts[~self._known_empty()]
@@ -120,23 +120,23 @@ class Histogram:
         return self._after(found, f"nearest whole counts of sum {n} ({rule.value})")
 
     def simplex(self, *, total: int | None = None) -> Histogram:
-        """The nearest counts, in Euclidean length, that are not negative and have this total."""
+        """The nearest counts in Euclidean distance that are not negative and have this total."""
         n = self._total(total)
         found = self._where_people_are(lambda counts: simplex(counts, total=n))
         return self._after(found, f"nearest counts of sum {n} in Euclidean length")
 
     def nonnegative(self) -> Histogram:
-        """Negative counts put to zero."""
+        """Counts with negative ones set to zero."""
         return self._after(nonnegative(self.counts), "negative counts put to zero")
 
     def isotonic(self, form: Form) -> Histogram:
-        """The nearest counts of this form, for cells in a line; those beside it stay as they are."""
+        """The nearest counts of this form, for cells in a line; special cells keep their counts."""
         line = self.grid.line
         if line is None:
             raise QuestionError(
-                wanted="A form is one of cells in a line: one column of numbers or dates.",
-                given="Categories, or several columns, were given.",
-                do="Leave it out.",
+                wanted="a histogram of one column of numbers or dates",
+                given="categories or several columns, which have no order",
+                do="Leave the form out.",
             )
         found = np.concatenate([isotonic(self.counts[:line], form=form), self.counts[line:]])
         return self._after(found, f"nearest counts with the form: {form.value}")
@@ -145,11 +145,11 @@ class Histogram:
         return np.zeros(len(self.counts), np.bool_) if self.empty is None else self.empty
 
     def _least(self) -> Reals:
-        """What each cell holds at least."""
+        """The smallest possible count of each cell."""
         return np.zeros(len(self.counts)) if self.empty is None else (~self.empty).astype(np.float64)
 
     def _where_people_are(self, project: Callable[[Reals], Reals]) -> Reals:
-        """Cells known to be empty stay so, unless all of them are."""
+        """Project the counts of cells that may have rows; cells known to be empty stay empty, unless all are."""
         empty = self._known_empty()
         if empty.all():
             return project(self.counts)
@@ -163,9 +163,9 @@ class Histogram:
     def _total(self, given: int | None) -> int:
         if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 0):
             raise QuestionError(
-                wanted="A public total is a whole number of at least 0.",
-                given=f"{given!r} was given.",
-                do="Leave it out to use the estimated one, which costs nothing.",
+                wanted="a total that is a whole number of at least 0",
+                given=repr(given),
+                do="Leave it out to use the estimated total, which costs nothing.",
             )
         return self.estimated_total() if given is None else given
 
@@ -187,7 +187,7 @@ class Histogram:
         return np.where(nearer, best - far, low), np.where(nearer, best + far, high)
 
     def _over_stretches(self, wanted: Reals, beside: Reals, value: float, confidence: Number) -> Estimate:
-        """Stretches that are wanted as a whole are in the sum; of one that is cut, anything from nothing to all."""
+        """Buckets that are wanted as a whole are in the sum; of others, any part from nothing to everything."""
         assert self.starts is not None
         lengths = np.diff(self.starts, append=len(wanted))
         touched = np.add.reduceat(wanted, self.starts)
@@ -203,7 +203,7 @@ class Histogram:
 
 
 def release(plan: Plan, counts: Mapping[Any, Any], *, coins: Coins) -> Histogram:
-    """The only place where exact counts meet noise: by cell number, or for unlisted categories by key."""
+    """Add noise to exact counts, given by cell number or, for unlisted categories, by key: the only place that does."""
     private = type(coins) is Keystream
     if plan.threshold is not None:
         return _unlisted(plan, counts, coins=coins, private=private)
@@ -223,7 +223,7 @@ def release(plan: Plan, counts: Mapping[Any, Any], *, coins: Coins) -> Histogram
     secret = np.concatenate([*measured, special])
     if plan.sparse is None:
         noisy, empty = plan.noise.release(secret, coins=coins), None
-    else:  # which cells are empty is told beside the counts: that is what the γ is for
+    else:  # which cells are empty is released too, and the γ pays for that
         noisy, empty = _sparsely(plan.sparse, secret, coins=coins), secret == 0
     ends = np.cumsum([len(level) for level in measured])
     levels = tuple(np.asarray(part) for part in np.split(noisy, ends)[:-1])
@@ -238,13 +238,13 @@ def release(plan: Plan, counts: Mapping[Any, Any], *, coins: Coins) -> Histogram
 
 
 def _sparsely(sparse: SparseHistogram, counts: NDArray[np.int64], *, coins: Coins) -> NDArray[Any]:
-    """Noise where there are people. Rows that are counted nowhere are in one more cell, which is not shown."""
+    """Noise where there are rows. Rows in no cell are in one more cell, which is not released."""
     rest = [] if sparse.cells == len(counts) else [sparse.people - int(counts.sum())]
     return sparse.release(np.append(counts, np.array(rest, np.int64)), coins=coins)[: len(counts)]
 
 
 def _rebinned(plan: Plan, line: NDArray[np.int64], *, coins: Coins) -> tuple[Plan, NDArray[np.int64]]:
-    """The plan and the counts with the number of bins that was chosen privately."""
+    """The plan and the counts with a privately chosen number of bins."""
     assert isinstance(plan.method, Bins) and isinstance(plan.choice, Exponential)
     (axis,) = plan.grid.axes
     assert isinstance(axis, Even)
@@ -256,7 +256,7 @@ def _rebinned(plan: Plan, line: NDArray[np.int64], *, coins: Coins) -> tuple[Pla
 
 
 def _starts(plan: Plan, line: NDArray[np.int64], *, coins: Coins) -> Starts:
-    """Where buckets begin, chosen privately."""
+    """The privately chosen starts of the buckets."""
     assert isinstance(plan.choice, Laplace | Gaussian)
     exactly = deviations(line)
     noisy = plan.choice.in_granules().release(np.concatenate(exactly), coins=coins)
@@ -267,7 +267,7 @@ def _starts(plan: Plan, line: NDArray[np.int64], *, coins: Coins) -> Starts:
 def _unlisted(
     plan: Plan, counts: Mapping[tuple[Key, ...], tuple[int, ...]], *, coins: Coins, private: bool
 ) -> Histogram:
-    """The categories whose noisy number of people reaches the threshold, in an order that says nothing of the rows."""
+    """The categories whose noisy number of people reaches the threshold, in an order independent of the rows."""
     assert plan.threshold is not None
     candidates = in_order(counts)
     noisy = plan.threshold.release([int(counts[key][-1]) for key in candidates], coins=coins)

@@ -1,7 +1,7 @@
-"""A tree over cells in a line: noisy sums of ever longer stretches, made to agree with each other.
+"""A tree over cells in a line: noisy sums of longer and longer ranges, made consistent with each other.
 
-Sums over ranges of cells add up few nodes instead of many cells. Least squares makes every parent the sum of its
-children, and every node better than it was measured, at no cost.
+The sum over a range adds few nodes instead of many cells. Least squares makes every parent the sum of its children and
+reduces the error of every node, at no cost.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """The stretches of b = `branching` cells, of b², b³, …: levels from the cells up to at most b stretches.
+    """Levels of nodes with 1, b, b², … cells, b = `branching`, up to the first level of at most b nodes.
 
-    The root, the sum of all, is measured only if `rooted`. A level is an array, of which the last node may be shorter.
+    The root, which is the sum of all cells, is measured only if `rooted`. The last node of a level may be shorter.
 
     >>> Hierarchy(10, branching=3).sizes
     (10, 4, 2)
@@ -37,14 +37,14 @@ class Hierarchy:
         numbers = (self.cells, self.branching)
         if any(isinstance(number, bool) or not isinstance(number, int) for number in numbers) or self.branching < 2:
             raise QuestionError(
-                wanted="A tree over cells joins at least 2 of them in each node.",
-                given=f"branching={self.branching!r} was given.",
+                wanted="a tree in which each node has at least 2 children",
+                given=f"branching={self.branching!r}",
                 do="Choose for example 16, or leave it out.",
             )
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many nodes each measured level has, from the cells upward."""
+        """The number of nodes of each measured level, from the cells upward."""
         found = [self.cells]
         while found[-1] > self.branching:
             found.append(-(-found[-1] // self.branching))
@@ -62,10 +62,10 @@ class Hierarchy:
         return found
 
     def consistent(self, noisy: list[Reals]) -> list[Reals]:
-        """The least squares estimate of every measured level, all nodes having noise of the same variance.
+        """The least squares estimate of every measured level, if the noise of all nodes has the same variance.
 
-        Upward, each node's own value and the sum of its children's best values are averaged by their precision;
-        downward, what the children's sum still misses is shared among them by their variance.  [HRMS10, Thm 3]
+        Upward, the value of each node and the sum of its children are averaged by precision. Downward, the remaining
+        difference between a node and its children is shared among them by variance.  [HRMS10, Thm 3]
 
         >>> tree = Hierarchy(4, branching=2)
         >>> [level.tolist() for level in tree.consistent([np.array([1.0, 2.0, 3.0, 4.0]), np.array([6.0, 7.0])])]
@@ -82,19 +82,19 @@ class Hierarchy:
         return best
 
     def weights(self, wanted: Reals) -> list[Reals]:
-        """With what weight each measured node counts in the estimate of Σ_j wanted_j·x_j.
+        """The weight of each measured node in the estimate of Σ_j wanted_j·x_j.
 
-        Least squares makes (AᵀA)⁻¹Aᵀy of measurements y of Ax. Measurements that are `wanted` at the cells and 0 above
-        have Aᵀy = wanted: their own estimate is u = (AᵀA)⁻¹wanted, and wanted·(AᵀA)⁻¹Aᵀy = (Au)·y.
+        From measurements y of Ax, least squares estimates x by (AᵀA)⁻¹Aᵀy. If the measurements are `wanted` at the
+        cells and 0 above, Aᵀy = wanted and the estimate is u = (AᵀA)⁻¹wanted. So wanted·(AᵀA)⁻¹Aᵀy = (Au)·y.
         """
         empty = [np.zeros(size) for size in self.sizes[1:]]
         return self.consistent([np.asarray(wanted, np.float64), *empty])
 
     def kinds(self) -> NDArray[np.intp]:
-        """A number for each cell: cells of the same number are estimated with the same weights, in another order.
+        """A class for each cell: the estimates of cells of one class have the same weights up to their order.
 
-        Only the last node of a level may have fewer children than others. So two cells stand alike in the tree if they
-        are below equally many nodes that lack some: such a node is the last of its level, and so are all above it.
+        Only the last node of a level may have fewer children than others. Such a node is the last of its level, and so
+        are all nodes above it. So two cells are in the same class if they are below equally many such nodes.
 
         >>> Hierarchy(5, branching=2).kinds().tolist()
         [0, 0, 0, 0, 2]
@@ -108,22 +108,22 @@ class Hierarchy:
 
     @staticmethod
     def _shared(best: Reals, variances: Reals, above: Reals, starts: NDArray[np.intp]) -> Reals:
-        """Values of children whose sums are those of their parents."""
+        """The values of children, changed so that they sum to their parents."""
         lengths = np.diff(starts, append=len(best))
         missing = (above - np.add.reduceat(best, starts)) / np.add.reduceat(variances, starts)
         return best + variances * np.repeat(missing, lengths)
 
     def _starts(self, nodes: int) -> NDArray[np.intp]:
-        """Where the children of each parent begin; all below the root are its children."""
+        """The position of the first child of each parent; all nodes below the root are its children."""
         return np.arange(0, nodes, min(nodes, self.branching))
 
 
 def best_branching(cells: int, *, pure: bool) -> int:
-    """The number of children for which ranges are told best, from public numbers alone.
+    """The branching with the smallest expected error of a range, computed from public numbers alone.
 
-    A range that is cut somewhere needs about (b − 1)/2 nodes on each of h levels at each end, and the variance of one
-    is in proportion to h² (Laplace, ε/h for each level) or to h (Gaussian); least squares leaves about a third of all
-    that. Without a tree, h = 1, a range is a third of the cells on average.
+    A range needs about (b − 1)/2 nodes on each of h levels at each end. The variance of a node is in proportion to h²
+    (Laplace noise, ε/h for each level) or to h (Gaussian noise), and least squares leaves about a third of the total.
+    Without a tree, h = 1, a range has a third of the cells on average.
 
     >>> best_branching(1000, pure=True), best_branching(1000, pure=False), best_branching(20, pure=True)
     (10, 4, 20)

@@ -1,4 +1,4 @@
-"""Noisy counts made monotone or with one peak, where that is public knowledge about what is counted."""
+"""Noisy counts made monotone or unimodal, if the exact counts are publicly known to have that form."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ Reals = NDArray[np.float64]
 
 
 class Form(Enum):
-    """What is known about counts in their order."""
+    """The known form of the counts along a line of cells."""
 
     RISING = "rising"
     FALLING = "falling"
     ONE_PEAK = "one peak"
-    """They rise up to some cell and fall from there on; which one is not known."""
+    """The counts rise up to an unknown cell and fall after it."""
 
 
 def isotonic(noisy: NDArray[Any], *, form: Form) -> Reals:
-    """The counts of this form for which Σ(c_j − y_j)² is least: stretches that break it become their mean.
+    """The counts of this form with the smallest Σ(c_j − y_j)²: runs that violate it are replaced by their mean.
 
-    Pool adjacent violators [BBBB72, Sec. 1.2]. A rising start and a falling end, cut anywhere, have one peak; their
-    least errors are known for all cuts after one pass from each side, and the best cut is taken.  [Sto08, Thm 5]
+    Monotone forms use pool adjacent violators [BBBB72, Sec. 1.2]. Counts with one peak are a rising part followed by a
+    falling part; one pass from each side gives the errors for all cuts, and the best one is taken.  [Sto08, Thm 5]
 
     >>> isotonic(np.array([1, 3, 2, 5]), form=Form.RISING).tolist()
     [1.0, 2.5, 2.5, 5.0]
@@ -41,7 +41,7 @@ def isotonic(noisy: NDArray[Any], *, form: Form) -> Reals:
         case Form.FALLING:
             return _rising(y[::-1])[::-1]
         case Form.ONE_PEAK:
-            middle = y - y.mean()  # large sums of squares would hide small differences
+            middle = y - y.mean()  # otherwise large sums of squares would lose small differences
             split = int(np.argmin(_errors(middle) + _errors(middle[::-1])[::-1]))
             return np.concatenate([_rising(y[:split]), _rising(y[split:][::-1])[::-1]])
 
@@ -51,8 +51,10 @@ def _rising(y: Reals) -> Reals:
 
 
 def _errors(y: Reals) -> Reals:
-    """The least Σ(c_j − y_j)² of a rising fit to the first i numbers, for i = 0, 1, …, k: blocks are merged as each
-    number comes, and the error of a block is Σy² − (Σy)²/length."""
+    """The smallest Σ(c_j − y_j)² of a rising fit to the first i numbers, for i = 0, 1, …, k.
+
+    Blocks are merged as each number is added. The error of a block is Σy² − (Σy)²/length.
+    """
     found = np.zeros(len(y) + 1)
     blocks: list[tuple[float, int]] = []  # sums and lengths, means rising
     fitted, squares = 0.0, 0.0

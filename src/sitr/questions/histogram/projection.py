@@ -1,7 +1,7 @@
-"""Noisy counts made into counts that can be: whole, not negative, of a given total. Free of cost, for it sees no rows.
+"""Noisy counts projected to possible counts: not negative, with a given total, whole. It reads no rows and is free.
 
-Three ways: the nearest point in the sum of sizes among whole counts (`lattice`), the nearest in Euclidean length with
-the total (`simplex`) or without (`nonnegative`).
+There are three projections: to the nearest whole counts with a total in ℓ1 (`lattice`), to the nearest counts with a
+total in ℓ2 (`simplex`), and to the nearest counts without a total (`nonnegative`).
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ Reals = NDArray[np.float64]
 
 
 MOST_TOTAL = 2**53
-"""Beyond this a double does not hold every whole number."""
+"""The largest total: a double holds every whole number up to here."""
 
 
 class Ties(Enum):
-    """Which of the nearest points to take, where there are many.
+    """Which point to take if several are nearest.
 
-    If the noisy counts, negative ones put to zero, sum to more than the total n, any way to take the excess away is as
-    near as any other: no count below zero, none raised. If they sum to less, so is any way to add what is missing.
+    Let negative counts be zero. If the noisy counts sum to more than the total, all ways to lower them that make none
+    negative are equally near. If they sum to less, all ways to raise them are.
     """
 
     BY_INDEX = "by index"
-    """Keep, and raise, the first cells: simple, and unfair to the others."""
+    """Keep or raise the first cells: simple, and unfair to the others."""
     SOFT_THRESHOLD = "soft threshold"
-    """Take the same from every cell, down to zero, or add the same to every one."""
+    """Lower every cell by the same number, down to zero, or raise every cell by the same number."""
     DROP_SMALLEST = "drop smallest"
-    """Put the smallest counts to zero, or raise the largest in proportion: for cells of which most are empty."""
+    """Set the smallest counts to zero, or raise counts in proportion: good if most cells are empty."""
     PROPORTIONAL = "proportional"
-    """Take from, or add to, each cell in proportion to its count: clip and normalise."""
+    """Lower or raise each cell in proportion to its count: clip and normalise."""
 
 
 def lattice(noisy: NDArray[Any], *, total: int, ties: Ties) -> Whole:
-    """Whole counts c ≥ 0 with Σc = n for which Σ|c_j − y_j| is least, in O(k log k).
+    """The whole counts c ≥ 0 with Σc = n and the smallest Σ|c_j − y_j|, in O(k log k).
 
-    With u = max(0, ⌊y⌋) and v = max(0, ⌈y⌉), each unit of c below u or above v costs exactly 1. So if Σu ≥ n every c ≤
-    u is optimal, if Σv ≤ n every c ≥ v is, and otherwise c is u and 1 more where the fractional parts are largest. The
-    histogram perturbation method of [HRW11, Sec. 2] asks for this point and is silent about ties, which decide how good
-    it is: see `Ties`.
+    With u = max(0, ⌊y⌋) and v = max(0, ⌈y⌉), each unit of c below u or above v costs exactly 1. So if Σu ≥ n, every
+    c ≤ u is optimal; if Σv ≤ n, every c ≥ v is; otherwise c is u, plus 1 where the fractional parts are largest. The
+    histogram perturbation method [HRW11, Sec. 2] uses this point and does not say how to break ties, which decides how
+    good it is: see `Ties`.
 
     >>> lattice(np.array([-1.0, 4.2, 2.9]), total=7, ties=Ties.SOFT_THRESHOLD).tolist()
     [0, 4, 3]
@@ -64,7 +64,7 @@ def lattice(noisy: NDArray[Any], *, total: int, ties: Ties) -> Whole:
 
 
 def simplex(noisy: NDArray[Any], *, total: float) -> Reals:
-    """The numbers c ≥ 0 with Σc = n for which Σ(c_j − y_j)² is least: c = max(0, y − τ).      [DSSC08, Fig. 1]
+    """The numbers c ≥ 0 with Σc = n and the smallest Σ(c_j − y_j)²: c = max(0, y − τ).      [DSSC08, Fig. 1]
 
     >>> simplex(np.array([-1.0, 4.0, 2.0]), total=5).tolist()
     [0.0, 3.5, 1.5]
@@ -74,7 +74,7 @@ def simplex(noisy: NDArray[Any], *, total: float) -> Reals:
 
 
 def nonnegative(noisy: NDArray[Any]) -> Reals:
-    """The numbers c ≥ 0 for which Σ(c_j − y_j)² is least: negative counts put to zero.
+    """The numbers c ≥ 0 with the smallest Σ(c_j − y_j)²: negative counts become zero.
 
     >>> nonnegative(np.array([-1, 4])).tolist()
     [0.0, 4.0]
@@ -83,22 +83,22 @@ def nonnegative(noisy: NDArray[Any]) -> Reals:
 
 
 def checked(noisy: NDArray[Any], total: float) -> Reals:
-    """A row of finite numbers, at least one, and a total that is not negative."""
+    """The noisy counts as doubles, if they are a vector of finite numbers and the total is possible."""
     y = np.asarray(noisy, dtype=np.float64)
     if y.ndim != 1 or y.size == 0 or not np.isfinite(y).all() or not 0 <= total <= MOST_TOTAL:
         raise QuestionError(
-            wanted="Noisy counts are a row of finite numbers, at least one; their total is from 0 to 2^53.",
-            given=f"An array of shape {y.shape} and the total {total!r} were given.",
-            do="Give all cells of one histogram, and a public or a noisy total rounded to at least 0.",
+            wanted="a vector of finite noisy counts and a total from 0 to 2^53",
+            given=f"an array of shape {y.shape} and the total {total!r}",
+            do="Give all cells of one histogram, and a public or noisy total that is not negative.",
         )
-    most = 2.0**62 / y.size  # so that no sum of whole counts overflows
+    most = 2.0**62 / y.size  # no sum of whole counts can overflow
     return np.clip(y, -most, most)
 
 
 def _above(y: Reals, total: float) -> Reals:
-    """max(0, y − τ) of sum n > 0: τ = (y_1 + … + y_r − n)/r of the counts sorted down, for the last r with y_r > τ.
+    """max(0, y − τ) with sum n > 0: τ = (y_1 + … + y_r − n)/r for y sorted downward and the last r with y_r > τ.
 
-    Counted from the largest, so that digits are kept where they matter.
+    Counts are taken relative to the largest, so that no digits are lost where they matter.
     """
     below = y - y.max()
     falling = np.sort(below)[::-1]
@@ -109,7 +109,7 @@ def _above(y: Reals, total: float) -> Reals:
 
 
 def _take(counts: Whole, excess: int, ties: Ties) -> Whole:
-    """Lower counts, none below zero, by the excess together."""
+    """Lower the sum of the counts by the excess; none becomes negative."""
     total = int(counts.sum()) - excess
     if excess == 0 or total == 0:
         return counts if excess == 0 else np.zeros_like(counts)
@@ -128,7 +128,7 @@ def _take(counts: Whole, excess: int, ties: Ties) -> Whole:
 
 
 def _add(counts: Whole, missing: int, ties: Ties) -> Whole:
-    """Raise counts by what is missing together."""
+    """Raise the sum of the counts by `missing`."""
     total = int(counts.sum()) + missing
     if missing == 0:
         return counts
@@ -141,9 +141,9 @@ def _add(counts: Whole, missing: int, ties: Ties) -> Whole:
 
 
 def _rounded(reals: Reals, total: int, *, most: Whole | None = None) -> Whole:
-    """Whole numbers next to these that sum to the total: those with the largest fractional parts are rounded up.
+    """The numbers rounded so that they sum to the total: those with the largest fractional parts are rounded up.
 
-    Sums of doubles may be off by some units: what is left over goes where there is room, in the same order.
+    Sums of doubles may be off by some units; the rest goes to numbers that can change, in the same order.
     """
     down = np.floor(reals).astype(np.int64)
     if most is not None:

@@ -1,8 +1,8 @@
-"""Which rule for ties errs least, as far as the noisy counts tell: a choice that sees no rows and costs nothing.
+"""The choice of a rule for ties from the noisy counts, which reads no rows and costs nothing.
 
-No rule is best for all tables: where most cells are empty the smallest counts are noise, where all are alike they are
-not. The noisy counts show which it is. Their law is that of the exact counts blurred by a known noise, so that the
-law of the exact counts can be estimated, and from it the error that each rule makes.
+No rule is best for all data: if most cells are empty, the smallest counts are noise; if all counts are similar, they
+are not. The noisy counts show which case it is. Their distribution is the distribution of the exact counts convolved
+with a known noise. So the latter can be estimated, and with it the expected error of each rule.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ Noise = Laplace | Gaussian
 Reals = NDArray[np.float64]
 
 CANDIDATES = (Ties.DROP_SMALLEST, Ties.SOFT_THRESHOLD, Ties.PROPORTIONAL)
-"""The rules to choose from. `Ties.BY_INDEX` favours the first cells, whatever they hold."""
+"""The rules to choose from. `Ties.BY_INDEX` is left out, because it always favours the first cells."""
 
 _ROUNDS = 20
-"""The number of steps of the estimate: more of them fit the noise."""
+"""The number of EM steps; more of them would fit the noise."""
 
 _EMPTY = 10.0
-"""The estimate begins with this many empty cells besides those that there are."""
+"""The number of empty cells that are added to the data of each EM step."""
 
 _NEAR, _FAR = 8.0, 12.0
-"""Counts from 8 standard deviations of the noise below zero to 12 above it share one estimate; to larger ones only the
-noise around each of them matters."""
+"""Noisy counts between −8 and 12 standard deviations of the noise share one estimate. For larger ones only the noise
+matters."""
 
 
 def best_ties(noisy: NDArray[Any], *, total: int, noise: Noise) -> Ties:
-    """The rule with the least expected Σ|c_j − x_j|, given the noisy counts y and the law of their noise.
+    """The rule with the smallest expected Σ|c_j − x_j|, given the noisy counts y and the law of their noise.
 
     >>> few, alike, noise = np.repeat([0, 40], [385, 15]), np.tile([1, 2], 200), Laplace(scale=2)
     >>> [best_ties(noise.release(counts), total=600, noise=noise).value for counts in (few, alike)]
@@ -50,10 +50,10 @@ def best_ties(noisy: NDArray[Any], *, total: int, noise: Noise) -> Ties:
 def expected_losses(noisy: NDArray[Any], *, total: int, noise: Noise) -> dict[Ties, float]:
     """E[Σ|c_j − X_j| given y] for the counts c of each rule.
 
-    The X_j are taken as draws from one law g, of which P(X = x | y) ∝ g(x)·f(y − x), f being the law of the noise. g is
-    estimated by the EM algorithm: in each step it becomes the mean of P(X = x | y_j) over all cells. It begins as a
-    falling law with the mean n/k. That the X_j sum to n is not used, so that errors are overestimated where a few cells
-    hold nearly everybody.
+    The X_j are modelled as independent draws from one law g. Then P(X = x | y) ∝ g(x)·f(y − x) with f the law of the
+    noise. g is estimated by the EM algorithm: in each step it becomes the mean of P(X = x | y_j) over all cells. It
+    starts as an exponential law with mean n/k. The sum n of the X_j is not used, so errors are overestimated if a few
+    cells hold almost all rows.
     """
     y = checked(noisy, total)
     spread = _deviation(noise)
@@ -78,7 +78,7 @@ def expected_losses(noisy: NDArray[Any], *, total: int, noise: Noise) -> dict[Ti
 
 
 def _posterior(centres: Reals, sizes: NDArray[np.intp], support: Reals, noise: Noise, *, mean: float) -> Reals:
-    """P(X = x | y), a row for each bin of noisy counts."""
+    """P(X = x | y), with one row for each bin of noisy counts."""
     logs = _log_density(centres[:, None] - support, noise)
     likelihood = np.exp(logs - logs.max(axis=1, keepdims=True))
     law = np.diff(support, append=2 * support[-1] - support[-2]) * np.exp(-support / max(mean, 0.5)) + 1e-9
@@ -93,7 +93,7 @@ def _posterior(centres: Reals, sizes: NDArray[np.intp], support: Reals, noise: N
 
 
 def _support(spread: float) -> Reals:
-    """Whole numbers from 0 up: every one at first, then in steps of a quarter of the number, at most half a spread."""
+    """Whole numbers from 0: all of them at first, then in steps of a quarter of the number, at most half a spread."""
     found = [0.0]
     while found[-1] < (_FAR + 4) * spread or len(found) < 3:
         found.append(found[-1] + max(1.0, float(math.floor(min(found[-1] / 4, spread / 2)))))
