@@ -31,7 +31,7 @@ from benchmarks.accounting import targets_table
 from benchmarks.spanning_tree import spanning_tree
 from benchmarks.targets import Target
 from sitr.mechanisms.gaussian import Gaussian
-from sitr.questions.synthetic.tables import shares
+from sitr.questions.synthetic.marginals import shares
 
 ORDERED = (
     *("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"),

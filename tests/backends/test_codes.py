@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -16,18 +17,20 @@ from pyarrow.parquet import write_table
 
 from sitr.backends.backend import Backend
 from sitr.backends.duckdb import open_source
+from sitr.dataset.cells import Drawable, Rule
 from sitr.dataset.schema import Kind
 from sitr.errors import BackendFailure
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row
-from sitr.questions.synthetic.axes import Axis, Codes, Steps
+from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.sheet import Sheet
+from tests.oracles.axes import granular, keyed
 
 NAN, INF = float("nan"), float("inf")
-NUMBER = Axis("x", Kind.REAL, steps=Steps(0, 9, Fraction(1, 2), 5), nulls=True)
+NUMBER = granular("x", Kind.REAL, 0, 9, Fraction(1, 2), 5, nulls=True)
 
 
-def codes(values: pa.Array, axis: Axis) -> list[int]:
+def codes(values: pa.Array, axis: Drawable) -> list[int]:
     rows = open_source(pa.table({"x": values}), types={}).read(Sheet((axis,), Row(), Relation.ADD_REMOVE, 1), salt=0)
     found: list[int] = rows[:, 0].tolist()
     return found
@@ -36,27 +39,27 @@ def codes(values: pa.Array, axis: Axis) -> list[int]:
 def test_numbers() -> None:
     values = [0.0, 0.5, 1.0, 4.5, -3.0, 99.0, INF, -INF, NAN, None, 0.74, 0.76]
     assert codes(pa.array(values), NUMBER) == [0, 0, 1, 4, 0, 4, 4, 0, 5, 5, 0, 1]
-    assert codes(pa.array(values), Axis("x", Kind.REAL, steps=NUMBER.steps)) == [0, 0, 1, 4, 0, 4, 4, 0, 0, 1]
+    assert codes(pa.array(values), replace(NUMBER, missing=Rule.DROP)) == [0, 0, 1, 4, 0, 4, 4, 0, 0, 1]
     assert codes(pa.array([Decimal("1.00"), Decimal("4.50")]), NUMBER) == [1, 4]
-    large = Axis("x", Kind.INTEGER, steps=Steps(-(2**53), 2**53, Fraction(1), 1000))
+    large = granular("x", Kind.INTEGER, -(2**53), 2**53, Fraction(1), 1000)
     assert codes(pa.array([-(2**63), -(2**53), 0, 2**53, 2**63 - 1]), large) == [0, 0, 499, 999, 999]
 
 
 def test_keys() -> None:
-    text = Axis("x", Kind.TEXT, keys=("b", "a'", ""), nulls=True)
+    text = keyed("x", Kind.TEXT, keys=("b", "a'", ""), nulls=True)
     assert codes(pa.array(["a'", "", "b", "c", None]), text) == [1, 2, 0, 3, 3]
-    assert codes(pa.array(["a'", "", "b", "c", None]).dictionary_encode(), Axis("x", Kind.TEXT, keys=("b",))) == [0]
-    assert codes(pa.array([True, None, False]), Axis("x", Kind.BOOLEAN, keys=(False, True), nulls=True)) == [1, 2, 0]
-    assert codes(pa.array([7, 3, 5], pa.uint8()), Axis("x", Kind.INTEGER, keys=(3, 7))) == [1, 0]
-    assert codes(pa.array(["a", None]), Axis("x", Kind.TEXT, nulls=True)) == [0, 0]
+    assert codes(pa.array(["a'", "", "b", "c", None]).dictionary_encode(), keyed("x", Kind.TEXT, keys=("b",))) == [0]
+    assert codes(pa.array([True, None, False]), keyed("x", Kind.BOOLEAN, keys=(False, True), nulls=True)) == [1, 2, 0]
+    assert codes(pa.array([7, 3, 5], pa.uint8()), keyed("x", Kind.INTEGER, keys=(3, 7))) == [1, 0]
+    assert codes(pa.array(["a", None]), keyed("x", Kind.TEXT, nulls=True)) == [0, 0]
 
 
 def test_dates_and_moments() -> None:
-    days = Axis("x", Kind.DATE, steps=Steps(19_723, 19_732, Fraction(1), 5), nulls=True)  # from 2024-01-01
+    days = granular("x", Kind.DATE, 19_723, 19_732, Fraction(1), 5, nulls=True)  # from 2024-01-01
     values = [date(2024, 1, 1), date(2024, 1, 3), date(2024, 1, 10), date(1, 1, 1), date(9999, 12, 31), None]
     assert codes(pa.array(values), days) == [0, 1, 4, 0, 4, 5]
     first = 19_723 * 86_400
-    moments = Axis("x", Kind.TIMESTAMP, steps=Steps(first, first + 86_399, Fraction(1), 24), nulls=True)
+    moments = granular("x", Kind.TIMESTAMP, first, first + 86_399, Fraction(1), 24, nulls=True)
     at: list[datetime | None] = [
         datetime.fromisoformat(text)
         for text in ("2024-01-01T00:59:59.999999", "2024-01-01T01:00:00", "2024-01-01T23:59:00", "2030-01-01T00:00:00")
@@ -108,7 +111,9 @@ def test_the_choice_depends_on_no_other_person() -> None:
     others = PEOPLE.filter(pa.array([row != 2 for row in PEOPLE["id"].to_pylist()]))
     choices = set()
     for salt in range(12):
-        mine, without = (open_source(rows, types={}).read(sheet, salt=salt)[:, 0].tolist() for rows in (PEOPLE, others))
+        mine, without = (
+            open_source(table, types={}).read(sheet, salt=salt)[:, 0].tolist() for table in (PEOPLE, others)
+        )
         assert Counter(mine) - Counter(without) == Counter([3])
         choices.add(min(mine))
     assert len(choices) > 1
@@ -122,7 +127,7 @@ def replayed(table: pa.Table, sheet: Sheet) -> Codes:
 @pytest.mark.parametrize("relation", Relation)
 def test_neighbours_are_no_farther_apart_than_was_said(relation: Relation) -> None:
     """Whole persons come and go, with many rows in one cell or in many."""
-    ward = Axis("w", Kind.TEXT, keys=("a", "b"), nulls=True)
+    ward = keyed("w", Kind.TEXT, keys=("a", "b"), nulls=True)
     sheet = Sheet((NUMBER, ward), Person("id"), relation, 3)
     generator = np.random.default_rng(6)
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sitr.dataset.cells import (
-    MOST_CELLS,
     Axis,
     Categories,
     Dates,
     Edges,
     Even,
+    Granular,
     Grid,
     Rule,
     Step,
@@ -44,7 +46,9 @@ AXES: list[Axis] = [
         Dates(DAY, date(2024, 2, 20), date(2024, 3, 5), Step.WEEK, outside, missing),
     )
 ]
-AXES += [Categories(WARD, ("a", "b"), outside) for outside in (Rule.CELL, Rule.DROP)]
+AXES += [Categories(WARD, ("a", "b"), outside) for outside in (Rule.CELL, Rule.DROP, Rule.MISSING)]
+AXES += [Categories(WARD, ("a", "b"), Rule.MISSING, Rule.DROP)]
+AXES += [Granular(AGE, 3, 20, Fraction(1), 4, missing) for missing in (Rule.CELL, Rule.DROP)]
 
 
 @pytest.mark.parametrize("axis", AXES, ids=str)
@@ -55,10 +59,13 @@ def test_every_cell_has_a_label_of_its_own_and_every_rule_a_cell(axis: Axis) -> 
     places = [below(axis), None if isinstance(axis, Categories) else above(axis), nowhere(axis)]
     assert all(place is None or 0 <= place < size(axis) for place in places)
     assert (nowhere(axis) is None) == (axis.missing is Rule.DROP)
-    assert (below(axis) is None) == (axis.outside is Rule.DROP)
     if axis.outside is Rule.CLAMP:
         assert (below(axis), above(axis)) == (0, axis.ordinary - 1)
-    extra = [place for place in places if place is not None and place >= axis.ordinary]
+    elif axis.outside is Rule.MISSING:
+        assert below(axis) == above(axis) == nowhere(axis)
+    else:
+        assert (below(axis) is None) == (axis.outside is Rule.DROP)
+    extra = {place for place in places if place is not None and place >= axis.ordinary}
     assert sorted(extra) == list(range(axis.ordinary, size(axis)))
 
 
@@ -82,26 +89,48 @@ def test_dates_reach_to_both_ends_of_the_calendar() -> None:
             assert (cells[0].low, cells[-1].high) == (first, last)
 
 
+@given(st.integers(-(2**40), 2**40), st.integers(1, 5000), st.integers(1, 60))
+def test_bins_share_the_granules_out(lower: int, width: int, bins: int) -> None:
+    axis = Granular(AGE, lower, lower + width - 1, Fraction(1), min(bins, width))
+    firsts = [axis.first(place) for place in range(axis.bins + 1)]
+    assert (firsts[0], firsts[-1]) == (lower, lower + width)
+    for place, (first, after) in enumerate(pairwise(firsts)):
+        assert width // axis.bins <= after - first <= -(-width // axis.bins)
+        for granule in (first, after - 1):
+            assert (granule - lower) * axis.bins // width == place
+
+
+def test_granules_are_labelled_in_the_unit_of_the_column() -> None:
+    def labels(kind: Kind, upper: int, granularity: Fraction, bins: int) -> list[str]:
+        axis = Granular(Column("x", kind), 0, upper, granularity, bins, Rule.DROP)
+        return [cell.label for cell in axis.cells()]
+
+    assert labels(Kind.INTEGER, 9, Fraction(1), 3) == ["0 to 3", "4 to 6", "7 to 9"]
+    assert labels(Kind.REAL, 3, Fraction(1, 4), 2) == ["0 to 0.25", "0.5 to 0.75"]
+    assert labels(Kind.DATE, 2, Fraction(1), 2) == ["1970-01-01 to 1970-01-02", "1970-01-03"]
+    assert labels(Kind.TIMESTAMP, 86_400, Fraction(1), 86_401)[-1] == datetime(1970, 1, 2).isoformat()  # noqa: DTZ001
+
+
 def test_grids_multiply() -> None:
     grid = Grid((even(4), Categories(WARD, ("a", "b"))))
     assert (grid.shape, grid.size, grid.complete, grid.line) == ((5, 3), 15, False, None)
     assert Grid((even(4),)).line == 4
     assert Grid((even(4),)).complete
     assert not Grid((even(4, missing=Rule.DROP),)).complete
+    assert Grid((even(4, Rule.MISSING),)).complete
+    assert not Grid((even(4, Rule.MISSING, Rule.DROP),)).complete
 
 
-def test_grids_without_columns_twice_the_same_or_too_large_are_refused() -> None:
+def test_grids_without_columns_or_with_one_twice_are_refused() -> None:
     for axes in ((), (even(), even())):
         with pytest.raises(QuestionError, match="different columns"):
             Grid(axes)
-    wide = Even(Column("x", Kind.REAL), Fraction(0), Fraction(1), 10**4)
-    with pytest.raises(QuestionError, match="cells was wanted"):
-        Grid((wide, even(MOST_CELLS // 10**4)))
 
 
 def test_cells_are_spelled() -> None:
     assert spelled(even()) == "age in 4 cells from 0 to 100"
     assert spelled(Categories(WARD, ("a",))) == "ward in 1 categories"
+    assert spelled(Granular(AGE, 0, 24, Fraction(5), 5)) == "age in 5 cells from 0 to 120"
     assert (
         spelled(Dates(DAY, date(2024, 1, 1), date(2024, 1, 2), Step.DAY)) == "day by day from 2024-01-01 to 2024-01-02"
     )

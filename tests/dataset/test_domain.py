@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from sitr.dataset.cells import Categories, Dates, Edges, Even, Rule, Step
-from sitr.dataset.domain import Wanted, axis
+from sitr.dataset.cells import Categories, Dates, Edges, Even, Granular, Rule, Step
+from sitr.dataset.domain import Wanted, axis, drawable
 from sitr.dataset.schema import Column, Kind, Quantised
 from sitr.errors import DescriptionError, QuestionError
 
@@ -83,3 +83,27 @@ def test_what_is_not_public_or_makes_no_sense_is_refused(column: Column, wanted:
 def test_keys_are_checked_as_in_a_description(keys: list[str]) -> None:
     with pytest.raises(DescriptionError):
         axis(WARD, Wanted(keys=keys))
+    with pytest.raises(DescriptionError):
+        drawable(WARD, Wanted(bins=64, keys=keys))
+
+
+def test_bins_of_granules() -> None:
+    assert drawable(COST, Wanted(bins=64)) == Granular(COST, 0, 500_000, Fraction(1, 100), 64)
+    assert drawable(AGE, Wanted(bins=64, bounds=(18, 20))) == Granular(AGE, 18, 20, Fraction(1), 3)  # no empty bins
+    assert drawable(DAY, Wanted(bins=12, bounds=YEAR, missing=Rule.DROP)) == Granular(
+        DAY, 19_723, 20_088, Fraction(1), 12, Rule.DROP
+    )
+    at = Column("at", Kind.TIMESTAMP)
+    seconds = (datetime(1970, 1, 1, 0, 0, 5), datetime(1970, 1, 1, 0, 1))  # noqa: DTZ001
+    assert drawable(at, Wanted(bins=5, bounds=seconds)) == Granular(at, 5, 60, Fraction(1), 5)
+
+
+def test_keys_to_draw_from() -> None:
+    """NULL has a cell if it is listed and not ruled out; a key that is not listed counts as NULL."""
+    assert drawable(WARD, Wanted(bins=64)) == Categories(WARD, ("a", "b"), Rule.MISSING, Rule.CELL)
+    assert drawable(WARD, Wanted(bins=64, missing=Rule.DROP)) == Categories(WARD, ("a", "b"), Rule.MISSING, Rule.DROP)
+    assert drawable(WARD, Wanted(bins=64, keys=["z"])) == Categories(WARD, ("z",), Rule.MISSING, Rule.DROP)
+    assert drawable(WARD, Wanted(bins=64, keys=[None])) == Categories(WARD, (), Rule.MISSING, Rule.CELL)
+    assert drawable(AGE, Wanted(bins=64, keys=[1, 2], bounds=(0, 9))) == Categories(
+        AGE, (1, 2), Rule.MISSING, Rule.DROP
+    )

@@ -17,19 +17,20 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.noise.coins import TestCoins
-from sitr.questions.synthetic.axes import ARROW, Axis, Steps
+from sitr.questions.synthetic.axes import ARROW
+from sitr.questions.synthetic.marginals import measure
 from sitr.questions.synthetic.mixture import Mixture
 from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.portrait import Portrait, portrait
 from sitr.questions.synthetic.quality import Figure, Quality
 from sitr.questions.synthetic.sheet import Sheet
-from sitr.questions.synthetic.tables import measure
 from sitr.report import synthetic, synthetic_chart
 from sitr.report.text import as_text
+from tests.oracles.axes import granular, keyed
 
 AXES = (
-    Axis("age", Kind.INTEGER, steps=Steps(0, 99, Fraction(1), 50), nulls=True),
-    Axis("<b>ward", Kind.TEXT, keys=("a&b", "c")),
+    granular("age", Kind.INTEGER, 0, 99, Fraction(1), 50, nulls=True),
+    keyed("<b>ward", Kind.TEXT, keys=("a&b", "c")),
 )
 SHEET = Sheet(AXES, Person("id"), Relation.ADD_REMOVE, 3)
 PRICE = ZeroConcentratedDP(0.1)
@@ -45,7 +46,7 @@ FOUND = Quality(
 @pytest.fixture
 def made() -> Portrait:
     planned = plan(SHEET, PRICE)
-    schema = pa.schema([(axis.name, ARROW[axis.kind]) for axis in AXES])
+    schema = pa.schema([(axis.column.name, ARROW[axis.column.kind]) for axis in AXES])
     return portrait(planned, measure(planned, CODES, coins=TestCoins(1)), schema=schema, never=(), private=False)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
-from sitr.sensitivity.bounded import bounded
+from sitr.sensitivity.bounded import bounded, rows
 
 RANGES = [(low, high) for low in range(-3, 4) for high in range(low, 4)]
 
@@ -75,3 +75,20 @@ def test_impossible_bounds_are_refused(changed):
     possible = {"low": 0, "high": 1, "groups": 1, "cells": 3, "relation": Relation.ADD_REMOVE}
     with pytest.raises(ValueError, match="Expected low ≤ high"):
         bounded(**{**possible, **changed})
+
+
+@pytest.mark.parametrize("relation", Relation)
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_rows_in_disjoint_sets_equal_the_farthest_neighbours(most, relation):
+    """All ways to put m rows of a unit into three sets; the broken twin forgets that one set may hold them all."""
+    units = [added for added in product(range(most + 1), repeat=3) if sum(added) <= most]
+    others = units if relation is Relation.REPLACE_ONE else [(0, 0, 0)]
+    differences = [[abs(a - b) for a, b in zip(one, other, strict=True)] for one in units for other in others]
+    found = Distance(
+        l1=max(map(sum, differences)),
+        l2_squared=max(sum(d * d for d in difference) for difference in differences),
+        largest=max(map(max, differences)),
+    )
+    assert rows(most, relation=relation) == found
+    spread_out = bounded(low=0, high=1, groups=most, cells=None, relation=relation)  # as if no set had two of the rows
+    assert (spread_out.l2_squared < found.l2_squared) == (most > 1)

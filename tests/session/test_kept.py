@@ -17,12 +17,12 @@ from sitr.errors import LedgerError, NotKept, QuestionError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
 from sitr.noise.coins import TestCoins
-from sitr.questions.synthetic.axes import Axis
+from sitr.questions.synthetic.marginals import Marginal, Measured, measure
 from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.sheet import Sheet
-from sitr.questions.synthetic.tables import Measured, Table, measure
 from sitr.session.budget import Budget
 from sitr.session.kept import keep, read_kept
+from tests.oracles.axes import keyed
 
 PRICE = sitr.ZeroConcentratedDP(0.1)
 ROWS = 3000
@@ -89,7 +89,7 @@ def same(one: Any, other: Any) -> bool:
         return one.dtype == other.dtype and np.array_equal(one, other)
     if isinstance(one, tuple):
         return len(one) == len(other) and all(map(same, one, other))
-    if isinstance(one, Measured | Table):
+    if isinstance(one, Measured | Marginal):
         return all(same(getattr(one, name), getattr(other, name)) for name in type(one).__dataclass_fields__)
     return bool(one == other)
 
@@ -99,7 +99,7 @@ def same(one: Any, other: Any) -> bool:
 def test_noisy_tables_come_back_bit_by_bit(
     open_budget: Callable[..., Budget], tmp_path: Path, method: Method, price: Any
 ) -> None:
-    axes = tuple(Axis(name, Kind.TEXT, keys=tuple("abcdef")) for name in "xyz")
+    axes = tuple(keyed(name, Kind.TEXT, keys=tuple("abcdef")) for name in "xyz")
     planned = plan(Sheet(axes, Row(), Relation.ADD_REMOVE, 1), price, method=method)
     codes = np.column_stack([np.arange(ROWS) % size for size in (2, 3, 6)])
     measured = measure(planned, codes, coins=TestCoins(4))
@@ -185,7 +185,7 @@ def with_total(total: float) -> Callable[..., None]:
 
 
 def less_noise(header: dict[str, Any], _: Any) -> None:
-    header["measured"]["Measured"]["alone"][0]["Table"]["noise"]["Gaussian"]["sigma"] = {"Fraction": "1/1000"}
+    header["measured"]["Measured"]["alone"][0]["Marginal"]["noise"]["Gaussian"]["sigma"] = {"Fraction": "1/1000"}
 
 
 def negative_share(header: dict[str, Any], arrays: dict[str, Any]) -> None:
@@ -197,7 +197,7 @@ def no_group(header: dict[str, Any], arrays: dict[str, Any]) -> None:
 
 
 def infinite_count(header: dict[str, Any], arrays: dict[str, Any]) -> None:
-    arrays[header["measured"]["Measured"]["alone"][0]["Table"]["counts"]["array"]][0] = np.inf
+    arrays[header["measured"]["Measured"]["alone"][0]["Marginal"]["counts"]["array"]][0] = np.inf
 
 
 def fewer_tables(header: dict[str, Any], _: Any) -> None:

@@ -138,7 +138,7 @@ def test_a_public_table_is_taken_by_its_declared_name_only(whole: Synthetic, tmp
 
 def test_a_model_is_trained_on_synthetic_rows(whole: Synthetic) -> None:
     pytest.importorskip("sklearn", reason="needs scikit-learn")
-    name = whole.portrait.axes[0].name
+    name = whole.portrait.axes[0].column.name
     found = whole.compare("census", rows=people(), target=name)
     assert found.scores is not None
     assert all(0 <= score <= 1 for score in found.scores)
@@ -203,7 +203,7 @@ def test_what_cannot_be_made_costs_nothing(budget: Budget) -> None:
         budget.synthesize()
     with pytest.raises(BudgetExceeded):
         budget.synthesize(columns=["ward"]).release(sitr.ZeroConcentratedDP(1.1))
-    with pytest.raises(DescriptionError, match="must fit its type"):
+    with pytest.raises(DescriptionError, match="do not fit its type"):
         budget.synthesize(columns=["age"], bounds={"age": (0, 100_000)}).release(PRICE)
     with pytest.raises(QuestionError, match="at most 1,000,000 cells"):
         budget.synthesize(bounds=DAYS, method=Method.JOINT).release(PRICE)
@@ -290,7 +290,7 @@ def test_persons_are_protected_with_all_their_rows(tmp_path: Path) -> None:
     (noise,) = few.portrait.measured.noises()
     assert noise.sensitivity == 1
     assert few.table().num_rows == pytest.approx(1000, abs=60)
-    with pytest.raises(DescriptionError, match="none that identifies a person"):
+    with pytest.raises(DescriptionError, match="the one that identifies a person"):
         budget.synthesize(columns=["id"])
 
 

@@ -49,7 +49,6 @@ from sitr.questions.aggregate.bind import BoundedQuery, Term
 from sitr.questions.aggregate.nodes import Predicate
 from sitr.questions.histogram.tally import Tally
 from sitr.questions.statistic.numbers import Numbers
-from sitr.questions.synthetic.axes import Axis
 from sitr.questions.synthetic.sheet import Sheet
 
 Reading = BoundedQuery | Tally | Sheet | Numbers
@@ -72,16 +71,16 @@ class Key:
 class CellNumber:
     """The number of the public cell that a row is in. Rows without a cell are left out."""
 
-    of: Grid | Axis
+    of: Grid
 
     @property
     def cells(self) -> int:
-        return self.of.size if isinstance(self.of, Grid) else self.of.cells
+        return self.of.size
 
     @property
     def complete(self) -> bool:
         """Every row has a cell."""
-        return self.of.complete if isinstance(self.of, Grid) else self.of.nulls
+        return self.of.complete
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +220,7 @@ def tree(reading: Reading) -> Tree:
         case Tally(query, grid):
             return _totals(query, (CellNumber(grid),))  # type: ignore[arg-type]
         case Sheet():
-            rows = Rows(_person(reading.unit), (), tuple(map(CellNumber, reading.axes)))
+            rows = Rows(_person(reading.unit), (), tuple(CellNumber(Grid((axis,))) for axis in reading.axes))
             return Listing(rows if rows.person is None else FewRows(rows, reading.most_rows))
         case Numbers(column, missing):
             return Listing(Rows(None, (), (Double(column, missing),)))

@@ -46,7 +46,9 @@ def histogram(
     edges: Annotated[Items, typer.Option(help="COLUMN=0,18,65,120 instead of bins and bounds. Repeatable.")] = None,
     keys: Annotated[Items, typer.Option(help="COLUMN=A,B,… lists its public categories. Repeatable.")] = None,
     every: Annotated[str | None, typer.Option(help="Ranges of dates: day, week, month or year.")] = None,
-    outside: Annotated[str | None, typer.Option(help="Values outside: clamp, cell (of their own) or drop.")] = None,
+    outside: Annotated[
+        str | None, typer.Option(help="Values outside: clamp, cell (of their own), missing or drop.")
+    ] = None,
     missing: Annotated[str, typer.Option(help="Rows without a value: cell (of their own) or drop.")] = "cell",
     where: Annotated[str | None, typer.Option(help="Count only rows that fulfil this, such as 'days > 3'.")] = None,
     method: Annotated[

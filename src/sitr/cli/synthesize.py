@@ -137,7 +137,7 @@ def _check_holdout(asked: Synthesis, holdout: str, target: str | None) -> None:
     if target is not None:
         from sitr.learn.trial import check_trial
 
-        check_trial([axis.name for axis in asked.sheet.axes], rows, target=target)
+        check_trial([*asked.sheet.names], rows, target=target)
 
 
 def _made(asked: Synthesis, price: Kept, resume: Path | None, progress: Progress | None) -> Synthetic:

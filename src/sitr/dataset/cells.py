@@ -1,7 +1,8 @@
-"""Public cells: where every row is counted, fixed before any row is read.
+"""Public cells: every value of a column has a cell number, by rules that are fixed before any row is read.
 
-A cell is a range of numbers or of dates, a category, or a product of these over several columns. What has no ordinary
-cell goes where a public rule says: to the nearest one, to a cell of its own, or nowhere.
+Histograms count rows by these cells, and synthetic rows are drawn from them. A cell is a range of numbers or dates, a
+category, or a product of these over several columns. A public rule says what happens to a row whose value has no
+ordinary cell: it goes to the nearest cell, to a cell of its own, or it is left out.
 """
 
 from __future__ import annotations
@@ -9,32 +10,35 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from enum import Enum
 from fractions import Fraction
+from typing import ClassVar
 
-from sitr.dataset.schema import Column, Key
+from sitr.dataset.schema import Column, Key, Kind
 from sitr.errors import QuestionError
 
 MOST_CELLS = 10**7
-"""Each cell gets noise of its own, full or empty: beyond this nobody would read them."""
+"""The most cells of a histogram: each gets its own noise, even if it is empty."""
 
 NO_VALUE = "(no value)"
 
 
 class Rule(Enum):
-    """Where a row goes whose value is outside of the ordinary cells, or missing (NULL, NaN)."""
+    """Where a row is counted if its value is outside the ordinary cells, or missing (NULL, NaN)."""
 
     CLAMP = "clamp"
-    """To the nearest ordinary cell."""
+    """In the nearest ordinary cell."""
     CELL = "cell"
-    """To a cell of its own."""
+    """In a cell of its own."""
     DROP = "drop"
-    """Nowhere: it is not counted."""
+    """In no cell."""
+    MISSING = "missing"
+    """Where rows without a value are counted; only for values outside the ordinary cells."""
 
 
 class Step(Enum):
-    """How long the cells of dates are; weeks begin on Mondays."""
+    """The length of cells of dates; weeks begin on Mondays."""
 
     DAY = "day"
     WEEK = "week"
@@ -44,7 +48,7 @@ class Step(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell of one column: its label, and for a range its ends."""
+    """One cell of one column: its label, and the ends of a range."""
 
     label: str
     low: Fraction | date | None = None
@@ -53,7 +57,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Even:
-    """Ranges of equal width: [e_0, e_1), [e_1, e_2), …, the last one with both ends, e_j = low + j·(high − low)/bins.
+    """Ranges of equal width: [e_0, e_1), [e_1, e_2), …, [e_{m−1}, e_m] with e_j = low + j·(high − low)/m, m = bins.
 
     >>> from sitr.dataset.schema import Kind
     >>> axis = Even(Column("age", Kind.INTEGER), Fraction(0), Fraction(120), bins=3)
@@ -77,7 +81,7 @@ class Even:
         return self.low, self.high
 
     def edge(self, place: int) -> Fraction:
-        """e_j."""
+        """e_j for j = `place`."""
         return self.low + place * (self.high - self.low) / self.bins
 
     def cells(self) -> Iterator[Cell]:
@@ -114,7 +118,7 @@ class Edges:
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """Days, weeks, months or years from one date to another; the first and the last may be cut by these.
+    """Days, weeks, months or years between two dates; the first and the last cell may be shorter.
 
     >>> from sitr.dataset.schema import Kind
     >>> axis = Dates(Column("admitted", Kind.DATE), date(2023, 12, 15), date(2024, 1, 31), Step.MONTH, Rule.CELL)
@@ -138,7 +142,7 @@ class Dates:
         return self.first, self.last
 
     def number(self, day: date) -> int:
-        """The cell of a day between the ends."""
+        """The cell number of a day between the ends."""
         match self.step:
             case Step.DAY:
                 return (day - self.first).days
@@ -151,8 +155,8 @@ class Dates:
 
     @property
     def monday(self) -> date:
-        """The first day of the first week; that of the year 1 is its own first Monday."""
-        return self.first - timedelta(min(self.first.weekday(), self.first.toordinal() - 1))
+        """The first day of the first week; it exists, because the calendar begins on a Monday."""
+        return self.first - timedelta(self.first.weekday())
 
     def cells(self) -> Iterator[Cell]:
         length, final = {Step.MONTH: 7, Step.YEAR: 4}.get(self.step, 10), self.ordinary - 1
@@ -178,7 +182,7 @@ class Dates:
 
 @dataclass(frozen=True, slots=True)
 class Categories:
-    """Public keys, one cell for each; None among them is the cell of rows without a value.
+    """Public keys, one cell for each.
 
     >>> from sitr.dataset.schema import Kind
     >>> axis = Categories(Column("ward", Kind.TEXT), ("Surgery", "Maternity"), Rule.CELL)
@@ -200,12 +204,64 @@ class Categories:
         yield from _special(self)
 
 
-Axis = Even | Edges | Dates | Categories
+@dataclass(frozen=True, slots=True)
+class Granular:
+    """The granules from `lower` to `upper` in bins of almost equal size; values beyond them count as the ends.
+
+    A number belongs to the nearest multiple of `granularity`, as it does in a sum. A date is a whole number of days
+    since 1970 and a timestamp of seconds. Bin b holds the granules k with ⌊(k − lower)·bins/width⌋ = b, where
+    width = upper − lower + 1. So each bin has finitely many values, and one of them can be drawn.
+
+    >>> from sitr.dataset.schema import Kind
+    >>> axis = Granular(Column("age", Kind.INTEGER), 0, 9, Fraction(1), bins=4)
+    >>> [cell.label for cell in axis.cells()]
+    ['0 to 2', '3 to 4', '5 to 7', '8 to 9', '(no value)']
+    """
+
+    column: Column
+    lower: int
+    upper: int
+    granularity: Fraction
+    bins: int
+    missing: Rule = Rule.CELL
+    outside: ClassVar[Rule] = Rule.CLAMP
+
+    @property
+    def ordinary(self) -> int:
+        return self.bins
+
+    @property
+    def ends(self) -> tuple[Fraction | date, Fraction | date]:
+        return self.value(self.lower), self.value(self.upper)
+
+    def first(self, place: int) -> int:
+        """The smallest granule of a bin; of the number of bins, the granule after the last."""
+        return self.lower - (-place * (self.upper - self.lower + 1) // self.bins)
+
+    def cells(self) -> Iterator[Cell]:
+        for place in range(self.bins):
+            low, high = self.value(self.first(place)), self.value(self.first(place + 1) - 1)
+            yield Cell(short(low) if low == high else f"{short(low)} to {short(high)}", low, high)
+        yield from _special(self)
+
+    def value(self, granule: int) -> Fraction | date:
+        """A granule in the unit of the column."""
+        match self.column.kind:
+            case Kind.DATE:
+                return date(1970, 1, 1) + timedelta(granule)
+            case Kind.TIMESTAMP:
+                return datetime(1970, 1, 1) + timedelta(seconds=granule)  # noqa: DTZ001
+        return granule * self.granularity
+
+
+Axis = Even | Edges | Dates | Categories | Granular
+Drawable = Granular | Categories
+"""Axes whose cells have finitely many values, so that a value can be drawn from a cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The product of one or more columns' cells, numbered row by row: the last column varies fastest."""
+    """The product of the cells of one or more columns, numbered so that the last column varies fastest."""
 
     axes: tuple[Axis, ...]
 
@@ -213,15 +269,9 @@ class Grid:
         names = [axis.column.name for axis in self.axes]
         if not names or len(set(names)) < len(names):
             raise QuestionError(
-                wanted="A histogram is over one or more different columns.",
-                given=f"{', '.join(names) or 'No column'} was given.",
+                wanted="one or more different columns",
+                given=", ".join(map(repr, names)) or "none",
                 do="Name each column once.",
-            )
-        if self.size > MOST_CELLS:
-            raise QuestionError(
-                wanted=f"A histogram of at most {MOST_CELLS:,} cells was wanted: every one gets noise, empty ones too.",
-                given=f"This one has {self.size:,}.",
-                do="Choose fewer or wider cells, or fewer columns.",
             )
 
     @property
@@ -234,23 +284,23 @@ class Grid:
 
     @property
     def complete(self) -> bool:
-        """Every row is in a cell, whatever it holds."""
+        """Whether every row is in a cell, whatever its values are."""
         return all(Rule.DROP not in (axis.outside, axis.missing) for axis in self.axes)
 
     @property
     def line(self) -> int | None:
-        """The number of ordinary cells if they stand in a line: one column of numbers or dates."""
+        """The number of ordinary cells if they are in a line, that is, of one column of numbers or dates."""
         (first, *others) = self.axes
         return None if others or isinstance(first, Categories) else first.ordinary
 
 
 def size(axis: Axis) -> int:
-    """The number of all cells of a column."""
+    """The number of all cells of a column, special ones included."""
     return axis.ordinary + len(list(_special(axis)))
 
 
 def spelled(axis: Axis) -> str:
-    """A column's cells in a few words.
+    """The cells of a column in a few words.
 
     >>> from sitr.dataset.schema import Kind
     >>> spelled(Even(Column("age", Kind.INTEGER), Fraction(0), Fraction(120), bins=20))
@@ -266,21 +316,29 @@ def spelled(axis: Axis) -> str:
 
 
 def below(axis: Axis) -> int | None:
-    """The number of the cell of values before the first cell (or of categories that are not listed), None if none."""
-    if axis.outside is Rule.CLAMP:
-        return 0
-    return axis.ordinary if axis.outside is Rule.CELL else None
+    """The number of the cell for values below the first cell, or for categories that are not listed; None if none."""
+    return _outside(axis, nearest=0, own=axis.ordinary)
 
 
 def above(axis: Axis) -> int | None:
-    """That of values after the last cell."""
-    if axis.outside is Rule.CLAMP:
-        return axis.ordinary - 1
-    return axis.ordinary + 1 if axis.outside is Rule.CELL else None
+    """The number of the cell for values above the last cell; None if there is none."""
+    return _outside(axis, nearest=axis.ordinary - 1, own=axis.ordinary + 1)
+
+
+def _outside(axis: Axis, *, nearest: int, own: int) -> int | None:
+    match axis.outside:
+        case Rule.CLAMP:
+            return nearest
+        case Rule.CELL:
+            return own
+        case Rule.MISSING:
+            return nowhere(axis)
+        case Rule.DROP:
+            return None
 
 
 def nowhere(axis: Axis) -> int | None:
-    """That of rows without a value."""
+    """The number of the cell for rows without a value; None if there is none."""
     return size(axis) - 1 if axis.missing is Rule.CELL else None
 
 
@@ -308,10 +366,12 @@ def _ranges(edges: Iterator[Fraction], axis: Even | Edges) -> Iterator[Cell]:
     yield from _special(axis)
 
 
-def short(number: Fraction) -> str:
-    """A number as it is written at the end of a range.
+def short(end: Fraction | date) -> str:
+    """The end of a range as it is written in a label.
 
     >>> short(Fraction(40)), short(Fraction(1, 10)), short(Fraction(1, 3))
     ('40', '0.1', '0.333333')
     """
-    return str(number.numerator) if number.denominator == 1 else f"{float(number):.6g}"
+    if isinstance(end, date):
+        return end.isoformat()
+    return str(end.numerator) if end.denominator == 1 else f"{float(end):.6g}"

@@ -1,29 +1,35 @@
-"""From what is said about a column to its public cells; whatever only the rows could tell is refused."""
+"""From what a user says about a column to its public cells.
+
+Cells are never learned from the rows: a column about which too little is said is refused.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 
-from sitr.dataset.cells import MOST_CELLS, Axis, Categories, Dates, Edges, Even, Rule, Step
+from sitr.dataset.cells import MOST_CELLS, Axis, Categories, Dates, Drawable, Edges, Even, Granular, Rule, Step
 from sitr.dataset.literals import shown
-from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Key, Kind, public_keys
-from sitr.errors import QuestionError
+from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Key, Kind, public_keys, quantise
+from sitr.errors import DescriptionError, QuestionError
 from sitr.numbers import Number, exact
 
 LARGEST = 2**53
-"""Ends of ranges are numbers up to this size: every whole number so large is a double."""
+"""The largest end of a range: a double holds every whole number up to here."""
+
+End = Number | date | datetime
+"""A lower or upper bound of a column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What was said about one column; None where nothing was."""
+    """What a user says about the cells of one column; None stands for nothing."""
 
     bins: int | None = None
-    bounds: tuple[Number | date, Number | date] | None = None
+    bounds: tuple[End, End] | None = None
     edges: Sequence[Number] | None = None
     keys: Sequence[Key] | None = None
     every: Step | None = None
@@ -32,13 +38,13 @@ class Wanted:
 
 
 def axis(column: Column, wanted: Wanted) -> Axis | None:
-    """The cells of a column, or None where it has categories that nobody has listed.
+    """The cells of a column of a histogram; None if its categories are not listed.
 
     >>> axis(Column("age", Kind.INTEGER), Wanted(bins=20, bounds=(0, 120))).ordinary
     20
     >>> axis(Column("age", Kind.INTEGER), Wanted(bins=20))
     Traceback (most recent call last):
-    sitr.errors.QuestionError: The cells of 'age' are public: they want bounds=(low, high), or edges. ...
+    sitr.errors.QuestionError: Expected bounds=(low, high) or edges for the column 'age', got bounds=None. ...
     """
     _known_rules(column, wanted)
     if wanted.keys is not None or (column.keys is not None and not _ranged(wanted)):
@@ -50,33 +56,107 @@ def axis(column: Column, wanted: Wanted) -> Axis | None:
     if column.kind in GROUPABLE and not _ranged(wanted):
         return None
     raise QuestionError(
-        wanted="Ranges are of numbers and dates, categories of text, whole numbers, truth values and dates.",
-        given=f"{column.name!r} holds {column.kind.value}.",
-        do="Say bins and bounds of a number, every and bounds of a date, or keys of categories.",
+        given=f"The column {column.name!r} holds {column.kind.value}, which cannot be cut as requested.",
+        do="Give bins and bounds for numbers, every and bounds for dates, or keys for text, integers, booleans and "
+        "dates.",
     )
 
 
+def drawable(column: Column, wanted: Wanted) -> Drawable:
+    """The cells of a column of synthetic rows: keys, or bins of granules; `bins` is the most there may be.
+
+    NULL has a cell if `wanted.missing` is `Rule.CELL`; in a list of keys it must be listed too, because a list names
+    all values that exist. A key that is not listed counts as NULL. So does NaN.
+
+    >>> drawable(Column("ok", Kind.BOOLEAN), Wanted(bins=64))
+    Categories(column=Column(name='ok', ...), keys=(False, True), outside=<Rule.MISSING: ...>, missing=<Rule.CELL: ...>)
+    """
+    bins = _bins(column, wanted)
+    listed = public_keys(column.name, column.kind, wanted.keys) if wanted.keys is not None else column.keys
+    if listed is None and column.kind is Kind.BOOLEAN:
+        listed = (False, True, None)
+    if listed is not None and (wanted.bounds is None or wanted.keys is not None):
+        values = tuple(key for key in listed if key is not None)
+        null = (None in listed and wanted.missing is Rule.CELL) or not values
+        return Categories(column, values, Rule.MISSING, Rule.CELL if null else Rule.DROP)
+    lower, upper, granularity = _granules(column, wanted)
+    return Granular(column, lower, upper, granularity, min(bins, upper - lower + 1), wanted.missing)
+
+
+def _granules(column: Column, wanted: Wanted) -> tuple[int, int, Fraction]:
+    """The first and the last granule of a column, and the size of a granule."""
+    if wanted.bounds is not None and column.kind in (Kind.DATE, Kind.TIMESTAMP):
+        return *_moments(column, wanted.bounds), Fraction(1)
+    if wanted.bounds is not None:
+        found = quantise(column.name, column.kind, wanted.bounds, None)  # type: ignore[arg-type]
+    elif column.quantised is not None:
+        found = column.quantised
+    else:
+        raise DescriptionError(
+            given=f"Nothing is said about the values of {column.name!r}, and they must not be learned from the rows.",
+            do=_remedy(column),
+        )
+    return found.lower, found.upper, found.granularity
+
+
+def _moments(column: Column, bounds: tuple[End, End]) -> tuple[int, int]:
+    """Bounds as days or seconds since 1970."""
+    type_ = date if column.kind is Kind.DATE else datetime
+    if len(bounds) != 2 or any(type(end) is not type_ for end in bounds) or bounds[0] > bounds[1]:  # type: ignore[operator]
+        raise DescriptionError(
+            wanted=f"bounds of {column.name!r} that are a first and a last {type_.__name__} without a time zone",
+            given=shown(bounds),
+            do="Use what is publicly known about the column, never its observed extremes.",
+        )
+    if column.kind is Kind.DATE:
+        lower, upper = ((end - date(1970, 1, 1)).days for end in bounds)  # type: ignore[operator,union-attr]
+    else:
+        lower, upper = ((end - datetime(1970, 1, 1)) // timedelta(seconds=1) for end in bounds)  # type: ignore[operator]  # noqa: DTZ001
+    return lower, upper
+
+
+def _remedy(column: Column) -> str:
+    if column.kind in NUMERIC:
+        return f"Give bounds={{{column.name!r}: (low, high)}} from public knowledge, or keys, or leave the column out."
+    if column.kind in (Kind.DATE, Kind.TIMESTAMP):
+        return f"Give bounds={{{column.name!r}: (first, last)}} from public knowledge, or leave the column out."
+    if column.kind in GROUPABLE:
+        return (
+            f"Give keys={{{column.name!r}: […]}}, either public ones or those that a paid question grouped by this "
+            "column has released, or leave the column out."
+        )
+    return "Leave the column out, because only numbers, text, booleans, dates and timestamps can be imitated."
+
+
+def _bins(column: Column, wanted: Wanted) -> int:
+    if isinstance(wanted.bins, bool) or not isinstance(wanted.bins, int) or not 1 <= wanted.bins <= MOST_CELLS:
+        raise QuestionError(
+            wanted=f"a whole number of bins from 1 to {MOST_CELLS:,} for the column {column.name!r}",
+            given=f"bins={wanted.bins!r}",
+            do="Write for example bins=20.",
+        )
+    return wanted.bins
+
+
 def _ranged(wanted: Wanted) -> bool:
-    said = (wanted.bins, wanted.bounds, wanted.edges, wanted.every)
-    return any(part is not None for part in said)
+    return any(part is not None for part in (wanted.bins, wanted.bounds, wanted.edges, wanted.every))
 
 
 def _known_rules(column: Column, wanted: Wanted) -> None:
     if not isinstance(wanted.outside, Rule | None) or wanted.missing not in (Rule.CELL, Rule.DROP):
         raise QuestionError(
-            wanted=f"Rows of {column.name!r} without a cell follow a public rule: Rule.CELL or Rule.DROP, and "
-            "Rule.CLAMP for values outside of ranges.",
-            given=f"outside={wanted.outside!r}, missing={wanted.missing!r} were given.",
-            do="Choose one of those; there is no cell that is nearest to no value.",
+            wanted=f"a Rule for values of {column.name!r} outside the cells, and Rule.CELL or Rule.DROP for missing "
+            "ones",
+            given=f"outside={wanted.outside!r}, missing={wanted.missing!r}",
+            do="Choose one of those rules.",
         )
 
 
 def _categories(column: Column, wanted: Wanted) -> Categories:
     if _ranged(wanted) or wanted.outside is Rule.CLAMP:
         raise QuestionError(
-            wanted=f"The categories of {column.name!r} are its cells; others go to a cell of their own, or nowhere.",
-            given="Ranges, or a rule to clamp, were given too.",
-            do="Leave out bins, bounds, edges and every, and choose Rule.CELL or Rule.DROP.",
+            given=f"The column {column.name!r} is cut by its categories, which have neither ranges nor a nearest cell.",
+            do="Leave out bins, bounds, edges and every, and choose Rule.CELL, Rule.DROP or Rule.MISSING for others.",
         )
     keys = column.keys if wanted.keys is None else public_keys(column.name, column.kind, wanted.keys)
     listed = tuple(key for key in keys or () if key is not None)
@@ -86,11 +166,11 @@ def _categories(column: Column, wanted: Wanted) -> Categories:
 
 def _dates(column: Column, wanted: Wanted) -> Dates:
     first, last = map(_day, wanted.bounds or (None, None))
-    told = (wanted.bins, wanted.edges) == (None, None) and isinstance(wanted.every, Step)
-    if first is None or last is None or first > last or not told:
+    stepped = (wanted.bins, wanted.edges) == (None, None) and isinstance(wanted.every, Step)
+    if first is None or last is None or first > last or not stepped:
         raise QuestionError(
-            wanted=f"The cells of {column.name!r} want every=Step.MONTH or the like, and bounds of two dates.",
-            given=f"every={wanted.every!r}, bounds={shown(wanted.bounds)} were given.",
+            wanted=f"a length such as every=Step.MONTH and bounds of two dates for the column {column.name!r}",
+            given=f"every={wanted.every!r}, bounds={shown(wanted.bounds)}",
             do="Take the dates from public knowledge, such as the year of the survey.",
         )
     return Dates(column, first, last, wanted.every or Step.DAY, wanted.outside or Rule.CLAMP, wanted.missing)
@@ -106,19 +186,13 @@ def _numbers(column: Column, wanted: Wanted) -> Even | Edges:
         edges = tuple(map(_number, wanted.edges))
         if len(edges) < 2 or wanted.bins is not None or not all(map(_rises, edges, edges[1:])):
             raise QuestionError(
-                wanted=f"The edges of {column.name!r} are two or more rising numbers, without bins.",
-                given=f"edges={shown(wanted.edges)}, bins={wanted.bins!r} were given.",
+                wanted=f"two or more rising edges and no bins for the column {column.name!r}",
+                given=f"edges={shown(wanted.edges)}, bins={wanted.bins!r}",
                 do="Write for example edges=(0, 18, 40, 65, 120).",
             )
         return Edges(column, tuple(edge for edge in edges if edge is not None), outside, wanted.missing)
     low, high = _bounds(column, wanted)
-    if isinstance(wanted.bins, bool) or not isinstance(wanted.bins, int) or not 1 <= wanted.bins <= MOST_CELLS:
-        raise QuestionError(
-            wanted=f"The number of cells of {column.name!r} is a whole number from 1 to {MOST_CELLS:,}.",
-            given=f"bins={wanted.bins!r} was given.",
-            do="Write for example bins=20, or edges=(0, 18, 40, 65, 120).",
-        )
-    return Even(column, low, high, wanted.bins, outside, wanted.missing)
+    return Even(column, low, high, _bins(column, wanted), outside, wanted.missing)
 
 
 def _bounds(column: Column, wanted: Wanted) -> tuple[Fraction, Fraction]:
@@ -129,22 +203,22 @@ def _bounds(column: Column, wanted: Wanted) -> tuple[Fraction, Fraction]:
         found = [end for end in map(_number, wanted.bounds or ()) if end is not None]
         if len(found) != 2:
             raise QuestionError(
-                wanted=f"The cells of {column.name!r} are public: they want bounds=(low, high), or edges.",
-                given=f"bounds={shown(wanted.bounds)} was given, and the description has none.",
-                do="Use what is publicly known, such as (0, 120); the extremes of the rows belong to somebody.",
+                wanted=f"bounds=(low, high) or edges for the column {column.name!r}",
+                given=f"bounds={shown(wanted.bounds)}",
+                do="Use what is publicly known, such as (0, 120), never the extremes of the rows.",
             )
         low, high = found
-    if float(low) >= float(high):  # as the rows will be compared with them
+    if float(low) >= float(high):  # rows are compared with the ends as doubles
         raise QuestionError(
-            wanted=f"The bounds of {column.name!r} are two numbers, low < high.",
-            given=f"{float(low):g} and {float(high):g} were given.",
+            wanted=f"bounds low < high for the column {column.name!r}",
+            given=f"{float(low):g} and {float(high):g}",
             do="Use what is publicly known, such as (0, 120).",
         )
     return low, high
 
 
 def _number(value: object) -> Fraction | None:
-    """An end of a range as the number that it prints as; None if it is no number, or too large."""
+    """The exact number that an end of a range prints as; None if it is not a number or too large."""
     if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
         return None
     if isinstance(value, float) and not math.isfinite(value):

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sitr.accounting.filter import Filter
+from sitr.dataset.cells import Rule, size
 from sitr.errors import BudgetExceeded
 from sitr.flavors.notation import write
 from sitr.questions.synthetic.plan import MOST_PAIRS, Method, SynthesisPlan
@@ -65,7 +66,7 @@ def answer(portrait: Portrait, receipt: Receipt) -> RenderableType:
     return Group(
         *band,
         facts(
-            ("columns", ", ".join(visible(axis.name) for axis in portrait.axes)),
+            ("columns", ", ".join(visible(name) for name in portrait.plan.sheet.names)),
             ("tables", f"{tables}, each count with its noise; rows drawn from them cost nothing more"),
             ("rows", f"about {number(portrait.size)} in the data set, by noisy counts"),
             *([("fit", _missed(portrait))] if portrait.missed else []),
@@ -117,7 +118,7 @@ def to_dict(portrait: Portrait, receipt: Receipt) -> dict[str, Any]:
         "rows": measured.total,
         "tables": [
             {
-                "columns": [portrait.axes[place].name for place in table.columns],
+                "columns": [plan.sheet.names[place] for place in table.columns],
                 "shape": list(table.counts.shape),
                 "deviation": table.deviation,
             }
@@ -189,7 +190,12 @@ def _plan(plan: SynthesisPlan) -> dict[str, Any]:
         "neighbors": plan.sheet.relation.value,
         "rows_per_unit": plan.sheet.most_rows,
         "columns": [
-            {"name": axis.name, "type": axis.kind.value, "cells": axis.cells, "null": axis.nulls}
+            {
+                "name": axis.column.name,
+                "type": axis.column.kind.value,
+                "cells": size(axis),
+                "null": axis.missing is Rule.CELL,
+            }
             for axis in plan.sheet.axes
         ],
     }

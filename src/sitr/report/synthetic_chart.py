@@ -10,10 +10,10 @@ from itertools import combinations
 import numpy as np
 
 from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.marginals import Weights
 from sitr.questions.synthetic.plan import Method
 from sitr.questions.synthetic.portrait import Portrait
 from sitr.questions.synthetic.quality import Quality
-from sitr.questions.synthetic.tables import Weights
 from sitr.report.figures import shortened, visible
 from sitr.report.plots import BLUE, ORANGE
 from sitr.report.svg import rect, svg, text
@@ -33,10 +33,10 @@ def chart(portrait: Portrait, rows: Codes) -> str:
     parts: list[str] = []
     top = 0
     for place, axis in enumerate(portrait.axes):
-        noisy, drawn = _single(portrait, place), _shares(rows[:, place], axis.cells)
-        shown = _shown(noisy)
-        labels = [shortened(visible(axis.label(cell)), most=26) for cell in shown]
-        parts.extend(_bars(visible(axis.name), labels, noisy[shown], drawn[shown], top=top))
+        noisy, cells = _single(portrait, place), list(axis.cells())
+        drawn, shown = _shares(rows[:, place], len(cells)), _shown(noisy)
+        labels = [shortened(visible(cells[cell].label), most=26) for cell in shown]
+        parts.extend(_bars(visible(axis.column.name), labels, noisy[shown], drawn[shown], top=top))
         top += _HEAD + _ROW * len(shown) + _GAP
     for i, j in _strong(portrait):
         parts.extend(_maps(portrait, rows, i, j, top=top))
@@ -97,13 +97,13 @@ def _bars(name: str, labels: list[str], noisy: Weights, drawn: Weights, *, top: 
 
 def _maps(portrait: Portrait, rows: Codes, i: int, j: int, *, top: int) -> Iterator[str]:
     """Two maps of one pair, darker where there is more, each with the same scale."""
-    axes = portrait.axes
+    columns = portrait.plan.sheet.names
     model = portrait.marginal(i, j)
-    flat = rows[:, i] * axes[j].cells + rows[:, j]
+    flat = rows[:, i] * model.shape[1] + rows[:, j]
     drawn = _shares(flat, model.size).reshape(model.shape)
     sides = [_tiles(model), _tiles(drawn)]
     most = max(float(side.max()) for side in sides) or 1.0
-    names = f"{visible(axes[i].name)} (down) and {visible(axes[j].name)} (across)"
+    names = f"{visible(columns[i])} (down) and {visible(columns[j])} (across)"
     yield text(names, x=1, y=top + 16, size=15, weight=650)
     for start, label, side in ((1.0, "fitted model", sides[0]), (52.0, "synthetic rows", sides[1])):
         yield text(label, x=start, y=top + 32, size=11, opacity=0.8)

@@ -43,3 +43,15 @@ def bounded(*, low: int, high: int, groups: int, cells: int | None, relation: Re
         l2_squared=max(t * width**2 + 2 * (reached - t) * size**2 for t in shared),
         largest=width,
     )
+
+
+def rows(most: int, *, relation: Relation) -> Distance:
+    """How far one unit with at most `most` rows moves the counts of any disjoint sets of rows.
+
+    Each of its m rows is in at most one of the sets. So it adds a vector v ≥ 0 with ‖v‖₁ ≤ m, and ‖v‖₂ ≤ ‖v‖₁ ≤ m with
+    equality where all rows are in one set. Replacing takes away v and adds v′ ≥ 0: ‖v′ − v‖₂² ≤ ‖v‖₂² + ‖v′‖₂² ≤ 2m².
+
+    >>> rows(3, relation=Relation.REPLACE_ONE)
+    Distance(l1=6, l2_squared=18, largest=3)
+    """
+    return bounded(low=0, high=most, groups=1, cells=None, relation=relation)

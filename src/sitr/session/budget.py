@@ -10,6 +10,7 @@ from typing import Any
 from sitr.accounting.filter import Filter
 from sitr.backends.backend import Backend
 from sitr.dataset.cells import Rule, Step
+from sitr.dataset.domain import End
 from sitr.dataset.schema import Key, Table
 from sitr.errors import QuestionError
 from sitr.flavors.arrows import Kept
@@ -23,7 +24,7 @@ from sitr.questions.aggregate.frame import Condition
 from sitr.questions.aggregate.nodes import Aggregate, Named, Predicate, Query
 from sitr.questions.aggregate.sql import parse
 from sitr.questions.histogram.fit import Method as How
-from sitr.questions.synthetic.axes import BINS, End, axes
+from sitr.questions.synthetic.axes import BINS, axes
 from sitr.questions.synthetic.plan import Method
 from sitr.questions.synthetic.rules import rules
 from sitr.questions.synthetic.sheet import sheet

@@ -29,11 +29,11 @@ from sitr.ledger.ledger import Ledger
 from sitr.ledger.sql import SqlLedger
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.questions.synthetic.marginals import Marginal, Measured, as_planned
 from sitr.questions.synthetic.plan import SynthesisPlan
-from sitr.questions.synthetic.tables import Measured, Table, as_planned
 
-VERSION = 1
-_CLASSES = {kind.__name__: kind for kind in (Measured, Table, Gaussian, Laplace)}
+VERSION = 2
+_CLASSES = {kind.__name__: kind for kind in (Measured, Marginal, Gaussian, Laplace)}
 """All that a file may be made of, besides numbers, texts and arrays: reading a file runs no code that it chooses."""
 
 Arrays = dict[str, NDArray[Any]]

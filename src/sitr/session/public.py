@@ -79,7 +79,7 @@ def public_codes(public: Mapping[str, Source], name: object, sheet: Sheet, backe
             'sitr.protect(…, public={"census": FILE}).',
         )
     check_apart({name: source}, backend)  # once more: a file can be replaced by a link after it was declared
-    rows = open_source(source, types={axis.name: axis.kind for axis in sheet.axes})
+    rows = open_source(source, types={axis.column.name: axis.column.kind for axis in sheet.axes})
     codes = coded(rows, sheet)
     if not len(codes):
         raise QuestionError(
@@ -97,7 +97,7 @@ def coded(rows: Backend, sheet: Sheet) -> Codes:
     except BackendFailure:
         pass
     raise QuestionError(
-        wanted=f"A table with the columns {', '.join(axis.name for axis in sheet.axes)} was wanted.",
+        wanted=f"A table with the columns {', '.join(sheet.names)} was wanted.",
         given="Some are missing, or of other types.",
         do="Use rows that were drawn here, or a public table like the data set.",
     )

@@ -23,11 +23,12 @@ from sitr.noise.coins import Coins, Keystream, system_coins
 from sitr.questions.aggregate.nodes import Predicate
 from sitr.questions.synthetic import quality
 from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.marginals import Measured, measure
 from sitr.questions.synthetic.mixture import Progress
 from sitr.questions.synthetic.plan import Method, SynthesisPlan, plan
 from sitr.questions.synthetic.portrait import Portrait, portrait
 from sitr.questions.synthetic.sheet import Sheet
-from sitr.questions.synthetic.tables import Measured, measure
+from sitr.questions.synthetic.values import check
 from sitr.report import plots, synthetic_chart
 from sitr.report import synthetic as report
 from sitr.report import text as terminal
@@ -73,7 +74,7 @@ class Synthesis:
         tossed = coins if coins is not None else system_coins()
         made = plan(self.sheet, checked(price), method=self.method)
         schema = self._schema()
-        question = f"SYNTHESIZE {', '.join(axis.name for axis in self.sheet.axes)} FROM {self.table.name}"
+        question = f"SYNTHESIZE {', '.join(self.sheet.names)} FROM {self.table.name}"
         entry, budget = self.ledger.charge(account_name(self.table), price=made.price, question=question)
         codes = self._backend.codes(self.sheet, salt=tossed.bits(63))
         measured = measure(made, codes, coins=tossed)
@@ -117,7 +118,7 @@ class Synthesis:
         check_unchanged(self.table, self._backend)
         schema = self._backend.schema()
         for axis in self.sheet.axes:
-            axis.check(schema.field(axis.name).type)
+            check(axis, schema.field(axis.column.name).type)
         return schema
 
     def _kept(self, made: SynthesisPlan, measured: Measured, entry: Entry, *, private: bool) -> Path | None:
@@ -223,7 +224,7 @@ class Synthetic:
             return QualityAnswer(found)
         from sitr.learn.trial import scores  # noqa: PLC0415 - an extra
 
-        names = [axis.name for axis in self.portrait.axes]
+        names = [*self.portrait.plan.sheet.names]
         return QualityAnswer(replace(found, scores=scores(names, synthetic, real, target=target)))
 
     def measure(self, price: Promise, *, rows: pa.Table | None = None, coins: Coins | None = None) -> QualityAnswer:
@@ -233,7 +234,7 @@ class Synthetic:
         made = quality.plan(self.portrait, checked(price))
         check_unchanged(table, asked._backend)
         drawn = self._codes(rows)
-        question = f"QUALITY OF SYNTHETIC {', '.join(axis.name for axis in self.portrait.axes)} FROM {table.name}"
+        question = f"QUALITY OF SYNTHETIC {', '.join(asked.sheet.names)} FROM {table.name}"
         entry, budget = asked.ledger.charge(account_name(table), price=made.price, question=question)
         codes = asked._backend.codes(asked.sheet, salt=tossed.bits(63))
         found = quality.privately(made, self.portrait, drawn, codes, coins=tossed)

@@ -10,14 +10,15 @@ import pytest
 from sitr.dataset.schema import Kind
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
-from sitr.questions.synthetic.axes import Axis, Codes, Steps
+from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.sheet import Sheet
+from tests.oracles.axes import granular, keyed
 
 AXES = (
-    Axis("age", Kind.INTEGER, steps=Steps(0, 79, Fraction(1), 20), nulls=True),
-    Axis("ward", Kind.TEXT, keys=("a", "b", "c", "d")),
-    Axis("cost", Kind.REAL, steps=Steps(0, 4000, Fraction(1, 4), 40)),
-    Axis("ok", Kind.BOOLEAN, keys=(False, True)),
+    granular("age", Kind.INTEGER, 0, 79, Fraction(1), 20, nulls=True),
+    keyed("ward", Kind.TEXT, keys=("a", "b", "c", "d")),
+    granular("cost", Kind.REAL, 0, 4000, Fraction(1, 4), 40),
+    keyed("ok", Kind.BOOLEAN, keys=(False, True)),
 )
 
 

@@ -11,7 +11,7 @@ from scipy.stats import chi2
 from sitr.noise.coins import TestCoins
 from sitr.questions.synthetic import draw
 from sitr.questions.synthetic.axes import Codes
-from sitr.questions.synthetic.draw import from_mixture, from_table
+from sitr.questions.synthetic.draw import from_joint, from_mixture
 from sitr.questions.synthetic.mixture import Mixture
 
 RARE = 1e-7
@@ -35,11 +35,11 @@ def sparse(cells: int) -> np.ndarray:
 
 def test_a_table_is_drawn_by_its_shares() -> None:
     share = sparse(50)
-    counts = np.bincount(from_table(share, 200_000, coins=TestCoins(2)), minlength=50)
+    counts = np.bincount(from_joint(share, 200_000, coins=TestCoins(2)), minlength=50)
     assert np.abs(counts - 200_000 * share).max() < 1 + 1e-6  # ⌊Np⌋ or ⌈Np⌉
     assert not counts[share == 0].any()
     tilted = share * np.linspace(0.9, 1.1, 50)
-    broken = np.bincount(from_table(tilted / tilted.sum(), 200_000, coins=TestCoins(2)), minlength=50)
+    broken = np.bincount(from_joint(tilted / tilted.sum(), 200_000, coins=TestCoins(2)), minlength=50)
     assert np.abs(broken - 200_000 * share).max() > 2
 
 
@@ -47,7 +47,7 @@ def test_a_table_is_drawn_by_its_shares() -> None:
 def test_single_rows_of_a_table_have_its_law(rows: int) -> None:
     """One row of each draw: these are independent, and chi-square tells both sides."""
     share, coins = sparse(12), TestCoins(8)
-    drawn = [int(from_table(share, rows, coins=coins)[-1]) for _ in range(6_000)]
+    drawn = [int(from_joint(share, rows, coins=coins)[-1]) for _ in range(6_000)]
     counts = np.bincount(drawn, minlength=12)
     assert follows(counts, share)
     assert statistic(counts, share) > chi2.ppf(RARE, 9)
@@ -55,7 +55,7 @@ def test_single_rows_of_a_table_have_its_law(rows: int) -> None:
 
 
 def test_half_as_many_rows_as_equal_cells_are_not_every_second_cell() -> None:
-    cells = from_table(np.full(4096, 1 / 4096), 2048, coins=TestCoins(3))
+    cells = from_joint(np.full(4096, 1 / 4096), 2048, coins=TestCoins(3))
     assert len(np.unique(cells)) == 2048
     assert follows(np.bincount(cells % 2, minlength=2), np.full(2, 0.5))
     assert not follows(np.bincount(np.arange(0, 4096, 2) % 2, minlength=2), np.full(2, 0.5))
@@ -110,7 +110,7 @@ def test_rows_are_spread_evenly() -> None:
 @pytest.mark.parametrize("rows", [0, 1, 6, 7, 8])
 def test_any_number_of_rows(rows: int) -> None:
     assert from_mixture(mixture(), rows, coins=TestCoins(1)).shape == (rows, 3)
-    assert from_table(np.array([1.0]), rows, coins=TestCoins(1)).tolist() == [0] * rows
+    assert from_joint(np.array([1.0]), rows, coins=TestCoins(1)).tolist() == [0] * rows
 
 
 @pytest.mark.slow

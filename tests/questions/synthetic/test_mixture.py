@@ -12,10 +12,10 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.noise.coins import TestCoins
 from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.marginals import Measured, measure
 from sitr.questions.synthetic.mixture import MOST, Mixture, _Goal, fit
 from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.sheet import Sheet
-from sitr.questions.synthetic.tables import Measured, measure
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_pairs_are_followed(sheet: Sheet, town: Codes, measured: Measured) -> No
     assert parts == [0.25, 0.5, 0.75, 1.0, 1.0]
     fitted, independent = [], []
     for i, j in combinations(range(4), 2):
-        shape = (sheet.axes[i].cells, sheet.axes[j].cells)
+        shape = (sheet.grid.shape[i], sheet.grid.shape[j])
         true = np.bincount(np.ravel_multi_index((town[:, i], town[:, j]), shape), minlength=shape[0] * shape[1])
         share = true.reshape(shape) / len(town)
         fitted.append(np.abs(model.marginal(i, j) - share).sum())

@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from sitr.dataset.cells import Granular
 from sitr.dataset.schema import Kind
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
@@ -22,15 +23,15 @@ from sitr.mechanisms.laplace import Laplace
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 from sitr.numbers import exact
-from sitr.questions.synthetic.axes import Axis, Steps
 from sitr.questions.synthetic.plan import SIZES, Method, SynthesisPlan, deviation, plan
 from sitr.questions.synthetic.sheet import Sheet
+from tests.oracles.axes import granular
 
 PRICES = [PureDP(1.0), ZeroConcentratedDP(0.1), ApproximateDP(1.0, 1e-9), ApproximateDP(0.5, 0.0)]
 
 
-def column(name: str, cells: int) -> Axis:
-    return Axis(name, Kind.INTEGER, steps=Steps(0, cells - 1, Fraction(1), cells))
+def column(name: str, cells: int) -> Granular:
+    return granular(name, Kind.INTEGER, 0, cells - 1, Fraction(1), cells)
 
 
 @pytest.mark.parametrize("price", PRICES, ids=repr)
@@ -66,7 +67,7 @@ def test_the_division_is_the_best_one(sheet: Sheet, price: Promise) -> None:
         assert cells @ sizes <= cells @ other ** (-1 / power) * (1 + 1e-6)
 
 
-def columns(*cells: int) -> tuple[Axis, ...]:
+def columns(*cells: int) -> tuple[Granular, ...]:
     return tuple(column(f"c{place}", count) for place, count in enumerate(cells))
 
 
@@ -199,7 +200,9 @@ def test_a_joint_table_at_an_approximate_price_is_as_exact_as_at_a_pure_one(shee
         ((column("a", 10**6 + 1), column("b", 2)), None, "a has more"),
     ],
 )
-def test_what_cannot_be_tabulated_is_refused(sheet: Sheet, axes: tuple[Axis, ...], method: Method, what: str) -> None:
+def test_what_cannot_be_tabulated_is_refused(
+    sheet: Sheet, axes: tuple[Granular, ...], method: Method, what: str
+) -> None:
     with pytest.raises(QuestionError, match=what):
         plan(replace(sheet, axes=axes), ZeroConcentratedDP(0.1), method=method)
 

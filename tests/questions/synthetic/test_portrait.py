@@ -12,16 +12,16 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.noise.coins import TestCoins
 from sitr.questions.aggregate.frame import column
 from sitr.questions.synthetic.axes import ARROW, Codes
+from sitr.questions.synthetic.marginals import measure
 from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.portrait import Portrait, portrait
 from sitr.questions.synthetic.sheet import Sheet
-from sitr.questions.synthetic.tables import measure
 
 
 @pytest.fixture
 def joint(sheet: Sheet, town: Codes) -> Portrait:
     planned = plan(sheet, ZeroConcentratedDP(0.5), method=Method.JOINT)
-    schema = pa.schema([(axis.name, ARROW[axis.kind]) for axis in sheet.axes])
+    schema = pa.schema([(axis.column.name, ARROW[axis.column.kind]) for axis in sheet.axes])
     rule = ((column("ok") == False) & (column("ward") == "d")).predicate  # noqa: E712
     measured = measure(planned, town, coins=TestCoins(4))
     return portrait(planned, measured, schema=schema, never=(rule,), private=False)
@@ -30,7 +30,7 @@ def joint(sheet: Sheet, town: Codes) -> Portrait:
 def test_marginals_are_sums(joint: Portrait) -> None:
     whole = joint.model
     assert isinstance(whole, np.ndarray)
-    cube = whole.reshape([axis.cells for axis in joint.axes])
+    cube = whole.reshape(joint.plan.sheet.grid.shape)
     np.testing.assert_allclose(joint.marginal(1), cube.sum(axis=(0, 2, 3)))
     np.testing.assert_allclose(joint.marginal(0, 2), cube.sum(axis=(1, 3)))
     np.testing.assert_allclose(joint.marginal(2, 0), joint.marginal(0, 2).T)
@@ -65,5 +65,5 @@ def test_a_rule_that_forbids_everything(joint: Portrait) -> None:
         joint.plan, joint.measured, joint.model, joint.schema, (column("ok").is_in([True, False]).predicate,), False
     )
     assert nothing.draw(0, coins=TestCoins(1)).num_rows == 0
-    with pytest.warns(FewerThanAsked, match=r"5 rows were wanted\. 0 were found .* Loosen the rules"):
+    with pytest.warns(FewerThanAsked, match="Only 0 of 5 rows could be drawn.* Loosen the rules"):
         assert nothing.draw(5, coins=TestCoins(1)).num_rows == 0

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from sitr.dataset.schema import Column, Kind
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.promise import Promise
@@ -21,17 +22,17 @@ from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 from sitr.numbers import exact
 from sitr.questions.synthetic.axes import ARROW, Codes
+from sitr.questions.synthetic.marginals import measure
 from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.portrait import Portrait, portrait
 from sitr.questions.synthetic.quality import against, distances, privately
 from sitr.questions.synthetic.quality import plan as quality_plan
 from sitr.questions.synthetic.sheet import Sheet
-from sitr.questions.synthetic.tables import measure
 
 
 def made(sheet: Sheet, codes: Codes) -> Portrait:
     planned = plan(sheet, ZeroConcentratedDP(10.0), method=Method.JOINT)
-    schema = pa.schema([(axis.name, ARROW[axis.kind]) for axis in sheet.axes])
+    schema = pa.schema([(axis.column.name, ARROW[axis.column.kind]) for axis in sheet.axes])
     measured = measure(planned, codes, coins=TestCoins(1))
     return portrait(planned, measured, schema=schema, never=(), private=False)
 
@@ -95,7 +96,7 @@ def test_the_price_is_what_the_noise_costs(sheet: Sheet, town: Codes, price: Pro
     numbers = 4 + 6 + 2
     length = exact(planned.distances.sensitivity)
     assert length == numbers if isinstance(planned.distances, Laplace) else length**2 >= numbers
-    spent = Composed((planned.distances, *planned.tables)).promise()
+    spent = Composed((planned.distances, *planned.pairs)).promise()
     assert spent.covers(price)
     parameter = "epsilon" if isinstance(price, PureDP) else "rho"
     assert getattr(spent, parameter) == pytest.approx(getattr(price, parameter), rel=1e-9)
@@ -115,7 +116,7 @@ def test_noisy_figures_are_near_the_exact_ones(sheet: Sheet, town: Codes) -> Non
 def test_without_two_ordered_columns_nothing_is_kept_for_correlations(sheet: Sheet, town: Codes) -> None:
     few = replace(sheet, axes=sheet.axes[:2])
     planned = quality_plan(made(few, town[:, :2]), ZeroConcentratedDP(0.1))
-    assert planned.tables == ()
+    assert planned.pairs == ()
     assert planned.distances.promise().rho == pytest.approx(0.1, rel=1e-9)  # type: ignore[union-attr]
 
 
@@ -133,12 +134,12 @@ def test_an_approximate_price_buys_the_noise_that_errs_less(sheet: Sheet, town: 
     few = quality_plan(made(replace(sheet, axes=sheet.axes[1:2]), town[:, 1:2]), price)
     assert isinstance(few.distances, Laplace)
     assert few.price == ApproximateDP(1.0, 0.0)
-    copies = tuple(replace(sheet.axes[3], name=f"ok{place}") for place in range(12))
+    copies = tuple(replace(sheet.axes[3], column=Column(f"ok{place}", Kind.BOOLEAN)) for place in range(12))
     many = quality_plan(made(replace(sheet, axes=copies), np.repeat(town[:, 3:], 12, axis=1)), price)
     assert isinstance(many.distances, Gaussian)
     assert many.price == price
     for found in (few, many):
-        spent = Composed((found.distances, *found.tables)).promise()
+        spent = Composed((found.distances, *found.pairs)).promise()
         kept = spent if isinstance(spent, PureDP) else spent.to_approximate(delta=price.delta)  # type: ignore[union-attr]
         assert price.epsilon * (1 - 1e-6) < kept.epsilon <= price.epsilon
 

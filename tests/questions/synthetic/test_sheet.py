@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
-from sitr.dataset.schema import Table
+from sitr.dataset.schema import Kind, Table
 from sitr.errors import DescriptionError
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row
 from sitr.questions.synthetic.sheet import Sheet, sheet
+from tests.oracles.axes import granular, keyed
 
 PEOPLE = Table("t", (), Person("id"), Relation.ADD_REMOVE, 4, 3)
 ROWS = Table("t", (), Row(), Relation.REPLACE_ONE, 1, 1)
@@ -27,7 +30,13 @@ def test_distances() -> None:
     assert Sheet((), Person("id"), Relation.REPLACE_ONE, 5).distance() == Distance(10, 50, 5)
 
 
+def test_the_cells_of_all_columns() -> None:
+    axes = (granular("age", Kind.INTEGER, 0, 9, Fraction(1), 5, nulls=True), keyed("ok", Kind.BOOLEAN, keys=(True,)))
+    found = sheet(PEOPLE, axes)
+    assert (found.names, found.grid.shape, found.grid.size) == (("age", "ok"), (6, 1), 6)
+
+
 @pytest.mark.parametrize(("table", "rows"), [(PEOPLE, 0), (PEOPLE, True), (PEOPLE, 1.5), (ROWS, 2)])
 def test_what_is_said_is_checked(table: Table, rows: int) -> None:
-    with pytest.raises(DescriptionError, match="rows_per_person is"):
+    with pytest.raises(DescriptionError, match="rows_per_person"):
         sheet(table, (), rows_per_person=rows)

@@ -1,32 +1,39 @@
-"""What a histogram counts, and how far one unit moves it."""
+"""The counts of a histogram, and how far one unit moves them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sitr.dataset.cells import Grid
+from sitr.dataset.cells import MOST_CELLS, Grid
 from sitr.dataset.schema import Column, Kind, Table
+from sitr.errors import QuestionError
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.bind import BoundedQuery, bound
 from sitr.questions.aggregate.nodes import Count, Named, Predicate, Query
 from sitr.questions.aggregate.stability import people
-from sitr.sensitivity.bounded import bounded
+from sitr.sensitivity.bounded import bounded, rows
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What is counted: the rows of each unit, capped, in each cell. With no grid, the units of each category."""
+    """The counts that are read: rows per cell, capped for each unit; without a grid, units per category."""
 
     query: BoundedQuery
     grid: Grid | None
 
     @classmethod
     def of(cls, table: Table, grid: Grid | Column, *, where: Predicate | None = None) -> Tally:
-        """Of a described table; for a column of unlisted categories, of that column."""
+        """The counts of a described table by the cells of a grid, or by the unlisted categories of a column."""
         checked = bound(Query(table.name, (Named("n", Count()),), (), where), table)
         known = isinstance(grid, Grid)
+        if isinstance(grid, Grid) and grid.size > MOST_CELLS:
+            raise QuestionError(
+                wanted=f"a histogram of at most {MOST_CELLS:,} cells",
+                given=f"{grid.size:,} cells, each of which needs noise",
+                do="Choose fewer or wider cells, or fewer columns.",
+            )
         key = Column(_unused("cell", table), Kind.INTEGER) if known else grid
         caps = {"max_groups": table.max_groups, "max_rows_per_group": table.max_rows_per_group}
         query = replace(checked, keys=(key,), **caps)  # type: ignore[arg-type]
@@ -37,33 +44,29 @@ class Tally:
         return self.grid.size if self.grid is not None else None
 
     def distance(self) -> Distance:
-        """How far one unit moves the counts: at most g cells by at most c each, by 1 where units are counted."""
+        """How far one unit moves the counts: at most g cells by at most c each, or by 1 where units are counted."""
         if self.grid is None:
             return people(self.query)
-        rows, groups = self.query.max_rows_per_group, self.query.max_groups
-        return bounded(low=0, high=rows, groups=groups, cells=self.cells, relation=self.query.relation)
+        each, groups = self.query.max_rows_per_group, self.query.max_groups
+        return bounded(low=0, high=each, groups=groups, cells=self.cells, relation=self.query.relation)
 
     def merged_distance(self) -> Distance:
-        """The same for sums over stretches of cells: all that a unit has may be in one of them.
-
-        A unit's part of the sums is a vector v ≥ 0 with ‖v‖₁ ≤ gc, so ‖v‖₂ ≤ gc, and ‖v − v'‖₂² ≤ ‖v‖₂² + ‖v'‖₂².
-        """
-        most = self.query.max_rows_per_group * self.query.max_groups
-        return bounded(low=0, high=most, groups=1, cells=None, relation=self.query.relation)
+        """How far one unit moves sums over ranges of cells: all its rows, at most gc, may be in one of them."""
+        return rows(self.query.max_rows_per_group * self.query.max_groups, relation=self.query.relation)
 
     @property
     def size_is_public(self) -> bool:
-        """Neighbours have the same number of rows."""
+        """Whether neighbours have the same number of rows."""
         return not isinstance(self.query.unit, Person) and self.query.relation is Relation.REPLACE_ONE
 
     @property
     def total_is_public(self) -> bool:
-        """The sum of all cells is the number of rows, and neighbours have the same."""
+        """Whether the sum of all cells is the number of rows, and the same for neighbours."""
         return self.grid is not None and self.grid.complete and self.query.where is None and self.size_is_public
 
 
 def _unused(name: str, table: Table) -> str:
-    """A name that no column has, however it is spelled."""
+    """A name that no column has, in any spelling of upper and lower case."""
     taken = {column.name.lower() for column in table.columns}
     while name in taken:
         name += "_"

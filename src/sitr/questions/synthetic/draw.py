@@ -1,4 +1,4 @@
-"""Rows drawn by Sitr's coins from a table or a mixture, evenly: drawing adds little error to that of the noise."""
+"""Cell numbers of rows, drawn evenly from a joint distribution or a mixture: drawing adds little error to the noise."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ import numpy as np
 
 from sitr.noise.coins import Coins
 from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.marginals import Weights
 from sitr.questions.synthetic.mixture import Mixture
-from sitr.questions.synthetic.tables import Weights
 
 FINE = 2**52
-"""Probabilities are counted in parts of this size, and then drawn exactly."""
+"""Probabilities are rounded to multiples of 1/FINE, which are then drawn exactly."""
 
 
-def from_table(share: Weights, rows: int, *, coins: Coins) -> Codes:
-    """Cell numbers with the law of the table, each row by itself; together they stray less than independent ones would.
+def from_joint(share: Weights, rows: int, *, coins: Coins) -> Codes:
+    """Cell numbers with these probabilities for each row; all rows together vary less than independent ones would.
 
-    Each cell comes ⌊Np⌋ or ⌈Np⌉ times in N rows: one uniform number u shifts a comb of N teeth, and tooth r is at
-    (2^52·r + u)/N. The cells lie under the comb in a random order, for otherwise half as many rows as equal cells would
-    hold every second cell only. Probabilities are whole parts of 2^−52, exactly, from rounded sums, so that no part is
-    lost: the parts of cell j are ⌊2^52·F_j⌉ − ⌊2^52·F_{j−1}⌉, F_j = Σ_{i≤j} p_i. A cell without a share has none.
+    This is systematic sampling: each cell comes ⌊Np⌋ or ⌈Np⌉ times in N rows, because one uniform number u shifts a
+    comb of N teeth, with tooth r at (2^52·r + u)/N. The cells are put in a random order first; otherwise N rows from 2N
+    equal cells would hold every second cell. The probability of cell j is (⌊2^52·F_j⌉ − ⌊2^52·F_{j−1}⌉)/2^52 with
+    F_j = Σ_{i≤j} p_i, so that rounding loses nothing and a cell of probability 0 is never drawn.
 
     >>> from sitr.noise.coins import TestCoins
-    >>> np.bincount(from_table(np.array([0.5, 0.0, 0.5]), 100, coins=TestCoins(1))).tolist()
+    >>> np.bincount(from_joint(np.array([0.5, 0.0, 0.5]), 100, coins=TestCoins(1))).tolist()
     [50, 0, 50]
     """
     order = _order(len(share), coins)
@@ -35,10 +35,10 @@ def from_table(share: Weights, rows: int, *, coins: Coins) -> Codes:
 
 
 def from_mixture(mixture: Mixture, rows: int, *, coins: Coins) -> Codes:
-    """Rows with the law of the mixture, each by itself; together they stray less than independent ones would.
+    """Cell numbers with the distribution of the mixture for each row; together they vary less than independent rows.
 
-    The components get ⌊N/K⌋ or ⌈N/K⌉ rows. Within one, each value of a column comes ⌊mp⌋ or ⌈mp⌉ times in m rows (by
-    one uniform number that shifts a comb of m teeth), in an order of its own for every column.
+    Each of K components gets ⌊N/K⌋ or ⌈N/K⌉ rows. Within a component of m rows, each cell of a column comes ⌊mp⌋ or
+    ⌈mp⌉ times, by systematic sampling, in an independent random order for every column.
     """
     components = mixture.components
     sizes = np.full(components, rows // components)
@@ -54,10 +54,10 @@ def from_mixture(mixture: Mixture, rows: int, *, coins: Coins) -> Codes:
 
 
 def _combed(product: Weights, sizes: Codes, of: Codes, starts: Codes, coins: Coins) -> Codes:
-    """For row r of a component with m rows, the value whose stretch of m·F holds the tooth r + u."""
+    """For row r of a component with m rows, the cell j with m·F_{j−1} ≤ r + u < m·F_j."""
     shift = (coins.words(len(sizes)) >> np.uint64(12)).astype(np.float64) / 2.0**52
     teeth = (np.arange(len(of)) - starts[of] + shift[of]) / np.maximum(sizes[of], 1)
-    # All components in one search: the ends of component k lie between k and k + 1.
+    # One search for all components: the cumulative probabilities of component k lie between k and k + 1.
     ends = np.minimum(np.cumsum(product, axis=1), 1.0)
     ends[:, -1] = 1.0
     ends += np.arange(len(sizes))[:, None]
@@ -67,7 +67,7 @@ def _combed(product: Weights, sizes: Codes, of: Codes, starts: Codes, coins: Coi
 
 
 def _order(size: int, coins: Coins, *, within: Codes | None = None) -> Codes:
-    """A random order, of everything or within blocks that stand one after another."""
+    """A random permutation of everything, or within consecutive blocks."""
     keys = coins.words(size)
     if within is not None:
         bits = int(within[-1]).bit_length() if size else 0

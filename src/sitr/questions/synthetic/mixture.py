@@ -1,7 +1,7 @@
-"""A mixture of products fitted to noisy tables: within a component the columns are independent.
+"""A mixture of product distributions fitted to noisy marginals: within a component the columns are independent.
 
-Such a model is a graphical one with a single hidden column. It can follow every pair of columns at once, where a model
-with a junction tree must leave most pairs out; and rows are drawn from it without any inference.
+It is a graphical model with one hidden column. It can fit every pair of columns at once, where a model with a junction
+tree must leave most pairs out, and rows are drawn from it without inference.
 
 [ABKKMRS21, Alg. 1; LVW21]
 """
@@ -18,29 +18,29 @@ import numpy as np
 from scipy.special import chdtri, ndtri
 
 from sitr.mechanisms.laplace import Laplace
-from sitr.questions.synthetic.tables import Measured, Table, Weights, group_sums
+from sitr.questions.synthetic.marginals import Marginal, Measured, Weights, group_sums
 
 FIRST = 100
-"""Components of the first model."""
+"""The number of components of the first model."""
 
 MOST = 1600
-"""Components of the largest model."""
+"""The number of components of the largest model."""
 
 STEPS = 600
-"""Steps of descent for the first model, and half of them after each doubling, which starts near the end."""
+"""Steps of gradient descent for the first model. After each doubling half as many are enough."""
 
 RATE = 0.1
 SPREAD = 0.5
-"""The standard deviation of the logarithms at the start: equal components would stay equal for ever."""
+"""The standard deviation of the logits at the start; components that are equal would stay equal."""
 
 SPLIT = 0.5
-"""The same, between the two halves of a component that is split."""
+"""The standard deviation of the logits that is added when a component is split in two."""
 
 SMALLEST = 1e-5
-"""At the start no value is rarer in a component: from 0 there is no way up."""
+"""The smallest probability at the start; gradient descent cannot leave 0."""
 
 RARE = 1e-3
-"""The chance that a model that is right is said to miss any of its tables."""
+"""The probability that a correct model is reported to miss any of its marginals."""
 
 Progress = Callable[[float], None]
 Pair = tuple[int, ...]
@@ -48,9 +48,9 @@ Pair = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mixture:
-    """P(x) = 1/K·Σ_k Π_i p_i(x_i | k): for each column a matrix of K rows of probabilities, over its cells.
+    """P(x) = 1/K·Σ_k Π_i p_i(x_i | k): for each column a matrix with K rows of probabilities of its cells.
 
-    `missed` are the pairs of columns whose noisy tables differ from the model by more than their noise explains.
+    `missed` are the pairs of columns whose noisy marginals differ from the model by more than noise explains.
     """
 
     products: tuple[Weights, ...]
@@ -61,7 +61,7 @@ class Mixture:
         return len(self.products[0])
 
     def marginal(self, *columns: int) -> Weights:
-        """The table of probabilities of one column or of two."""
+        """The probabilities of the cells of one column, or of a pair."""
         if len(columns) == 1:
             return np.asarray(self.products[columns[0]].mean(axis=0))
         first, second = (self.products[column] for column in columns)
@@ -71,17 +71,17 @@ class Mixture:
 def fit(
     measured: Measured, *, first: int = FIRST, most: int = MOST, steps: int = STEPS, progress: Progress | None = None
 ) -> Mixture:
-    """The smallest mixture that follows all tables as closely as their noise allows, as far as descent finds it.
+    """The smallest mixture that gradient descent finds to fit all marginals as closely as their noise allows.
 
-    The model starts with `first` components. While it misses a table, each component is split in two, up to `most`.
-    The start and the splits are the same for the same tables: nothing is drawn here, and only noisy tables are read.
+    The model starts with `first` components. While it misses a marginal, each component is split in two, up to `most`.
+    The result is a function of the noisy marginals: no random numbers are drawn and no other data are read.
     """
     goal = _Goal.of(measured)
-    said = _Said(progress, first, most, steps)
-    logits = _descent(goal, goal.start(first), steps, said)
+    bar = _Bar(progress, first, most, steps)
+    logits = _descent(goal, goal.start(first), steps, bar)
     while (missed := goal.missed(logits)) and 2 * len(logits) <= most:
-        logits = _descent(goal, _split(logits), steps // 2, said)
-    said.done()
+        logits = _descent(goal, _split(logits), steps // 2, bar)
+    bar.done()
     return Mixture(
         tuple(
             _spread(product, groups, share)
@@ -93,13 +93,13 @@ def fit(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Goal:
-    """All tables as one square matrix: the groups of all columns stand side by side, from `starts` on.
+    """All marginals of pairs as one square matrix; the groups of a column begin at its place in `starts`.
 
-    `pairs` are noisy shares, and `pair_weights` their precisions, 0 where no table was measured; `alone` and
-    `alone_weights` are those of single columns.
+    `pairs` are noisy shares, and `pair_weights` their precisions, 0 where nothing was measured. `alone` and
+    `alone_weights` are the shares and precisions of single columns.
     """
 
-    tables: tuple[Table, ...]
+    measured: tuple[Marginal, ...]
     total: float
     starts: np.ndarray[Any, np.dtype[np.int64]]
     sizes: np.ndarray[Any, np.dtype[np.int64]]
@@ -110,37 +110,37 @@ class _Goal:
 
     @classmethod
     def of(cls, measured: Measured) -> _Goal:
-        """Tables of single columns count by their groups, whose shares were already made consistent with the total."""
+        """Single columns count by groups; their shares are consistent with the total already."""
         coarse = [group_sums(share, groups) for groups, share in zip(measured.groups, measured.shares, strict=True)]
         total = max(measured.total, 1.0)
         sizes = np.array([len(share) for share in coarse])
         ends = np.cumsum(sizes)
         pairs, weights = np.zeros((2, ends[-1], ends[-1]))
-        for table in measured.pairs:
-            i, j = (slice(ends[place] - sizes[place], ends[place]) for place in table.columns)
-            pairs[i, j] = table.counts / total
-            pairs[j, i] = table.counts.T / total
-            weights[i, j] = weights[j, i] = (total / table.deviation) ** 2
+        for pair in measured.pairs:
+            i, j = (slice(ends[place] - sizes[place], ends[place]) for place in pair.columns)
+            pairs[i, j] = pair.counts / total
+            pairs[j, i] = pair.counts.T / total
+            weights[i, j] = weights[j, i] = (total / pair.deviation) ** 2
         together = [np.bincount(groups).mean() for groups in measured.groups]
-        alone = [total**2 / table.deviation**2 / k for table, k in zip(measured.alone, together, strict=True)]
+        alone = [total**2 / single.deviation**2 / k for single, k in zip(measured.alone, together, strict=True)]
         return cls(
             measured.pairs, total, ends - sizes, sizes, pairs, weights, np.concatenate(coarse), np.repeat(alone, sizes)
         )
 
     def start(self, components: int) -> Weights:
-        """The shares of single columns, a little different in each component."""
+        """The logits of the shares of single columns, perturbed in each component."""
         shape = (components, len(self.alone))
         return SPREAD * _normal(shape) + np.log(np.maximum(self.alone, SMALLEST))
 
     def probabilities(self, logits: Weights) -> Weights:
-        """In each component and each column they sum to 1."""
+        """The softmax of the logits, within each component and column."""
         raised = np.exp(logits - self._wide(np.maximum.reduceat(logits, self.starts, axis=1)))
         return np.asarray(raised / self._wide(np.add.reduceat(raised, self.starts, axis=1)))
 
     def slope(self, logits: Weights) -> Weights:
-        """The derivative of ½·Σ (fitted − noisy)²/s² over all tables by the logits, times the number of components.
+        """The gradient of ½·Σ (fitted − noisy)²/s² over all marginals, times the number of components.
 
-        With A the probabilities of K components, the fitted pairs are AᵀA/K: two products of matrices for all of them.
+        With A the probabilities of K components, the fitted pairs are AᵀA/K: two matrix products for all of them.
         """
         share = self.probabilities(logits)
         residual = (share.T @ share / len(share) - self.pairs) * self.pair_weights
@@ -149,34 +149,34 @@ class _Goal:
         return np.asarray(share * (by_share - self._wide(mean)))
 
     def missed(self, logits: Weights) -> tuple[Pair, ...]:
-        """The tables with a Σ (fitted − noisy)²/s² that noise alone would not reach.
+        """The pairs for which Σ (fitted − noisy)²/s² is larger than noise explains.
 
-        The square of Gaussian noise in units of its variance has variance 2, that of Laplace noise 5. A sum of c of
-        them, of variance v·c, is compared with the quantile of v/2·χ² with 2c/v degrees of freedom, which has the same
-        mean and variance. A fitted model is nearer to its tables than the true one, so that this is no sharp test: it
-        finds what more components would repair.
+        The squared noise in units of its variance has variance v = 2 if it is Gaussian and v = 5 if it is Laplace. A
+        sum over c cells, of variance v·c, is compared with the quantile of v/2·χ² with 2c/v degrees of freedom, which
+        has the same mean and variance. A fitted model is nearer to its marginals than the true one, so this test is
+        not sharp: it finds what more components would repair.
         """
         share = self.probabilities(logits)
         squares = (share.T @ share / len(share) - self.pairs) ** 2 * self.pair_weights
         found = []
-        for table in self.tables:
-            i, j = (slice(self.starts[place], self.starts[place] + self.sizes[place]) for place in table.columns)
-            half = 2.5 if isinstance(table.noise, Laplace) else 1.0
-            most = half * chdtri(table.counts.size / half, RARE / len(self.tables))
+        for pair in self.measured:
+            i, j = (slice(self.starts[place], self.starts[place] + self.sizes[place]) for place in pair.columns)
+            half = 2.5 if isinstance(pair.noise, Laplace) else 1.0
+            most = half * chdtri(pair.counts.size / half, RARE / len(self.measured))
             if squares[i, j].sum() > most:
-                found.append(table.columns)
+                found.append(pair.columns)
         return tuple(found)
 
     def columns(self, logits: Weights) -> list[Weights]:
-        """The probabilities, column by column."""
+        """The probabilities of each column."""
         return np.split(self.probabilities(logits), self.starts[1:], axis=1)
 
     def _wide(self, by_column: Weights) -> Weights:
         return np.repeat(by_column, self.sizes, axis=1)
 
 
-def _descent(goal: _Goal, logits: Weights, steps: int, said: _Said) -> Weights:
-    """Adam, with a rate that falls to 0 along a cosine."""
+def _descent(goal: _Goal, logits: Weights, steps: int, bar: _Bar) -> Weights:
+    """Adam with a learning rate that falls to 0 along a cosine."""
     mean, square = np.zeros_like(logits), np.zeros_like(logits)
     for step in range(steps):
         slope = goal.slope(logits)
@@ -184,23 +184,23 @@ def _descent(goal: _Goal, logits: Weights, steps: int, said: _Said) -> Weights:
         square += 0.001 * (slope**2 - square)
         rate = RATE * (1 + math.cos(math.pi * step / steps)) / 2 / (1 - 0.9 ** (step + 1))
         logits = logits - rate * mean / (np.sqrt(square / (1 - 0.999 ** (step + 1))) + 1e-8)
-        said.step(len(logits))
+        bar.step(len(logits))
     return logits
 
 
 def _split(logits: Weights) -> Weights:
-    """Twice as many components, two of them near each old one."""
+    """Twice as many components, two near each old one."""
     return np.repeat(logits, 2, axis=0) + SPLIT * _normal((2 * len(logits), logits.shape[1]))
 
 
 def _normal(shape: tuple[int, int]) -> Weights:
-    """Numbers as if drawn from the standard normal law, always the same: a public hash, and no noise for privacy."""
+    """Fixed numbers that look standard normal, from a public hash; they are no noise for privacy."""
     words = np.frombuffer(hashlib.shake_256(repr(shape).encode()).digest(4 * math.prod(shape)), dtype="<u4")
     return np.asarray(ndtri((words + 0.5) / 2.0**32).reshape(shape))
 
 
-class _Said:
-    """Tells how far the fit is, as a part of the work that growing to the largest model would take."""
+class _Bar:
+    """Reports progress as a fraction of the work that the largest model would take."""
 
     def __init__(self, progress: Progress | None, first: int, most: int, steps: int) -> None:
         self._progress = progress
@@ -220,7 +220,7 @@ class _Said:
 
 
 def _spread(product: Weights, groups: np.ndarray[Any, np.dtype[np.int64]], share: Weights) -> Weights:
-    """From groups to cells: within a group each cell as often as the noisy table of its column says."""
+    """From groups to cells: within a group, cells are in proportion to their noisy shares."""
     together = group_sums(share, groups)[groups]
     even = 1 / np.bincount(groups)[groups]
     within = np.where(together > 0, share / np.where(together > 0, together, 1.0), even)

@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from sitr.dataset.cells import size
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive
@@ -21,7 +22,7 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.questions.aggregate.fit import LEAST
-from sitr.questions.synthetic.axes import MOST_CELLS, joint_cells
+from sitr.questions.synthetic.axes import MOST_CELLS
 from sitr.questions.synthetic.sheet import Sheet
 
 ALONE = Fraction(3, 10)
@@ -121,8 +122,8 @@ class SynthesisPlan:
     def alone(self) -> list[Noise]:
         """For the tables of single columns, or for the one table of all."""
         if self.method is Method.JOINT:
-            return self.whole.noises([joint_cells(self.sheet.axes)])
-        return self.whole.part(ALONE).noises([axis.cells for axis in self.sheet.axes])
+            return self.whole.noises([self.sheet.grid.size])
+        return self.whole.part(ALONE).noises(self.sheet.grid.shape)
 
     def choosing(self) -> Budgeted | None:
         """For the choice of pairs; None where all are measured."""
@@ -150,7 +151,7 @@ class SynthesisPlan:
         Noise of standard deviation s in each of c cells adds c·s·√(2/π)/n to Σ|p − q|. In one table of C cells, each
         cell of a pair with c cells is a sum of C/c noisy counts: √(C·c)·s·√(2/π)/n.
         """
-        cells = np.array([axis.cells for axis in self.sheet.axes], dtype=np.float64)
+        cells = np.array(self.sheet.grid.shape, dtype=np.float64)
         if self.method is Method.MARGINALS:
             return self._error_of_pairs(rows, cells)
         (noise,) = self.alone()
@@ -184,10 +185,9 @@ class SynthesisPlan:
     def errors(self) -> list[tuple[str, int, float]]:
         """Each table that is fixed in advance: its name, its cells, and the 95% error of each of its counts."""
         if self.method is Method.JOINT:
-            names = [" × ".join(axis.name for axis in self.sheet.axes)]
-            cells = [joint_cells(self.sheet.axes)]
+            names, cells = [" × ".join(self.sheet.names)], [self.sheet.grid.size]
         else:
-            names, cells = [axis.name for axis in self.sheet.axes], [axis.cells for axis in self.sheet.axes]
+            names, cells = [*self.sheet.names], [*self.sheet.grid.shape]
         return [
             (name, count, float(noise.error())) for name, count, noise in zip(names, cells, self.alone(), strict=True)
         ]
@@ -207,11 +207,11 @@ def plan(sheet: Sheet, price: Promise, *, method: Method | None = None) -> Synth
     All choices are made from the price and the cells, which are public.
     """
     paid = affordable(price)
-    cells = joint_cells(sheet.axes)
+    cells = sheet.grid.size
     if method is Method.JOINT and cells > MOST_CELLS:
         raise QuestionError(
             wanted=f"A table of all columns together has at most {MOST_CELLS:,} cells: each gets noise, full or empty.",
-            given=f"{' × '.join(axis.name for axis in sheet.axes)} would have {cells:,}.",
+            given=f"{' × '.join(sheet.names)} would have {cells:,}.",
             do="Choose fewer columns or wider cells, or the method of marginals.",
         )
     if method is Method.MARGINALS and len(sheet.axes) == 1:
@@ -220,7 +220,7 @@ def plan(sheet: Sheet, price: Promise, *, method: Method | None = None) -> Synth
             given="There is one column only.",
             do="Leave the method out: one column is one table.",
         )
-    if too_long := [axis.name for axis in sheet.axes if axis.cells > MOST_CELLS]:
+    if too_long := [axis.column.name for axis in sheet.axes if size(axis) > MOST_CELLS]:
         raise QuestionError(
             wanted=f"A column has at most {MOST_CELLS:,} cells: each gets noise, full or empty.",
             given=f"{too_long[0]} has more.",

@@ -1,4 +1,4 @@
-"""A data set as it is known from its noisy tables: rows can be drawn from it without end, and cost nothing more."""
+"""A model of the data, fitted to noisy marginals: any number of rows can be drawn from it at no further cost."""
 
 from __future__ import annotations
 
@@ -9,29 +9,31 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from sitr.dataset.cells import Drawable, Rule
 from sitr.errors import FewerThanAsked
 from sitr.noise.coins import Coins
 from sitr.questions.aggregate.nodes import Predicate
 from sitr.questions.histogram.projection import MOST_TOTAL
-from sitr.questions.synthetic.axes import Axis, Codes
-from sitr.questions.synthetic.draw import from_mixture, from_table
+from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.draw import from_joint, from_mixture
+from sitr.questions.synthetic.marginals import Measured, Weights
 from sitr.questions.synthetic.mixture import Mixture, Progress, fit
 from sitr.questions.synthetic.plan import Method, SynthesisPlan
 from sitr.questions.synthetic.rules import broken
-from sitr.questions.synthetic.tables import Measured, Weights
+from sitr.questions.synthetic.values import draw_values
 
 ROUNDS = 100
-"""So often rows that break a rule are drawn again."""
+"""How many times rows that break a rule are drawn again."""
 
 Model = Mixture | Weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Portrait:
-    """The noisy tables, the model that was fitted to them, and the public things that rows are made with.
+    """Noisy marginals, the model that was fitted to them, and public facts about the rows to draw.
 
-    `model` is a mixture, or the probabilities of all cells together. `private` is False if the coins of the noise were
-    not: then the rows protect nobody.
+    `model` is a mixture, or the joint probabilities of all cells. `private` is False if the noise was drawn with test
+    coins; then the rows protect nobody.
     """
 
     plan: SynthesisPlan
@@ -42,34 +44,34 @@ class Portrait:
     private: bool
 
     @property
-    def axes(self) -> tuple[Axis, ...]:
-        """The columns."""
+    def axes(self) -> tuple[Drawable, ...]:
+        """The columns with their cells."""
         return self.plan.sheet.axes
 
     @property
     def size(self) -> int:
-        """The noisy number of rows of the data set, from 0 to 2^53: what counts are compared with must not overflow."""
+        """The noisy number of rows of the data, between 0 and 2^53 so that computing with it cannot overflow."""
         return min(MOST_TOTAL, max(0, round(self.measured.total)))
 
     def marginal(self, *columns: int) -> Weights:
-        """The probabilities of one column, or of a pair, as the model has them."""
+        """The probabilities of the cells of one column, or of a pair, in the model."""
         if isinstance(self.model, Mixture):
             return self.model.marginal(*columns)
-        whole = self.model.reshape([axis.cells for axis in self.axes])
+        whole = self.model.reshape(self.plan.sheet.grid.shape)
         others = tuple(place for place in range(len(self.axes)) if place not in columns)
         table: Weights = whole.sum(axis=others)
         return table if list(columns) == sorted(columns) else table.T
 
     @property
     def missed(self) -> list[tuple[str, ...]]:
-        """The names of pairs that the model does not follow as closely as their noisy tables would allow."""
+        """The names of pairs that the model does not fit as closely as their noise allows."""
         pairs = self.model.missed if isinstance(self.model, Mixture) else ()
-        return [tuple(self.axes[place].name for place in pair) for pair in pairs]
+        return [tuple(self.plan.sheet.names[place] for place in pair) for pair in pairs]
 
     def draw(self, rows: int, *, coins: Coins) -> pa.Table:
-        """So many rows, in the types of the original columns; none of them breaks a rule.
+        """Rows in the types of the original columns, none of which breaks a rule.
 
-        Fewer, with a warning, where the rules forbid nearly all that the model holds.
+        There are fewer than requested, with a warning, if the rules forbid almost everything in the model.
         """
         pieces, missing = [self._rows(0, coins)], rows
         for _ in range(ROUNDS):
@@ -82,8 +84,8 @@ class Portrait:
                 break
         else:
             warnings.warn(
-                f"{rows:,} rows were wanted. {rows - missing:,} were found that break none of the rules. "
-                "Loosen the rules: they forbid nearly all that the data hold.",
+                f"Only {rows - missing:,} of {rows:,} rows could be drawn, because the rules forbid almost all others. "
+                "Loosen the rules.",
                 FewerThanAsked,
                 stacklevel=2,
             )
@@ -92,7 +94,7 @@ class Portrait:
     def _rows(self, rows: int, coins: Coins) -> pa.Table:
         columns = self._codes(rows, coins).T
         arrays = [
-            axis.column(codes, coins=coins, kind=self.schema.field(axis.name).type)
+            draw_values(axis, codes, coins=coins, kind=self.schema.field(axis.column.name).type)
             for axis, codes in zip(self.axes, columns, strict=True)
         ]
         return pa.Table.from_arrays(arrays, schema=self.schema)
@@ -100,9 +102,8 @@ class Portrait:
     def _codes(self, rows: int, coins: Coins) -> Codes:
         if isinstance(self.model, Mixture):
             return from_mixture(self.model, rows, coins=coins)
-        shape = [axis.cells for axis in self.axes]
-        cells = from_table(self.model, rows, coins=coins)
-        return np.column_stack(np.unravel_index(cells, shape))
+        cells = from_joint(self.model, rows, coins=coins)
+        return np.column_stack(np.unravel_index(cells, self.plan.sheet.grid.shape))
 
 
 def portrait(
@@ -114,15 +115,15 @@ def portrait(
     private: bool,
     progress: Progress | None = None,
 ) -> Portrait:
-    """Fit a model to noisy tables; the types and the order of the columns are those of the plan."""
+    """Fit a model to noisy marginals; `schema` gives the types of the columns."""
     model: Model = measured.shares[0] if plan.method is Method.JOINT else fit(measured, progress=progress)
     return Portrait(plan, measured, model, stamped(plan, schema, private=private), never, private)
 
 
 def stamped(plan: SynthesisPlan, schema: pa.Schema, *, private: bool) -> pa.Schema:
-    """The fields of the imitated columns, NULL allowed where it has a cell, and a note that the rows are synthetic."""
+    """The fields of the imitated columns, nullable if NULL has a cell, and a note that the rows are synthetic."""
     fields = [
-        pa.field(axis.name, schema.field(axis.name).type, nullable=axis.nulls or schema.field(axis.name).nullable)
-        for axis in plan.sheet.axes
+        field.with_nullable(axis.missing is Rule.CELL or field.nullable).remove_metadata()
+        for axis, field in zip(plan.sheet.axes, map(schema.field, plan.sheet.names), strict=True)
     ]
     return pa.schema(fields, metadata={"sitr": json.dumps({"synthetic": True, "private": private})})

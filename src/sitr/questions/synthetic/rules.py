@@ -1,4 +1,4 @@
-"""What must never be: public rules about rows, such as that nobody under 15 is married."""
+"""Public rules about synthetic rows, such as that nobody under 15 is married."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from sitr.dataset.cells import Drawable
 from sitr.dataset.schema import Table
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.bind import bound
@@ -29,7 +30,6 @@ from sitr.questions.aggregate.nodes import (
     Query,
     Value,
 )
-from sitr.questions.synthetic.axes import Axis
 
 _COMPARED = {
     Comparison.EQUAL: pc.equal,
@@ -41,23 +41,22 @@ _COMPARED = {
 }
 
 
-def rules(conditions: Iterable[Condition], table: Table, axes: tuple[Axis, ...]) -> tuple[Predicate, ...]:
-    """The rules, checked as the conditions of questions are; they may speak of the imitated columns only."""
+def rules(conditions: Iterable[Condition], table: Table, axes: tuple[Drawable, ...]) -> tuple[Predicate, ...]:
+    """The rules, checked like the conditions of questions; they may only use the imitated columns."""
     checked = []
     for condition in conditions:
         if not isinstance(condition, Condition):
             raise QuestionError(
-                wanted="A rule is a condition that no row may fulfil.",
-                given=f"{condition!r} was given.",
+                wanted="a condition that no row may fulfil",
+                given=repr(condition),
                 do='Write never=[(sitr.column("age") < 15) & (sitr.column("married") == True)].',
             )
         counted = Query(table.name, (Named("n", Count()),), where=condition.predicate)
         predicate = bound(counted, table).where
         assert predicate is not None
-        if unknown := sorted(_named(predicate) - {axis.name for axis in axes}):
+        if unknown := sorted(_named(predicate) - {axis.column.name for axis in axes}):
             raise QuestionError(
-                wanted="Rules speak of columns that are imitated.",
-                given=f"{unknown[0]!r} is not among them.",
+                given=f"A rule uses {unknown[0]!r}, which is not one of the imitated columns.",
                 do="Add it to the columns, or drop the rule.",
             )
         checked.append(predicate)
@@ -65,7 +64,7 @@ def rules(conditions: Iterable[Condition], table: Table, axes: tuple[Axis, ...])
 
 
 def broken(never: tuple[Predicate, ...], table: pa.Table) -> NDArray[np.bool_]:
-    """The rows that fulfil a rule, and so must not be; what is unknown because of NULL breaks none.
+    """The rows that fulfil one of the conditions and must be left out; a condition that is NULL is not fulfilled.
 
     >>> from sitr.questions.aggregate.frame import column
     >>> rule = (column("age") < 15) & (column("married") == True)
@@ -79,7 +78,7 @@ def broken(never: tuple[Predicate, ...], table: pa.Table) -> NDArray[np.bool_]:
 
 
 def _holds(rule: Predicate, table: pa.Table) -> pa.ChunkedArray:
-    """In the three truth values of SQL."""
+    """The condition in the three-valued logic of SQL."""
     match rule:
         case And(parts):
             return reduce(pc.and_kleene, (_holds(part, table) for part in parts))
@@ -90,7 +89,7 @@ def _holds(rule: Predicate, table: pa.Table) -> pa.ChunkedArray:
         case IsNull(column):
             return pc.is_null(table[column])
         case Like(column, pattern):
-            literally = pattern.replace("\\", "\\\\")  # in questions a backslash is a character like any other
+            literally = pattern.replace("\\", "\\\\")  # in questions a backslash has no special meaning
             return pc.match_like(_plain(table[column]).cast(pa.string()), literally)
         case OneOf(column, values):
             equal = (_holds(Compare(column, Comparison.EQUAL, value), table) for value in values)
@@ -101,17 +100,17 @@ def _holds(rule: Predicate, table: pa.Table) -> pa.ChunkedArray:
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """In a type that compares with literals."""
+    """The column in a type that can be compared with literals."""
     if pa.types.is_dictionary(column.type):
         return _plain(column.cast(column.type.value_type))
     if pa.types.is_timestamp(column.type):
-        return column.cast(pa.timestamp("us"))  # as literals are: nanoseconds do not reach every year
+        return column.cast(pa.timestamp("us"))  # like literals; nanoseconds do not reach every year
     inexact = pa.types.is_decimal(column.type) or pa.types.is_floating(column.type)
     return column.cast(pa.float64()) if inexact else column
 
 
 def _scalar(value: Value, compared: pa.DataType) -> pa.Scalar:
-    """Arrow refuses to compare doubles with integers beyond 2^53: these are rounded to doubles, as backends do."""
+    """A literal for Arrow, which cannot compare doubles with integers beyond 2^53; they are rounded as backends do."""
     return pa.scalar(float(value) if isinstance(value, int) and pa.types.is_floating(compared) else value)
 
 

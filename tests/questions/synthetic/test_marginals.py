@@ -17,12 +17,13 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.composed import Composed
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
+from sitr.questions.synthetic import marginals
 from sitr.questions.synthetic import plan as planning
-from sitr.questions.synthetic import tables
-from sitr.questions.synthetic.axes import Axis, Codes, Steps
+from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.marginals import Measured, as_planned, group, measure
 from sitr.questions.synthetic.plan import Method, SynthesisPlan, plan
 from sitr.questions.synthetic.sheet import Sheet
-from sitr.questions.synthetic.tables import Measured, as_planned, group, measure
+from tests.oracles.axes import granular, keyed
 
 
 def measured(sheet: Sheet, codes: Codes, price: Promise, method: Method | None = None, seed: int = 3) -> Measured:
@@ -59,8 +60,8 @@ def test_what_is_charged_of_an_approximate_price_covers_all_noise(
 
 
 def test_the_plan_is_the_same_for_neighbours_and_for_no_rows_at_all(sheet: Sheet, town: Codes) -> None:
-    """Method, noise and shares are fixed before rows are read. Only groups may differ: they come from noisy tables, and
-    a group never decides how much of the price a stage spends."""
+    """Method, noise and shares are fixed before rows are read. Only groups may differ: they come from noisy marginals
+    and never decide how much of the price a stage spends."""
     made = plan(sheet, ApproximateDP(1.0, 1e-9), method=Method.MARGINALS)
     for codes in (town, town[1:], np.vstack([town, town[:1]]), town[:0]):
         found = measure(made, codes, coins=TestCoins(3))
@@ -73,7 +74,7 @@ def test_the_plan_is_the_same_for_neighbours_and_for_no_rows_at_all(sheet: Sheet
 
 
 def test_a_choice_of_pairs_is_paid_for_too(sheet: Sheet, town: Codes, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (planning, tables):
+    for module in (planning, marginals):
         monkeypatch.setattr(module, "MOST_PAIRS", 3)
     price = ZeroConcentratedDP(0.1)
     found = measured(sheet, town, price, Method.MARGINALS)
@@ -84,17 +85,17 @@ def test_a_choice_of_pairs_is_paid_for_too(sheet: Sheet, town: Codes, monkeypatc
     assert (1, 3) not in [table.columns for table in found.pairs]
 
 
-def exact_tables(sheet: Sheet, codes: Codes) -> list[np.ndarray]:
+def exact_marginals(sheet: Sheet, codes: Codes) -> list[np.ndarray]:
     """The same without noise: what the noise of `measure` hides."""
 
     found = []
-    axes = sheet.axes
-    for i, axis in enumerate(axes):
-        found.append(np.bincount(codes[:, i], minlength=axis.cells))
+    shape = sheet.grid.shape
+    for i, cells in enumerate(shape):
+        found.append(np.bincount(codes[:, i], minlength=cells))
         for j in range(i):
-            flat = codes[:, i] * axes[j].cells + codes[:, j]
-            found.append(np.bincount(flat, minlength=axis.cells * axes[j].cells))
-    found.append(np.bincount(np.ravel_multi_index(tuple(codes.T), [axis.cells for axis in axes])))
+            flat = codes[:, i] * shape[j] + codes[:, j]
+            found.append(np.bincount(flat, minlength=cells * shape[j]))
+    found.append(np.bincount(np.ravel_multi_index(tuple(codes.T), shape)))
     return found
 
 
@@ -103,7 +104,7 @@ def test_counts_carry_exactly_their_noise(sheet: Sheet, town: Codes) -> None:
     found = measured(sheet, town, ZeroConcentratedDP(0.1), Method.MARGINALS)
     total, cells, halved = 0.0, 0, 0.0
     for table in (*found.alone, *found.pairs):
-        groups = found.groups if len(table.columns) == 2 else [np.arange(axis.cells) for axis in sheet.axes]
+        groups = found.groups if len(table.columns) == 2 else [np.arange(cells) for cells in sheet.grid.shape]
         parts = tuple(groups[place][town[:, place]] for place in table.columns)
         exact = np.bincount(np.ravel_multi_index(parts, table.counts.shape), minlength=table.counts.size)
         noise = table.counts.ravel() - exact
@@ -128,7 +129,7 @@ def test_one_unit_moves_each_table_by_no_more_than_its_noise_is_fitted_to(sheet:
             ("add-remove", base, np.vstack([base, first])),
             ("replace-one", np.vstack([base, first]), np.vstack([base, second])),
         ):
-            for one, other in zip(exact_tables(sheet, left), exact_tables(sheet, right), strict=True):
+            for one, other in zip(exact_marginals(sheet, left), exact_marginals(sheet, right), strict=True):
                 size = max(len(one), len(other))
                 moved = np.pad(one, (0, size - len(one))) - np.pad(other, (0, size - len(other)))
                 distance = replace(sheet, relation=type(sheet.relation)(relation), most_rows=m).distance()
@@ -139,7 +140,7 @@ def test_one_unit_moves_each_table_by_no_more_than_its_noise_is_fitted_to(sheet:
 
 
 def test_groups_of_an_ordered_column_weigh_the_same() -> None:
-    axis = Axis("n", Kind.INTEGER, steps=Steps(0, 99, Fraction(1), 100), nulls=True)
+    axis = granular("n", Kind.INTEGER, 0, 99, Fraction(1), 100, nulls=True)
     share = np.append(np.linspace(1, 3, 100), 5.0)
     groups = group(axis, share / share.sum(), 8)
     weights = np.bincount(groups, weights=share)
@@ -149,7 +150,7 @@ def test_groups_of_an_ordered_column_weigh_the_same() -> None:
 
 
 def test_a_heavy_cell_is_a_group_by_itself() -> None:
-    axis = Axis("gain", Kind.INTEGER, steps=Steps(0, 99, Fraction(1), 100))
+    axis = granular("gain", Kind.INTEGER, 0, 99, Fraction(1), 100)
     share = np.full(100, 0.1 / 99)
     share[0] = 0.9
     groups = group(axis, share, 10)
@@ -167,7 +168,7 @@ def test_hardly_any_rows(sheet: Sheet, town: Codes, rows: int, method: Method) -
 
 
 def test_a_column_of_one_cell(sheet: Sheet) -> None:
-    axes = (Axis("one", Kind.TEXT, keys=("x",)), *sheet.axes)
+    axes = (keyed("one", Kind.TEXT, keys=("x",)), *sheet.axes)
     codes = np.zeros((100, 5), dtype=np.int64)
     found = measured(replace(sheet, axes=axes), codes, ZeroConcentratedDP(0.5), Method.MARGINALS)
     assert found.shares[0].tolist() == [1.0]
@@ -203,7 +204,7 @@ def test_what_was_measured_is_as_planned(sheet: Sheet, town: Codes, price: Promi
 
 
 def test_chosen_pairs_are_as_planned(monkeypatch: pytest.MonkeyPatch, sheet: Sheet, town: Codes) -> None:
-    for module in (planning, tables):
+    for module in (planning, marginals):
         monkeypatch.setattr(module, "MOST_PAIRS", 2)
     made = plan(sheet, PureDP(1.0), method=Method.MARGINALS)
     found = measure(made, town, coins=TestCoins(1))
