@@ -131,6 +131,18 @@ class FileError(SitrError):
     """A file that cannot be read or written as asked."""
 
 
+def quoted(value: object) -> str:
+    """A value as a message shows it.
+
+    >>> quoted("0.5"), quoted(10**9_999)
+    ("'0.5'", 'a number of thousands of digits')
+    """
+    try:
+        return repr(value)
+    except ValueError:  # Python refuses to write such integers
+        return "a number of thousands of digits"
+
+
 def nearest(name: object, names: Iterable[str]) -> str | None:
     """The name that was probably meant, whatever its case; None if no name is near.
 

@@ -17,7 +17,7 @@ from operator import index
 
 from flint import arb, fmpq
 
-from sitr.errors import InvalidParameter
+from sitr.errors import InvalidParameter, quoted
 
 Number = int | float | Fraction
 """What users may write for a privacy parameter."""
@@ -61,7 +61,9 @@ def exact(number: Number | Rational) -> Fraction:
     except (TypeError, ValueError):
         known = False
     if not known:
-        raise InvalidParameter(wanted="a finite number", given=repr(number), do="Write it as 3, 0.1 or Fraction(1, 3).")
+        raise InvalidParameter(
+            wanted="a finite number", given=quoted(number), do="Write it as 3, 0.1 or Fraction(1, 3)."
+        )
     return Fraction(repr(float(number)))  # a numpy scalar prints differently
 
 
@@ -165,7 +167,9 @@ def square_root_upward(number: Fraction, *, bits: int = 64) -> Fraction:
     True
     """
     if number < 0:
-        raise InvalidParameter(wanted="a number of at least 0", given=str(number), do="Only such numbers have roots.")
+        raise InvalidParameter(
+            wanted="a number of at least 0", given=quoted(number), do="Only such numbers have roots."
+        )
     p, q = number.numerator, number.denominator
     root_p, root_q = math.isqrt(p), math.isqrt(q)
     if root_p * root_p == p and root_q * root_q == q:
@@ -173,6 +177,16 @@ def square_root_upward(number: Fraction, *, bits: int = 64) -> Fraction:
     # √(p/q) = √(p·q·4ˢ) / (q·2ˢ); s makes the integer root at least `bits` bits long.
     shift = max(0, bits - (p * q).bit_length() // 2 + 1)
     return Fraction(math.isqrt(p * q << 2 * shift) + 1, q << shift)
+
+
+def power_of_two(number: Fraction) -> Fraction:
+    """The largest power of two that is at most this number.
+
+    >>> power_of_two(Fraction(5)), power_of_two(Fraction(1, 5)), power_of_two(Fraction(1, 4))
+    (Fraction(4, 1), Fraction(1, 8), Fraction(1, 4))
+    """
+    power = Fraction(2) ** (number.numerator.bit_length() - number.denominator.bit_length())
+    return power if power <= number else power / 2
 
 
 # Checks of parameters. `name` and `of` are for the message: the scale of Laplace, the size of a sample.
@@ -198,7 +212,22 @@ def positive(number: Number, *, name: str, of: str) -> Fraction:
     value = finite(number)
     if value is None or value <= 0:
         raise InvalidParameter(
-            wanted=f"{name} of {of} to be a finite number above 0", given=repr(number), do="Choose a larger number."
+            wanted=f"{name} of {of} to be a finite number above 0", given=quoted(number), do="Choose a larger number."
+        )
+    return value
+
+
+def within(number: Number, *, name: str, of: str, least: Number = 0, most: Number | None = None) -> Fraction:
+    """A finite number in this range, ends included, exactly.
+
+    >>> within(0.25, name="rate", of="a sample", most=1)
+    Fraction(1, 4)
+    """
+    value = finite(number)
+    if value is None or value < exact(least) or (most is not None and value > exact(most)):
+        limits = f"a finite number of at least {least}" if most is None else f"a number from {least} to {most}"
+        raise InvalidParameter(
+            wanted=f"{name} of {of} to be {limits}", given=quoted(number), do="Choose a number in that range."
         )
     return value
 
@@ -213,7 +242,7 @@ def inside(number: Number, *, name: str = "confidence", of: str = "an interval",
     if value is None or not 0 < value < 1:
         raise InvalidParameter(
             wanted=f"{name} of {of} to be strictly between 0 and 1",
-            given=repr(number),
+            given=quoted(number),
             do=f"Choose for example {example}.",
         )
     return value
@@ -232,7 +261,7 @@ def natural(number: int, *, name: str, of: str, least: int = 1, most: int | None
     if value is None or value < least or (most is not None and value > most):
         limits = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise InvalidParameter(
-            wanted=f"{name} of {of} to be a whole number {limits}", given=repr(number), do="Choose one of these."
+            wanted=f"{name} of {of} to be a whole number {limits}", given=quoted(number), do="Choose one of these."
         )
     return value
 
@@ -241,7 +270,7 @@ def flag(choice: bool, *, name: str, of: str) -> bool:
     """True or False, and nothing that only resembles them: a flag may halve the noise."""
     if not isinstance(choice, bool):
         raise InvalidParameter(
-            wanted=f"{name} of {of} to be True or False", given=repr(choice), do="Choose one of the two."
+            wanted=f"{name} of {of} to be True or False", given=quoted(choice), do="Choose one of the two."
         )
     return choice
 

@@ -156,26 +156,26 @@ def test_gaussians_on_one_sample_are_one_gaussian() -> None:
 @pytest.mark.parametrize(
     ("event", "relation", "words"),
     [
-        (dp_event.NonPrivateDpEvent(), ADDED, "NonPrivateDpEvent was given"),
-        (dp_event.ComposedDpEvent([GAUSSIAN, dp_event.NonPrivateDpEvent()]), ADDED, "NonPrivateDpEvent was given"),
-        (dp_event.UnsupportedDpEvent(), ADDED, "known privacy loss"),
-        (dp_event.ZCDpEvent(0.1), ADDED, "known privacy loss"),
-        (dp_event.SampledWithReplacementDpEvent(10, 2, GAUSSIAN), REPLACED, "known privacy loss"),
-        (POISSON, REPLACED, "Add-remove neighbours were wanted"),
-        (SUBSET, ADDED, "Replace-one neighbours were wanted"),
-        (RESPONSE, ADDED, "Replace-one neighbours were wanted"),
-        (dp_event.GaussianDpEvent(0.0), ADDED, "without noise"),
-        (dp_event.GaussianDpEvent(math.nan), ADDED, "nan was given"),
-        (dp_event.LaplaceDpEvent(-1.0), ADDED, "-1.0 was given"),
+        (dp_event.NonPrivateDpEvent(), ADDED, "got a NonPrivateDpEvent"),
+        (dp_event.ComposedDpEvent([GAUSSIAN, dp_event.NonPrivateDpEvent()]), ADDED, "got a NonPrivateDpEvent"),
+        (dp_event.UnsupportedDpEvent(), ADDED, "an event whose privacy loss Sitr knows"),
+        (dp_event.ZCDpEvent(0.1), ADDED, "an event whose privacy loss Sitr knows"),
+        (dp_event.SampledWithReplacementDpEvent(10, 2, GAUSSIAN), REPLACED, "an event whose privacy loss Sitr knows"),
+        (POISSON, REPLACED, "Expected add-remove neighbours"),
+        (SUBSET, ADDED, "Expected replace-one neighbours"),
+        (RESPONSE, ADDED, "Expected replace-one neighbours"),
+        (dp_event.GaussianDpEvent(0.0), ADDED, "got 0, with which nothing is promised"),
+        (dp_event.GaussianDpEvent(math.nan), ADDED, "got nan"),
+        (dp_event.LaplaceDpEvent(-1.0), ADDED, "got -1.0"),
         (dp_event.DiscreteLaplaceDpEvent(1.0, 0), ADDED, "sensitivity"),
-        (dp_event.RandomizedResponseDpEvent(0.0, 2), REPLACED, "without noise"),
+        (dp_event.RandomizedResponseDpEvent(0.0, 2), REPLACED, "got 0, with which nothing is promised"),
         (dp_event.RandomizedResponseDpEvent(0.5, 0), REPLACED, "num_buckets"),
         (dp_event.PoissonSampledDpEvent(1.5, GAUSSIAN), ADDED, "sampling_probability"),
         (dp_event.SampledWithoutReplacementDpEvent(10, 11, GAUSSIAN), REPLACED, "11 of 10 people"),
         (dp_event.SelfComposedDpEvent(GAUSSIAN, -1), ADDED, "count"),
         (dp_event.SelfComposedDpEvent(GAUSSIAN, 2.5), ADDED, "count"),
-        (dp_event.PoissonSampledDpEvent(0.1, dp_event.ComposedDpEvent([LAPLACE, GAUSSIAN])), ADDED, "One mechanism"),
-        (dp_event.PoissonSampledDpEvent(0.1, dp_event.SelfComposedDpEvent(LAPLACE, 2)), ADDED, "One mechanism"),
+        (dp_event.PoissonSampledDpEvent(0.1, dp_event.ComposedDpEvent([LAPLACE, GAUSSIAN])), ADDED, "one mechanism"),
+        (dp_event.PoissonSampledDpEvent(0.1, dp_event.SelfComposedDpEvent(LAPLACE, 2)), ADDED, "one mechanism"),
     ],
     ids=repr,
 )
@@ -281,5 +281,5 @@ def test_a_response_is_written_with_its_number_of_answers(epsilon: float, answer
     ids=repr,
 )
 def test_what_no_event_says_is_an_error(law: GaussianLaw, relation: Relation) -> None:
-    with pytest.raises(InvalidPromise, match="can say was wanted"):
+    with pytest.raises(InvalidPromise, match="can describe"):
         to_event(Loss.of(law), relation=relation)

@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 
 from sitr.errors import InvalidPromise
 from sitr.interop.noise_multiplier import (
-    at_least,
-    at_most,
     checked_count,
     checked_noise,
     checked_rate,
@@ -24,13 +22,14 @@ from sitr.interop.noise_multiplier import (
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.sampled import PoissonLaw
 from sitr.loss.loss import Loss
+from sitr.numbers import float_above, float_below
 
 noises = st.floats(1e-6, 1e6)
 
 
 @given(st.fractions())
 def test_rounding_is_outward_and_to_the_nearest_float_there(number: Fraction) -> None:
-    above, below = at_least(number), at_most(number)
+    above, below = float_above(number), float_below(number)
     assert Fraction(below) <= number <= Fraction(above)
     assert above in (below, math.nextafter(below, math.inf))
 
@@ -93,5 +92,5 @@ def test_numbers_may_come_from_arrays() -> None:
 
 
 def test_no_noise_is_said_in_words() -> None:
-    with pytest.raises(InvalidPromise, match="without noise nothing is promised"):
+    with pytest.raises(InvalidPromise, match="got 0, with which nothing is promised"):
         checked_noise(0, "noise_multiplier")

@@ -196,7 +196,7 @@ def test_the_error_of_noise_on_a_coarse_grid_counts_the_granules() -> None:
     "promise", [None, "PureDP", RandomDP(PureDP(1.0), 0.1), RandomDP(ApproximateDP(1.0, 0.0), 0.1), 0.5]
 )
 def test_other_promises_are_refused(promise: Any) -> None:
-    with pytest.raises(InvalidPromise, match="A promise was wanted"):
+    with pytest.raises(InvalidPromise, match="Expected a promise"):
         output_perturbed(
             vector(0.0),
             size=1,

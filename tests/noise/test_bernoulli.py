@@ -114,7 +114,7 @@ def test_a_probability_lies_between_0_and_1(probability):
 @pytest.mark.parametrize("exponent", [Fraction(-1, 10**9), math.nan, math.inf])
 def test_an_exponent_is_finite_and_not_negative(exponent):
     for size in (None, 3):
-        with pytest.raises(ValueError, match=r"at least 0, got .*\. Pass"):
+        with pytest.raises(ValueError, match=r"at least 0, got .*\. Choose"):
             bernoulli_exponential(exponent=exponent, size=size)
 
 

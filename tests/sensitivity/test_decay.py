@@ -76,7 +76,7 @@ def test_reduced_is_a_little_less():
     assert 0 < 0.1 - reduced(0.1) < 1e-10
     assert reduced(1e6) == reduced(1000)
     for bad in (0, -1, LEAST / 2):
-        with pytest.raises(ValueError, match="dilation to be at least 1e-09"):
+        with pytest.raises(ValueError, match="dilation of noise to be a finite number of at least 1e-09"):
             reduced(bad)
 
 

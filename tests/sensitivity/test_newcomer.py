@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.errors import DescriptionError, InvalidPromise, QuestionError
+from sitr.errors import DescriptionError, InvalidParameter, QuestionError
 from sitr.sensitivity import Pairs, interquartile_range, mean, median, quantile, random, trimmed_mean, variance
 from sitr.sensitivity.newcomer import slope
 
@@ -47,7 +47,7 @@ def test_and_somebody_moves_it_so_far(statistic):
 
 
 def test_the_variance_has_no_slope():
-    with pytest.raises(DescriptionError, match="Give it as a function"):
+    with pytest.raises(DescriptionError, match="Pass it as a function"):
         random(variance, size=1000, gamma=0.05, granularity=1)
 
 
@@ -154,14 +154,14 @@ def test_constant_data_and_ties_are_answered(pairs):
 
 
 def test_too_few_people_are_told_the_least_number():
-    with pytest.raises(DescriptionError, match="At least 120 people"):
+    with pytest.raises(DescriptionError, match="at least 120 people"):
         random(mean, size=119, gamma=0.05, granularity=1)
     random(mean, size=120, gamma=0.05, granularity=1)
 
 
 @pytest.mark.parametrize("gamma", [0, 1, 1.5, -1, math.nan])
 def test_gamma_is_between_0_and_1(gamma):
-    with pytest.raises(InvalidPromise, match="gamma above 0 and below 1"):
+    with pytest.raises(InvalidParameter, match="gamma of a random promise to be strictly between 0 and 1"):
         random(mean, size=1000, gamma=gamma, granularity=1)
 
 
@@ -169,27 +169,35 @@ def test_gamma_is_between_0_and_1(gamma):
     ("statistic", "options", "message"),
     [
         (mean, {}, "granularity"),
-        (mean, {"granularity": 0}, "granularity above 0"),
+        (mean, {"granularity": 0}, "granularity of a statistic to be a finite number above 0"),
         (mean, {"granularity": 1, "h": row_distance}, "no h: it knows"),
         (mean, {"granularity": 1, "accuracy": 0}, "no accuracy"),
         (mean, {"granularity": 1, "pairs": Pairs.EVERY}, "bounds, within which"),
         (mean, {"granularity": 1, "pairs": Pairs.DRAWN}, "a public bound on h"),
-        (mean, {"granularity": 1, "bound": -1}, "bound of at least 0"),
+        (mean, {"granularity": 1, "bound": -1}, "bound of h to be a finite number of at least 0"),
         (mean, {"granularity": 1, "bound": 1, "pairs": Pairs.PUBLISHED}, "no bound on h"),
-        (first_column, {"granularity": 1, "accuracy": 0}, "wanted: h"),
+        (first_column, {"granularity": 1, "accuracy": 0}, "needs h"),
         (first_column, {"granularity": 1, "h": row_distance}, "as accuracy a bound"),
         (first_column, {"h": row_distance, "accuracy": 0}, "granularity"),
-        (first_column, {"granularity": 1, "bounds": (0, 1), "h": row_distance, "accuracy": 0}, "take no bounds"),
-        (first_column, {"granularity": 1, "h": row_distance, "accuracy": -1}, "accuracy of at least 0"),
-        (first_column, {"granularity": 1, "h": row_distance, "accuracy": math.nan}, "accuracy of at least 0"),
-        ("mean", {"granularity": 1}, "A statistic of Sitr's"),
-        (mean, {"granularity": 1, "size": 0}, "number of people"),
-        (mean, {"granularity": 1, "size": 1000.0}, "number of people"),
-        (mean, {"bounds": (0, 1), "pairs": Pairs.DRAWN, "draws": 0}, "number of pairs"),
+        (first_column, {"granularity": 1, "bounds": (0, 1), "h": row_distance, "accuracy": 0}, "and no bounds"),
+        (
+            first_column,
+            {"granularity": 1, "h": row_distance, "accuracy": -1},
+            "accuracy of a statistic to be",
+        ),
+        (
+            first_column,
+            {"granularity": 1, "h": row_distance, "accuracy": math.nan},
+            "accuracy of a statistic to be",
+        ),
+        ("mean", {"granularity": 1}, "a statistic of Sitr"),
+        (mean, {"granularity": 1, "size": 0}, "size of a sample to be a whole number"),
+        (mean, {"granularity": 1, "size": 1000.0}, "size of a sample to be a whole number"),
+        (mean, {"bounds": (0, 1), "pairs": Pairs.DRAWN, "draws": 0}, "draws of pairs to be a whole number"),
     ],
 )
 def test_what_does_not_fit_is_refused_before_there_are_any_data(statistic, options, message):
-    with pytest.raises(DescriptionError, match=message):
+    with pytest.raises((DescriptionError, InvalidParameter), match=message):
         random(statistic, **{"size": 1000, "gamma": 0.05, **options})
 
 

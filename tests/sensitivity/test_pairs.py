@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta as beta_law
 from scipy.stats import binom
 
-from sitr.errors import DescriptionError, InvalidPromise
+from sitr.errors import DescriptionError, InvalidParameter, InvalidPromise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.numbers import upward
@@ -254,7 +254,7 @@ def test_the_coins_miss_the_newcomer_no_more_often_than_that():
 
 
 def test_too_few_draws_say_how_many_are_needed():
-    with pytest.raises(DescriptionError, match="At least 295 pairs"):
+    with pytest.raises(DescriptionError, match="at least 295 pairs"):
         drawn(1000, gamma=0.05, draws=100, miss=1e-6)
     assert drawn(1000, gamma=0.05, draws=295, miss=1e-6).rank == 295
     with pytest.raises(DescriptionError):
@@ -300,16 +300,16 @@ def test_gamma_is_no_more_than_was_asked_and_the_rank_is_the_lowest(size, gamma)
 )
 def test_too_few_people_are_told_the_least_number(make, least):
     assert make(least).rank >= 1
-    with pytest.raises(DescriptionError, match=f"At least {least} people"):
+    with pytest.raises(DescriptionError, match=f"at least {least} people"):
         make(least - 1)
-    with pytest.raises(DescriptionError, match=f"At least {least} people"):
+    with pytest.raises(DescriptionError, match=f"at least {least} people"):
         make(1)
 
 
 @pytest.mark.parametrize("gamma", [0, 1, -0.1, 1.5, math.nan, math.inf, "much", None, True])
 @pytest.mark.parametrize("make", [disjoint, every, published])
 def test_gamma_is_between_0_and_1(make, gamma):
-    with pytest.raises(InvalidPromise, match="gamma above 0 and below 1"):
+    with pytest.raises(InvalidParameter, match="gamma of a random promise to be strictly between 0 and 1"):
         make(100, gamma=gamma)
 
 

@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement
 
 import pytest
 
-from sitr.errors import QuestionError
+from sitr.errors import InvalidParameter
 from sitr.sensitivity import interquartile_range, mean, median, propose_test_release, trimmed_mean, variance
 from sitr.sensitivity.proposed import Proposed
 from sitr.sensitivity.sample import Quantiser
@@ -50,14 +50,14 @@ def test_the_proposal_is_in_the_unit_of_the_data_and_rounded_up():
 
 @pytest.mark.parametrize("proposal", [0, -1, float("nan"), float("inf"), "1", None, True])
 def test_bad_proposals(proposal):
-    with pytest.raises(QuestionError, match="A proposal that is a finite number above 0"):
+    with pytest.raises(InvalidParameter, match="proposal of a statistic to be a finite number above 0"):
         propose_test_release(median, proposal=proposal, bounds=(0, 8))
 
 
 @pytest.mark.parametrize("bound", [Fraction(3, 2), 0, -1, True, 1.0])
 def test_a_bound_is_a_whole_number_of_granules(bound):
     """A mean that moves by 3/2 granules moves by 2 once it is rounded: noise for 3/2 would not do."""
-    with pytest.raises(QuestionError, match="in whole granules"):
+    with pytest.raises(InvalidParameter, match="bound of a proposal to be a whole number of at least 1"):
         Proposed(mean, Quantiser.of((0, 8), granularity=1), bound)
 
 

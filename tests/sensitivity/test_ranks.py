@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sitr.errors import QuestionError
+from sitr.errors import InvalidParameter, QuestionError
 from sitr.sensitivity.ranks import mean, median, quantile, trimmed_mean
 
 
@@ -38,9 +38,9 @@ def test_a_trimmed_mean_must_leave_somebody():
 
 @pytest.mark.parametrize("bad", [-0.1, 1.1, float("nan"), "0.5", True, None])
 def test_levels_and_shares(bad):
-    with pytest.raises(QuestionError, match="from 0 to 1"):
+    with pytest.raises(InvalidParameter, match="from 0 to 1,"):
         quantile(bad)
-    with pytest.raises(QuestionError, match="from 0 to 1/2"):
+    with pytest.raises(InvalidParameter, match=r"from 0 to 0\.5,"):
         trimmed_mean(bad)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta as beta_law
 
-from sitr.errors import DescriptionError, InvalidPromise
+from sitr.errors import DescriptionError, InvalidParameter
 from sitr.flavors.pure import PureDP
 from sitr.sensitivity import mean, median, sampled, variance
 from sitr.sensitivity.sampler import Draws, exchangeable, published, published_gamma
@@ -56,7 +56,7 @@ def test_exchangeable_draws_are_as_few_as_can_be(gamma):
 @pytest.mark.parametrize("gamma", [0, 1, -1, 2, math.nan, None])
 @pytest.mark.parametrize("choice", [exchangeable, published])
 def test_gamma_is_between_0_and_1(choice, gamma):
-    with pytest.raises(InvalidPromise):
+    with pytest.raises(InvalidParameter, match="gamma"):
         choice(gamma)
 
 
@@ -142,14 +142,14 @@ def test_rows_may_be_wide_and_variances_are_in_squared_granules():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"population": lambda size: np.zeros(size - 1)}, "It gave 5"),
-        ({"population": lambda size: np.full(size, np.nan)}, "NaN is among them"),
-        ({"size": 0}, "number of people"),
+        ({"population": lambda size: np.zeros(size - 1)}, "got 5 rows"),
+        ({"population": lambda size: np.full(size, np.nan)}, "NaN among the values"),
+        ({"size": 0}, "size of a sample to be a whole number"),
         ({"granularity": None}, "granularity"),
     ],
 )
 def test_what_does_not_fit_is_refused(options, message):
-    with pytest.raises(DescriptionError, match=message):
+    with pytest.raises((DescriptionError, InvalidParameter), match=message):
         sampled(mean, **{"population": np.zeros, "size": 5, "gamma": 0.1, "granularity": 1, **options})
 
 
@@ -162,5 +162,5 @@ def test_a_choice_that_claims_too_small_a_gamma_is_refused(rank, share):
 
 def test_a_rule_is_for_one_number_of_people():
     rule = sampled(mean, population=np.zeros, size=5, gamma=0.1, granularity=1)
-    with pytest.raises(DescriptionError, match="Values of 5 people"):
+    with pytest.raises(DescriptionError, match="values of 5 people"):
         rule.centre(np.zeros(6))

@@ -67,5 +67,5 @@ def test_what_has_no_sensitivities_is_refused():
 
 
 def test_bad_data_tell_nothing():
-    with pytest.raises(DescriptionError, match="NaN is among them"):
+    with pytest.raises(DescriptionError, match="NaN among the values"):
         smooth(median, bounds=(0, 1)).scale([0.5, math.nan], 0.1)

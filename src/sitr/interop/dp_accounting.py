@@ -14,8 +14,6 @@ from dp_accounting.dp_event import DpEvent
 
 from sitr.errors import InvalidPromise
 from sitr.interop.noise_multiplier import (
-    at_least,
-    at_most,
     checked_count,
     checked_noise,
     checked_rate,
@@ -31,6 +29,7 @@ from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.law import Law
 from sitr.loss.loss import Loss
 from sitr.neighbors.relation import Relation
+from sitr.numbers import float_above, float_below
 
 LARGEST = 500.0
 """Losses of one response beyond this have no float to write them with."""
@@ -64,9 +63,9 @@ def from_event(event: DpEvent, *, relation: Relation = Relation.ADD_REMOVE) -> L
             return _subset(law, checked_count(sample, "sample_size"), checked_count(people, "source_dataset_size"))
         case dp_event.NonPrivateDpEvent():
             raise InvalidPromise(
-                wanted="An event that keeps a promise was wanted.",
-                given="A NonPrivateDpEvent was given, after which losses are infinite.",
-                do="Leave it out only if it touched no data of the people who are protected.",
+                wanted="an event that keeps a promise",
+                given="a NonPrivateDpEvent, whose loss is infinite",
+                do="Leave it out only if it touched no data of protected people.",
             )
     return _mechanism(event, relation)
 
@@ -86,8 +85,8 @@ def _mechanism(event: DpEvent, relation: Relation) -> Loss:
             noise, buckets = checked_rate(noise, "noise_parameter"), checked_count(buckets, "num_buckets", least=1)
             return Loss(()) if buckets == 1 or noise == 1.0 else Loss.of(_response(noise, buckets))
     raise InvalidPromise(
-        wanted="An event with a known privacy loss was wanted.",
-        given=f"{event!r} was given, which has none here.",
+        wanted="an event whose privacy loss Sitr knows",
+        given=repr(event),
         do="Describe it with Gaussian, Laplace, response, sampling and composition.",
     )
 
@@ -125,9 +124,9 @@ def _event(law: Law, relation: Relation) -> DpEvent:
         case FiniteLaw() if relation is Relation.REPLACE_ONE and (found := _response_event(law)):
             return found
     raise InvalidPromise(
-        wanted=f"A loss that an event for {relation.value} neighbours can say was wanted.",
-        given=f"{law!r} was given.",
-        do="Give the other relation if the loss was computed for it, or keep the loss in Sitr.",
+        wanted=f"a loss that an event for {relation.value} neighbours can describe",
+        given=repr(law),
+        do="Pass the other relation if the loss was computed for it, or keep the loss in Sitr.",
     )
 
 
@@ -139,9 +138,9 @@ def _moves(relation: Relation) -> int:
 def _needs(needed: Relation, relation: Relation, event: DpEvent) -> None:
     if relation is not needed:
         raise InvalidPromise(
-            wanted=f"{needed.value.capitalize()} neighbours were wanted for a {type(event).__name__}.",
-            given=f"{relation.value} was given.",
-            do=f"Pass relation=Relation.{needed.name}, if it is what the data are protected under.",
+            wanted=f"{needed.value} neighbours for a {type(event).__name__}",
+            given=relation.value,
+            do=f"Pass relation=Relation.{needed.name} if the data are protected in that way.",
         )
 
 
@@ -153,33 +152,33 @@ def _single(loss: Loss, event: DpEvent) -> Law | None:
         case ((law, 1),):
             return law
     raise InvalidPromise(
-        wanted=f"One mechanism was wanted inside a {type(event).__name__}.",
-        given="Several on one sample were given, and only Gaussians are one mechanism together.",
-        do="Sample anew for each of them, if that is what was done.",
+        wanted=f"one mechanism inside a {type(event).__name__}",
+        given="several on one sample, which only Gaussians can share",
+        do="Describe a new sample for each of them, if that is what was done.",
     )
 
 
 def _subset(law: Law | None, sample: int, people: int) -> Loss:
     if sample > people:
         raise InvalidPromise(
-            wanted="A sample of at most everybody was wanted.",
-            given=f"{sample} of {people} people were given.",
+            wanted="a sample no larger than the data set",
+            given=f"{sample} of {people} people",
             do="Check sample_size and source_dataset_size: without replacement nobody is drawn twice.",
         )
     if law is None or sample == 0:
         return Loss(())
-    return Loss.of(law if sample == people else SubsetLaw(law, at_least(Fraction(sample, people))))
+    return Loss.of(law if sample == people else SubsetLaw(law, float_above(Fraction(sample, people))))
 
 
 def _simplest(rate: float) -> Fraction:
     """The simplest share that is read as this rate: of the two sizes, a loss knows only the ratio."""
     shares = (Fraction(rate).limit_denominator(10**digits) for digits in range(18))
-    return next((share for share in shares if at_least(share) == rate), Fraction(rate))
+    return next((share for share in shares if float_above(share) == rate), Fraction(rate))
 
 
 def _scale(noise: float) -> float:
     """e^{−a|x|} is e^{−|x|/b}: less noise where 1/a has no float."""
-    return at_most(1 / Fraction(noise))
+    return float_below(1 / Fraction(noise))
 
 
 def _noise_parameter(scale: float) -> float:

@@ -9,25 +9,11 @@ from numbers import Real
 from operator import index
 from typing import SupportsIndex
 
-from sitr.errors import InvalidPromise
+from sitr.errors import InvalidPromise, quoted
 from sitr.loss.forms.sampled import PoissonLaw
 from sitr.loss.law import Law
 from sitr.loss.loss import Loss
-
-
-def at_least(number: Fraction) -> float:
-    """The least float that is not below this number. A float stands for itself here, as in `sitr.loss`.
-
-    >>> at_least(Fraction(5, 4)), Fraction(at_least(Fraction(1, 3))) > Fraction(1, 3)
-    (1.25, True)
-    """
-    nearest = float(number)
-    return nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)
-
-
-def at_most(number: Fraction) -> float:
-    """The greatest float that is not above this number."""
-    return -at_least(-number)
+from sitr.numbers import float_above
 
 
 def lost(noise: float, *, moves: int = 1) -> float:
@@ -36,7 +22,7 @@ def lost(noise: float, *, moves: int = 1) -> float:
     >>> lost(0.8), lost(0.8, moves=2)
     (1.25, 2.5)
     """
-    return at_least(moves / Fraction(noise))
+    return float_above(moves / Fraction(noise))
 
 
 def noise_for(loss: float, *, moves: int = 1) -> float:
@@ -76,8 +62,8 @@ def checked_noise(value: object, name: str) -> float:
     number = _number(value)
     if not LEAST <= number < math.inf:
         raise InvalidPromise(
-            wanted=f"A number of at least {LEAST:g} was wanted for {name}.",
-            given=f"{value!r} was given." if number else "0 was given: without noise nothing is promised.",
+            wanted=f"{name} to be a number of at least {LEAST:g}",
+            given=quoted(value) if number else "0, with which nothing is promised",
             do="Add noise, or leave the step out if it touches no data.",
         )
     return number
@@ -88,8 +74,8 @@ def checked_rate(value: object, name: str) -> float:
     number = _number(value)
     if not 0.0 <= number <= 1.0:
         raise InvalidPromise(
-            wanted=f"A probability from 0 to 1 was wanted for {name}.",
-            given=f"{value!r} was given.",
+            wanted=f"{name} to be a probability from 0 to 1",
+            given=quoted(value),
             do="Divide the size of a batch by the number of people.",
         )
     return number
@@ -99,9 +85,9 @@ def checked_count(value: object, name: str, *, least: int = 0) -> int:
     """A whole number, of any library's type."""
     if isinstance(value, bool) or not isinstance(value, SupportsIndex) or index(value) < least:
         raise InvalidPromise(
-            wanted=f"A whole number of at least {least} was wanted for {name}.",
-            given=f"{value!r} was given.",
-            do="Correct it.",
+            wanted=f"{name} to be a whole number of at least {least}",
+            given=quoted(value),
+            do="Choose one of these.",
         )
     return index(value)
 

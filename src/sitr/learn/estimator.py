@@ -9,12 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
-from sitr.errors import InvalidParameter
 from sitr.flavors.promise import Promise
 from sitr.learn.inputs import features
 from sitr.learn.losses import Numbers
 from sitr.learn.perturbation import Released, refused
-from sitr.numbers import Number, granule, positive
+from sitr.numbers import Number, granule, within
 
 LARGEST = Fraction(10**30)
 
@@ -56,14 +55,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _positive(self, name: str) -> Fraction:
         """A parameter, of a size with which floats can compute: whatever the data are, there is no overflow then."""
-        number = positive(getattr(self, name), name=name, of=type(self).__name__)
-        if not 1 / LARGEST <= number <= LARGEST:
-            raise InvalidParameter(
-                wanted=f"{name} of {type(self).__name__} to be between 1e-30 and 1e30",
-                given=repr(getattr(self, name)),
-                do="Scale the data.",
-            )
-        return number
+        return within(getattr(self, name), name=name, of=type(self).__name__, least=1e-30, most=1e30)
 
     def _keep(self, released: Released) -> Numbers:
         """Only what was released is kept: exactly, and as floats."""

@@ -62,8 +62,8 @@ def signs(given: Any, classes: NDArray[Any]) -> Numbers:
         first, second = array == classes[0], array == classes[1]
     else:
         raise DescriptionError(
-            wanted=f"Labels must have the type of the declared classes, {classes.dtype}.",
-            given=f"The labels have the type {array.dtype}.",
+            wanted=f"labels of the type of the declared classes, {classes.dtype}",
+            given=f"labels of the type {array.dtype}",
             do="Convert the labels, or declare classes of their type.",
         )
     return np.asarray(second, dtype=np.float64) - np.asarray(first, dtype=np.float64)
@@ -87,8 +87,9 @@ def _floats(array: NDArray[Any]) -> Numbers:
             return np.ascontiguousarray(array, dtype=np.float64)
     if kind not in "OUS":
         raise DescriptionError(
-            wanted="Complex data not supported; only real numbers are." if kind == "c" else "Numbers are needed.",
-            given=f"The array has the type {array.dtype}.",
+            given=f"Complex data not supported: the array has the type {array.dtype}."
+            if kind == "c"
+            else f"Expected numbers, got an array of the type {array.dtype}.",
             do="Convert the whole array to floats.",
         )
     with warnings.catch_warnings():

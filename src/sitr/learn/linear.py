@@ -167,18 +167,18 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
     def _known_method(self) -> None:
         if self.method is not None and not isinstance(self.method, Method):
             raise DescriptionError(
-                wanted="A method was wanted: Method.OUTPUT or Method.OBJECTIVE.",
-                given=f"method={self.method!r} was given.",
-                do="Import Method from sitr.learn, or leave it out for noise on the weights.",
+                wanted="Method.OUTPUT or Method.OBJECTIVE",
+                given=f"method={self.method!r}",
+                do="Import Method from sitr.learn, or leave the method out.",
             )
 
     def _labels(self) -> NDArray[Any]:
         labels = np.unique(np.asarray(self.classes)) if self.classes is not None else np.empty(0)
         if len(labels) != 2:
             raise DescriptionError(
-                wanted="The two labels were wanted as classes=…, for they must be public.",
-                given="There are none." if self.classes is None else f"classes={self.classes!r} was given.",
-                do="Name both labels; with more than two of them, fit one model for each, and split the promise.",
+                wanted="the two public labels as classes=…",
+                given=f"classes={self.classes!r}",
+                do="Name both labels; for more than two, fit one model for each and split the promise.",
             )
         return labels
 
@@ -259,8 +259,8 @@ class PrivateRidge(_LinearRegressor):
         """Both bounds, public."""
         if self.bound is None:
             raise DescriptionError(
-                wanted="PrivateRidge needs a bound on the targets: bound=…, the largest |y|, or bound=(low, high).",
-                given="There is none.",
+                wanted="a bound on the targets of PrivateRidge, bound=… for the largest |y| or bound=(low, high)",
+                given="none",
                 do="Choose it without looking at the data: targets beyond it are moved to it.",
             )
         if not isinstance(self.bound, tuple):
@@ -269,8 +269,8 @@ class PrivateRidge(_LinearRegressor):
         low, high = (float(exact(number)) for number in self.bound)
         if not (float(1 / LARGEST) <= high - low and max(abs(low), abs(high)) <= float(LARGEST)):
             raise DescriptionError(
-                wanted="The bounds (low, high) of the targets must be between −1e30 and 1e30, and low below high.",
-                given=f"bound={self.bound!r} was given.",
+                wanted="bounds (low, high) of the targets between −1e30 and 1e30, low below high",
+                given=f"bound={self.bound!r}",
                 do="Choose both without looking at the data.",
             )
         return low, high

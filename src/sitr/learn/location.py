@@ -11,10 +11,10 @@ from sitr.errors import DescriptionError
 from sitr.flavors.promise import Promise
 from sitr.learn.estimator import Estimator
 from sitr.learn.losses import ABOVE, Huber, Numbers
-from sitr.learn.minimiser import Objective, power_of_two
+from sitr.learn.minimiser import Objective
 from sitr.learn.perturbation import Movement, granules, output_perturbed
 from sitr.learn.rows import LEAST, Rows
-from sitr.numbers import Number, square_root_upward
+from sitr.numbers import Number, power_of_two, square_root_upward
 
 _STEPS = 2**20
 """How many granules of its own a row is long at most, where there is a norm."""
@@ -52,9 +52,9 @@ class PrivateMean(Estimator):
             norm, step = grain * _FARTHEST, grain
         else:
             raise DescriptionError(
-                wanted="A norm was wanted, the largest length of a row, or with RandomDP a granularity.",
-                given="There is neither.",
-                do="Give norm=… or granularity=…, chosen without looking at the data.",
+                wanted="norm=…, the largest length of a row, or with RandomDP granularity=…",
+                given="neither",
+                do="Choose one of them without looking at the data.",
             )
         features = self._features(X)
         count, size = features.shape

@@ -18,7 +18,7 @@ from flint import arb, arb_mat, ctx
 
 from sitr.learn.losses import Numbers, RowLoss
 from sitr.learn.rows import Rows
-from sitr.numbers import ball, float_below
+from sitr.numbers import ball, float_below, power_of_two
 
 UNIT = 2.0**-53
 """How much the rounding of one operation takes from its result, relative to it."""
@@ -96,16 +96,6 @@ def rounding(
     predictions = lipschitz * (size + 4) * weights * squares / rows
     sums = (terms + 40) * slopes / rows
     return 1.02 * UNIT * (predictions + sums + 8 * rest) + 1e-200 * (1.0 + weights)
-
-
-def power_of_two(number: Fraction) -> Fraction:
-    """The largest power of two that is at most this.
-
-    >>> power_of_two(Fraction(3, 10)), power_of_two(Fraction(8))
-    (Fraction(1, 4), Fraction(8, 1))
-    """
-    power = Fraction(2) ** (number.numerator.bit_length() - number.denominator.bit_length())
-    return power if power <= number else power / 2
 
 
 def _by_floats(problem: Objective, within: Fraction) -> Numbers | None:

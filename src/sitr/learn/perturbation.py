@@ -19,14 +19,14 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.learn.losses import Logistic, Numbers
-from sitr.learn.minimiser import Objective, power_of_two
+from sitr.learn.minimiser import Objective
 from sitr.mechanisms.dilation import spherical_dilation
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.granularity import rounded, rounded_sensitivity
 from sitr.mechanisms.spherical import Spherical
 from sitr.noise.coins import Coins
 from sitr.noise.rounded import rounded_spherical
-from sitr.numbers import ball, downward, exact, positive, square_root_upward, upper
+from sitr.numbers import ball, downward, exact, positive, power_of_two, square_root_upward, upper
 from sitr.sensitivity.pairs import disjoint, ordered
 
 _FINE = 2**10
@@ -95,8 +95,8 @@ def output_perturbed(
         raise refused(promise)
     if movement.most is None:
         raise DescriptionError(
-            wanted="A bound on what one record can do was wanted: norm=…, the largest length of a row.",
-            given="There is none.",
+            wanted="norm=…, the largest length of a row, which bounds what one record can do",
+            given="none",
             do="Choose it without looking at the data, or ask for RandomDP, which learns from them.",
         )
     within = granularity / 4
@@ -175,13 +175,13 @@ def objective_perturbed(
     """
     if not isinstance(promise, PureDP) or not isinstance(problem.loss, Logistic):
         raise IncompatiblePromises(
-            wanted="Noise in the objective is for pure privacy and for logistic regression.",
-            given=f"{promise!r} was given, for {type(problem.loss).__name__}.",
+            wanted="a PureDP promise and logistic regression for noise in the objective",
+            given=f"{promise!r} for {type(problem.loss).__name__}",
             do="Use Method.OUTPUT, or ask for PureDP.",
         )
     if problem.rows.longest is None:
         raise DescriptionError(
-            wanted="A norm was wanted: the largest length of a row.", given="There is none.", do="Give norm=…"
+            wanted="norm=…, the largest length of a row", given="none", do="Choose it without looking at the data."
         )
     count, size = len(problem.rows), problem.rows.size
     longest = Fraction(problem.rows.longest)
@@ -231,8 +231,8 @@ def granules(promise: object) -> int:
 def refused(promise: object) -> InvalidPromise:
     """The error for a promise that this kind of noise cannot keep, or for none."""
     return InvalidPromise(
-        wanted="A promise was wanted: PureDP, ZeroConcentratedDP, ApproximateDP, or RandomDP around an ApproximateDP.",
-        given="There is none." if promise is None else f"{promise!r} was given.",
+        wanted="a promise: PureDP, ZeroConcentratedDP, ApproximateDP, or RandomDP around an ApproximateDP",
+        given=repr(promise),
         do="Write for example promise=PureDP(0.5), or promise=RandomDP(ApproximateDP(0.5, 1e-6), gamma=0.05).",
     )
 

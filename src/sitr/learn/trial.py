@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils import shuffle
 
-from sitr.errors import QuestionError
+from sitr.errors import QuestionError, suggestion
 from sitr.questions.synthetic.axes import Codes
 
 SEED = 0
@@ -17,15 +17,15 @@ def check_trial(names: list[str], holdout: Codes, *, target: str) -> None:
     """Refuse a target or a hold-out with which there is no trial: known before any synthetic rows are paid for."""
     if target not in names or len(names) < 2:
         raise QuestionError(
-            wanted=f"The target is one of the imitated columns {', '.join(names)}, beside at least one other.",
-            given=f"{target!r} was given.",
-            do="Choose one of them.",
+            wanted=f"a target among the imitated columns {', '.join(names)}, and at least one other column",
+            given=repr(target),
+            do=suggestion(target, names) if len(names) > 1 else "Imitate more columns.",
         )
     if len(holdout) < 2:
         raise QuestionError(
-            wanted="The hold-out must have at least two rows: one half trains a model, the other half tests it.",
-            given="It has fewer.",
-            do="Give a larger public table, or leave the target out.",
+            wanted="a hold-out of at least two rows, half to train a model and half to test it",
+            given="fewer rows",
+            do="Use a larger public table, or leave the target out.",
         )
 
 

@@ -10,12 +10,11 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from sitr.errors import InvalidParameter
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import Size, collect
 from sitr.noise.exponential import LARGE, exponential
 from sitr.noise.inversion import FULL, Digits, Inversion, settle
-from sitr.numbers import Number, ball, finite
+from sitr.numbers import Number, ball, within
 
 Outcomes = NDArray[np.bool_]
 
@@ -33,11 +32,7 @@ def bernoulli(*, probability: Number, size: Size | None = None, coins: Coins | N
     >>> bernoulli(probability=1), bernoulli(probability=0, size=3).tolist()
     (True, [False, False, False])
     """
-    p = finite(probability)
-    if p is None or not 0 <= p <= 1:
-        raise InvalidParameter(
-            wanted="probability to be from 0 to 1", given=repr(probability), do="Choose a number in that range."
-        )
+    p = within(probability, name="probability", of="a coin", most=1)
     return trials(lambda: ball(p), size=size, coins=coins)
 
 
@@ -51,11 +46,7 @@ def bernoulli_exponential(*, exponent: Number, size: Size | None = None, coins: 
     >>> bernoulli_exponential(exponent=0), bernoulli_exponential(exponent=10**9, size=2).tolist()
     (True, [False, False])
     """
-    x = finite(exponent)
-    if x is None or x < 0:
-        raise InvalidParameter(
-            wanted="exponent to be a finite number of at least 0", given=repr(exponent), do="Pass x to toss e^-x."
-        )
+    x = within(exponent, name="exponent", of="a coin")
 
     def probability() -> arb:
         return (-ball(x)).exp()

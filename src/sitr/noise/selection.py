@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from numbers import Rational
 from typing import overload
 
 import numpy as np
@@ -20,7 +18,7 @@ from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import Size, collect
 from sitr.noise.exponential import LARGE, exponential
 from sitr.noise.inversion import FULL, Digits, settle
-from sitr.numbers import Number, ball, exact
+from sitr.numbers import Number, ball, exact, finite
 
 Scores = Sequence[Number] | NDArray[np.integer] | NDArray[np.floating]
 Indices = NDArray[np.int64]
@@ -69,7 +67,7 @@ class Selection:
                 do="Pass one score for each candidate.",
             )
         # The message does not repeat a score: they are not public.
-        if given.dtype.kind not in "iu" and not all(map(_finite, given.tolist())):
+        if given.dtype.kind not in "iu" and not all(finite(score) is not None for score in given.tolist()):
             raise InvalidParameter(
                 wanted="scores to be finite numbers",
                 given="something else",
@@ -140,9 +138,3 @@ class Selection:
     def _survival(self, i: int) -> arb:
         sums = self._suffixes(ctx.prec)
         return sums[min(i, len(sums) - 1)] / sums[0]
-
-
-def _finite(score: object) -> bool:
-    if isinstance(score, bool):
-        return False
-    return isinstance(score, Rational) or (isinstance(score, float) and math.isfinite(score))

@@ -7,8 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from sitr.errors import InvalidParameter
-from sitr.numbers import Number, exact
+from sitr.numbers import Number, within
 from sitr.sensitivity.sample import Granules
 
 Floats = NDArray[np.float64]
@@ -30,12 +29,7 @@ def reduced(dilation: Number) -> float:
     >>> reduced(0.1) < 0.1
     True
     """
-    beta = float(exact(dilation))
-    if not beta >= LEAST:
-        raise InvalidParameter(
-            wanted=f"dilation to be at least {LEAST:g}", given=repr(dilation), do="Choose a larger one."
-        )
-    return min(beta, 100.0) - _SLACK
+    return min(float(within(dilation, name="dilation", of="noise", least=LEAST)), 100.0) - _SLACK
 
 
 def outward(computed: float) -> float:

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitr.errors import DescriptionError
-from sitr.numbers import Number, exact
+from sitr.numbers import Number, natural, within
 from sitr.sensitivity.decay import outward
 from sitr.sensitivity.differences import differences
 from sitr.sensitivity.pairs import Heights, Ladder, Pairs, Ranked, disjoint, drawn, every, ordered, published
 from sitr.sensitivity.ranks import Quantile, TrimmedMean
 from sitr.sensitivity.spread import InterquartileRange
 from sitr.sensitivity.statistic import Statistic
-from sitr.sensitivity.subject import Computed, OnGrid, Rows, subject, whole
+from sitr.sensitivity.subject import Computed, OnGrid, Rows, sized, subject
 
 Indices = NDArray[np.int64]
 Apart = Callable[[Any, Any], Any]
@@ -76,14 +76,7 @@ class RandomSensitivity:
 
     def sample(self, values: Any, /) -> Rows:
         """The values of n people in their order, checked."""
-        rows = self.subject.sample(values)
-        if len(rows) != self.size:
-            raise DescriptionError(
-                wanted=f"Values of {self.size} people were wanted: their number is public, and the rule is for it.",
-                given="Another number of values was given.",
-                do="Make a rule for this number of people.",
-            )
-        return rows
+        return sized(self.subject.sample(values), self.size)
 
     def scale(
         self, sample: Rows, /, *, dilation: Number, miss: Number = 0, chosen: tuple[Indices, Indices] | None = None
@@ -133,9 +126,9 @@ class RandomSensitivity:
         heights = np.asarray(np.maximum(self.h(first, second), self.h(second, first)), dtype=np.float64)
         if heights.shape != (len(first),) or not np.all((heights >= 0) & np.isfinite(heights)):
             raise DescriptionError(
-                wanted="A function h was wanted that gives a finite number of at least 0 for each row of two arrays.",
-                given="It gave something else.",
-                do="Let h be a bound on n times the movement of the statistic, row by row.",
+                wanted="a function h with a finite number of at least 0 for each row of two arrays",
+                given="something else",
+                do="Let h bound n times the movement of the statistic, row by row.",
             )
         return heights
 
@@ -157,9 +150,9 @@ def slope(statistic: Statistic, size: int) -> Fraction:
         case InterquartileRange():
             return Fraction(1)
     raise DescriptionError(
-        wanted="A statistic of which is known how far one person moves it, by that person's values alone, was wanted.",
-        given=f"{statistic!r} was given.",
-        do="Give it as a function of an array, with h: a bound on n times the movement, and a granularity.",
+        wanted="a statistic whose movement is known from the values of the one person who moves it",
+        given=repr(statistic),
+        do="Pass it as a function of an array, with a granularity and with h, a bound on n times the movement.",
     )
 
 
@@ -195,9 +188,9 @@ def random(
     >>> rule.scale(rule.sample(below_1000), dilation=0.05) * float(rule.subject.granularity)
     0.755...
     """
-    about = subject(statistic, size=whole(size, what="people"), bounds=bounds, granularity=granularity)
-    many = max(size, 4096) if draws is None else whole(draws, what="pairs")
-    largest = None if bound is None else _least_zero(bound, name="bound")
+    about = subject(statistic, size=natural(size, name="size", of="a sample"), bounds=bounds, granularity=granularity)
+    many = max(size, 4096) if draws is None else natural(draws, name="draws", of="pairs")
+    largest = None if bound is None else within(bound, name="bound", of="h")
     if isinstance(about, OnGrid) and pairs in (Pairs.EVERY, Pairs.DRAWN):
         if bounds is not None:
             largest = _widest(about, size) if largest is None else largest
@@ -207,7 +200,8 @@ def random(
         raise _misfit(
             statistic, "as accuracy a bound on the errors of floats, or 0" if accuracy is None else "no accuracy"
         )
-    return RandomSensitivity(about, size, gamma, pairs, h, largest, _least_zero(accuracy or 0, name="accuracy"), many)
+    error = within(accuracy or 0, name="accuracy", of="a statistic")
+    return RandomSensitivity(about, size, gamma, pairs, h, largest, error, many)
 
 
 def _widest(subject: OnGrid, size: int) -> Fraction:
@@ -217,21 +211,6 @@ def _widest(subject: OnGrid, size: int) -> Fraction:
 
 def _misfit(statistic: object, wanted: str) -> DescriptionError:
     return DescriptionError(
-        wanted=f"For this statistic was wanted: {wanted}.",
-        given=f"{statistic!r} was given otherwise.",
-        do="See what `sitr.sensitivity.random` says about h, bound and accuracy.",
+        given=f"The sensitivity of {statistic!r} needs {wanted}.",
+        do="The documentation of sitr.sensitivity.random explains h, bound and accuracy.",
     )
-
-
-def _least_zero(number: Number, *, name: str) -> Fraction:
-    try:
-        found = exact(number)
-    except (TypeError, ValueError, AttributeError):
-        found = Fraction(-1)
-    if found < 0 or isinstance(number, bool):
-        raise DescriptionError(
-            wanted=f"A finite {name} of at least 0 was wanted.",
-            given=f"{number!r} was given.",
-            do="Choose it without looking at the data.",
-        )
-    return found

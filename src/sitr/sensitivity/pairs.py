@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from sitr.errors import DescriptionError, InvalidPromise
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import Basis, RandomDP
-from sitr.numbers import Number, ball, downward, exact, upward
+from sitr.numbers import Number, ball, downward, exact, inside, upward
 from sitr.sensitivity.decay import largest, outward, reduced
 
 Heights = NDArray[np.float64]
@@ -162,17 +162,17 @@ def drawn(size: int, *, gamma: Number, draws: int, miss: Number) -> Ladder:
     whole = every(size, gamma=gamma)
     if exact(miss) <= 0:
         raise InvalidPromise(
-            wanted="A probability above 0 was wanted with which the coins may draw unlucky pairs.",
-            given=f"miss={miss} was given.",
-            do="Let it be a small part of delta.",
+            wanted="a probability above 0 of drawing unlucky pairs",
+            given=f"miss={miss}",
+            do="Choose a small part of delta.",
         )
     p = ball(Fraction(whole.rank - 1, whole.values))
     if not _missed(draws, draws, p) <= ball(miss):
         least = math.ceil(float((2 / ball(miss)).log() / -p.log()) * (1 + 1e-9))
         raise DescriptionError(
-            wanted=f"At least {least} pairs were wanted for gamma={gamma}, so that their largest is seldom too small.",
-            given=f"draws={draws} was given.",
-            do="Draw more pairs, or ask for a larger gamma or delta.",
+            wanted=f"at least {least} pairs for gamma={gamma}",
+            given=f"draws={draws}",
+            do="Draw more pairs, or choose a larger gamma or delta.",
         )
     low, high = whole.rank * draws // whole.values, draws
     while high - low > 1:
@@ -235,22 +235,12 @@ def _missed(rank: int, draws: int, p: arb) -> arb:
 
 def share_of(gamma: Number) -> Fraction:
     """γ as an exact number between 0 and 1."""
-    try:
-        share = exact(gamma)
-    except (TypeError, ValueError, AttributeError):
-        share = Fraction(0)
-    if not 0 < share < 1:
-        raise InvalidPromise(
-            wanted="A gamma above 0 and below 1 was wanted: the fraction of data for which nothing is promised.",
-            given=f"{gamma!r} was given.",
-            do="Choose for example 0.05; for gamma = 0 use a mechanism that protects everybody.",
-        )
-    return share
+    return inside(gamma, name="gamma", of="a random promise", example=0.05)
 
 
 def _too_few(size: int, *, least: int, gamma: Number) -> DescriptionError:
     return DescriptionError(
-        wanted=f"At least {least} people were wanted for gamma={gamma}.",
-        given=f"size={size} was given.",
-        do="Ask for a larger gamma, or collect more data.",
+        wanted=f"at least {least} people for gamma={gamma}",
+        given=f"size={size}",
+        do="Choose a larger gamma, or collect more data.",
     )

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sitr.errors import QuestionError
-from sitr.numbers import Number
-from sitr.sensitivity.sample import Quantiser, finite, read
+from sitr.numbers import Number, natural, positive
+from sitr.sensitivity.sample import Quantiser, read
 from sitr.sensitivity.smooth import computable, known, rounded
 from sitr.sensitivity.statistic import Statistic
 
@@ -30,12 +29,8 @@ class Proposed:
 
     def __post_init__(self) -> None:
         # A statistic that moves by 3/2 granules moves by 2 once it is rounded.
-        if isinstance(self.bound, bool) or not isinstance(self.bound, int) or self.bound < 1:
-            raise QuestionError(
-                wanted="A proposal in whole granules, at least 1, was wanted.",
-                given=f"{self.bound!r} was given.",
-                do="Use propose_test_release, which rounds it up.",
-            )
+        bound = natural(self.bound, name="bound", of="a proposal")
+        object.__setattr__(self, "bound", bound)
 
     @property
     def granularity(self) -> Fraction:
@@ -72,10 +67,5 @@ def propose_test_release(
     """
     grid = Quantiser.of(bounds, granularity=granularity)
     granule = grid.granularity ** known(statistic).power
-    if not (finite(proposal) and proposal > 0):
-        raise QuestionError(
-            wanted="A proposal that is a finite number above 0 was wanted.",
-            given=f"{proposal!r} was given.",
-            do="Propose how far one person moves the statistic of data such as you expect.",
-        )
+    positive(proposal, name="proposal", of="a statistic")
     return Proposed(statistic, grid, math.ceil(read(proposal, granularity=grid.granularity) / granule))

@@ -10,9 +10,9 @@ from fractions import Fraction
 import numpy as np
 
 from sitr.errors import QuestionError
-from sitr.numbers import Number, exact
+from sitr.numbers import Number, exact, within
 from sitr.sensitivity.decay import largest_difference, outward, reach, reduced
-from sitr.sensitivity.sample import Granules, finite
+from sitr.sensitivity.sample import Granules
 
 
 class _RankMean:
@@ -90,7 +90,7 @@ class Quantile(_RankMean):
     level: Number
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "level", _share(self.level, at_most=Fraction(1), what="level of a quantile"))
+        object.__setattr__(self, "level", within(self.level, name="level", of="a quantile", most=1))
 
     @property
     def whole(self) -> bool:
@@ -115,15 +115,15 @@ class TrimmedMean(_RankMean):
     share: Number
 
     def __post_init__(self) -> None:
-        share = _share(self.share, at_most=Fraction(1, 2), what="share that a trimmed mean puts aside on each side")
+        share = within(self.share, name="share", of="a trimmed mean", most=0.5)
         object.__setattr__(self, "share", share)
 
     def ranks(self, people: int, /) -> tuple[int, int]:
         aside = math.floor(exact(self.share) * people)
         if 2 * aside >= people:
             raise QuestionError(
-                wanted="A trimmed mean that leaves at least one value was wanted.",
-                given=f"A share of {self.share} on each side was given.",
+                wanted="a trimmed mean that leaves at least one value",
+                given=f"a share of {self.share} on each side",
                 do="Choose a smaller share, or the median.",
             )
         return aside + 1, people - aside
@@ -156,16 +156,6 @@ def _total(values: Granules) -> int:
     """The sum: in 64 bits if they surely suffice."""
     size = max(abs(int(values[0])), abs(int(values[-1])))
     return int(values.sum()) if size * len(values) < 2**63 else sum(values.tolist())
-
-
-def _share(number: Number, *, at_most: Fraction, what: str) -> Fraction:
-    if not finite(number) or not 0 <= exact(number) <= at_most:
-        raise QuestionError(
-            wanted=f"The {what} is a number from 0 to {at_most}.",
-            given=f"{number!r} was given.",
-            do="Choose for example 0.1.",
-        )
-    return exact(number)
 
 
 median = Quantile(Fraction(1, 2))

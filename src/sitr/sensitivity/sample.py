@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Rational, Real
+from numbers import Rational
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sitr.errors import DescriptionError
-from sitr.numbers import Number, exact
+from sitr.numbers import Number, exact, finite, granule, power_of_two
 
 Granules = NDArray[np.int64]
 """Numbers of granules."""
@@ -46,8 +46,8 @@ class Quantiser:
         usual = Fraction(1, 2**900) <= self.granularity <= 2**900
         if not (-FARTHEST <= self.low < self.high <= FARTHEST and usual):
             raise DescriptionError(
-                wanted="Bounds of at most 2^52 granules were wanted, the lower one below the upper one.",
-                given=f"low={self.low}, high={self.high}, in granules of {self.granularity}, were given.",
+                wanted="bounds of at most 2^52 granules, the lower one below the upper one",
+                given=f"low={self.low}, high={self.high} in granules of {self.granularity}",
                 do="Choose other bounds, or a larger granularity.",
             )
 
@@ -59,16 +59,17 @@ class Quantiser:
 
         >>> Quantiser.of((0, 1.5), granularity=1)
         Traceback (most recent call last):
-        sitr.errors.DescriptionError: Bounds that are multiples of the granularity, 1, were wanted. (0, 1.5) was...
+        sitr.errors.DescriptionError: Expected bounds that are multiples of the granularity 1, got (0, 1.5). Choose...
         """
         low, high = _two(bounds)
-        grain = _power_of_two((exact(high) - exact(low)) / FINE) if granularity is None else granule(granularity)
+        fine = power_of_two((exact(high) - exact(low)) / FINE)
+        grain = fine if granularity is None else granule(granularity, of="a grid")
         ends = [read(end, granularity=grain) / grain for end in (low, high)]
         if any(end.denominator != 1 for end in ends):
             raise DescriptionError(
-                wanted=f"Bounds that are multiples of the granularity, {grain}, were wanted.",
-                given=f"{bounds!r} was given.",
-                do="Choose other bounds, or give a granularity of which they are multiples, for example 0.01.",
+                wanted=f"bounds that are multiples of the granularity {grain}",
+                given=repr(bounds),
+                do="Choose other bounds, or a granularity that divides them, for example 0.01.",
             )
         return cls(ends[0].numerator, ends[1].numerator, grain)
 
@@ -92,7 +93,7 @@ class Quantiser:
         """
         array = _numbers(values)
         if array.dtype.kind == "f" and np.isnan(array).any():
-            raise _not_numbers("NaN is among them.")
+            raise _not_numbers("NaN among the values")
         if array.dtype.kind == "i":
             array = self._small(array)
         if array.dtype.kind == "O":
@@ -103,7 +104,7 @@ class Quantiser:
         if isinstance(number, float) and math.isinf(number):
             return self.high if number > 0 else self.low
         if not isinstance(number, Rational | float) or math.isnan(number):
-            raise _not_numbers("Something else is among them.")
+            raise _not_numbers("something else among the values")
         granules = math.floor(read(number, granularity=self.granularity) / self.granularity + Fraction(1, 2))
         return min(max(granules, self.low), self.high)
 
@@ -123,7 +124,7 @@ class Quantiser:
         """
         grain = self.granularity
         with np.errstate(over="ignore", under="ignore"):
-            if is_power := _power_of_two(grain) == grain:
+            if is_power := power_of_two(grain) == grain:
                 counts = np.ldexp(array, grain.denominator.bit_length() - grain.numerator.bit_length())
             else:
                 counts = array / float(grain)
@@ -152,19 +153,17 @@ def read(number: Number | Rational, *, granularity: Fraction) -> Fraction:
 def _numbers(values: Any) -> NDArray[Any]:
     """A row of 64-bit floats, 64-bit integers or Python's numbers, at least one, none of which was changed."""
     if isinstance(values, np.ma.MaskedArray):
-        raise _not_numbers("An array with masked places was given.")
+        raise _not_numbers("an array with masked places")
     if hasattr(values, "__array__"):
         array = np.asarray(values)
     elif isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise _not_numbers("Something else was given.")
+        raise _not_numbers("something else")
     else:
         array = _listed(list(values))
     if array.ndim != 1 or array.dtype.kind not in "fiubO":
-        raise _not_numbers("Something else was given.")
+        raise _not_numbers("something else")
     if array.size == 0:
-        raise DescriptionError(
-            wanted="At least one value was wanted.", given="None was given.", do="Ask about data that are not empty."
-        )
+        raise DescriptionError(wanted="at least one value", given="none", do="Use data that are not empty.")
     if array.dtype.kind == "u" and array.dtype.itemsize == 8:
         return array.astype(np.object_)
     return array.astype({"f": np.float64, "O": np.object_}.get(array.dtype.kind, np.int64), copy=False)
@@ -182,53 +181,22 @@ def _listed(values: list[Any]) -> NDArray[Any]:
     return array
 
 
-def finite(number: object) -> bool:
-    """Whether it is a number, and a finite one.
-
-    >>> finite(0.5), finite(Fraction(1, 3)), finite("1"), finite(True), finite(math.inf)
-    (True, True, False, False, False)
-    """
-    return type(number) is not bool and isinstance(number, Real) and math.isfinite(number)
-
-
 def _two(bounds: tuple[Number, Number]) -> tuple[Number, Number]:
     ends = bounds if isinstance(bounds, Sequence) and len(bounds) == 2 else (math.nan, math.nan)
     low, high = ends
-    if not (finite(low) and finite(high) and low < high):
+    if finite(low) is None or finite(high) is None or low >= high:
         raise DescriptionError(
-            wanted="Two finite bounds were wanted, the lower one first.",
-            given=f"{bounds!r} was given.",
+            wanted="two finite bounds, the lower one first",
+            given=repr(bounds),
             do="Choose bounds without looking at the data, for example (0, 200).",
         )
     return low, high
 
 
-def granule(granularity: Number) -> Fraction:
-    """A float stands for the decimal it prints as, but a power of two for itself."""
-    if not (finite(granularity) and granularity > 0):
-        raise DescriptionError(
-            wanted="A granularity above 0 was wanted.",
-            given=f"{granularity!r} was given.",
-            do="Choose the smallest difference that matters, for example 0.01.",
-        )
-    binary = isinstance(granularity, float) and math.frexp(granularity)[0] == 0.5
-    return Fraction(granularity) if binary else exact(granularity)
-
-
-def _power_of_two(number: Fraction) -> Fraction:
-    """The largest that is at most this number.
-
-    >>> _power_of_two(Fraction(5)), _power_of_two(Fraction(1, 5)), _power_of_two(Fraction(1, 4))
-    (Fraction(4, 1), Fraction(1, 8), Fraction(1, 4))
-    """
-    guess = Fraction(2) ** (number.numerator.bit_length() - number.denominator.bit_length())
-    return guess if guess <= number else guess / 2
-
-
 def _not_numbers(given: str) -> DescriptionError:
-    """Not which of the values, or how many."""
+    """The message does not say which value is wrong, or how many are."""
     return DescriptionError(
-        wanted="One number of each person was wanted.",
+        wanted="one number for each person",
         given=given,
-        do="Decide beforehand what stands for values that are missing; infinite ones become the bounds.",
+        do="Decide beforehand what replaces missing values; infinite values become the bounds.",
     )

@@ -14,9 +14,9 @@ from flint import arb
 from sitr.errors import DescriptionError
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
-from sitr.numbers import Number
+from sitr.numbers import Number, natural
 from sitr.sensitivity.pairs import Shares, around, share_of
-from sitr.sensitivity.subject import Rows, Subject, subject, whole
+from sitr.sensitivity.subject import Rows, Subject, sized, subject
 
 Population = Callable[[int], Any]
 """So many independent draws from a public population, one row for each."""
@@ -35,9 +35,9 @@ class Draws:
         missed = Fraction(self.pairs + 1 - self.rank, self.pairs + 1)
         if not 1 <= self.rank <= self.pairs or sum((share for _, share in self.parts), Fraction(0)) < missed:
             raise DescriptionError(
-                wanted=f"One of the movements was wanted, and a γ of at least {missed} for what exceeds it.",
-                given=f"{self!r} was given.",
-                do="Keep a higher rank, draw more pairs, or ask for a larger gamma.",
+                wanted=f"one of the movements, and a γ of at least {missed} for movements that exceed it",
+                given=repr(self),
+                do="Keep a higher rank, draw more pairs, or choose a larger gamma.",
             )
 
 
@@ -101,14 +101,7 @@ class SampledSensitivity:
 
     def centre(self, values: Any, /) -> int:
         """The statistic of these values, in whole granules."""
-        sample = self.subject.sample(values)
-        if len(sample) != self.size:
-            raise DescriptionError(
-                wanted=f"Values of {self.size} people were wanted: their number is public, and the rule is for it.",
-                given="Another number of values was given.",
-                do="Make a rule for this number of people.",
-            )
-        return self.subject.centre(sample)
+        return self.subject.centre(sized(self.subject.sample(values), self.size))
 
 
 def sampled(
@@ -136,7 +129,7 @@ def sampled(
     >>> sampled(np.mean, population=draw, size=100, gamma=0.05, granularity=0.001).moved
     6
     """
-    about = subject(statistic, size=whole(size, what="people"), bounds=bounds, granularity=granularity)
+    about = subject(statistic, size=natural(size, name="size", of="a sample"), bounds=bounds, granularity=granularity)
     draws = choice(gamma)
     moves = sorted(_movement(about, population, size) for _ in range(draws.pairs))
     return SampledSensitivity(about, size, max(1, moves[draws.rank - 1]), draws.parts)
@@ -146,8 +139,8 @@ def _movement(about: Subject, population: Population, size: int) -> int:
     rows: Rows = about.sample(population(size + 1))
     if len(rows) != size + 1:
         raise DescriptionError(
-            wanted=f"A population that gives as many rows as it is asked for, here {size + 1}, was wanted.",
-            given=f"It gave {len(rows)}.",
+            wanted=f"a population that returns the {size + 1} rows requested",
+            given=f"{len(rows)} rows",
             do="Let population(count) return an array of count rows.",
         )
     return abs(about.centre(rows[:size]) - about.centre(np.delete(rows, size - 1, axis=0)))

@@ -81,8 +81,8 @@ def known(statistic: Statistic) -> Statistic:
     """A statistic that can tell how far it moves."""
     if not isinstance(statistic, Statistic):
         raise QuestionError(
-            wanted="A statistic whose sensitivities are known was wanted.",
-            given=f"{statistic!r} was given.",
+            wanted="a statistic whose sensitivities are known",
+            given=repr(statistic),
             do="Use median, quantile(q), trimmed_mean(share), mean, interquartile_range or variance.",
         )
     return statistic

@@ -173,8 +173,8 @@ def _sides(sample: Granules, low: int, high: int) -> tuple[_Side, _Side]:
     """As it is, and turned around."""
     if 2 * (high - low) * len(sample) >= 2**62:
         raise QuestionError(
-            wanted="Fewer than 2^61 granules for all people together were wanted.",
-            given=f"{high - low} granules for each of {len(sample)} people were given.",
+            wanted="fewer than 2^61 granules for all people together",
+            given=f"{high - low} granules for each of {len(sample)} people",
             do="Choose a larger granularity.",
         )
     both = (sample - low, (high - sample)[::-1])

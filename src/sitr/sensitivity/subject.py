@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitr.errors import DescriptionError
-from sitr.numbers import Number
+from sitr.numbers import Number, granule
 from sitr.sensitivity.ranks import TrimmedMean
-from sitr.sensitivity.sample import FARTHEST, Quantiser, granule, read
+from sitr.sensitivity.sample import FARTHEST, Quantiser, read
 from sitr.sensitivity.statistic import Statistic
 
 Rows = NDArray[Any]
@@ -67,12 +67,12 @@ class Computed:
 
     def sample(self, values: Any, /) -> Rows:
         if isinstance(values, np.ma.MaskedArray):
-            raise _unusable("An array with masked places was given.")
+            raise _unusable("an array with masked places")
         rows = np.asarray(values)
         if rows.ndim < 1 or rows.dtype.kind not in "fiubO" or rows.size == 0:
-            raise _unusable("Something else was given.")
+            raise _unusable("something else")
         if (rows.dtype.kind == "f" and np.isnan(rows).any()) or (rows.dtype.kind == "O" and bool(np.any(rows != rows))):
-            raise _unusable("NaN is among them.")
+            raise _unusable("NaN among the values")
         return rows
 
     def centre(self, sample: Rows, /) -> int:
@@ -80,9 +80,9 @@ class Computed:
         number = found.item() if isinstance(found, np.generic | np.ndarray) and np.ndim(found) == 0 else found
         if isinstance(number, bool) or not isinstance(number, Rational | Real) or not math.isfinite(number):
             raise DescriptionError(
-                wanted="A statistic that is a finite number for every sample was wanted.",
-                given="It was something else.",
-                do="Let it give a number also where there is nothing to compute, for example 0.",
+                wanted="a statistic that is a finite number for every sample",
+                given="something else",
+                do="Return a number even where there is nothing to compute, for example 0.",
             )
         exact_number = number if isinstance(number, Rational) else float(number)
         return math.floor(read(exact_number, granularity=self.granularity) / self.granularity + Fraction(1, 2))
@@ -95,7 +95,7 @@ def subject(
     bounds: tuple[Number, Number] | None,
     granularity: Number | None,
 ) -> OnGrid | Computed:
-    """A statistic of Sitr's wants bounds, or none and a granularity; any other function wants a granularity."""
+    """A statistic of Sitr needs bounds or a granularity; any other function needs a granularity and takes no bounds."""
     if isinstance(statistic, Statistic):
         fineness = 1
         if isinstance(statistic, TrimmedMean):
@@ -104,31 +104,31 @@ def subject(
         if bounds is not None:
             return OnGrid(statistic, Quantiser.of(bounds, granularity=granularity), fineness)
         if granularity is not None:
-            return OnGrid(statistic, Quantiser(-FARTHEST, FARTHEST, granule(granularity)), fineness)
+            return OnGrid(statistic, Quantiser(-FARTHEST, FARTHEST, granule(granularity, of="a statistic")), fineness)
     elif callable(statistic) and bounds is None and granularity is not None:
-        return Computed(statistic, granule(granularity))
+        return Computed(statistic, granule(granularity, of="a statistic"))
     raise DescriptionError(
-        wanted="A statistic of Sitr's with bounds or a granularity, or a function with a granularity, was wanted.",
-        given=f"{statistic!r}, bounds={bounds!r}, granularity={granularity!r} were given.",
-        do="Choose as granularity the smallest difference that matters, for example 0.01. Functions take no bounds.",
+        wanted="a statistic of Sitr with bounds or a granularity, or a function with a granularity and no bounds",
+        given=f"{statistic!r}, bounds={bounds!r}, granularity={granularity!r}",
+        do="Choose as granularity the smallest difference that matters, for example 0.01.",
     )
 
 
-def whole(number: object, *, what: str) -> int:
-    """A public number of people or the like, at least 1."""
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+def sized(sample: Rows, size: int) -> Rows:
+    """A sample of the public number of people that a rule is for."""
+    if len(sample) != size:
         raise DescriptionError(
-            wanted=f"A public number of {what}, at least 1, was wanted.",
-            given=f"{number!r} was given.",
-            do="Count them with an integer.",
+            wanted=f"the values of {size} people, a public number",
+            given="another number of values",
+            do="Make a rule for this number of people.",
         )
-    return number
+    return sample
 
 
 def _unusable(given: str) -> DescriptionError:
-    """Not which of the values, or how many."""
+    """The message does not say which value is wrong, or how many are."""
     return DescriptionError(
-        wanted="A number, or a row of numbers, of each person was wanted.",
+        wanted="a number, or a row of numbers, for each person",
         given=given,
-        do="Decide beforehand what stands for values that are missing.",
+        do="Decide beforehand what replaces missing values.",
     )
