@@ -129,6 +129,10 @@ SOURCES = {path.as_posix(): path.read_text("utf-8") for path in sorted(Path(sitr
 
 ALLOWED = {
     ("__getattr__", "unknown_attribute"): "Python asks a module for names in this way",
+    (
+        "__getattr__",
+        "import_module('sitr.errors').unknown_attribute",
+    ): "the same for `sitr`, which loads nothing before",
     ("construct_mapping", "yaml.constructor.ConstructorError"): "the protocol of PyYAML; the reader catches it",
     ("_promise", "AssertionError"): "a mistake in Sitr",
     ("parse_args", "_told"): "typer ends a command in this way, after the error was shown",

@@ -8,8 +8,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from sitr.errors import unknown_attribute
-
 if TYPE_CHECKING:
     from sitr import loss, noise
     from sitr.accounting.calibrate import calibrate
@@ -101,7 +99,7 @@ def __getattr__(name: str) -> object:
     if name in _PARTS:
         return import_module(f"sitr.{name}")
     if name not in _HOME:
-        raise unknown_attribute(name, __dir__(), module=__name__)
+        raise import_module("sitr.errors").unknown_attribute(name, __dir__(), module=__name__)
     return getattr(import_module(_HOME[name]), name)
 
 

@@ -9,7 +9,7 @@
     ├── IncompatiblePromises    promises of different flavors where one flavor is needed
     ├── Undecided               a promise and a loss that are too close to compare
     ├── DescriptionError        the description of a data set does not fit the data or itself
-    ├── SourceError             the data cannot be opened, or are not what they were said to be
+    ├── SourceError             the data cannot be opened, or are not of the described kind
     ├── QuestionError           a question that cannot be asked
     │   ├── UnknownName         a column or table that is not there
     │   └── ForbiddenConstruct  SQL outside the allow-list
@@ -88,7 +88,7 @@ class DescriptionError(SitrError, ValueError):
 
 
 class SourceError(SitrError):
-    """The data cannot be opened, or are not what they were said to be."""
+    """The data cannot be opened, or are not of the described kind."""
 
 
 class QuestionError(SitrError, ValueError):
@@ -182,16 +182,16 @@ def unknown_attribute(name: str, names: Iterable[str], *, module: str) -> Attrib
 
 
 class FewerThanAsked(UserWarning):
-    """Fewer rows than were asked for: a warning, for they can be used, and what was paid for them is not lost."""
+    """Fewer rows than requested: a warning, because the rows can be used and their price is not lost."""
 
 
 class NotKept(UserWarning):
-    """Noisy tables that were paid for could not be written to disk: a warning, because the answer is still made."""
+    """Paid noisy tables could not be written to disk: a warning, because the answer is still returned."""
 
 
 class WiderThanAsked(UserWarning):
-    """An interval that is proved, and wider than was asked for: a warning, for it can be used as it is."""
+    """A proved interval that is wider than requested: a warning, because it is still valid."""
 
 
 class NotPrivate(UserWarning):
-    """Answers that protect nobody: their noise comes from test coins, and whoever knows the seed can subtract it."""
+    """Answers that protect nobody: their noise comes from test coins, and anyone who knows the seed can subtract it."""

@@ -1,8 +1,9 @@
-"""Numbers that may be added, compared and rounded without ever flattering a guarantee.
+"""Exact numbers, outward rounding, and the checks of parameters.
 
 A float that a user writes stands for **the decimal number it prints as**: `0.1` is one tenth, not
 0.1000000000000000055. Sums and comparisons of privacy parameters are made on those exact numbers, so that
-0.1 + 0.2 spends exactly a budget of 0.3; whatever has no float of its own is rounded outward.
+0.1 + 0.2 spends exactly a budget of 0.3. A number that no float represents is rounded outward, never in favour of a
+guarantee.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from flint import arb, fmpq
 from sitr.errors import InvalidParameter, quoted
 
 Number = int | float | Fraction
-"""What users may write for a privacy parameter."""
+"""The types that users may pass for a privacy parameter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A number that is proved to lie between these two.
+    """A number that is proved to lie between two floats.
 
     >>> 2.0 in Interval(1.5, 2.5), Interval(1.5, 2.5).width
     (True, 1.0)
@@ -49,7 +50,7 @@ _FAR = 2000
 
 
 def exact(number: Number | Rational) -> Fraction:
-    """The number that is meant: the shortest decimal that prints as this float.
+    """The number that a float stands for: the shortest decimal that prints as this float.
 
     >>> exact(0.1), exact(1e-6), exact(3)
     (Fraction(1, 10), Fraction(1, 1000000), Fraction(3, 1))
@@ -90,7 +91,7 @@ def downward(number: Number) -> float:
 
 
 def float_below(number: Number) -> float:
-    """The largest float that is itself at most this number; `downward` is about the decimal that it prints as.
+    """The largest float whose binary value is at most this number; `downward` compares the decimal that it prints as.
 
     >>> Fraction(float_below(Fraction(1, 10))) <= Fraction(1, 10)
     True
@@ -100,7 +101,7 @@ def float_below(number: Number) -> float:
 
 
 def float_above(number: Number) -> float:
-    """The least float that is itself at least this number."""
+    """The least float whose binary value is at least this number."""
     return -float_below(-exact(number))
 
 
@@ -146,8 +147,8 @@ def lower(number: arb) -> float:
 def _fraction(point: arb, *, away: bool) -> Fraction:
     """An Arb ball of radius zero is mantissa · 2^exponent.
 
-    One that is closer to zero than every float becomes zero, or with `away` a number between zero and the first float:
-    the exponent may have more digits than memory has bits.
+    A point closer to zero than every float becomes zero, or with `away` a number between zero and the least float: its
+    exponent may have more digits than memory has bits.
     """
     mantissa, exponent = (int(part) for part in point.man_exp())
     size = mantissa.bit_length() + exponent

@@ -178,7 +178,7 @@ def test_test_coins_repeat_and_say_so():
 
 def test_making_test_coins_warns_where_they_are_made():
     """An answer is a plain number: the warning is the mark of everything that is drawn with these coins."""
-    with pytest.warns(NotPrivate, match="nothing that is drawn with them is private") as shown:
+    with pytest.warns(NotPrivate, match="Noise from test coins is not private") as shown:
         Laplace(scale=10).release(5, coins=TestCoins(2))
     assert [warning.filename for warning in shown] == [__file__]
     with warnings.catch_warnings():
@@ -190,7 +190,7 @@ def test_making_test_coins_warns_where_they_are_made():
 def test_a_program_shows_the_warning_once_for_each_place():
     script = "from sitr.noise import *\nfor _ in range(3): discrete_laplace(scale=1, coins=TestCoins(2))"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
-    assert ran.stderr.count("NotPrivate: Test coins were made") == 1
+    assert ran.stderr.count("NotPrivate: Noise from test coins is not private") == 1
 
 
 def test_threads_have_coins_of_their_own():

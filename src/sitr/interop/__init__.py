@@ -1,1 +1,1 @@
-"""What other libraries speak of: their events read and written, their training runs accounted for. Each is an extra."""
+"""Other accountants: reading and writing their events, and accounting for their training runs. Each is an extra."""

@@ -1,7 +1,7 @@
 """The events of `dp_accounting`, read as losses and written from them (extra `dp-accounting`).
 
-An event says what was done, and an accountant of that library asks who is protected when it adds events up: so do
-`from_event` and `to_event`. Parameters have no float of their own after a division: what is lost is rounded upward.
+An event describes what was done. As in that library, the neighbouring relation is an argument of `from_event` and
+`to_event`. A quotient of parameters may have no exact float, so losses are rounded upward.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from sitr.neighbors.relation import Relation
 from sitr.numbers import float_above, float_below
 
 LARGEST = 500.0
-"""Losses of one response beyond this have no float to write them with."""
+"""The largest loss of one response that an event can describe in floats."""
 
 NEAR = 64
-"""So many floats are tried until what is written is read as no less."""
+"""Floats that are tried until the written event is read as no smaller loss."""
 
 
 def from_event(event: DpEvent, *, relation: Relation = Relation.ADD_REMOVE) -> Loss:
-    """What the event loses between two neighbours. Counts multiply, however deep they are nested.
+    """The privacy loss of an event. Nested counts multiply.
 
     >>> step = dp_event.PoissonSampledDpEvent(0.01, dp_event.GaussianDpEvent(0.8))
     >>> from_event(dp_event.SelfComposedDpEvent(step, 10_000)).epsilon(delta=1e-5)
@@ -92,7 +92,7 @@ def _mechanism(event: DpEvent, relation: Relation) -> Loss:
 
 
 def to_event(loss: Loss, *, relation: Relation = Relation.ADD_REMOVE) -> DpEvent:
-    """The event that loses this, and never less when it is read again. What no event can say is an error.
+    """The event with this loss, never a smaller one when it is read again. A loss that no event describes is an error.
 
     >>> to_event(Loss.of(PoissonLaw(GaussianLaw(1.25), 0.01), 10_000))
     SelfComposedDpEvent(event=PoissonSampledDpEvent(sampling_probability=0.01,
@@ -131,7 +131,7 @@ def _event(law: Law, relation: Relation) -> DpEvent:
 
 
 def _moves(relation: Relation) -> int:
-    """A value of norm at most one comes or goes, or becomes another one: the sum moves by one or by two."""
+    """A value of norm at most 1 is added or removed, or replaced: the sum moves by 1 or by 2."""
     return 1 if relation is Relation.ADD_REMOVE else 2
 
 
@@ -145,7 +145,7 @@ def _needs(needed: Relation, relation: Relation, event: DpEvent) -> None:
 
 
 def _single(loss: Loss, event: DpEvent) -> Law | None:
-    """The one law of what is done with a sample; none where nothing is lost."""
+    """The single law of a mechanism on a sample; None if nothing is lost."""
     match loss.laws:
         case ():
             return None
@@ -171,13 +171,13 @@ def _subset(law: Law | None, sample: int, people: int) -> Loss:
 
 
 def _simplest(rate: float) -> Fraction:
-    """The simplest share that is read as this rate: of the two sizes, a loss knows only the ratio."""
+    """The simplest fraction that is read as this rate, because a loss knows only the ratio of the two sizes."""
     shares = (Fraction(rate).limit_denominator(10**digits) for digits in range(18))
     return next((share for share in shares if float_above(share) == rate), Fraction(rate))
 
 
 def _scale(noise: float) -> float:
-    """e^{−a|x|} is e^{−|x|/b}: less noise where 1/a has no float."""
+    """The scale b = 1/a of e^{−a|x|} = e^{−|x|/b}, rounded down, to less noise."""
     return float_below(1 / Fraction(noise))
 
 

@@ -1,4 +1,4 @@
-"""The parameter that other libraries have: the noise for a move of one, and the share of people it is added for."""
+"""The parameters of other libraries: a noise multiplier and a sampling rate."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sitr.numbers import float_above
 
 
 def lost(noise: float, *, moves: int = 1) -> float:
-    """What is lost with this much noise by a sum that moves by one or two: moves/noise, rounded upward.
+    """The loss of a sum that moves by 1 or 2 under this noise: moves/noise, rounded upward.
 
     >>> lost(0.8), lost(0.8, moves=2)
     (1.25, 2.5)
@@ -26,7 +26,7 @@ def lost(noise: float, *, moves: int = 1) -> float:
 
 
 def noise_for(loss: float, *, moves: int = 1) -> float:
-    """The noise with which no less than this is `lost`: just this, if any float is read so.
+    """The noise whose loss is at least this, and exactly this if some float has it.
 
     >>> noise_for(1.25), noise_for(lost(1.3))
     (0.8, 1.3)
@@ -35,7 +35,7 @@ def noise_for(loss: float, *, moves: int = 1) -> float:
 
 
 def written(near: float, read: Callable[[float], float], *, least: float) -> float:
-    """Of the floats around this one, that which is read as the least number that is enough; the shortest of several."""
+    """The float near this one that is read as the least sufficient number; the shortest if there are several."""
     floats = [near]
     for _ in range(NEIGHBOURS):
         floats = [math.nextafter(floats[0], 0.0), *floats, math.nextafter(floats[-1], math.inf)]
@@ -43,18 +43,18 @@ def written(near: float, read: Callable[[float], float], *, least: float) -> flo
 
 
 NEIGHBOURS = 3
-"""A quotient of floats that is divided by again is not farther off."""
+"""How many floats a quotient can be off after two divisions."""
 
 
 def poisson(law: Law | None, *, rate: float) -> Loss:
-    """The loss of one look at a Poisson sample, which may be nobody or everybody; none where there is no law."""
+    """The loss of one release on a Poisson sample at a rate from 0 to 1; empty if there is no law."""
     if law is None or rate == 0.0:
         return Loss(())
     return Loss.of(law if rate == 1.0 else PoissonLaw(law, rate))
 
 
 LEAST = 1e-100
-"""With less noise than this for a move of one, squares of what is lost are beyond all floats."""
+"""The least noise multiplier: below it, squares of losses overflow."""
 
 
 def checked_noise(value: object, name: str) -> float:
@@ -70,7 +70,7 @@ def checked_noise(value: object, name: str) -> float:
 
 
 def checked_rate(value: object, name: str) -> float:
-    """The probability with which a person is looked at."""
+    """The probability that a person is in the sample."""
     number = _number(value)
     if not 0.0 <= number <= 1.0:
         raise InvalidPromise(

@@ -1,7 +1,7 @@
 """An accountant for Opacus (extra `opacus`): importing this module makes `PrivacyEngine(accountant="sitr")` work.
 
-Opacus tells its accountant the noise and the share of examples of each step. The promise is that of Poisson samples and
-real-valued Gaussian noise, for one example that is added or removed.
+Opacus passes the noise and the sampling rate of each step to its accountant. The promise assumes Poisson samples and
+real-valued Gaussian noise, and protects one example that is added or removed.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from sitr.loss.loss import Loss
 from sitr.numbers import Interval
 
 WIDTH = 5e-3
-"""Opacus looks for σ by halving until ε is within 0.01, and never ends if the upper bound jumps by more."""
+"""Opacus searches σ by bisection until ε is within 0.01, and does not end if the upper bound jumps by more."""
 
 COARSE, FINE = 1e-4, 1e-5
-"""Relative widths: what is asked for first, and the least that is asked for to keep within `WIDTH`."""
+"""Relative widths: the first request, and the narrowest one that is made to stay within `WIDTH`."""
 
 
 class SitrAccountant(IAccountant):
-    """Remembers the steps of a training run, and tells the interval that ε is proved to lie in.
+    """Records the steps of a training run, and proves an interval that contains ε.
 
     >>> accountant = SitrAccountant()
     >>> accountant.history = [(0.8, 0.01, 10_000)]
@@ -47,9 +47,9 @@ class SitrAccountant(IAccountant):
         return Loss.compose(_step_loss(*step) for step in self.history)
 
     def get_bounds(self, delta: float, *, relative: float | None = None) -> Interval:
-        """The interval that ε is proved to lie in, as narrow as Opacus needs it or as is asked for."""
+        """A proved interval around ε, as narrow as Opacus needs or as `relative` requests."""
         if any(noise == 0 and rate > 0 and count for noise, rate, count in self.history):
-            return Interval(math.inf, math.inf)  # Opacus trains without noise too, and asks
+            return Interval(math.inf, math.inf)  # Opacus also trains without noise
         loss = self.loss()
         found = loss.epsilon(delta=delta, relative=relative or COARSE)
         if relative is None and WIDTH < found.width < math.inf:

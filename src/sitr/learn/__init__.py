@@ -1,4 +1,4 @@
-"""Models of scikit-learn's kind, fitted under a promise. Needs the extra `learn`; `import sitr` does not load it."""
+"""Estimators with scikit-learn's interface, fitted under a promise (extra `learn`; `import sitr` does not load it)."""
 
 from sitr.learn.linear import PrivateHuberRegressor, PrivateLogisticRegression, PrivateRidge
 from sitr.learn.location import PrivateHuberMean, PrivateMean

@@ -1,4 +1,4 @@
-"""What all estimators have in common: a promise that must be given, and a record of what was released."""
+"""What all estimators share: a required promise, and a record of the release."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LARGEST = Fraction(10**30)
 
 
 class Estimator(BaseEstimator):  # type: ignore[misc]
-    """Parameters are looked at by `fit`, never earlier, as scikit-learn wants it."""
+    """`fit` checks the parameters, never the constructor, as scikit-learn requires."""
 
     promise: Promise | None
     granularity: Number | None
@@ -27,11 +27,11 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True  # the noise is new with every fit
-        tags.input_tags.allow_nan = True  # it counts as 0: an error would tell that somebody has it
+        tags.input_tags.allow_nan = True  # it counts as 0: an error would reveal that someone has it
         return tags
 
     def _promised(self) -> Promise:
-        """There is no default. Without a promise nothing is looked at."""
+        """There is no default. Without a promise no data are read."""
         if not isinstance(self.promise, Promise):
             raise refused(self.promise)
         return self.promise
@@ -39,7 +39,7 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
     def _features(self, X: Any, y: Any = None, *, reset: bool = True) -> Numbers:
         """Rows as floats. Only shapes, types and names of columns can be refused, and no message repeats a value."""
         if hasattr(X, "toarray"):
-            check_array(X, estimator=self)  # says that sparse matrices are not supported
+            check_array(X, estimator=self)  # its error says that sparse matrices are not supported
         found = features(X)
         if y is not None:
             check_consistent_length(found, y)
@@ -54,11 +54,11 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
         return granule(self.granularity, of=type(self).__name__)
 
     def _positive(self, name: str) -> Fraction:
-        """A parameter, of a size with which floats can compute: whatever the data are, there is no overflow then."""
+        """A parameter small and large enough that floats do not overflow, whatever the data are."""
         return within(getattr(self, name), name=name, of=type(self).__name__, least=1e-30, most=1e30)
 
     def _keep(self, released: Released) -> Numbers:
-        """Only what was released is kept: exactly, and as floats."""
+        """Keep only what was released, exactly and as floats."""
         self.promise_, self.error_ = released.promise, released.error
         self.granularity_, self.released_ = released.granularity, released.vector
         return np.array([float(number) for number in released.vector])

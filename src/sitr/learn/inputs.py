@@ -1,8 +1,8 @@
-"""What the caller gives, made into floats. No row's content decides whether this fails, or warns.
+"""Inputs as floats. Whether this fails or warns never depends on the content of a row.
 
-Shapes and types of whole arrays are public and may be refused. A value is not: a hole, a word among numbers, an integer
-too large for a float, or a foreign label counts as a declared value instead, and stays inside every bound on what one
-row does. Each value is converted by itself, so that an odd row cannot change how others are read.
+Shapes and types of whole arrays are public and may be refused. Values are secret: a missing value, text among numbers,
+an integer too large for a float, or an unknown label counts as a declared value instead, and keeps every bound on what
+one row does. Each value is converted on its own, so that an odd row cannot change how others are read.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def features(given: Any) -> Numbers:
 
 
 def targets(given: Any, *, low: float, high: float, missing: float) -> Numbers:
-    """Targets between two bounds; what is not a number counts as `missing`.
+    """Targets clamped to two bounds; anything that is not a number counts as `missing`.
 
     >>> targets([0.25, -7, "?", float("inf")], low=-1.0, high=1.0, missing=0.0).tolist()
     [0.25, -1.0, 0.0, 1.0]

@@ -1,4 +1,4 @@
-"""Linear models as scikit-learn has them, fitted under a promise, which has no default; every fit spends it anew.
+"""Linear models with scikit-learn's interface, fitted under a promise, which has no default; every fit spends it again.
 
 The objective is (1/n)·Σ φ(x_i·w, t_i) + (Λ/2)‖w‖², with the intercept among the weights w. One row that is replaced
 moves its minimum by at most
@@ -30,11 +30,11 @@ from sitr.learn.strength import LossOf, chosen, unshrunk
 from sitr.numbers import Number, exact
 
 _USUAL = Fraction(2**8)
-"""Rows are thought to be shorter than this where no norm is given, for a choice of granularity."""
+"""The expected length of rows without a norm, used to choose a granularity."""
 
 
 class _Linear(Estimator):
-    """What the three have in common: parameters, and the fit of an objective."""
+    """What the three models share: parameters, and the fit of an objective."""
 
     norm: Number | None
     regularization: Number | None

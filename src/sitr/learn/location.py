@@ -1,4 +1,4 @@
-"""Where the rows are: their mean, and an M-estimator that outliers hardly move."""
+"""Location estimates: the mean, and an M-estimator that outliers hardly move."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from sitr.learn.rows import LEAST, Rows
 from sitr.numbers import Number, power_of_two, square_root_upward
 
 _STEPS = 2**20
-"""How many granules of its own a row is long at most, where there is a norm."""
+"""The largest length of a row, in granules of the rows, if there is a norm."""
 
 _FARTHEST = 2**40
-"""How many granules a row is long at most where there is none: so many can be added up exactly."""
+"""The largest length of a row, in granules, without a norm: such rows can be summed exactly."""
 
 
 class PrivateMean(Estimator):
@@ -90,7 +90,7 @@ def _granules(rows: Rows, step: float) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 def _split(granules: np.ndarray[Any, np.dtype[np.int64]]) -> list[np.ndarray[Any, np.dtype[np.int64]]]:
-    """Sums of so few numbers below 2⁴² fit into 64 bits."""
+    """Parts of 2²⁰ rows: their sums of numbers below 2⁴² fit into 64 bits."""
     return [granules[start : start + 2**20] for start in range(0, len(granules), 2**20)]
 
 

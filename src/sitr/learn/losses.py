@@ -1,4 +1,4 @@
-"""What one row adds to an objective, as a function of the model's prediction for it."""
+"""The loss of one row, as a function of the model's prediction for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sitr.numbers import Number, exact
 Numbers = NDArray[np.float64]
 
 ABOVE = 1.0 + 2.0**-30
-"""More than the rounding of a sum of up to a million numbers, all of at least 0, can take away."""
+"""A bound on the relative rounding of a sum of up to a million numbers of at least 0."""
 
 
 class RowLoss(Protocol):

@@ -1,10 +1,10 @@
-"""Minima of strongly convex objectives, each with a proof of how near it is.
+"""Minima of strongly convex objectives, each with a proved distance.
 
     J(w) = (1/n)·Σ φ(x_i·w, t_i) + (Λ/2)‖w‖² + b·w/n      gives      ‖w − w*‖ ≤ ‖∇J(w)‖/Λ
 
-for every w, however it was found. So floats may look for it, if the rounding of the last gradient is bounded as well;
-where that bound is not good enough, Arb looks again with as many digits as it takes. What comes out is always as near
-as was asked: a minimum that some data sets missed would tell that they are among those.
+for every w, however it was found. So floats may search, if the rounding of the last gradient is bounded as well; where
+that bound is too large, Arb searches again with as many digits as needed. The result is always as near as requested: a
+search that failed for some data sets would reveal them.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from sitr.learn.rows import Rows
 from sitr.numbers import ball, float_below, power_of_two
 
 UNIT = 2.0**-53
-"""How much the rounding of one operation takes from its result, relative to it."""
+"""The relative rounding error of one operation."""
 
 _ROUNDS = 60
 """Passes over the data in floats. Newton's method needs about six."""
 
 _NEAR = 1e-4
-"""Once the gradient has become so much smaller, the second derivatives are not computed again."""
+"""Once the gradient has shrunk by this factor, the second derivatives are not computed again."""
 
 _STRIDE = 8
-"""Of so many blocks of rows, one gives second derivatives."""
+"""One block of rows in this many gives second derivatives."""
 
 _BITS = 256
 
@@ -44,10 +44,10 @@ class Objective:
     loss: RowLoss
     curvature: Fraction
     tilt: tuple[Fraction, ...] = field(default=())
-    """b, of objective perturbation; nothing means 0."""
+    """b of objective perturbation; empty means 0."""
 
     def minimum(self, *, within: Fraction) -> list[Fraction]:
-        """A point that is at most this far from the minimum, for certain.
+        """A point that is proved to be at most this far from the minimum.
 
         >>> from sitr.learn.losses import Squared
         >>> rows = Rows.clipped(np.array([[1.0], [2.0]]), norm=2.0, constant=False)
@@ -59,9 +59,9 @@ class Objective:
         return _by_balls(self, within) if found is None else [Fraction(weight) for weight in found.tolist()]
 
     def granularity(self, *, moved: Fraction, parts: int, longest: Fraction, pull: Fraction = Fraction(0)) -> Fraction:
-        """A power of two: so many are in what a record moves, or fewer if floats could not tell them apart.
+        """A power of two, of which a record moves `parts`, or fewer if floats could not resolve them.
 
-        Only public numbers are used. Rows that are longer than thought, where they may be, cost time and nothing else.
+        Only public numbers are used. Rows longer than expected cost time and nothing else.
         """
         length, count = float(longest), len(self.rows)
         slope, weights = self.loss.usual(length, float(self.curvature))

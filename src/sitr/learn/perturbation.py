@@ -1,7 +1,7 @@
-"""From a minimum to what may be shown of it: with noise on the weights, or noise in the objective.
+"""Private minima: with noise on the weights, or noise in the objective.
 
-Everything that decides how much noise there is (n, the norm, the promise, the granularity) is public. Only with random
-differential privacy the rows decide it too.
+The size of the noise depends only on public numbers (n, the norm, the promise, the granularity). Only under random
+differential privacy does it depend on the rows too.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from sitr.numbers import ball, downward, exact, positive, power_of_two, square_r
 from sitr.sensitivity.pairs import disjoint, ordered
 
 _FINE = 2**10
-"""So many granules, at least, are in what a record moves and in the noise: rounding then hardly matters."""
+"""The least number of granules that a record moves, and in the noise, so that rounding hardly matters."""
 
 _FINER = 2**16
 """The same for noise in the objective, where a hundredth of ε has to hide the rounding."""
@@ -52,7 +52,7 @@ class Movement:
 
     count: int
     most: Fraction | None
-    """Public: whoever the two are. None where nothing of the kind is known."""
+    """A public bound for any two records; None if there is none."""
 
     pairs: Callable[[], Numbers]
     """h(x_i, x_{i+m}) for m = ⌊n/2⌋ disjoint pairs, in the order in which the records are given."""
@@ -60,9 +60,9 @@ class Movement:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """A vector with noise, what it promises, and the length that its noise keeps to in 95 of 100 cases.
+    """A vector with noise, its promise, and its error: the length that the noise exceeds in at most 5% of cases.
 
-    The last is None where it depends on the data: it is then as secret as they are.
+    The error is None where it depends on the data, because it is then secret.
     """
 
     vector: tuple[Fraction, ...]
@@ -72,7 +72,7 @@ class Released:
 
 
 Centre = Callable[[Fraction], list[Fraction]]
-"""The vector to be released, within a given distance for certain."""
+"""The vector to release, within a given distance, which is proved."""
 
 
 def output_perturbed(
@@ -84,7 +84,7 @@ def output_perturbed(
     granularity: Fraction,
     coins: Coins | None = None,
 ) -> Released:
-    """The vector plus noise for what one record moves it: M/n, twice the distance from the true one, and the rounding.
+    """The vector plus noise for its sensitivity: M/n, twice the distance from the true vector, and the rounding.
 
     Pure privacy wants spherical noise, zero-concentrated and approximate privacy Gaussian noise, whose length grows
     with √d instead of d.      [CMS11, Alg. 1 and Thm 6; CKS20, Thm 4]
@@ -213,7 +213,7 @@ def objective_perturbed(
 
 
 def granules(promise: object) -> int:
-    """How many granules there are in what a record moves: where the noise is smaller than that, they are smaller too.
+    """How many granules one record moves: more where the noise is smaller.
 
     >>> granules(PureDP(0.1)), granules(PureDP(7)), granules(ZeroConcentratedDP(8))
     (2048, 8192, 5120)
@@ -229,7 +229,7 @@ def granules(promise: object) -> int:
 
 
 def refused(promise: object) -> InvalidPromise:
-    """The error for a promise that this kind of noise cannot keep, or for none."""
+    """The error for a missing promise, or one that this kind of noise cannot keep."""
     return InvalidPromise(
         wanted="a promise: PureDP, ZeroConcentratedDP, ApproximateDP, or RandomDP around an ApproximateDP",
         given=repr(promise),

@@ -1,4 +1,4 @@
-"""Rows of features, each no longer than a public norm, with what is needed to bound what one of them does."""
+"""Rows of features, each no longer than a public norm, and the lengths that bound what one row does."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from flint import arb
 from sitr.learn.losses import ABOVE, Numbers
 
 BLOCK = 2**16
-"""How many numbers are worked on at once: about as many as stay in the cache."""
+"""Numbers per block: about as many as fit into the cache."""
 
 MOST_ROWS = 2**11
-"""How many rows are, at most: rounding errors add up over one block only."""
+"""The most rows per block: rounding errors add up over one block only."""
 
 LONGEST = 1e100
-"""What is computed from rows of this length, and from their squares, is still a float."""
+"""Computations with rows of this length, and with their squares, do not overflow."""
 
 LEAST = 1e-150
 """More than the length of a row whose squares are all too small for a float."""
@@ -78,11 +78,11 @@ class Rows:
 
     @property
     def block(self) -> int:
-        """How many rows are worked on at once."""
+        """Rows per block."""
         return max(64, min(MOST_ROWS, BLOCK // self.size if self.size else MOST_ROWS))
 
     def blocks(self) -> Iterator[Block]:
-        """Some rows after the other."""
+        """The rows, block by block."""
         for start in range(0, len(self), self.block):
             part = slice(start, min(len(self), start + self.block))
             factors = None if self.factors is None else self.factors[part]
@@ -91,7 +91,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """Some of the rows. Nothing of them is copied: factors are applied to what is computed from the features."""
+    """Some of the rows, without a copy: factors are applied to results computed from the features."""
 
     part: slice
     features: Numbers

@@ -1,4 +1,4 @@
-"""Train on synthetic rows, test on real ones: how much a model that learns from the imitation loses."""
+"""Train on synthetic rows, test on real ones: how much accuracy a model loses."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from sitr.errors import QuestionError, suggestion
 from sitr.questions.synthetic.axes import Codes
 
 SEED = 0
-"""Of the split and of the forests. The hold-out is public, so nothing here needs to be secret."""
+"""The seed of the split and of the forests. The hold-out is public, so nothing here needs to be secret."""
 
 
 def check_trial(names: list[str], holdout: Codes, *, target: str) -> None:
-    """Refuse a target or a hold-out with which there is no trial: known before any synthetic rows are paid for."""
+    """Refuse a target or a hold-out that allows no trial, before any synthetic rows are paid for."""
     if target not in names or len(names) < 2:
         raise QuestionError(
             wanted=f"a target among the imitated columns {', '.join(names)}, and at least one other column",
@@ -32,8 +32,8 @@ def check_trial(names: list[str], holdout: Codes, *, target: str) -> None:
 def scores(names: list[str], synthetic: Codes, holdout: Codes, *, target: str) -> tuple[float, float]:
     """The accuracy on a public hold-out after training on synthetic rows, and after training on real ones.
 
-    Half of the hold-out is for testing; the other half trains the model that ours is compared with. Rows are cell
-    numbers, in columns of these names.
+    Half of the hold-out tests; the other half trains the model to compare with. Rows are cell numbers, in columns of
+    these names.
     """
     check_trial(names, holdout, target=target)
     place = names.index(target)

@@ -22,5 +22,5 @@ class Distance:
 
     @property
     def l2(self) -> Fraction:
-        """√(sum of squares), rounded up: it has seldom an exact value."""
+        """√(sum of squares), rounded up, because it is rarely rational."""
         return square_root_upward(Fraction(self.l2_squared))

@@ -1,4 +1,4 @@
-"""What moves between two neighbouring tables: one row, or all rows of one person."""
+"""The unit of protection: one row, or all rows of one person."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Each row is protected by itself: right only where nobody can have two."""
+    """Each row is protected on its own, which is enough only if nobody has two rows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Coins that fall with a given probability, exactly: p for a rational p, e^{−x} for a rational x."""
+"""Biased coins, exactly: heads with probability p for a rational p, or e^{−x} for a rational x."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sitr.numbers import Number, ball, within
 Outcomes = NDArray[np.bool_]
 
 _MARGIN = 2.0**-48
-"""More than a probability in floats may be off by: `one_for_each` proves it."""
+"""An upper bound on the error of a probability in floats, proved in `one_for_each`."""
 
 
 @overload
@@ -57,7 +57,7 @@ def bernoulli_exponential(*, exponent: Number, size: Size | None = None, coins: 
 def trials(
     probability: Callable[[], arb], *, size: Size | None, coins: Coins | None, digits: Digits = FULL
 ) -> bool | Outcomes:
-    """U < p. Nothing is kept: a probability may be somebody's secret."""
+    """U < p. Nothing is cached, because a probability may be secret."""
     tossed = system_coins() if coins is None else coins
     law = Inversion(lambda i: probability() if i == 1 else arb(0), digits)
     if size is None:
@@ -66,9 +66,9 @@ def trials(
 
 
 def one_for_each(gaps: Sequence[int | Fraction], *, rate: Fraction, coins: Coins, digits: Digits = FULL) -> Outcomes:
-    """One coin for each gap g ≥ 0: true with probability e^{−rate·g}, exactly. Nothing is kept of the gaps.
+    """One coin for each gap g ≥ 0: true with probability e^{−rate·g}, exactly. The gaps are not cached.
 
-    Floats decide whether U < e^{−x}, unless the two are too near to each other: then Arb does, with more digits of U.
+    Floats decide whether U < e^{−x}; where the two are too close, Arb decides with more digits of U.
     x = rate·g is rounded once, by at most u·x with u = 2^{−53}, and x·e^{−x} < 0.4: that moves e^{−x} by less than u.
     `exponential` adds 16u, and the margin itself is added with an error of at most 2u: together 19u < 2^{−48} = 32u.
     (Where x > 700, or where it is too small for a float, less than 2^{−1000} is added.)

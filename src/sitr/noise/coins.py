@@ -1,7 +1,7 @@
-"""The only door to entropy: a cipher keyed by the operating system, and a test coin that says it is not private.
+"""The only door to entropy: a cipher keyed by the operating system, and test coins that are marked as not private.
 
-A draw must never be seen twice. So a keystream belongs to one process and one thread: after a fork it forgets
-everything it has prepared, it can be neither copied nor pickled, and nobody can choose its key.
+No draw may occur twice. So a keystream belongs to one process and one thread: after a fork it drops everything it has
+prepared, it can be neither copied nor pickled, and nobody can choose its key.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from sitr.errors import InvalidUse, NotPrivate
 from sitr.numbers import natural
 
 _ZEROS = memoryview(bytes(1 << 20))
-"""What is encrypted: the keystream itself comes out."""
+"""The plaintext: encrypting zeros gives the keystream itself."""
 
 _PREPARED = 512
-"""How many words are made ready at a time."""
+"""How many words are prepared at a time."""
 
 _FEW = 64
-"""As many are taken from there at once; more are made when they are asked for."""
+"""Requests up to this size take prepared words; larger ones make their own."""
 
 
 class Coins(Protocol):
@@ -36,7 +36,7 @@ class Coins(Protocol):
 
     @property
     def private(self) -> bool:
-        """Whether nobody can know the bits: what is drawn with other coins protects nothing."""
+        """Whether the bits are secret: noise from other coins protects nothing."""
 
     def words(self, count: int, /) -> NDArray[np.uint64]:
         """Fresh 64-bit words."""
@@ -49,9 +49,9 @@ class Coins(Protocol):
 
 
 class _Stream(ABC):
-    """AES-256 in counter mode under a key that is used for a bounded amount of output.
+    """AES-256 in counter mode, with a bounded amount of output under each key.
 
-    A key is never used with two counters, so the counter may begin at zero. A word leaves the buffer as it is drawn.
+    No key is used with two counters, so the counter may start at zero. A drawn word leaves the buffer.
     """
 
     __slots__ = ("__weakref__", "_cipher", "_free", "_left", "_owner", "_ready")
@@ -65,7 +65,7 @@ class _Stream(ABC):
 
     @abstractmethod
     def _key(self) -> bytes:
-        """A key that was never used."""
+        """A fresh key."""
 
     def _forget(self) -> None:
         """Drop the key and everything made with it."""
@@ -76,11 +76,11 @@ class _Stream(ABC):
         self._left = 0
 
     def words(self, count: int, /) -> NDArray[np.uint64]:
-        # The pid is asked for at every draw: a fork made by C code runs no hook of Python's.
+        # Check the process at every draw: a fork made by C code runs no Python hook.
         if self._owner != os.getpid():
             self._forget()
-        # A signal, a finalizer or another thread may ask while words are being taken: it must not get the same ones,
-        # and cannot wait, because whoever holds the lock may be waiting for it.
+        # A signal handler, a finalizer or another thread may ask while words are being taken. It must not get the same
+        # words, and it cannot wait, because the holder of the lock may be waiting for it.
         if not self._free.acquire(blocking=False):
             return self._meanwhile(natural(count, name="count", of="a draw", least=0))
         try:
@@ -90,7 +90,7 @@ class _Stream(ABC):
 
     @abstractmethod
     def _meanwhile(self, count: int) -> NDArray[np.uint64]:
-        """Words for whoever asks while others are being taken."""
+        """Words for a caller who asks while another caller takes words."""
 
     def _taken(self, count: int) -> NDArray[np.uint64]:
         if count > _FEW:
@@ -103,7 +103,7 @@ class _Stream(ABC):
         return drawn
 
     def _fresh(self, count: int) -> NDArray[np.uint64]:
-        # The cipher writes where the words will be; it wants room for one block more than it fills.
+        # The cipher writes into the array of words; it needs room for one block more than it fills.
         drawn = np.empty(count + 2, dtype="<u8")
         room, start, end = drawn.view(np.uint8).data, 0, 8 * count
         while start < end:
@@ -122,7 +122,7 @@ class _Stream(ABC):
 
     def below(self, bound: int, /) -> int:
         bound = natural(bound, name="bound", of="a draw")
-        # Whole words, less the incomplete last copy of the range: every remainder is then equally frequent.
+        # Reject the incomplete last copy of the range, so that every remainder is equally likely.
         width = 64 * (bound.bit_length() // 64 + 1)
         copies = (1 << width) // bound * bound
         while (drawn := self.bits(width)) >= copies:
@@ -150,7 +150,7 @@ os.register_at_fork(after_in_child=_forget_all)
 
 @final
 class Keystream(_Stream):
-    """Coins that nobody knows: each key comes from the operating system. There is no seed.
+    """Secret coins: each key comes from the operating system, and there is no seed.
 
     >>> 0 <= Keystream().below(6) < 6
     True
@@ -169,7 +169,7 @@ class Keystream(_Stream):
 
 @final
 class TestCoins(_Stream):
-    """The same stream from a seed, for tests: whoever knows the seed knows the noise, so it is not private.
+    """The same stream from a seed, for tests: anyone who knows the seed knows the noise, so it is not private.
 
     Answers are plain numbers and carry no mark, so making the coins warns with `sitr.errors.NotPrivate`. A test suite
     silences that in one place: `filterwarnings = ["ignore::sitr.errors.NotPrivate"]` for pytest.
@@ -185,8 +185,8 @@ class TestCoins(_Stream):
 
     def __init__(self, seed: int) -> None:
         warnings.warn(
-            "Test coins were made: nothing that is drawn with them is private, because their seed tells the noise. Use "
-            "them only in tests; leave out coins=… for private noise.",
+            "Noise from test coins is not private, because their seed reveals it. Use them only in tests; leave out "
+            "coins=… for private noise.",
             NotPrivate,
             stacklevel=2,
         )
@@ -206,7 +206,7 @@ class TestCoins(_Stream):
 
 
 class _PerThread(threading.local):
-    """`threading.local` calls this once in every thread that looks."""
+    """`threading.local` calls `__init__` once in every thread that reads an attribute."""
 
     def __init__(self) -> None:
         self.coins = Keystream()
@@ -216,7 +216,7 @@ _per_thread = _PerThread()
 
 
 def system_coins() -> Coins:
-    """The private coins of the thread that asks.
+    """The private coins of the calling thread.
 
     >>> system_coins().private, system_coins() is system_coins()
     (True, True)

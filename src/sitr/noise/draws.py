@@ -13,7 +13,7 @@ from sitr.noise.coins import Coins
 from sitr.numbers import natural
 
 Draws = NDArray[np.int64] | NDArray[np.object_]
-"""Many draws: 64-bit integers where they surely fit, otherwise Python's."""
+"""Many draws: 64-bit integers where they surely fit, otherwise Python integers."""
 
 Size = int | tuple[int, ...]
 """How many draws, or the shape of an array of them."""
@@ -22,7 +22,7 @@ NEVER = 694
 """e^{−694} < 2^{−1001}: an event of twice that probability does not happen."""
 
 BLOCK = 1 << 17
-"""So many draws are made at a time: whatever the size, little more memory is needed than for the answer."""
+"""Draws per block, so that the memory needed is little more than the answer's."""
 
 
 def collect(draw: Callable[[int], NDArray[Any]], *, size: Size, dtype: type[np.generic]) -> NDArray[Any]:
@@ -41,12 +41,12 @@ def collect(draw: Callable[[int], NDArray[Any]], *, size: Size, dtype: type[np.g
 
 
 def collect_integers(draw: Callable[[int], Draws], *, size: Size, fits: bool) -> Draws:
-    """The same for integers; `fits` says that one beyond 2^62 never comes. It must not depend on the draws."""
+    """`collect` for integers; `fits` says that none exceeds 2^62, and must not depend on the draws."""
     return collect(draw, size=size, dtype=np.int64 if fits else np.object_)
 
 
 def random_bits(bits: int, *, size: int, coins: Coins) -> Draws:
-    """Uniform integers from 0 up to, but not including, 2^bits: Python's if there are more than 63 bits."""
+    """Uniform integers from 0 up to, but not including, 2^bits: Python integers for more than 63 bits."""
     if bits <= 0:
         return np.zeros(size, dtype=np.int64)
     if bits > 63:

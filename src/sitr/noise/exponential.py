@@ -1,7 +1,7 @@
 """e^{−x} in floats with a proved error, from nothing but sums, products and quotients.
 
-How far a system's own `exp` may be off is nowhere promised. The four operations are (IEEE 754): each result is the
-right one times 1 + θ, |θ| ≤ u = 2^{−53}.
+No standard bounds the error of a system's own `exp`. IEEE 754 bounds the four operations: each result is the exact one
+times 1 + θ, |θ| ≤ u = 2^{−53}.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SMALL = 0.3466
 """A little more than ½·ln 2."""
 
 LARGE = 700.0
-"""Beyond this e^{−x} < 2^{−1009} is not told from e^{−700}."""
+"""Beyond this, e^{−x} < 2^{−1009} is replaced by e^{−700}."""
 
 _LN2_HIGH, _LN2_LOW = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
 """ln 2 as a number of 32 bits, so that its product with an integer below 2^21 is exact, and the rest of it."""

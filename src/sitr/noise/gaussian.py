@@ -24,10 +24,10 @@ MOST = 64
 """The largest σ, in cells, of a table."""
 
 _MARGIN = 2.0**-46
-"""Where floats do not decide."""
+"""Closer than this, floats do not decide."""
 
 _MOST_BITS = 2**14
-"""A confidence that needs more than this to be told from a probability gets a width that is proved to be enough."""
+"""Bits after which the search for the least width stops, with a width that is proved to suffice."""
 
 
 @overload
@@ -51,7 +51,7 @@ def discrete_gaussian(*, sigma: Number, size: Size | None = None, coins: Coins |
 
 @lru_cache(TABLES, typed=True)
 def gaussian_law(sigma: Number, digits: Digits = FULL) -> SmallGaussian | LargeGaussian:
-    """Ready to be drawn from, once for each σ."""
+    """The sampler, built once for each σ."""
     s = positive(sigma, name="sigma", of="noise")
     if s <= MOST:
         return SmallGaussian(Inversion(_ordered(s), digits))
@@ -104,7 +104,7 @@ def _halves(cells: Fraction) -> Survival:
 
 
 def _sums(sigma: Fraction) -> Callable[[int], tuple[arb, Callable[[int], arb]]]:
-    """θ and T, once for each precision, and again if another thread has lowered it meanwhile: θ has all the errors."""
+    """θ and T, once for each precision, and again if another thread has lowered it in between: θ shows every error."""
 
     @lru_cache(4)
     def at(bits: int) -> tuple[arb, Callable[[int], arb]]:
@@ -157,7 +157,7 @@ class LargeGaussian:
         return cls(Inversion(_halves(cells), digits), cells, shift, float(1 / (2 * cells**2)), fits, real)
 
     def one(self, coins: Coins) -> int:
-        """What is above a rectangle is asked for in any case: time must not tell how far out a draw is."""
+        """The rejection step always runs, so that the time does not reveal how far out a draw is."""
         word, parts = self.halves.digits.word, self.shift // 64 + 1
         known = min(word, 53)
         while True:
@@ -173,7 +173,7 @@ class LargeGaussian:
                 return (c << self.shift | r) ^ -s
 
     def many(self, size: int, coins: Coins) -> Draws:
-        """A few more than are wanted are proposed, and take the places of those refused: about one in a hundred."""
+        """Spare draws replace the rejected ones, about one in a hundred."""
         drawn, refused = self._propose(size, coins)
         while refused.size:
             spare, bad = self._propose(refused.size + refused.size // 32 + 4, coins)
@@ -183,7 +183,7 @@ class LargeGaussian:
         return drawn
 
     def _propose(self, size: int, coins: Coins) -> tuple[Draws, NDArray[np.intp]]:
-        """Draws, and which of them are refused."""
+        """Draws, and the places of the rejected ones."""
         halves = self.halves.many(size, coins)
         bits = random_bits(self.shift + 1, size=size, coins=coins)
         cells = halves >> 1
@@ -196,7 +196,7 @@ class LargeGaussian:
         return drawn, refused
 
     def _refused(self, cells: NDArray[np.int64], bits: Draws, coins: Coins) -> NDArray[np.bool_]:
-        """Which of the draws above a rectangle are."""
+        """Which draws above a rectangle are rejected."""
         word = self.halves.digits.word
         known = min(word, 53)
         v = coins.words(len(cells)) >> np.uint64(64 - word)
@@ -281,12 +281,12 @@ def least_width(sigma: Fraction, rest: Fraction, tails: Callable[[int], tuple[Ca
 
 
 def _log2(number: Fraction) -> int:
-    """⌈log₂⌉, give or take one, of numbers beyond any float."""
+    """⌈log₂⌉ to within one, for numbers beyond any float."""
     return number.numerator.bit_length() - number.denominator.bit_length()
 
 
 def _guess(sigma: Fraction, rest: Fraction) -> int:
-    """Where the continuous law would end; nothing rests on it but speed."""
+    """The width of the continuous law: a starting point, which affects only speed."""
     end = (ball(sigma) * arb(2).sqrt() * ball(rest).erfcinv()).mid().floor().unique_fmpz()
     return 0 if end is None else max(0, int(end))
 

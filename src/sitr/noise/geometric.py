@@ -17,7 +17,7 @@ from sitr.noise.inversion import FULL, Digits, Inversion, Row, Survival
 from sitr.numbers import Number, positive
 
 TABLES = 32
-"""For so many scales of a law its tables are kept, at most 2 MB each up to 2^60."""
+"""Scales of a law whose tables are cached, at most 2 MB each up to 2^60."""
 
 _MOST = 16
 """The largest scale at which a geometric variable is drawn from one table."""
@@ -60,7 +60,7 @@ class GeometricLaw:
         return self.many_below(self.top.many(size, coins), coins)
 
     def one_below(self, top: int, words: NDArray[np.uint64], coins: Coins) -> int:
-        """The digits below these, and all of them as one number."""
+        """Append the lower digits to the top ones."""
         for digit in self.low.at(words, coins):
             top = top << 8 | digit
         return top
@@ -75,7 +75,7 @@ class GeometricLaw:
 
 @lru_cache(TABLES, typed=True)
 def geometric_law(scale: Number, digits: Digits = FULL) -> GeometricLaw:
-    """Equal numbers of different types are kept apart: 0.1 means one tenth, Fraction(0.1) does not."""
+    """The cache tells equal numbers of different types apart: 0.1 means one tenth, Fraction(0.1) does not."""
     t = positive(scale, name="scale", of="noise")
     k = low_digits(t)
     rate = rational(256**k / t)
@@ -92,7 +92,7 @@ def low_digits(scale: Fraction) -> int:
 
 
 def digit_laws(scale: Fraction, k: int, digits: Digits) -> Row:
-    """Of the lowest k digits, the highest of them first."""
+    """The laws of the lowest k digits, highest first."""
     return Row(tuple(Inversion(_digit(rational(256**i / scale)), digits) for i in reversed(range(k))))
 
 
@@ -108,5 +108,5 @@ def _digit(rate: fmpq) -> Survival:
 
 
 def rational(number: Fraction) -> fmpq:
-    """As Arb reads it."""
+    """The fraction as FLINT's type."""
     return fmpq(number.numerator, number.denominator)

@@ -1,4 +1,4 @@
-"""Any law on 0, 1, 2, …, exactly: by inversion of a uniform number that is read only as far as it must be.
+"""Any law on 0, 1, 2, …, exactly, by inversion of a uniform number whose digits are read only as far as needed.
 
 With S(i) = P(Y ≥ i) and U uniform on [0, 1), Y = #{i ≥ 1 : U < S(i)} has the law of Y. U is an endless row of binary
 digits. Almost always its first 16 decide: a guide table knows Y wherever no S(i) lies between two neighbours of the
@@ -7,8 +7,8 @@ grid 2^{−16}ℤ. Otherwise 48 more digits are read and compared with every S(i
     ⌊2^64·S⁻⌋ ≤ 2^64·S(i) < ⌊2^64·S⁺⌋ + 1,   S⁻ ≤ S(i) ≤ S⁺ proved with Arb.
 
 Only where U falls into a band are digits added until Arb tells U from S(i). The digits that are known stay: a draw
-that was given up and made anew would prefer whatever is easily decided. There is no last outcome into which a tail
-is folded: the outcomes that share less than 2^{−64} are told apart by the digits that follow.
+that was discarded and repeated would favour outcomes that are easily decided. No last outcome absorbs a tail: the
+outcomes that share less than 2^{−64} are separated by the digits that follow.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from sitr.noise.coins import Coins
 Survival = Callable[[int], arb]
 """i ↦ S(i) for i ≥ 1, enclosed at the working precision; 0 beyond the last outcome, if there is one.
 
-All threads share one working precision, and one may change it for another: an enclosure is then wider than was
-wanted, but still one. So it is set anew for every S(i), and a wide one costs digits and time, never the law.
+All threads share one working precision, and one thread may change it for another: an enclosure is then wider than
+necessary, but still valid. So it is set again for every S(i); a wide enclosure costs digits and time, never the law.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Digits:
-    """How many digits of U are read at first, and how many are known when Arb is asked.
+    """How many digits of U are read first, and how many are known when Arb decides.
 
-    Tests shorten them, so that what happens once in 2^64 draws happens in every second one: the law stays the same.
+    Tests shorten them, so that events of one draw in 2^64 happen in every second draw; the law stays the same.
     """
 
     guide: int = 16
@@ -48,7 +48,7 @@ FULL = Digits()
 
 @dataclass(frozen=True)
 class Inversion:
-    """A law on the natural numbers, ready to be drawn from.
+    """A sampler of a law on the natural numbers.
 
     >>> from sitr.noise.coins import system_coins
     >>> fair = Inversion(lambda i: arb(0.5 if i == 1 else 0))
@@ -66,9 +66,9 @@ class Inversion:
     def at(self, word: np.uint64, coins: Coins) -> int:
         """The outcome for a U that begins with this word.
 
-        All bands are looked at, and counted: the time it takes must not tell which one was found. What caches and
-        predictions of the processor still tell, a few nanoseconds, drowns in a pause of a microsecond or so: the last
-        digits of the word say how long, and next to nothing about the outcome.
+        Every band is compared and counted, so that the time does not reveal the outcome. The few nanoseconds that
+        caches and branch prediction may still reveal are hidden by a pause of about a microsecond, whose length comes
+        from the last digits of the word, which carry next to no information about the outcome.
         """
         for _ in range(int(word) & 127):
             pass
@@ -80,7 +80,7 @@ class Inversion:
         return int(sure) if sure == possible else self._settle(word, coins)
 
     def many(self, size: int, coins: Coins) -> NDArray[np.int64]:
-        """So many draws."""
+        """Many draws."""
         pieces = coins.words(-(-size // 4)).view(np.uint16)[:size]
         if self.digits.guide < 16:
             pieces = pieces >> np.uint16(16 - self.digits.guide)
@@ -115,7 +115,7 @@ class Inversion:
             with ctx.workprec(word + 64):
                 scaled = self.survival(i) * (1 << word)
                 low, high = _floor(scaled.lower()), _floor(scaled.upper())
-            # S(i) = 1 has no word above it; the last word is then left to Arb, which knows.
+            # S(i) = 1 has no word above it; Arb then decides for the last word.
             lows.append(max(0, min(low, most)))
             # What bounds S(i) from above bounds all that follow.
             highs.append(min(high, highs[-1]))
@@ -147,12 +147,12 @@ class Inversion:
 
 @dataclass(frozen=True)
 class Row:
-    """Several laws, one draw of each at a time."""
+    """Several laws, drawn together, one draw of each."""
 
     laws: tuple[Inversion, ...]
 
     def at(self, words: NDArray[np.uint64], coins: Coins) -> list[int]:
-        """The outcomes for numbers U that begin with these words, all bands of all laws looked at."""
+        """The outcomes for numbers U that begin with these words; every band of every law is compared."""
         if not self.laws:
             return []
         digits = self.laws[0].digits

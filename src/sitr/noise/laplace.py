@@ -62,7 +62,7 @@ class LaplaceLaw:
 
 @lru_cache(TABLES, typed=True)
 def laplace_law(scale: Number, digits: Digits = FULL) -> LaplaceLaw:
-    """Ready to be drawn from, once for each scale."""
+    """The sampler, built once for each scale."""
     t = positive(scale, name="scale", of="noise")
     k = low_digits(t)
     rate, step = rational(1 / t), rational(256**k / t)
@@ -102,6 +102,6 @@ def discrete_laplace_width(*, scale: Number, confidence: Number) -> int:
             least = (ball(t) * (2 / (ball(rest) * (1 + q))).log()).ceil().unique_fmpz()
         if least is not None:
             return int(least) - 1
-        # Never for ever: a tie would make q a root of a polynomial with rational coefficients, but e^{−1/t} is
+        # The loop ends: a tie would make q a root of a polynomial with rational coefficients, but e^{−1/t} is
         # transcendental for a rational t (Lindemann).
         bits *= 2

@@ -30,13 +30,13 @@ from sitr.noise.inversion import FULL, Digits, Inversion, Survival
 from sitr.numbers import Number, ball, inside, natural, positive
 
 _DIGITS = 128
-"""How many digits of each number are read at first. Tests read fewer, so that more are often needed: the law stays."""
+"""Digits of each number that are read first. Tests read fewer, so that more are often needed; the law stays."""
 
 Noise = Callable[[list[arb]], list[arb]]
 """From uniform numbers to what is to be rounded, at the working precision.
 
-All threads share one working precision, and one may change it for another: a ball is then wider than was wanted, but
-still holds its number. That costs digits and time, never the law.
+All threads share one working precision, and one thread may change it for another: a ball is then wider than necessary,
+but still holds its number. That costs digits and time, never the law.
 """
 
 

@@ -1,4 +1,4 @@
-"""One of many, each as often as its score says: the draw of the exponential mechanism."""
+"""A choice with probability proportional to e^score: the draw of the exponential mechanism."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Scores = Sequence[Number] | NDArray[np.integer] | NDArray[np.floating]
 Indices = NDArray[np.int64]
 
 _UNIT = 2.0**-53
-"""What one operation on floats may be off by, relatively."""
+"""The relative error of one operation on floats."""
 
 
 @overload
@@ -34,8 +34,8 @@ def select(*, log_weights: Scores, size: Size, coins: Coins | None = None) -> In
 def select(*, log_weights: Scores, size: Size | None = None, coins: Coins | None = None) -> int | Indices:
     """i with probability e^{s_i}/Σ_j e^{s_j}, exactly, for rational scores s.      [DR14, Def. 3.4]
 
-    Nothing is added to the scores: a uniform number is compared with sums of weights. Nothing is kept of them
-    either, because they are made from somebody's secrets.
+    No noise is added to the scores: a uniform number is compared with sums of weights. The scores are not cached,
+    because they are computed from secrets.
 
     >>> select(log_weights=[0, -1000]), select(log_weights=[0.5, 0.25], size=3).shape
     (0, (3,))
@@ -66,7 +66,7 @@ class Selection:
                 given=f"an array of shape {given.shape}",
                 do="Pass one score for each candidate.",
             )
-        # The message does not repeat a score: they are not public.
+        # The message does not repeat a score, because scores are secret.
         if given.dtype.kind not in "iu" and not all(finite(score) is not None for score in given.tolist()):
             raise InvalidParameter(
                 wanted="scores to be finite numbers",

@@ -1,4 +1,4 @@
-"""The discrete staircase law: as private as the Laplace law, and closer to zero where one step is large."""
+"""The discrete staircase law: as private as the Laplace law, with smaller noise for a large sensitivity."""
 
 from __future__ import annotations
 
@@ -89,13 +89,13 @@ class StaircaseLaw:
 
     @property
     def _rest(self) -> int:
-        """How many J are not below r; one where there are none, and nothing is asked of them."""
+        """The number of J at or above r, or 1 if there are none, which is then unused."""
         return max(1, self.sensitivity - self.width)
 
 
 @lru_cache(TABLES, typed=True)
 def staircase_law(epsilon: Number, sensitivity: int, width: int | None, digits: Digits = FULL) -> StaircaseLaw:
-    """Ready to be drawn from, once for each ε, Δ and r."""
+    """The sampler, built once for each ε, Δ and r."""
     rate = positive(epsilon, name="epsilon", of="noise")
     delta = natural(sensitivity, name="sensitivity", of="noise")
     r = _best_width(rate, delta) if width is None else natural(width, name="width", of="a stair", most=delta)
@@ -113,7 +113,7 @@ def _best_width(rate: Fraction, delta: int) -> int:
         E|Y| = (2bΔg/(1 − b) + h)/(2g − (1 − b)).
 
     It first falls and then rises: E|Y| ≤ x is h + 2bΔg/(1 − b) − x(2g − (1 − b)) ≤ 0, strictly convex in r, so between
-    two places it is below the larger. Where two widths are as good as Arb can tell, the first one is taken.
+    two places it is below the larger. If Arb cannot separate two widths, the first is used.
     """
     with ctx.workprec(128 + 4 * delta.bit_length()):
         b, rest = (-ball(rate)).exp(), -(-ball(rate)).expm1()

@@ -57,7 +57,7 @@ class LaplaceTransform:
 
     @property
     def most(self) -> float:
-        """Every tilt is smaller than this."""
+        """The limit of the tilt, exclusive."""
         return self.rate
 
     def log_moment(self, tilt: float) -> float:

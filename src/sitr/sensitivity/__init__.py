@@ -1,4 +1,4 @@
-"""How far one unit can move an answer: by bounds alone, or learned from the data."""
+"""How far one unit can move an answer: from bounds alone, or learned from the data."""
 
 from sitr.sensitivity.newcomer import random
 from sitr.sensitivity.pairs import Pairs

@@ -1,4 +1,4 @@
-"""The largest of many differences, each discounted by the changes it needs: the heart of a smooth sensitivity."""
+"""The largest of many differences, each discounted by the changes it needs: the core of smooth sensitivity."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAST = 1e-9
 
 _SLACK = 2.0**-34
 _ERROR = 2.0**-36
-"""No maximum below is computed with a larger relative error."""
+"""A bound on the relative error of every maximum below."""
 
 
 def reduced(dilation: Number) -> float:
@@ -33,7 +33,7 @@ def reduced(dilation: Number) -> float:
 
 
 def outward(computed: float) -> float:
-    """At least the number that was computed with that error.
+    """An upper bound on a number that was computed with that error.
 
     >>> 1 < outward(1.0) < 1 + 1e-10
     True

@@ -10,7 +10,7 @@ from sitr.sensitivity.pairs import Heights, Ranked
 from sitr.sensitivity.sample import Granules
 
 _CELLS = 2**20
-"""So many different numbers are told apart, in equal cells between the bounds."""
+"""The number of equal cells between the bounds."""
 
 
 def differences(granules: Granules, *, low: int, high: int) -> Ranked:
@@ -29,7 +29,7 @@ def differences(granules: Granules, *, low: int, high: int) -> Ranked:
     wide = (high - low) // _CELLS + 1
     cells = (high - low) // wide + 1
     counts = np.bincount((granules - low) // wide, minlength=cells)
-    # Zeros at the end of a polynomial are not kept: no two numbers are so far apart.
+    # A polynomial drops its trailing zeros: no two numbers are that far apart.
     apart = (fmpz_poly(counts.tolist()) * fmpz_poly(counts[::-1].tolist())).coeffs()[cells - 1 :]
     pairs = np.array([int(count) for count in apart], dtype=np.int64)
     pairs[0] = (pairs[0] - len(granules)) // 2

@@ -1,4 +1,4 @@
-"""How far a random newcomer moves a statistic, told by the data themselves: see `sitr.sensitivity.pairs`."""
+"""How far a random newcomer moves a statistic, learned from the data: see `sitr.sensitivity.pairs`."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Apart = Callable[[Any, Any], Any]
 """h: from two arrays with as many rows to one number for each row of both."""
 
 _ALL = 2**22
-"""As many pairs are compared one by one; more only where they are numbers on a line."""
+"""The most pairs that are compared one by one; more are possible only for numbers on a grid."""
 
 
 @dataclass(frozen=True, slots=True)
 class RandomSensitivity:
-    """A statistic of n people, and how far a random newcomer moves it: but for a fraction γ of all samples.
+    """A statistic of n people, and how far a random newcomer moves it, except for a fraction γ of all samples.
 
     Made by `random`. `h`, the bound on it and the accuracy are in the units of the statistic.
     """
@@ -60,10 +60,10 @@ class RandomSensitivity:
             raise _misfit(statistic, "bounds, to which values are clamped, and no smaller bound on h, which may fail")
         if pairs is Pairs.EVERY and self.h is not None and math.comb(self.size, 2) > _ALL:
             raise _misfit(statistic, f"pairs that are drawn, Pairs.DRAWN: {self.size} people have too many")
-        self.ladder(miss=1)  # says now what is wrong with γ, or that there are too few people
+        self.ladder(miss=1)  # refuses a wrong γ, or too few people, now
 
     def ladder(self, *, miss: Number = 0) -> Ladder:
-        """The ranks that matter. Pairs that are drawn let a probability `miss` of bad luck belong to δ."""
+        """The ranks to compare. For drawn pairs, the probability `miss` of an unlucky draw belongs to δ."""
         match self.pairs:
             case Pairs.DISJOINT:
                 return disjoint(self.size, gamma=self.gamma, bounded=self.bound is not None)
@@ -122,7 +122,7 @@ class RandomSensitivity:
     def _apart(self, first: Rows, second: Rows) -> Heights:
         if self.h is None:
             return np.asarray(np.abs(first - second), dtype=np.float64)
-        # Whichever of the two leaves: h must not depend on it, so the larger one counts.
+        # h must not depend on which of the two leaves, so the larger value counts.
         heights = np.asarray(np.maximum(self.h(first, second), self.h(second, first)), dtype=np.float64)
         if heights.shape != (len(first),) or not np.all((heights >= 0) & np.isfinite(heights)):
             raise DescriptionError(
@@ -176,7 +176,7 @@ def random(
     their own h. For any other function give h, the granularity of the answer, and as `accuracy` a public bound on the
     errors that it makes in floats; rows may have any number of columns, and are neither clamped nor rounded.
 
-    And **the people must come in no order**: data that were sorted, or grew over time, are shuffled first.
+    And **the order of people must carry no information**: shuffle data that are sorted or grew over time.
 
     `size` is n. `bound` is a public Λ ≥ h. It makes γ smaller, but is multiplied by e^{−βγn/2} only: use it where n is
     large. All pairs, and pairs that are drawn, need it. Of statistics that know their h, bounds give it, because values
@@ -205,7 +205,7 @@ def random(
 
 
 def _widest(subject: OnGrid, size: int) -> Fraction:
-    """The largest h of values that are clamped to the bounds."""
+    """The largest h for values clamped to the bounds."""
     return slope(subject.statistic, size) * size * subject.grid.width * subject.grid.granularity
 
 

@@ -1,4 +1,4 @@
-"""How far a random newcomer moves a statistic, told by pairs of the people who are there.
+"""How far a random newcomer moves a statistic, learned from pairs of the people in the data.
 
 Let h(x, x')/n bound how far a statistic moves when x' takes the place of x. The pair (x, x') of a random newcomer is
 not in the data; but the data hold pairs like it, and where it ranks among them is known without knowing the population.
@@ -10,8 +10,8 @@ is replaced, at most c of these numbers change, so that h_(k)(X') ≤ h_(k+c)(X)
 And S ≥ h_(r), which the newcomer's pair seldom exceeds: γ says how seldom. The rank r, the step c and Λ never depend on
 the data.
 
-**Everything here supposes that people come in no order** (that they are exchangeable): of data that are sorted, or that
-repeat, pairs are no picture of what a newcomer does.
+**All of this assumes that people are exchangeable**, so that their order carries no information: pairs from sorted or
+repeated data do not show what a newcomer does.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Ladder:
     basis: Basis = Basis.FINITE_SAMPLE
 
     def around(self, inner: Promise, /) -> RandomDP:
-        """The promise, where this one holds whenever the newcomer moves the statistic by at most S."""
+        """The random promise, if `inner` holds whenever the newcomer moves the statistic by at most S."""
         return around(inner, self.parts, basis=self.basis)
 
     def height(self, at: Ranked, *, dilation: Number, bound: float | None = None) -> float:
@@ -82,7 +82,7 @@ class Ladder:
 
 
 def around(inner: Promise, parts: Shares, *, basis: Basis = Basis.FINITE_SAMPLE) -> RandomDP:
-    """A promise that holds but for the sum of these parts."""
+    """A promise that holds except for the sum of these parts."""
     gamma = sum((share for _, share in parts), Fraction(0))
     return RandomDP(inner, upward(gamma), basis, tuple((name, downward(share)) for name, share in parts))
 

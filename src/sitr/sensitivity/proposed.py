@@ -1,4 +1,4 @@
-"""Propose-test-release: a sensitivity that somebody proposes, and how far the data are from breaking it."""
+"""Propose-test-release: a proposed sensitivity, and how far the data are from exceeding it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sitr.sensitivity.statistic import Statistic
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """A statistic on a public grid, of which `bound` granules are proposed as its sensitivity.
+    """A statistic on a public grid, with a proposed sensitivity of `bound` granules.
 
     >>> from sitr.sensitivity.ranks import median
     >>> rule = propose_test_release(median, proposal=2, bounds=(0, 100), granularity=1)
@@ -38,7 +38,7 @@ class Proposed:
         return self.grid.granularity**self.statistic.power
 
     def check(self, people: int) -> None:
-        """An error if the statistic of so many people cannot be told, whatever their values."""
+        """Refuse a number of people for which the statistic cannot be computed, whatever their values."""
         computable(self.statistic, self.grid, people)
 
     def centre(self, values: Any) -> int:
@@ -48,7 +48,7 @@ class Proposed:
     def distance(self, values: Any) -> int:
         """How many people must be replaced until one more can move the statistic by more than the bound.
 
-        As it is a distance, one person changes it by at most 1. n + 1 if no data are like that. It is as secret as the
+        One person changes this distance by at most 1. It is n + 1 if no data exceed the bound, and as secret as the
         data.
         """
         return self.statistic.distance(self.grid.granules(values), self.grid.low, self.grid.high, bound=self.bound)
@@ -57,9 +57,9 @@ class Proposed:
 def propose_test_release(
     statistic: Statistic, *, proposal: Number, bounds: tuple[Number, Number], granularity: Number | None = None
 ) -> Proposed:
-    """One person is thought to move this statistic by at most the proposal, which is rounded up to whole granules.
+    """Propose that one person moves this statistic by at most `proposal`, which is rounded up to whole granules.
 
-    It is chosen without looking at the data, in the unit of the data (of the variance, in its square).
+    Choose it without looking at the data, in the unit of the data (for the variance, in its square).
 
     >>> from sitr.sensitivity.ranks import median
     >>> propose_test_release(median, proposal=0.25, bounds=(0, 200)).bound

@@ -103,7 +103,7 @@ class Quantile(_RankMean):
 
 @dataclass(frozen=True, slots=True)
 class TrimmedMean(_RankMean):
-    """The mean of what is left when the ⌊share·n⌋ smallest and as many of the largest values are put aside.
+    """The mean without the ⌊share·n⌋ smallest and the ⌊share·n⌋ largest values.
 
     >>> sample = np.array([0, 3, 4, 6, 6])
     >>> TrimmedMean(0.2).value(sample), TrimmedMean(0.2).local(sample, 0, 10)
@@ -153,13 +153,13 @@ def _ends(sample: Granules, low: int, high: int, left: int, right: int) -> tuple
 
 
 def _total(values: Granules) -> int:
-    """The sum: in 64 bits if they surely suffice."""
+    """The sum, in 64 bits where they surely suffice."""
     size = max(abs(int(values[0])), abs(int(values[-1])))
     return int(values.sum()) if size * len(values) < 2**63 else sum(values.tolist())
 
 
 median = Quantile(Fraction(1, 2))
-"""The value of rank ⌈n/2⌉: of an even number, the lower one of the two in the middle."""
+"""The value of rank ⌈n/2⌉: for even n, the lower of the two middle values."""
 
 mean = TrimmedMean(Fraction(0))
-"""Of all values. It is moved by (high − low)/n at most, and little less whatever the data: the bounds tell as much."""
+"""The mean of all values. One person moves it by at most (high − low)/n, and for any data by half of that or more."""

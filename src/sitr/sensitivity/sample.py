@@ -1,4 +1,4 @@
-"""One number of each person, as whole numbers of granules between public bounds."""
+"""One number for each person, as whole numbers of granules between public bounds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FARTHEST = 2**52
 """No bound is more granules than this from zero: floats hold these numbers, and their halves, exactly."""
 
 FINE = 2**20
-"""So many granules, or up to twice as many, lie between the bounds if no granularity is chosen."""
+"""Between the bounds lie this many granules, or up to twice as many, if no granularity is chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Quantiser:
     def in_order(self, values: Any) -> Granules:
         """The same in the order of the values.
 
-        x becomes ⌊x/g + ½⌋, whoever else is there: what is done to one value never depends on another. A float is the
+        x becomes ⌊x/g + ½⌋: the rounding of one value never depends on another. A float is the
         binary number that it is, or, where g is not binary itself, the decimal it prints as.
 
         >>> Quantiser(low=0, high=10, granularity=Fraction(1, 2)).in_order([4, 0.75, 0.7, 9]).tolist()
@@ -109,7 +109,7 @@ class Quantiser:
         return min(max(granules, self.low), self.high)
 
     def _small(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Integers as floats if all of them, once they are clamped, have one; else as Python's."""
+        """Integers as floats if all of them have one after clamping, otherwise as Python integers."""
         low, high = math.floor(self.low * self.granularity), math.ceil(self.high * self.granularity)
         if low < -(2**53) or high > 2**53:
             return array.astype(np.object_)
@@ -140,7 +140,7 @@ class Quantiser:
 
 
 def read(number: Number | Rational, *, granularity: Fraction) -> Fraction:
-    """The number that is meant. Where the granule is a decimal, so are the floats.
+    """The exact number. If the granule is a decimal, a float stands for a decimal too.
 
     >>> read(0.5, granularity=Fraction(1)), read(0.1, granularity=Fraction(1, 100))
     (Fraction(1, 2), Fraction(1, 10))
@@ -170,7 +170,7 @@ def _numbers(values: Any) -> NDArray[Any]:
 
 
 def _listed(values: list[Any]) -> NDArray[Any]:
-    """If numpy found one kind for all, a float among them would change large integers."""
+    """An array that changes no value: numpy's common type would change large integers beside a float."""
     kinds = set(map(type, values))
     if kinds == {float}:
         return np.array(values, dtype=np.float64)

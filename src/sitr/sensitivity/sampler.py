@@ -1,4 +1,4 @@
-"""How far a random newcomer moves a statistic, told by draws from a public population."""
+"""How far a random newcomer moves a statistic, learned from draws from a public population."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sitr.sensitivity.pairs import Shares, around, share_of
 from sitr.sensitivity.subject import Rows, Subject, sized, subject
 
 Population = Callable[[int], Any]
-"""So many independent draws from a public population, one row for each."""
+"""A function that returns `count` independent draws from a public population, one row for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def published(gamma: Number) -> Draws:
 
 
 def published_gamma(pairs: int) -> float:
-    """The least γ that the published inequality gives for so many pairs: ρ + √(ln(1/ρ)/2m), ρ = exp(W₋₁(−1/4m)/2).
+    """The least γ that the published inequality gives for this many pairs: ρ + √(ln(1/ρ)/2m), ρ = exp(W₋₁(−1/4m)/2).
 
     >>> round(published_gamma(1000), 5)
     0.05647
@@ -84,10 +84,9 @@ def published_gamma(pairs: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class SampledSensitivity:
-    """A statistic of n people, and how many granules a newcomer moves it, but for a fraction γ of all draws.
+    """A statistic of n people, and how many granules a newcomer moves it, except for a fraction γ of all draws.
 
-    It was found without any private data, once, and stays as it is. It says nothing about people who do not come from
-    the population that was drawn from.
+    It is computed once, without private data. It says nothing about people who do not come from that population.
     """
 
     subject: Subject
@@ -96,7 +95,7 @@ class SampledSensitivity:
     parts: Shares
 
     def around(self, inner: Promise, /) -> RandomDP:
-        """The promise, where this one holds whenever the newcomer moves the statistic no farther."""
+        """The random promise, if `inner` holds whenever the newcomer moves the statistic no farther."""
         return around(inner, self.parts)
 
     def centre(self, values: Any, /) -> int:

@@ -1,4 +1,4 @@
-"""Smooth sensitivity: a bound on how far one person moves the statistic of these data, which itself moves little."""
+"""Smooth sensitivity: a bound on how far one person moves a statistic of these data, which itself changes slowly."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Smooth:
         return self.grid.granularity**self.statistic.power
 
     def check(self, people: int) -> None:
-        """An error if the statistic of so many people cannot be told, whatever their values."""
+        """Refuse a number of people for which the statistic cannot be computed, whatever their values."""
         computable(self.statistic, self.grid, people)
 
     def centre(self, values: Any) -> int:
@@ -54,7 +54,7 @@ class Smooth:
 
 
 def smooth(statistic: Statistic, *, bounds: tuple[Number, Number], granularity: Number | None = None) -> Smooth:
-    """Noise for this statistic of values between these bounds is to follow its smooth sensitivity.
+    """A rule that fits the noise of a statistic to its smooth sensitivity, for values between these bounds.
 
     >>> from sitr.sensitivity.ranks import median
     >>> smooth(median, bounds=(0, 200)).grid
@@ -73,12 +73,12 @@ def rounded(value: Fraction) -> int:
 
 
 def computable(statistic: Statistic, grid: Quantiser, people: int) -> None:
-    """It is tried on made-up values, so that what is wrong with their number is said before there are any others."""
+    """Try the statistic on made-up values, so that a wrong number of people is refused before any data are read."""
     statistic.local(np.full(people, grid.low, dtype=np.int64), grid.low, grid.high)
 
 
 def known(statistic: Statistic) -> Statistic:
-    """A statistic that can tell how far it moves."""
+    """The statistic, if its sensitivities are known."""
     if not isinstance(statistic, Statistic):
         raise QuestionError(
             wanted="a statistic whose sensitivities are known",

@@ -1,4 +1,4 @@
-"""How far values lie apart: the interquartile range and the variance."""
+"""Statistics of spread: the interquartile range and the variance."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Variance:
         return outward(max(n - 1.0, largest(found, dilation=beta)) / (n - 1) / n**2)
 
     def distance(self, sample: Granules, low: int, high: int, *, bound: Number) -> int:
-        """LS_k grows with k, so that it is found by bisection."""
+        """By bisection, because LS_k grows with k."""
         if len(sample) == 1:
             return 2
         sides = _sides(sample, low, high)

@@ -1,4 +1,4 @@
-"""What every statistic can tell about how far its answer moves."""
+"""The protocol of statistics: their values and sensitivities."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Statistic(Protocol):
     def smooth(self, sample: Granules, low: int, high: int, *, dilation: Number) -> float:
         """S(X) = max_k e^{−βk}·LS_k(X), rounded up, and at least as large as the least difference of two values of f.
 
-        Of all bounds on LS_0 that change by at most a factor of e^β between neighbours, it is the smallest, if one
-        does not count the second maximum.      [NRS07, Lemma 2.3]
+        Without that lower limit it is the smallest bound on LS_0 that changes by a factor of at most e^β between
+        neighbours.      [NRS07, Lemma 2.3]
         """
 
     def distance(self, sample: Granules, low: int, high: int, *, bound: Number) -> int:
-        """The least k with LS_k(X) > bound: so many people away is a sample that one more can move farther than that.
+        """The least k with LS_k(X) > bound: the distance to a sample that one more person can move farther than that.
 
         n + 1 if there is no such sample. Neighbours differ by at most 1.
         """

@@ -19,11 +19,11 @@ from sitr.sensitivity.sample import FARTHEST, Quantiser, read
 from sitr.sensitivity.statistic import Statistic
 
 Rows = NDArray[Any]
-"""One number, or one row of numbers, of each person."""
+"""One number, or one row of numbers, for each person."""
 
 
 class Subject(Protocol):
-    """What is released of a sample: a whole number of granules."""
+    """A statistic of a sample, as a whole number of granules."""
 
     @property
     def granularity(self) -> Fraction:
@@ -38,9 +38,9 @@ class Subject(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OnGrid:
-    """A statistic that Sitr knows, of one number of each person, computed exactly.
+    """A statistic of Sitr, of one number for each person, computed exactly.
 
-    A mean of m numbers is counted in m-th parts of their granules: of many people it is known better than each number.
+    A mean of m numbers is counted in m-th parts of a granule, because it is more exact than each number.
     """
 
     statistic: Statistic
@@ -60,7 +60,7 @@ class OnGrid:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A function of an array, with one row for each person, that somebody else has written."""
+    """A user's function of an array with one row for each person."""
 
     statistic: Callable[[Any], Any]
     granularity: Fraction
