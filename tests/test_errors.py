@@ -132,7 +132,7 @@ ALLOWED = {
     (
         "__getattr__",
         "import_module('sitr.errors').unknown_attribute",
-    ): "the same for `sitr`, which loads nothing before",
+    ): "the same, loaded when it is needed",
     ("construct_mapping", "yaml.constructor.ConstructorError"): "the protocol of PyYAML; the reader catches it",
     ("_promise", "AssertionError"): "a mistake in Sitr",
     ("parse_args", "_told"): "typer ends a command in this way, after the error was shown",

@@ -261,7 +261,7 @@ def test_parameters_that_promise_nothing(changed):
 
 
 def test_bad_data_are_refused_before_anything_is_drawn():
-    with pytest.raises(DescriptionError, match="NaN is among them"):
+    with pytest.raises(DescriptionError, match="NaN among the values"):
         sharp().release([1.0, float("nan")])
 
 

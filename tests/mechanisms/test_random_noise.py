@@ -380,7 +380,7 @@ def test_a_shift_leaves_something_of_epsilon(shift):
 
 
 def test_too_few_drawn_pairs_are_refused_before_any_data():
-    with pytest.raises(DescriptionError, match="pairs were wanted"):
+    with pytest.raises(DescriptionError, match="at least 342 pairs"):
         fitted(bounds=(0, 100), pairs=Pairs.DRAWN, draws=100)
 
 

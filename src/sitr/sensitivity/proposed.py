@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from sitr.numbers import Number, natural, positive
 from sitr.sensitivity.sample import Quantiser, read
-from sitr.sensitivity.smooth import computable, known, rounded
+from sitr.sensitivity.smooth import Rounded, known
 from sitr.sensitivity.statistic import Statistic
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
+class Proposed(Rounded):
     """A statistic on a public grid, with a proposed sensitivity of `bound` granules.
 
     >>> from sitr.sensitivity.ranks import median
@@ -23,27 +22,12 @@ class Proposed:
     (2, 0)
     """
 
-    statistic: Statistic
-    grid: Quantiser
     bound: int
 
     def __post_init__(self) -> None:
         # A statistic that moves by 3/2 granules moves by 2 once it is rounded.
         bound = natural(self.bound, name="bound", of="a proposal")
         object.__setattr__(self, "bound", bound)
-
-    @property
-    def granularity(self) -> Fraction:
-        """The granule of the answer; `bound` and `centre` are counted in it."""
-        return self.grid.granularity**self.statistic.power
-
-    def check(self, people: int) -> None:
-        """Refuse a number of people for which the statistic cannot be computed, whatever their values."""
-        computable(self.statistic, self.grid, people)
-
-    def centre(self, values: Any) -> int:
-        """The statistic, rounded to whole granules: ⌊f + ½⌋. If f moves by at most a whole bound, so does this."""
-        return rounded(self.statistic.value(self.grid.granules(values)))
 
     def distance(self, values: Any) -> int:
         """How many people must be replaced until one more can move the statistic by more than the bound.

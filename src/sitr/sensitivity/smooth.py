@@ -16,7 +16,32 @@ from sitr.sensitivity.statistic import Statistic
 
 
 @dataclass(frozen=True, slots=True)
-class Smooth:
+class Rounded:
+    """A statistic on a public grid, rounded to whole granules."""
+
+    statistic: Statistic
+    grid: Quantiser
+
+    @property
+    def granularity(self) -> Fraction:
+        """The granule of the answer, in which `centre` is counted."""
+        return self.grid.granularity**self.statistic.power
+
+    def check(self, people: int) -> None:
+        """Refuse a number of people for which the statistic cannot be computed, whatever their values.
+
+        The statistic is tried on made-up values, so that nothing is read.
+        """
+        low, high = self.grid.low, self.grid.high
+        self.statistic.local(np.full(people, low, dtype=np.int64), low, high)
+
+    def centre(self, values: Any) -> int:
+        """The statistic, rounded to whole granules: ⌊f + ½⌋. If f moves by at most a whole bound, so does this."""
+        return rounded(self.statistic.value(self.grid.granules(values)))
+
+
+@dataclass(frozen=True, slots=True)
+class Smooth(Rounded):
     """A statistic on a public grid, and for every sample X a scale s(X) for its noise.
 
     For all neighbours, of whom one is replaced: |f(X) − f(X')| ≤ min(s(X), s(X')) and |ln s(X)/s(X')| ≤ β.
@@ -27,22 +52,6 @@ class Smooth:
     >>> rule.centre([3, 41.3, 42, 43, 99]), round(rule.scale([3, 41.3, 42, 43, 99], 0.1), 6)
     (42, 71.118549)
     """
-
-    statistic: Statistic
-    grid: Quantiser
-
-    @property
-    def granularity(self) -> Fraction:
-        """The granule of the answer; `centre` and `scale` are counted in it."""
-        return self.grid.granularity**self.statistic.power
-
-    def check(self, people: int) -> None:
-        """Refuse a number of people for which the statistic cannot be computed, whatever their values."""
-        computable(self.statistic, self.grid, people)
-
-    def centre(self, values: Any) -> int:
-        """The statistic, rounded to whole granules: ⌊f + ½⌋."""
-        return rounded(self.statistic.value(self.grid.granules(values)))
 
     def scale(self, values: Any, dilation: Number) -> float:
         """s(X) = S(X), or S(X) + 1 where the statistic had to be rounded: it then moves by at most ⌈S⌉ granules.
@@ -70,11 +79,6 @@ def rounded(value: Fraction) -> int:
     (2, -1)
     """
     return math.floor(value + Fraction(1, 2))
-
-
-def computable(statistic: Statistic, grid: Quantiser, people: int) -> None:
-    """Try the statistic on made-up values, so that a wrong number of people is refused before any data are read."""
-    statistic.local(np.full(people, grid.low, dtype=np.int64), grid.low, grid.high)
 
 
 def known(statistic: Statistic) -> Statistic:
