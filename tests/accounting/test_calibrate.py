@@ -213,8 +213,7 @@ def test_a_part_that_does_not_depend_on_the_parameter_is_named():
 
 
 def test_the_part_is_named_that_no_parameter_changes():
-    """In flavors that only a promise tells, nothing but a yes or a no is known on the way."""
-    with pytest.raises(InvalidPromise, match=r"Of what its parts promise, PureDP\(epsilon=1.0\) alone"):
+    with pytest.raises(InvalidPromise, match=r"Of its parts DiscreteLaplaceLaw\(scale=1.0, shift=1\) alone exceeds"):
         calibrate(lambda sigma: Composed((Laplace(scale=1), Gaussian(sigma=sigma))), ZeroConcentratedDP(0.1))
     threshold = Threshold(noise=Laplace(scale=2), groups=1, least=10)
     with pytest.raises(InvalidPromise, match=r"infinite with probability 0.00691"):

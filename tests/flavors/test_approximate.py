@@ -155,7 +155,7 @@ def test_covers_neither_largest_loss_nor_moments():
 
 
 def test_flavors_do_not_mix():
-    with pytest.raises(IncompatiblePromises, match="here ApproximateDP"):
+    with pytest.raises(IncompatiblePromises, match="of the flavor ApproximateDP"):
         ApproximateDP(1.0, 1e-6) + PureDP(1.0)  # type: ignore[operator]
 
 

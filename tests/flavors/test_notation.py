@@ -128,7 +128,7 @@ def test_a_composed_profile_can_be_written():
 @pytest.mark.parametrize("promise", [PureDP(1.0).to_renyi(), ZeroConcentratedDP(0.5).to_renyi(), RenyiDP.compose([])])
 @pytest.mark.parametrize("exceptions", [False, True])
 def test_a_curve_is_not_written_as_a_table_that_would_lose_something(promise, exceptions):
-    with pytest.raises(InvalidPromise, match="would lose all other orders"):
+    with pytest.raises(InvalidPromise, match="has bounds at all orders"):
         write(RandomDP(promise, 0.1) if exceptions else promise)
 
 
@@ -156,7 +156,7 @@ UNREADABLE = [
 
 @pytest.mark.parametrize("text", UNREADABLE)
 def test_anything_else_is_unreadable(text):
-    with pytest.raises(InvalidPromise, match="A promise is written") as refusal:
+    with pytest.raises(InvalidPromise, match=r"Expected a promise: pure") as refusal:
         parse(text)
     assert repr(text) in refusal.value.given
 
@@ -184,13 +184,13 @@ def test_anything_else_is_unreadable(text):
     ],
 )
 def test_readable_but_impossible(text):
-    with pytest.raises(InvalidPromise, match="wants"):
+    with pytest.raises(InvalidPromise, match="to be a number of at least 0"):
         parse(text)
 
 
 @pytest.mark.parametrize("text", ["profile()", "profile(1, 2)", "profile((1, 2, 3))"])
 def test_a_profile_is_made_of_pairs(text):
-    with pytest.raises(InvalidPromise, match="each is a pair"):
+    with pytest.raises(InvalidPromise, match="each of them a pair"):
         parse(text)
 
 

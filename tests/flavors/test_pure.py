@@ -259,5 +259,5 @@ def test_covers_tests_and_spreads_through_its_arrows():
 
 
 def test_flavors_do_not_mix():
-    with pytest.raises(IncompatiblePromises, match="here PureDP"):
+    with pytest.raises(IncompatiblePromises, match="of the flavor PureDP"):
         PureDP(1.0) + ApproximateDP(1.0, 1e-6)  # type: ignore[operator]

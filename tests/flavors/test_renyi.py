@@ -330,7 +330,7 @@ def test_a_table_is_shown_as_it_is_written():
 
 
 def test_flavors_do_not_mix():
-    with pytest.raises(IncompatiblePromises, match="here RenyiDP"):
+    with pytest.raises(IncompatiblePromises, match="of the flavor RenyiDP"):
         RenyiDP.at({2: 0.1}) + PureDP(1.0)  # type: ignore[operator]
 
 

@@ -305,5 +305,5 @@ def test_an_offset_is_shown_only_where_there_is_one():
 
 
 def test_flavors_do_not_mix():
-    with pytest.raises(IncompatiblePromises, match="here ZeroConcentratedDP"):
+    with pytest.raises(IncompatiblePromises, match="of the flavor ZeroConcentratedDP"):
         ZeroConcentratedDP(0.5) + PureDP(1.0)  # type: ignore[operator]

@@ -21,6 +21,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
+from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
@@ -206,6 +207,27 @@ def test_too_close_to_decide():
     assert PureDP(0.5).excess(Loss.of(response(0.5))).upper < 1e-12
 
 
+@every_meaning
+def test_a_bound_proves_a_yes_but_never_a_no(name):
+    kind, meaning = MEANINGS[name]
+    bound, promise = replace(loss_of("three outputs"), bound=True), tight(name, "three outputs")
+    for better in meaning.scaled(promise, 0.5):
+        with pytest.raises(Undecided, match="only a bound"):
+            better.kept_by(bound)
+    for weaker in meaning.scaled(promise, 1.02):
+        if kind is not ConcentratedDP:
+            assert weaker.kept_by(bound)
+
+
+def test_a_bound_says_nothing_about_the_spread():
+    """Merging outputs may spread the loss: concentrated privacy is not closed under post-processing."""
+    bound = replace(loss_of("three outputs"), bound=True)
+    with pytest.raises(Undecided, match="only a bound"):
+        ConcentratedDP(100.0, 100.0).kept_by(bound)
+    with pytest.raises(IncompatiblePromises, match="No bound on the τ"):
+        ConcentratedDP.of(bound)
+
+
 def test_no_loss_proves_a_promise_to_groups():
     promise = ConcentratedDP(9.0, 9.0, scales_to_groups=True)
     with pytest.raises(Undecided):
@@ -254,7 +276,12 @@ def test_the_worst_loss_of_a_promise_uses_it_up(promise):
 
 
 def test_promises_about_moments_and_fractions_have_no_worst_loss():
-    moments = [ZeroConcentratedDP(0.1), ConcentratedDP(0.1, 0.5), RenyiDP.at({2: 0.1}), RandomDP(PureDP(0.1), 0.1)]
+    moments: list[Promise] = [
+        ZeroConcentratedDP(0.1),
+        ConcentratedDP(0.1, 0.5),
+        RenyiDP.at({2: 0.1}),
+        RandomDP(PureDP(0.1), 0.1),
+    ]
     assert [promise.worst_loss() for promise in moments] == [None] * 4
-    nothing = [PureDP(0.0), ApproximateDP(0.0, 0.0), GaussianDP(0.0), PrivacyProfile(((0.0, 0.0),))]
+    nothing: list[Promise] = [PureDP(0.0), ApproximateDP(0.0, 0.0), GaussianDP(0.0), PrivacyProfile(((0.0, 0.0),))]
     assert [promise.worst_loss() for promise in nothing] == [Loss(())] * 4

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from flint import arb
 
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
-from sitr.loss.forms.finite import response
+from sitr.loss.forms.finite import pair, response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw, LaplaceLaw
 from sitr.loss.forms.sampled import PoissonLaw
@@ -63,6 +64,21 @@ def test_it_is_not_delta():
     loss = Loss.of(GaussianLaw(1.0))
     assert loss.delta(epsilon=1.0).upper < loss.exceeding(epsilon=1.0).lower
     assert 0.001 in Loss.of(response(0.5, infinite=0.001)).exceeding(epsilon=0.7)
+
+
+def test_merged_outputs_may_exceed_more_often():
+    """A bound dominates the merged pair, whose loss exceeds 0.9 with probability 0.6 instead of 0.1."""
+    whole = Loss.of(pair((0.1, 0.5, 0.4), (0.01, 0.21, 0.78)))
+    merged = Loss.of(pair((0.6, 0.4), (0.22, 0.78)))
+    for epsilon in (0.0, 0.5, 0.9, 1.5):
+        assert merged.delta(epsilon=epsilon).lower <= whole.delta(epsilon=epsilon).upper
+    assert whole.exceeding(epsilon=0.9).upper < 0.2 < merged.exceeding(epsilon=0.9).lower
+    bound = replace(whole, bound=True)
+    for epsilon in (0.0, 0.5, 0.9, 1.5):
+        assert bound.exceeding(epsilon=epsilon).upper >= merged.exceeding(epsilon=epsilon).lower
+    assert bound.exceeding(epsilon=2.2).upper < 0.5
+    assert bound.tail(deviations=1.0).upper == 1.0
+    assert bound.variance().upper == math.inf
 
 
 @pytest.mark.parametrize("deviations", [0.0, 1.0, 3.0])

@@ -81,7 +81,7 @@ def test_an_unsure_side_makes_the_other_a_bound_from_above():
 
 @pytest.mark.parametrize("number", [0.0, -1.0, 1.5, math.nan, math.inf, True, "0.5", None])
 def test_numbers_out_of_range_are_refused(number):
-    with pytest.raises(InvalidPromise, match=r"above 0 and at most 1 was wanted for rate.*was given.*Choose rate"):
+    with pytest.raises(InvalidPromise, match=r"Expected a number above 0 and at most 1 for rate, got .*Choose rate"):
         check(number, "rate", above=0.0, below=1.0, ends="below")
 
 

@@ -475,7 +475,7 @@ def test_a_posterior_and_an_advantage(truth):
     ],
 )
 def test_what_cannot_be_is_refused(ask):
-    with pytest.raises(InvalidPromise, match=r"wanted.* given.*\. "):
+    with pytest.raises(InvalidPromise, match=r"Expected .*, got .*\. "):
         ask(Loss.of(LaplaceLaw(1.0)))
 
 

@@ -52,7 +52,7 @@ def express(promise: Promise, flavor: type[Wanted], *, delta: float | None = Non
     PureDP(epsilon=0.0)
     >>> express(ApproximateDP(0.5, 1e-6), ZeroConcentratedDP)
     Traceback (most recent call last):
-    sitr.errors.IncompatiblePromises: A promise that implies ZeroConcentratedDP was wanted. ...
+    sitr.errors.IncompatiblePromises: Expected a promise that implies ZeroConcentratedDP, got ...
     """
     if type(promise) is flavor:
         return promise
@@ -66,8 +66,8 @@ def express(promise: Promise, flavor: type[Wanted], *, delta: float | None = Non
         if largest is not None:
             return express(PureDP(largest), flavor, delta=delta)
         raise IncompatiblePromises(
-            wanted=f"A promise that implies {flavor.__name__} was wanted.",
-            given=f"{promise!r} was given.",
+            wanted=f"a promise that implies {flavor.__name__}",
+            given=repr(promise),
             do=_reason(promise, flavor),
         )
     return cast("Wanted", arrow(delta=delta) if flavor is ApproximateDP and delta is not None else arrow())

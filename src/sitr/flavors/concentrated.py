@@ -105,7 +105,6 @@ class ConcentratedDP:
         size = count(size, what="The size of a group")
         if size > 1 and not self.scales_to_groups:
             raise IncompatiblePromises(
-                wanted="A promise to groups was wanted, which a concentrated promise alone does not give.",
                 given=f"{self!r} does not say that its mechanisms scale to groups.",
                 do="Set scales_to_groups=True if μ and τ follow from a pure ε or from Gaussian noise, or convert it "
                 "first with to_zero_concentrated().",

@@ -37,7 +37,10 @@ def worst(found: Iterable[Interval]) -> Interval:
 
 
 def decided(promise: Promise, loss: Loss, *, widths: tuple[float, ...] = (1e-2, 1e-4, 1e-6)) -> bool:
-    """Whether the loss keeps the promise. Both answers are proved, with narrower intervals where wide ones overlap."""
+    """Whether the loss keeps the promise. Both answers are proved, with narrower intervals where wide ones overlap.
+
+    A loss that is only a bound never proves a "no".
+    """
     found = Interval(-math.inf, math.inf)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WiderThanAsked)
@@ -46,9 +49,16 @@ def decided(promise: Promise, loss: Loss, *, widths: tuple[float, ...] = (1e-2, 
             if found.upper < 0.0:
                 return True
             if found.lower > 0.0:
-                return False
+                if not loss.bound:
+                    return False
+                break
     least, most = (math.exp(min(one, 700.0)) for one in (found.lower, found.upper))
     used = f"between {least:.9g} and {most:.9g}" if most < 1e300 else f"at least {least:.9g}"
+    if loss.bound:
+        raise Undecided(
+            given=f"The loss is only a bound, and does not prove {promise!r}: it uses {used} times what is allowed.",
+            do=f"Compare it with a weaker promise, such as {type(promise).__name__}.of(loss).",
+        )
     raise Undecided(
         given=f"It could not be decided whether the loss keeps {promise!r}: it uses {used} times what is allowed.",
         do=f"Compare it with a slightly weaker promise, such as {type(promise).__name__}.of(loss).",

@@ -71,8 +71,8 @@ def write(promise: Promise) -> str:
             inside = repr(dict(points))
         case RenyiDP():
             raise InvalidPromise(
-                wanted="A Rényi promise is written as a table of orders: renyi({2: 0.1, 8: 0.5}).",
-                given=f"{promise!r} is a curve, of which a table would lose all other orders.",
+                wanted="a Rényi promise with a table of orders, such as renyi({2: 0.1, 8: 0.5})",
+                given=f"the curve {promise!r}, which has bounds at all orders",
                 do="Choose the orders that matter, and write RenyiDP.at({order: promise.curve(order), …}).",
             )
         case PrivacyProfile(points):
@@ -169,8 +169,8 @@ def _foreign() -> InvalidUse:
 
 def _unreadable(text: str) -> InvalidPromise:
     return InvalidPromise(
-        wanted="A promise is written pure(ε), approximate(ε, δ), zcdp(ρ), gaussian(μ), concentrated(μ, τ), "
-        "renyi(α, ε), profile((ε, δ), …) or random(promise, γ).",
-        given=f"{text!r} was given.",
+        wanted="a promise: pure(ε), approximate(ε, δ), zcdp(ρ), gaussian(μ), concentrated(μ, τ), "
+        "renyi(α, ε), profile((ε, δ), …) or random(promise, γ)",
+        given=repr(text),
         do="Write for example zcdp(0.5), or approximate(1, 1e-6).",
     )

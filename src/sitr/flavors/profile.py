@@ -61,8 +61,8 @@ class PrivacyProfile:
                 kept.append((epsilon, delta))
         if not kept:
             raise InvalidPromise(
-                wanted="A profile has at least one point, and each is a pair (ε, δ).",
-                given=f"{self.points!r} was given.",
+                wanted="at least one point, and each of them a pair (ε, δ)",
+                given=repr(self.points),
                 do="Write PrivacyProfile(((1.0, 1e-3), (2.0, 1e-6))).",
             )
         object.__setattr__(self, "points", tuple(kept))
@@ -174,9 +174,9 @@ class PrivacyProfile:
         whole = ApproximateDP(0.0, delta)
         if delta < self.infinite_mass():
             raise InvalidPromise(
-                wanted=f"A δ of at least {self.infinite_mass()} was wanted: below it this promise says nothing.",
-                given=f"{whole.delta} was given.",
-                do="Choose a larger δ: a loss may be infinite with that probability, whatever ε is.",
+                wanted=f"a δ of at least {self.infinite_mass()}, the probability with which a loss may be infinite",
+                given=str(whole.delta),
+                do="Choose a larger δ: below it this promise says nothing.",
             )
         if self.delta(epsilon=0.0) <= delta:
             return whole

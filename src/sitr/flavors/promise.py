@@ -86,14 +86,14 @@ def implies_around(promise: Promise, other: object) -> bool:
 
 def parameter(number: object, *, name: str, flavor: str, at_most: float | None = None) -> float:
     """A privacy parameter: finite, at least 0, a float from here on (a `Fraction` is rounded up)."""
-    wanted = f"{flavor} wants {name} to be a number of at least 0" + (f" and at most {at_most:g}." if at_most else ".")
+    wanted = f"{name} of {flavor} to be a number of at least 0" + (f" and at most {at_most:g}" if at_most else "")
     if isinstance(number, bool) or not isinstance(number, Real):
-        raise InvalidPromise(wanted=wanted, given=f"{number!r} was given.", do=f"Write {name} as a number.")
+        raise InvalidPromise(wanted=wanted, given=repr(number), do=f"Write {name} as a number.")
     # A short numpy float cannot be compared with the largest double.
     value: Number = exact(number) if isinstance(number, Rational) else float(number)
     # Written so that NaN fails as well.
     if not 0 <= value <= (LARGEST if at_most is None else at_most):
-        raise InvalidPromise(wanted=wanted, given=f"{number} was given.", do=f"Choose {name} within that range.")
+        raise InvalidPromise(wanted=wanted, given=str(number), do=f"Choose {name} within that range.")
     return (upward(value) if isinstance(value, Fraction) else float(value)) + 0.0  # −0.0 becomes 0.0
 
 
@@ -124,8 +124,8 @@ def count(times: object, *, what: str) -> int:
     """A number of repetitions or of people: a whole number of at least 1."""
     if isinstance(times, bool) or not isinstance(times, int) or times < 1:
         raise InvalidPromise(
-            wanted=f"{what} must be a whole number of at least 1.",
-            given=f"{times!r} was given.",
+            wanted=f"{what[0].lower()}{what[1:]} to be a whole number of at least 1",
+            given=repr(times),
             do="Count releases or people with an integer.",
         )
     return times
@@ -135,8 +135,8 @@ def incompatible(first: object, second: object) -> IncompatiblePromises:
     """The error for a sum of two flavors."""
     one_random = isinstance(first, Excepting) != isinstance(second, Excepting)
     return IncompatiblePromises(
-        wanted=f"Only promises of one flavor add up, here {type(first).__name__}.",
-        given=f"{second!r} was given.",
+        wanted=f"another promise of the flavor {type(first).__name__}, because only promises of one flavor add up",
+        given=repr(second),
         do="If it is about replacing one person too, write it as RandomDP(…, gamma=0): the total says what it means."
         if one_random
         else "Convert one of them first with its to_… arrow, so that the total says what it means.",

@@ -61,23 +61,23 @@ class RandomDP:
         object.__setattr__(self, "gamma", parameter(self.gamma, name="gamma", flavor="RandomDP", at_most=1.0))
         if not isinstance(self.inner, Promise) or isinstance(self.inner, RandomDP):
             raise InvalidPromise(
-                wanted="RandomDP wants a promise of another flavor that holds but for the fraction gamma.",
-                given=f"{self.inner!r} was given.",
+                wanted="a promise of another flavor inside RandomDP",
+                given=repr(self.inner),
                 do="Write for example RandomDP(PureDP(0.5), gamma=0.01).",
             )
         if not isinstance(self.basis, Basis):
             raise InvalidPromise(
-                wanted="RandomDP wants a basis: what is known of gamma for this number of people.",
-                given=f"{self.basis!r} was given.",
+                wanted="a basis of RandomDP",
+                given=repr(self.basis),
                 do="Write Basis.FINITE_SAMPLE, or Basis.ASYMPTOTIC for what holds only in the limit.",
             )
         object.__setattr__(self, "parts", tuple(_part(part) for part in self.parts))
         names, shares = [name for name, _ in self.parts], sum((exact(share) for _, share in self.parts), Fraction(0))
         if len(set(names)) < len(names) or min(Fraction(1), shares) > exact(self.gamma):
             raise InvalidPromise(
-                wanted=f"RandomDP wants parts of gamma={self.gamma!r}, each named once, that are no more than it.",
-                given=f"parts={self.parts!r} was given.",
-                do="Add up parts of one name, and let gamma be at least the sum of all.",
+                wanted=f"parts of RandomDP, each named once, that add up to at most gamma={self.gamma!r}",
+                given=f"parts={self.parts!r}",
+                do="Add up parts with the same name, or choose a larger gamma.",
             )
 
     @classmethod
@@ -119,8 +119,8 @@ class RandomDP:
         parts = tuple(parts)
         if not parts:
             raise InvalidPromise(
-                wanted="At least one random promise was wanted: a sum of none has no inner flavor.",
-                given="There is none.",
+                wanted="at least one random promise, because a sum of none has no inner flavor",
+                given="none",
                 do="Compose nothing in a flavor of your choice, and write RandomDP around it with gamma=0.",
             )
         for part in parts:
@@ -159,8 +159,7 @@ class RandomDP:
     def to_approximate(self, *, delta: float) -> NoReturn:
         """There is no such arrow: γ is about data, δ about coins."""
         raise IncompatiblePromises(
-            wanted=f"A promise about every person was wanted, at δ = {delta}.",
-            given=f"{self!r} promises nothing for a fraction γ of data, however lucky the coins are.",
+            given=f"{self!r} promises nothing for a fraction γ of data, so it has no ε at δ = {delta}.",
             do="Report it as it is, with γ; γ cannot be moved into δ.",
         )
 
@@ -189,8 +188,8 @@ def _part(part: object) -> tuple[str, float]:
             parameter(share, name=f"the part {name!r} of gamma", flavor="RandomDP", at_most=1.0)
             return name, downward(cast("Number", share))
     raise InvalidPromise(
-        wanted="RandomDP wants parts of gamma as pairs of a name and a number.",
-        given=f"{part!r} was given.",
+        wanted="parts of RandomDP as pairs of a name and a number",
+        given=repr(part),
         do='Write for example parts=(("newcomer", 0.04), ("largest pair", 0.01)).',
     )
 

@@ -346,8 +346,8 @@ def _search(curve: Curve, cost: Callable[[float], float]) -> Iterator[float]:
 def _finite(epsilon: float) -> float:
     if math.isinf(epsilon):
         raise InvalidPromise(
-            wanted="A curve that is finite at some order was wanted.",
-            given="This one is infinite wherever it was looked at.",
+            wanted="a curve that is finite at some order",
+            given="one that is infinite at every order that was tried",
             do="Bound at least one moment, such as order 2; a group of s people needs orders of 2s and more.",
         )
     return epsilon
@@ -357,8 +357,8 @@ def checked_delta(delta: float) -> float:
     """0 < δ < 1, as every arrow from moments wants it."""
     if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0.0 < delta < 1.0:
         raise InvalidPromise(
-            wanted="The arrow from moments of the loss to approximate privacy wants 0 < delta < 1.",
-            given=f"{delta!r} was given.",
+            wanted="0 < delta < 1 for the conversion of moments to approximate privacy",
+            given=repr(delta),
             do="Choose how rarely the bound may fail, such as delta=1e-6: well below one in the number of people.",
         )
     return delta
@@ -406,7 +406,7 @@ def valley(function: Callable[[float], float], *, low: float, high: float) -> fl
 
 def _orders_wanted(given: str) -> InvalidPromise:
     return InvalidPromise(
-        wanted="RenyiDP wants orders above 1, each with a bound: RenyiDP.at({2: 0.1}).",
-        given=f"{given} was given.",
+        wanted="orders above 1, each with a bound, as in RenyiDP.at({2: 0.1})",
+        given=given,
         do="Choose finite orders above 1.",
     )

@@ -54,5 +54,17 @@ def secant_exceeding(delta: Callable[[float], Interval], epsilon: float) -> Inte
     return _probability(lower, upper)
 
 
+def dominated_exceeding(delta: Callable[[float], Interval], epsilon: float) -> Interval:
+    """For any loss whose hockey-stick is at most δ: P(L > ε) ≤ δ(ε − h)/(1 − e^{−h}).
+
+    Secants do not bound it: merging outputs lowers the hockey-stick, but may raise losses above ε.
+    """
+    upper = 1.0
+    for step in (*STEPS, 1.0, 3.0, epsilon):
+        if 0.0 < step <= epsilon:
+            upper = min(upper, delta(epsilon - step).upper / -math.expm1(-step) * (1 + 8 * FUNCTIONS))
+    return _probability(0.0, upper)
+
+
 def _probability(lower: float, upper: float) -> Interval:
     return Interval(max(0.0, lower * (1 - 8 * FUNCTIONS)), min(1.0, upper * (1 + 8 * FUNCTIONS) + SMALLEST))

@@ -143,7 +143,7 @@ def check(number: object, name: str, *, above: float, below: float = math.inf, e
     low = f"{'of at least' if 'above' in ends else 'above'} {above:g}"
     high = f"{'at most' if 'below' in ends else 'below'} {below:g}" if below < math.inf else "finite"
     raise InvalidPromise(
-        wanted=f"A number {low} and {high} was wanted for {name}.",
-        given=f"{number!r} was given.",
+        wanted=f"a number {low} and {high} for {name}",
+        given=repr(number),
         do=f"Choose {name} in that range.",
     )

@@ -14,7 +14,7 @@ from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.loss.attack import true_positive_rate
 from sitr.loss.closed import gaussian_delta, gaussian_epsilon
 from sitr.loss.concentration import least_rho, subgaussian_square, total_variance
-from sitr.loss.exceeding import gaussian_exceeding, secant_exceeding, single_exceeding
+from sitr.loss.exceeding import dominated_exceeding, gaussian_exceeding, secant_exceeding, single_exceeding
 from sitr.loss.forms.finite import FiniteLaw
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.gaussian_mu import behind, bounded_mu, with_gaussians
@@ -35,6 +35,8 @@ RELATIVE = 1e-3
 WIDE = 1e-2
 """The default relative width of τ² and ρ, which are suprema over all moments and take longer to prove."""
 
+UNKNOWN = Interval(0.0, math.inf)
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Loss:
@@ -50,7 +52,11 @@ class Loss:
 
     laws: Laws
     bound: bool = False
-    """Whether the laws only dominate the true loss: upper ends then hold for it, lower ends only for these laws."""
+    """Whether the laws only dominate the true loss: upper ends then hold for it, lower ends only for these laws.
+
+    Domination is about the hockey-stick at every ε. It bounds ε, δ, moments, the mean, ρ, μ and attacks. It does not
+    bound the variance, τ and P(L > ε), which may grow when outputs are merged: for a bound, those intervals are wide.
+    """
 
     def __repr__(self) -> str:
         return f"Loss(laws={self.laws!r}{', bound=True' if self.bound else ''})"
@@ -125,7 +131,7 @@ class Loss:
         Interval(lower=3.99..., upper=4.00...)
         """
         width = _width(relative)
-        return self._worse(lambda laws: total_variance(laws, relative=width))
+        return UNKNOWN if self.bound else self._worse(lambda laws: total_variance(laws, relative=width))
 
     def subgaussian(self, *, relative: float = WIDE) -> Interval:
         """The least τ with E[e^{λ(L − E[L])}] ≤ e^{λ²τ²/2} for all real λ: the τ of concentrated privacy.
@@ -137,7 +143,7 @@ class Loss:
         Interval(lower=0.961..., upper=0.96...)
         """
         width = _width(relative)
-        square = self._worse(lambda laws: subgaussian_square(laws, relative=width))
+        square = UNKNOWN if self.bound else self._worse(lambda laws: subgaussian_square(laws, relative=width))
         return Interval(math.sqrt(square.lower) * (1 - FUNCTIONS), math.sqrt(square.upper) * (1 + FUNCTIONS))
 
     def rho(self, *, xi: float = 0.0, relative: float = WIDE) -> Interval:
@@ -179,6 +185,8 @@ class Loss:
         """
         check(epsilon, "epsilon", above=0.0, ends="above")
         width = _width(relative)
+        if self.bound:
+            return self._worse(lambda laws: dominated_exceeding(partial(_delta, laws, width), float(epsilon)))
         return self._worse(lambda laws: _exceeding(laws, float(epsilon), width))
 
     def tail(self, *, deviations: float, relative: float = RELATIVE) -> Interval:

@@ -36,8 +36,8 @@ class FiniteLaw:
         whole = (totals[0] + self.infinite, totals[1] + self.beyond)
         if not pairs or list(self.losses) != sorted(self.losses) or not all(abs(total - 1) < 1e-9 for total in whole):
             raise InvalidPromise(
-                wanted="Losses in growing order were wanted, with masses that add up to 1 on both sides.",
-                given=f"{self.losses} were given, with masses that add up to {whole[0]:.12g} and {whole[1]:.12g}.",
+                wanted="losses in increasing order, with masses that add up to 1 on both sides",
+                given=f"{self.losses} with masses that add up to {whole[0]:.12g} and {whole[1]:.12g}",
                 do="Give ln of P's mass at each loss; Q's mass there is e^{−loss} times P's.",
             )
 
