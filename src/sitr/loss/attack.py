@@ -1,4 +1,4 @@
-"""What an attacker can do: the trade-off between false alarms and hits, read off the profile from both sides."""
+"""What an attacker can do: the trade-off between false and true positives, computed from the profile."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ LOOKS = 24
 
 @dataclass(slots=True)
 class _Curve:
-    """H_t = sup over tests of P(A) − t·Q(A), for all t > 0, and what is known of it."""
+    """H_t = sup over tests of P(A) − t·Q(A), for all t > 0, with the values that are known."""
 
     forward: Profile
     backward: Profile
     known: dict[float, Interval] = field(default_factory=dict)
 
     def at(self, epsilon: float) -> Interval:
-        """H at t = e^ε, which falls: what is known on either side of it counts as well."""
+        """H at t = e^ε. H decreases, so values on either side bound it as well."""
         if epsilon not in self.known:
             found = self._look(epsilon)
             before = (bounds.upper for place, bounds in self.known.items() if place < epsilon)
@@ -33,7 +33,7 @@ class _Curve:
         return self.known[epsilon]
 
     def _look(self, epsilon: float) -> Interval:
-        """Below t = 1 from the other direction: H_t(P‖Q) = 1 − t·(1 − H_{1/t}(Q‖P))."""
+        """Below t = 1, H follows from the other direction: H_t(P‖Q) = 1 − t·(1 − H_{1/t}(Q‖P))."""
         if epsilon >= 0.0:
             return self.forward(epsilon)
         there, t = self.backward(-epsilon), math.exp(epsilon)
@@ -41,22 +41,22 @@ class _Curve:
         return Interval(least - 8 * FUNCTIONS, most + 8 * FUNCTIONS)
 
     def points(self) -> list[tuple[float, Interval]]:
-        """By growing t."""
+        """All known points, by increasing t."""
         return sorted((math.exp(epsilon), bounds) for epsilon, bounds in self.known.items())
 
 
 def true_positive_rate(forward: Profile, backward: Profile, fpr: float) -> Interval:
-    """The best hit rate of tests between P and Q with this rate of false alarms: the least of H_t + t·fpr over t.
+    """The best true-positive rate of tests between P and Q with this false-positive rate: the least H_t + t·fpr over t.
 
-    H is convex in t. Any t gives an upper bound. For the lower one, H is above each line through two of its points,
-    outside of them; so between neighbours among the points that were looked at it is above the higher of two lines.
+    H is convex in t. Any t gives an upper bound. For the lower bound, H lies above each line through two of its points
+    outside of the segment between them; so between two neighbouring points it lies above the higher of two such lines.
     """
     curve = _Curve(forward, backward)
-    advantage = curve.at(0.0)  # no more hits than false alarms and this
-    # The best ε is where Q(L > ε) = fpr: no loss beyond ln(1/fpr) can be that frequent.
+    advantage = curve.at(0.0)  # the true-positive rate exceeds the false-positive rate by at most this
+    # The best ε has Q(L > ε) = fpr, and no loss above ln(1/fpr) is that frequent.
     # Below −10, H is 1 to within e^{−10}.
     low, high = -math.log(1 / fpr) - 10.0, math.log(1 / fpr) + 1.0
-    # At the ends a look is seldom worth its cost: H is at least 1 − t, and falls.
+    # At the ends, cheap bounds usually suffice: H is at least 1 − t, and decreases.
     curve.known[low] = Interval(1 - math.exp(low) - 8 * FUNCTIONS, 1.0)
     curve.known[high] = Interval(0.0, advantage.upper)
     golden, least = (math.sqrt(5) - 1) / 2, 0.0
@@ -66,25 +66,25 @@ def true_positive_rate(forward: Profile, backward: Profile, fpr: float) -> Inter
         best = min(range(4), key=costs.__getitem__)
         points = curve.points()
         upper, unknown = min((found.upper + t * fpr, found.width) for t, found in points)
-        least = max(least, _least(points, fpr))  # lines through points that are close to each other say less
-        # Finer places do not help where most of what is unknown is so of H itself.
+        least = max(least, _least(points, fpr))  # lines through close points are less accurate
+        # More places do not help once the uncertainty of H itself dominates.
         if upper - least <= 2 * unknown or places[3] - places[0] < 1e-3:
             break
         if best <= 1:
             places = [places[0], places[2] - golden * (places[2] - places[0]), places[1], places[2]]
         else:
             places = [places[1], places[2], places[1] + golden * (places[3] - places[1]), places[3]]
-    if upper - least > 2 * unknown:  # H may be flat for long
+    if upper - least > 2 * unknown:  # H may be flat over a long interval
         del curve.known[high]
         curve.at(high)
         least = max(least, _least(curve.points(), fpr))
-    # t = e^ε is rounded, as is all of this: H falls by at most t·(1 − H)/t when t grows by a factor.
+    # All of this is rounded, t = e^ε included.
     return Interval(max(fpr, least - 64 * FUNCTIONS), min(1.0, max(fpr, upper + 64 * FUNCTIONS)))
 
 
 def _least(points: list[tuple[float, Interval]], fpr: float) -> float:
     """A lower bound on H_t + t·fpr over all t > 0."""
-    least = min(points[0][1].lower, points[-1][0] * fpr)  # H falls, and is at least 0
+    least = min(points[0][1].lower, points[-1][0] * fpr)  # H decreases, and is at least 0
     for place in range(len(points) - 1):
         (left, at_left), (right, at_right) = points[place], points[place + 1]
         least = min(least, _between(points, place, left, right, at_left.lower, at_right.lower, fpr))

@@ -1,15 +1,15 @@
-"""The sum of many independent losses: laws tilted towards the tail that is asked for, and Fourier's inversion.
+"""The sum of many independent losses: laws tilted towards the tail in question, and Fourier inversion.
 
 With K(λ) = ln E[e^{λL}], the tail of a sum S at ε is δ(ε) = e^{K − λε}·E[g(S − ε)] under the law tilted by λ,
 where g(x) = e^{−λx}(1 − e^{−x})₊. If λ is chosen so that the tilted mean is near ε, the tail has become the
-centre: its relative accuracy is that of floats, however small δ is.
+centre, and its relative accuracy is the accuracy of floats, however small δ is.
 
 Where S lies in a window of length W, g may be repeated with that period, and E[g] is Σ_j c_j·E[e^{it_j(S − ε)}]
-with t_j = 2πj/W and Fourier's coefficients c_j: of a sum of many losses, a few dozen frequencies tell, however
-many there are. So that all others vanish for certain, a Gaussian loss X of a small variance v is added, as if one
-more release had been made: U = δ of S + X is above δ. By how much? U grows with v at half the density of S + X
-at ε (the heat equation: ½(h″ + h′) of h(x) = (1 − e^{ε−x})₊ is half a point mass at ε). At a variance w < v that
-density is at most √(v/w)·e^{(v−w)/8} times the one at v, because the bell of w is so much higher at most. So
+with t_j = 2πj/W and Fourier coefficients c_j. For a sum of many losses, a few dozen frequencies suffice. To prove
+that all others vanish, a Gaussian loss X of a small variance v is added, as if one more release had been made: then
+U = δ of S + X exceeds δ. By how much? U grows with v at half the density of S + X at ε (the heat equation: ½(h″ + h′)
+of h(x) = (1 − e^{ε−x})₊ is half a point mass at ε). At a variance w < v that density is at most √(v/w)·e^{(v−w)/8}
+times the density at v, because this is the largest ratio of the two bell curves. So
 
     U − v·e^{v/8}·(density of S + X at ε)  ≤  δ(ε)  ≤  U,
 
@@ -29,17 +29,17 @@ from sitr.loss.total import Comb, Sum, window
 from sitr.loss.transform import transformed
 
 USELESS = 1e12
-"""With more smoothing than that, nothing is told any more."""
+"""With more smoothing than this, the answer would be useless."""
 
 SMALLEST = math.ulp(0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tail:
-    """The hockey-stick of a sum near the loss to which it was tilted, for `low` ≤ ε ≤ `high`, with all its errors.
+    """The hockey-stick of a sum near the loss to which it was tilted, for `low` ≤ ε ≤ `high`, with error bounds.
 
     e^{`scale` − λε} times Σ Re(c_j·Π_j·e^{it_j(mean − ε)}) is U, and with 1/W for c_j it is the density there; both
-    sums are right to within `error` and `density_error`, the scale to within `slip`, the mean to within `shift`.
+    sums are accurate to within `error` and `density_error`, the scale to within `slip`, the mean to within `shift`.
     """
 
     low: float
@@ -61,9 +61,9 @@ class Tail:
     def delta(self, epsilon: float, *, side: int) -> float:
         """δ(ε) from above (side 1) or from below (side −1).
 
-        If all losses are places of a comb, δ is a line in e^ε from one to the next: it is found where smoothing does
-        not reach, and drawn through; nearer to the next place, which the tilt favours. A place may be off by twice
-        `shift`: from above, it is looked at from the left, from below, from the right.
+        If all losses are on a comb, δ is linear in e^ε from one place to the next. The line is computed from two ε that
+        the smoothing does not reach, close to the next place, which the tilt favours. A place may be off by twice
+        `shift`, so it is approached from the left for an upper bound, and from the right for a lower bound.
         """
         if not self.low <= epsilon <= self.high:
             return 1.0 if side > 0 else 0.0
@@ -102,8 +102,8 @@ class Tail:
     def epsilon(self, delta: float, *, side: int, within: float) -> float:
         """An ε that is proved to have δ(ε) ≤ δ (side 1: ∞ if there is none) or δ(ε) > δ (side −1: 0 if there is none).
 
-        ln δ is nearly a line, of slope −λ: along chords, until the last ε with more and the first with less are as
-        close as `within`.
+        ln δ is nearly linear with slope −λ. The search follows chords until the last ε with a larger δ and the first
+        with a smaller one are within `within`.
         """
         goal, slope = math.log(delta), self.tilt + 0.5
         more, less = (-math.inf, 1.0), (math.inf, -1.0)
@@ -112,7 +112,7 @@ class Tail:
         at = min(self.high, max(self.low, self.mean))
         for number in range(64):
             found = self.delta(at, side=side)
-            # What is proved is told by δ itself: of numbers as small as it may be, logarithms are rounded by more.
+            # The proof compares δ itself: logarithms of very small numbers have larger rounding errors.
             beyond, excess = found > delta, (math.log(found) if found > 0.0 else -1e4) - goal
             more, less = ((at, excess), less) if beyond else (more, (at, excess))
             width = less[0] - more[0]
@@ -128,13 +128,13 @@ class Tail:
 
 
 def tail(total: Sum, *, tilt: float, low: float, high: float, smoothing: float, log_outside: float) -> Tail:
-    """For ε between two losses; outside of the window, the tilted sum has a mass of at most 2.1·e^{log_outside}.
+    """For ε between `low` and `high`. Outside the window, the tilted sum has a mass of at most 2.1·e^{log_outside}.
 
-    There, g and what stands for it are at most 1/(λ + 1), the largest that g becomes.
+    There, g and its periodic extension are at most 1/(λ + 1), the maximum of g.
     """
     if total.empty:
         return _unknown(total, tilt, low=0.0, high=math.inf)
-    # Between the places of a comb, smoothing does no harm if it is much narrower than a pitch.
+    # On a comb, smoothing that is much narrower than a pitch does no harm between the places.
     wider = total.comb.pitch if total.comb else 0.0
     smoothing = (total.comb.reach / 64) ** 2 if total.comb else smoothing
     while True:
@@ -149,13 +149,13 @@ def tail(total: Sum, *, tilt: float, low: float, high: float, smoothing: float, 
         smoothing = max(2 * smoothing, (width / total.longest) ** 2)
         if not smoothing < USELESS:
             return _unknown(total, tilt, low=math.inf, high=-math.inf)
-    if not found.relative[0] < 0.5:  # so many losses that nothing is left of the digits of one
+    if not found.relative[0] < 0.5:  # there are so many losses that rounding leaves no correct digit
         return _unknown(total, tilt, low=math.inf, high=-math.inf)
     z = tilt + 1j * found.frequencies
-    # Fourier's coefficients of g on [0, b), and of 0 on the rest of the window.
+    # Fourier coefficients of g on [0, b), and of 0 on the rest of the window.
     base, rest = 1 / (z * (z + 1) * width), z * math.expm1(-after) * np.exp(-z * after)
     first = -np.expm1(-z * after)
-    # Of `first`, what is lost is not of itself, but of an angle: it may be small where a turn is complete.
+    # The error of `first` is relative to an angle, not to `first`, which may be small after a full turn.
     turned = math.exp(-tilt * after) * np.minimum(1.0, np.abs(z) * after)
     largest = np.abs(base) * (np.abs(first) + np.abs(rest) + turned)
     twice = np.where(found.frequencies > 0.0, 2.0, 1.0)
@@ -183,12 +183,12 @@ def tail(total: Sum, *, tilt: float, low: float, high: float, smoothing: float, 
 
 
 def _unknown(total: Sum, tilt: float, *, low: float, high: float) -> Tail:
-    """There are no finite losses, or, if there is no ε between `low` and `high`, they cannot be told."""
+    """For a sum without finite losses; or, if `low` > `high`, for one about which nothing is known."""
     none, terms = np.zeros(0), np.zeros(0, dtype=np.complex128)
     return Tail(low, high, tilt, 0.0, 0.0, none, terms, terms, 0.0, 0.0, 0.0, total.infinite, 0.0, 0.0)
 
 
 def _off(total: Sum, tilt: float, reach: float) -> float:
-    """How far the sum may be off: what its losses are, and what is rounded in its mean and in a difference from it."""
+    """The error of the sum: the errors of its losses, and the rounding of its mean and of differences from it."""
     means = sum(times * float(np.abs(nodes.losses).max()) for nodes, times in total.parts)
     return total.off * (1 + 1e-9) + 8 * ROUNDING * (reach + means + (tilt + 1) * total.variance)

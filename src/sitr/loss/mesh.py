@@ -1,17 +1,16 @@
-"""A law of losses as finitely many of them, from above and from below.
+"""Bounds on a law of losses by laws with finitely many losses, from above and from below.
 
 Under P, let u = e^{−L}. The hockey-stick is E_P[(1 − e^ε·u)₊], and so is that of a sum of losses in each of its
-terms: one law dominates another if E[φ(u)] is larger for every φ ≥ 0 that is convex and falls. Cut the losses
-into cells. Splitting the mass of a cell between its first and its last loss, so that P and Q keep theirs, gives a
-law above [DGKM22, Sec. 4]: on the cell, a convex function is below its chord. Fusing it at its common loss gives
-a law below: a convex function of a mean is below the mean of the function. More mass is above, less is below, and
-so are larger and smaller losses. Both miss the truth by (mass)·(width of the cell)², added up; a cell with a
-single loss, or with nearly all of its mass at one end, misses nothing.
+terms: one law dominates another if E[φ(u)] is larger for every decreasing convex φ ≥ 0. Cut the losses into cells.
+Splitting the mass of a cell between its first and its last loss, so that the masses under P and Q are kept, gives a
+dominating law [DGKM22, Sec. 4]: on the cell, a convex function is below its chord. Merging it at its common loss gives
+a dominated law: a convex function of a mean is below the mean of the function. More mass and larger losses dominate,
+less mass and smaller losses are dominated. The error of both is Σ (mass)·(width of the cell)²; a cell with a single
+loss, or with nearly all of its mass at one end, has no error.
 
-Edges are rounded. If they are off by s, there are losses L″ within s of the true ones that lie between the
-edges as they are written, and their cells have a common loss within s of the true one: all of the above is done
-for L″, with s added to or subtracted from the common loss; and L″ is the truth but for `off` ≥ s in each term
-of a sum.
+Edges are rounded. If they are off by s, there are losses L″ within s of the true ones that lie between the rounded
+edges, and their cells have a common loss within s of the true one. All of the above is done for L″, with s added to or
+subtracted from the common loss, and L″ differs from the truth by at most `off` ≥ s in each term of a sum.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Law, Vector
 
 _SIZES = np.ldexp(1.0, np.concatenate((np.arange(-50, 12), np.arange(12, 61, 4))))
 GRID = np.concatenate(((-math.inf,), -_SIZES[::-1], (0.0,), _SIZES, (math.inf,)))
-"""Where a law is looked at first."""
+"""The first edges of every law."""
 
 ROW = 1 << 13
-"""Edges of different laws are handled together up to about this number: a row stays in the processor's cache."""
+"""Edges of different laws are handled together up to about this number, which fits into the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mesh:
-    """Cells from `low` to `high`, by growing loss: the `first` and the `last` loss of each, and its masses."""
+    """Cells from `low` to `high`, by increasing loss: the `first` and the `last` loss of each, and its masses."""
 
     low: float
     high: float
@@ -45,10 +44,10 @@ class Mesh:
     masses: Cells
     log_before: float
     log_beyond: float
-    """ln of what the P-masses before and beyond all cells are at most."""
+    """ln of upper bounds on the P-masses before and beyond all cells."""
 
     def shares(self, tilt: float) -> Vector:
-        """(mass tilted by λ, of 1)·(variance that splitting it adds), and of that the third root."""
+        """The cube root of (share of the mass tilted by λ)·(variance that splitting adds), for each cell."""
         exponents = np.maximum(self.masses.log_p, -1e300) + tilt * self.common
         weights = np.exp(exponents - exponents.max())
         added = (self.common - self.first) * (self.last - self.common)
@@ -57,7 +56,7 @@ class Mesh:
         return found
 
     def doubts(self, tilt: float) -> Vector:
-        """How often a cell must be cut before its tilted mass is known, if it might be worth mentioning."""
+        """How many pieces a cell needs before its tilted mass is known, if that may be significant."""
         log_p = np.maximum(self.masses.log_p, -1e300)
         sure, widths = float((log_p + tilt * self.common).max()), tilt * (self.last - self.first)
         return np.where((log_p + tilt * self.last > sure - 20.0) & (widths > 0.5), np.minimum(widths, 64.0), 0.0)
@@ -69,7 +68,7 @@ class Mesh:
 
     @property
     def common(self) -> Vector:
-        """The common loss of each cell, nearly."""
+        """The common loss of each cell, approximately."""
         with np.errstate(invalid="ignore"):
             found: Vector = np.clip(self.masses.log_p - self.masses.log_q, self.first, self.last)
         return np.where(np.isnan(found), self.first, found)
@@ -77,7 +76,7 @@ class Mesh:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nodes:
-    """Losses and ln of their P-masses, and a mass at +∞; each loss is `off` by at most this."""
+    """Losses, ln of their P-masses, and a mass at +∞; each loss has an error of at most `off`."""
 
     losses: Vector
     log_masses: Vector
@@ -86,13 +85,13 @@ class Nodes:
 
 
 def off_at(law: Law, losses: Vector) -> Vector:
-    """How far edges, and differences of logarithms beside them, may be off."""
+    """A bound on the error of edges, and of differences of logarithms beside them."""
     return np.asarray((law.blur + 16 * ROUNDING) * (1.0 + np.abs(losses)), np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outline:
-    """A law seen from afar: its masses between the losses of a coarse grid, and where it ends."""
+    """A coarse view of a law: its masses between the losses of a grid, and where it ends."""
 
     masses: Cells
     low: float
@@ -107,12 +106,12 @@ class Outline:
 
 @lru_cache(maxsize=1024)
 def outline(law: Law) -> Outline:
-    """Kept: a law is asked for its outline several times."""
+    """The outline of one law, cached because it is needed several times."""
     return _outlined(law, law.cells(GRID))
 
 
 def outlines(laws: Sequence[Law]) -> list[Outline]:
-    """The same for many, which are too many to be kept."""
+    """The outlines of many laws, too many to cache."""
     return [_outlined(law, found) for law, found in zip(laws, cells_of(laws, [GRID] * len(laws)), strict=True)]
 
 
@@ -123,7 +122,7 @@ def _outlined(law: Law, found: Cells) -> Outline:
 
 
 def highest(laws: Sequence[Law], shapes: Sequence[Outline], log_tail: float) -> list[float]:
-    """The same, but nearer: beyond what is needed, the end of a wide cell would be given a weight that it has not."""
+    """Like `Outline.high`, but closer: an end that is too far away would give a wide last cell too much weight."""
     ends = [shape.high(log_tail) for shape in shapes]
     near = [place for place, (law, high) in enumerate(zip(laws, ends, strict=True)) if 0.0 < high < law.greatest]
     looks = {place: np.linspace(ends[place] / 2, ends[place], 17) for place in near}
@@ -135,7 +134,7 @@ def highest(laws: Sequence[Law], shapes: Sequence[Outline], log_tail: float) -> 
 
 
 def coarse(shape: Outline, *, high: float, low: float = math.inf) -> Mesh:
-    """What the outline knows, up to this loss, and down to that one if it is given: where to refine."""
+    """The cells of the outline from `low` (if given) to `high`, as the start of a refinement."""
     low = min(low, shape.low)
     first, last = np.clip(GRID[:-1], low, high), np.clip(GRID[1:], low, high)
     inside = last > first
@@ -143,7 +142,7 @@ def coarse(shape: Outline, *, high: float, low: float = math.inf) -> Mesh:
 
 
 def refined(law: Law, mesh: Mesh, *, tilt: float, count: int) -> Mesh:
-    """About `count` cells instead, each with the same share of Σ mass·width²; or one for each loss, if they are few."""
+    """About `count` cells, each with the same share of Σ mass·width²; or one for each loss, if there are few losses."""
     (found,) = refinements([law], [mesh], tilt=tilt, counts=[count])
     return found
 
@@ -158,8 +157,8 @@ def refinements(laws: Sequence[Law], meshes: Sequence[Mesh], *, tilt: float, cou
 def _cut(law: Law, mesh: Mesh, tilt: float, count: int) -> tuple[Vector, Vector, Vector]:
     """Edges, and the first and the last loss between neighbours.
 
-    Some cells are for the tilted mass that is surely there, some for what might be as long as cells are wide. Where
-    a law has an atom and is else smooth, that is at an end or at 0: there are edges.
+    Some cells are for tilted mass that is proved to be there, others for mass that may be there while cells are wide.
+    A law that is smooth except for atoms has them at an end or at 0, where edges are placed.
     """
     low, high = mesh.low, mesh.high
     if (losses := law.atoms(low - 1e-9 * (1 + abs(low)), high + 1e-9 * (1 + abs(high)))) is not None:
@@ -175,7 +174,7 @@ def _cut(law: Law, mesh: Mesh, tilt: float, count: int) -> tuple[Vector, Vector,
 
 
 def cells_of(laws: Sequence[Law], edges: Sequence[Vector]) -> list[Cells]:
-    """`law.cells(edges)` for each law, and for sampled Gaussians in rows of many laws."""
+    """`law.cells(edges)` for each law; many sampled Gaussians are computed together."""
     found: dict[int, Cells] = {}
     row: list[int] = []
     length = 0
@@ -200,7 +199,7 @@ def _in_a_row(laws: Sequence[Law], edges: Sequence[Vector], places: list[int]) -
 
 
 def _even(mesh: Mesh, tilt: float, count: int) -> Vector:
-    """Edges between which all shares are equal."""
+    """Edges that give all cells equal shares."""
     shares, doubts = mesh.shares(tilt), mesh.doubts(tilt)
     shares = shares / (shares.sum() + 1e-300) + doubts / max(3 * doubts.sum(), 16.0) + 1 / (8 * len(shares))
     grown = np.concatenate(((0.0,), np.cumsum(shares)))
@@ -210,7 +209,7 @@ def _even(mesh: Mesh, tilt: float, count: int) -> Vector:
 
 
 def _around(law: Law, losses: Vector) -> tuple[Vector, Vector, Vector]:
-    """Each loss in a cell of its own, unless two are hardly to be told apart."""
+    """Each loss in a cell of its own, unless two are too close to separate."""
     off = off_at(law, losses)
     apart = np.flatnonzero(np.diff(losses) > 8 * off[1:] + 8 * off[:-1])
     first, last = losses[np.concatenate(((0,), apart + 1))], losses[np.append(apart, len(losses) - 1)]
@@ -225,7 +224,7 @@ def _found(cut: tuple[Vector, Vector, Vector], found: Cells) -> Mesh:
 
 
 def above(mesh: Mesh, law: Law) -> Nodes:
-    """Every cell's mass at its first and its last loss: a law that dominates. What lies beyond counts as infinite.
+    """A dominating law: every cell's mass at its first and its last loss. Mass beyond the mesh counts as infinite.
 
     With r the common loss of the cell above its first, the share of the last is (1 − e^{−r})/(1 − e^{−w}).
     """
@@ -238,21 +237,21 @@ def above(mesh: Mesh, law: Law) -> Nodes:
     most = mesh.masses.log_p_most
     with np.errstate(divide="ignore"):
         ends = np.column_stack((most + np.log1p(-share), most + np.log(share))).ravel()
-    # What lies before the mesh is moved up to its first loss; what two cells have at a common end is added up.
+    # Mass before the mesh moves up to its first loss. Masses of two cells at a common end are added.
     ends[0] = np.logaddexp(ends[0], mesh.log_before)
     losses = np.column_stack((mesh.first, mesh.last)).ravel()
     same = np.flatnonzero(losses[1:-1:2] == losses[2::2])
     ends[2 * same + 2] = np.logaddexp(ends[2 * same + 1], ends[2 * same + 2])
     ends[2 * same + 1] = -np.inf
     heavy = ends > -np.inf
-    # Logarithms below 0 are right to within a few F of themselves, and of 1.
+    # Negative logarithms are accurate to within a few F of themselves, and of 1.
     masses = ends[heavy] * (1 - 4 * FUNCTIONS) + 4 * FUNCTIONS
     beyond = (law.infinite + math.exp(min(0.0, mesh.log_beyond))) * (1 + 4 * FUNCTIONS)
     return Nodes(losses[heavy], masses, beyond, float(off.max()))
 
 
 def below(mesh: Mesh, law: Law) -> Nodes:
-    """Every cell's mass at its common loss: a law that is dominated. What lies outside the mesh is left out."""
+    """A dominated law: every cell's mass at its common loss. Mass outside the mesh is left out."""
     off = np.maximum(off_at(law, mesh.first), off_at(law, mesh.last))
     log_p, log_q, slack = mesh.masses
     some = (log_p > -np.inf) & np.isfinite(slack)

@@ -1,4 +1,4 @@
-"""One question to a sum of losses, answered with ever finer cells until the proved interval is narrow enough."""
+"""One question about a sum of losses, answered with finer and finer cells until the proved interval is narrow enough."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from sitr.numbers import Interval
 Laws = Sequence[tuple[Law, int]]
 
 FEW, MANY = 48, 1 << 13
-"""How many cells a law is cut into: first, and at most. If more are needed, the interval stays wider than asked for."""
+"""The number of cells of a law: at first, and at most. If more are needed, the interval is wider than asked for."""
 
 COARSER = 4
-"""The second direction is first cut into cells that are this many times wider."""
+"""The second direction starts with cells that are this many times wider."""
 
 ROUNDS = 8
 NEGLIGIBLE = 16.0
-"""What is cut off at the ends of a law is less than e^{−16} of what is asked for."""
+"""The mass that is cut off at the ends of a law is less than e^{−16} of the answer."""
 
 
 NOTHING = 1e-305
-"""A δ that small is not told from 0."""
+"""A δ this small is treated as 0."""
 
 
 class Question(Protocol):
-    """What is asked, and how an answer is read off."""
+    """A question, and how its answer is read from a tail."""
 
     def tilt(self, total: Sum, *, start: float, at_most: float, known: Interval | None = None) -> float:
-        """The tilt at which to look; between two answers, if the first look was beside it."""
+        """The tilt to use; between two known answers, if the first tilt missed."""
 
     def log_tail(self, total: Sum, tilt: float) -> float:
-        """About ln of the hockey-stick that matters."""
+        """Approximately ln of the hockey-stick at the answer."""
 
     def places(self, mean: float, deviation: float, known: Interval | None) -> tuple[float, float]:
-        """The ε between which the answer is sought."""
+        """The ε between which the answer is searched."""
 
     def read(self, found: Tail, side: int, within: float) -> float:
-        """A bound on the answer from above (1) or from below (−1), as close to the best as this, as a loss."""
+        """A bound on the answer from above (1) or from below (−1), within this distance of the best one, as a loss."""
 
     def error(self, bounds: Interval, scale: float) -> float:
         """How far apart the bounds are, as losses, if ln δ falls by 1 over a length of `scale`."""
 
     def allowed(self, answer: float, scale: float, relative: float) -> float:
-        """How far apart they may be, as losses."""
+        """How far apart the bounds may be, as losses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class EpsilonAt:
         return max(0.0, min(low, known.lower) if known else low), max(0.0, max(high, known.upper) if known else high)
 
     def read(self, found: Tail, side: int, within: float) -> float:
-        # A δ that was no float is rounded: the answer holds for all that read as it.
+        # δ may have been rounded: the answer holds for every number that prints as it.
         return found.epsilon(self.delta * (1 - side * 4 * ROUNDING), side=side, within=within)
 
     def error(self, bounds: Interval, scale: float) -> float:  # noqa: ARG002
@@ -111,7 +111,7 @@ class DeltaAt:
 
 
 class Hint(NamedTuple):
-    """Where and how an answer was found: the other direction is much like it, and no matter if it is surely smaller."""
+    """Where and how an answer was found. The other direction is similar, and does not matter if it is proved smaller."""
 
     tilt: float
     log_tail: float
@@ -124,36 +124,36 @@ class Hint(NamedTuple):
 
 
 def narrow(question: Question, bounds: Interval, hint: Hint, relative: float) -> bool:
-    """Whether an answer is as narrow as was asked for."""
+    """Whether an answer is as narrow as asked for."""
     return question.error(bounds, hint.scale) <= question.allowed(bounds.upper, hint.scale, relative) * (1 + 1e-6)
 
 
 def answer(
     laws: Laws, question: Question, *, relative: float, most: float = math.inf, hint: Hint | None = None
 ) -> tuple[Interval, Hint]:
-    """The answer for one direction: an interval that holds, as narrow as asked for where that can be reached.
+    """The answer for one direction: a proved interval, as narrow as asked for where possible.
 
-    It is known to be no larger than `most`.
+    The answer is known to be at most `most`.
     """
-    # Gaussian losses need no cells: they are the variance of a factor that is known.
+    # Gaussian losses need no cells: their transform is known.
     variance = math.fsum(times * law.mu * law.mu for law, times in laws if isinstance(law, GaussianLaw))
     others = [(law, times) for law, times in laws if not isinstance(law, GaussianLaw)]
     cutter = _Cutter(others)
     here = hint or _located(cutter, variance, question, relative)
     bounds, error, reach, known = Interval(0.0, most), math.inf, 1.0, None
-    # A few cells often prove that the other direction is smaller.
+    # A few cells often suffice to prove that the other direction is smaller.
     rough = hint is not None and max(here.counts, default=0) > FEW
     for _ in range(ROUNDS):
         counts = tuple(max(16, count // COARSER) for count in here.counts) if rough else here.counts
         over, under = _sides(cutter, variance, here._replace(counts=counts))
         finest = here.smoothing**-0.5 if here.smoothing else math.inf
-        # What is dominated never exaggerates its far tail, however wide its cells are.
+        # The dominated law never exaggerates its far tail, however wide its cells are.
         guide = over if under.empty else under
         if guide.empty:
             break
         tilt = question.tilt(guide, start=here.tilt, at_most=_steepest(guide, finest), known=known)
         log_tail = min(0.0, question.log_tail(guide, tilt))
-        if log_tail < here.log_tail - NEGLIGIBLE / 2:  # too much was cut off
+        if log_tail < here.log_tail - NEGLIGIBLE / 2:  # too much mass was cut off
             here = here._replace(tilt=tilt, log_tail=log_tail)
             continue
         _, mean, spread = guide.cumulants(tilt)
@@ -163,7 +163,7 @@ def answer(
         low, high = question.places(mean, reach * max(deviation, 8 * within), known)
         look = partial(tail, tilt=tilt, low=low, high=high, smoothing=here.smoothing, log_outside=here.log_outside)
         upper = question.read(look(over), 1, within)
-        # Each round proves an interval of its own: the truth is in all of them.
+        # Each round proves an interval of its own, and the truth is in all of them.
         bounds = Interval(bounds.lower, min(bounds.upper, upper))
         if bounds.upper <= here.lower:
             break
@@ -178,7 +178,7 @@ def answer(
         here = here._replace(scale=scale)
         if error <= allowed < math.inf or 0.95 * before < error < math.inf:
             break
-        # Was it beside what was sought, or are there too few cells, or is there too much smoothing?
+        # Did the search miss the answer, or are there too few cells, or is there too much smoothing?
         beside = lower == 0.0 or upper == math.inf
         known = bounds if bounds.upper < math.inf else None
         reach *= 3.0 if beside else 1.0
@@ -197,7 +197,7 @@ def answer(
 
 
 class _Cutter:
-    """Laws and the cells into which they were cut last: what is cut again starts from there."""
+    """Laws and their latest cells, from which the next refinement starts."""
 
     def __init__(self, laws: Laws) -> None:
         self.laws = [law for law, _ in laws]
@@ -207,10 +207,10 @@ class _Cutter:
         self.meshes: list[Mesh] = []
 
     def cut(self, here: Hint) -> list[Mesh]:
-        """Into so many cells; in two steps, if many are needed and there were none, as an outline knows little.
+        """Cut every law into its number of cells; in two steps if many cells are needed and there were none before.
 
-        Cells that end too early are not used again, nor are those that end much too late: there a law has hardly any
-        mass, but the last loss of a wide cell, which dominates it, would have a weight that hides all others.
+        Cells that end too early are not reused, nor are cells that end much too late: a law has hardly any mass there,
+        but the last loss of a wide cell, which dominates it, would get a weight that hides all others.
         """
         ends = highest(self.laws, self.shapes, here.log_tail - self.log_times - NEGLIGIBLE)
         old = self.meshes
@@ -226,14 +226,14 @@ class _Cutter:
 
 
 def _farthest(high: float) -> float:
-    """Twice as far, or hardly anything more than 0: cells that end before this are cut again, not anew."""
+    """Cells that end before this loss are refined; cells that end later are cut anew."""
     return high + abs(high) + 1e-9
 
 
 def _sides(cutter: _Cutter, variance: float, here: Hint) -> tuple[Sum, Sum]:
-    """The sum from above and from below."""
+    """Sums that bound the truth from above and from below."""
     meshes = cutter.cut(here)
-    # μ may be a root that was rounded.
+    # μ may be a rounded square root.
     return (
         _sum(above, meshes, cutter, variance * (1 + 16 * ROUNDING)),
         _sum(below, meshes, cutter, variance * (1 - 16 * ROUNDING)),
@@ -241,18 +241,18 @@ def _sides(cutter: _Cutter, variance: float, here: Hint) -> tuple[Sum, Sum]:
 
 
 def _located(cutter: _Cutter, variance: float, question: Question, relative: float) -> Hint:
-    """A few cells tell where to look, and how many there must be.
+    """Where to look, and how many cells to use, estimated from a few cells.
 
-    Cells of a law that is added k times miss the truth by about ½k·Σ mass·(variance that splitting adds), over
-    `scale`. If n cells share that evenly, it is C/n² with the cube C of what `shares` add up to; the fewest cells
-    have n ∝ (kC)^{1/3}.
+    The cells of a law that is added k times miss the truth by about ½k·Σ mass·(variance that splitting adds)/`scale`.
+    If n cells share this error evenly, it is C/n², where C is the cube of the sum of `shares`; the total number of
+    cells is least for n ∝ (kC)^{1/3}.
     """
     here = Hint(1.0, -60.0, (FEW,) * len(cutter.laws), 0.0, 0.0, math.log(relative) - 8.0, math.inf)
     for _ in range(ROUNDS):
         meshes = cutter.cut(here)
         total = _sum(below, meshes, cutter, variance)
         total = _sum(above, meshes, cutter, variance) if total.empty else total
-        if total.empty:  # losses that no float can tell
+        if total.empty:  # no float can represent these losses
             return here
         _, mean, spread = total.cumulants(here.tilt)
         finest = max(relative * max(mean, math.sqrt(spread) / 100), total.off)
@@ -262,11 +262,11 @@ def _located(cutter: _Cutter, variance: float, question: Question, relative: flo
         if near:
             break
     _, mean, spread = total.cumulants(tilt)
-    # No more can be told apart than what the losses themselves are off by.
+    # Nothing finer than the errors of the losses themselves can be resolved.
     scale = min(1 / (tilt + 1), math.sqrt(spread) + total.off)
     wanted = question.allowed(mean, scale, relative)
     allowed, finest = max(wanted, total.off), max(wanted / 64, total.off / 4) ** 2
-    # More than 1 would be a bad kernel: its mean is half of that.
+    # A variance above 1 would be a bad kernel: its mean is half of its variance.
     smoothing = min(1.0, max(0.3 * allowed * scale, finest))
     if variance > smoothing:
         smoothing = finest = 0.0
@@ -285,7 +285,7 @@ def _sum(side: Callable[[Mesh, Law], Nodes], meshes: list[Mesh], cutter: _Cutter
 
 
 def _steepest(total: Sum, at_most: float) -> float:
-    """No larger tilt is of use: what is nearer than that is not told apart, or a comb has nothing there."""
+    """The largest useful tilt: beyond it nothing is resolved, or a comb has no losses."""
     if total.variance > 0.0:
         return math.inf
     return min(at_most, 40 / total.comb.pitch) if total.comb else at_most

@@ -14,43 +14,43 @@ from sitr.loss.law import ROUNDING, Indices, Vector
 from sitr.loss.mesh import Nodes
 
 LONGEST, WORK = 1 << 18, 1 << 27
-"""So many frequencies are looked at, and so many values found at them, at most, unless most of them surely vanish.
+"""At most LONGEST frequencies and WORK transform values, unless most of them are proved to vanish.
 
-If that is not enough, there is more smoothing than asked for.
+If that is not enough, more smoothing is used than asked for.
 """
 
 TOGETHER = 1 << 17
-"""About this many exponentials are computed at once."""
+"""About this many exponentials are computed together."""
 
 SLIGHTEST = 2.0**-40
-"""A tilt that is none."""
+"""A tilt that is practically 0."""
 
 Part = tuple[Nodes, int]
-"""A law and how often it is added."""
+"""A law and how many times it is added."""
 
 
 class Comb(NamedTuple):
-    """Losses that are an origin and whole numbers of pitches."""
+    """Evenly spaced losses: an origin plus integer multiples of a pitch."""
 
     origin: float
     pitch: float
 
     @property
     def reach(self) -> float:
-        """How far before a place a line is found. Farther, what it falls by would be lost in what it is."""
+        """How far before a place the line is computed. Farther away, its decrease would be lost in rounding."""
         return min(self.pitch, 8.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """Laws that are added, and Gaussian losses of a total variance V, which have the mean V/2."""
+    """The sum of laws and of Gaussian losses with total variance V, which have the mean V/2."""
 
     parts: list[Part]
     variance: float
 
     @cached_property
     def row(self) -> tuple[Vector, Vector, Indices, Vector]:
-        """ln of the masses, the losses, where each law starts, and how often it is added."""
+        """ln of the masses, the losses, where each law starts, and how many times it is added."""
         lengths = [len(nodes.losses) for nodes, _ in self.parts]
         return (
             np.concatenate([nodes.log_masses for nodes, _ in self.parts]),
@@ -61,17 +61,17 @@ class Sum:
 
     @property
     def empty(self) -> bool:
-        """Whether some law has no finite loss at all, and so the sum has none."""
+        """Whether some law, and so the sum, has no finite loss."""
         return any(len(nodes.losses) == 0 for nodes, _ in self.parts)
 
     @property
     def off(self) -> float:
-        """How far the sum of all losses may be off, if they are."""
+        """The error of the sum, from the errors of all losses."""
         return sum(times * nodes.off for nodes, times in self.parts)
 
     @cached_property
     def comb(self) -> Comb | None:
-        """Where all sums are, if none are Gaussian and all are evenly spaced, or multiples of that."""
+        """The comb on which all sums lie, if no loss is Gaussian and all spacings are multiples of one pitch."""
         if self.variance > 0.0 or self.empty or all(len(nodes.losses) == 1 for nodes, _ in self.parts):
             return None
         gaps = [float(np.diff(nodes.losses).min(initial=math.inf)) for nodes, _ in self.parts]
@@ -88,7 +88,7 @@ class Sum:
 
     @property
     def longest(self) -> int:
-        """How many frequencies there is time for."""
+        """The largest number of frequencies that is computed."""
         return min(LONGEST, WORK // max((len(nodes.losses) for nodes, _ in self.parts), default=1))
 
     @property
@@ -114,7 +114,7 @@ class Sum:
         return found
 
     def rounding(self, tilt: float) -> float:
-        """What all K up to this λ are off by, and differences of two: exponents, sums of their powers, and sums."""
+        """A bound on the rounding error of K at every λ up to this one, and of differences of two such values."""
         found = tilt * (tilt + 1) * self.variance
         for nodes, times in self.parts:
             largest = float(np.abs(nodes.log_masses).max()) + tilt * float(np.abs(nodes.losses).max())
@@ -122,7 +122,7 @@ class Sum:
         return 8 * ROUNDING * found
 
     def cumulants(self, tilt: float) -> tuple[float, float, float]:
-        """K(λ), the tilted mean K' and the tilted variance K'' of the whole. A guide, no bounds."""
+        """K(λ), the tilted mean K' and the tilted variance K'' of the sum: estimates, not bounds."""
         v = self.variance
         whole, mean, spread = tilt * (tilt + 1) * v / 2, (tilt + 0.5) * v, v
         if self.parts:
@@ -160,7 +160,7 @@ def tilt_to(total: Sum, epsilon: float, *, start: float, at_most: float) -> floa
 
 
 def _rising(function: Callable[[float], float], start: float, *, at_most: float) -> float:
-    """Where a function that rises becomes positive, within three percent, by halving and by false position in ln λ."""
+    """Where an increasing function becomes positive, within 3%, by bisection and false position in ln λ."""
     low = high = min(at_most, max(SLIGHTEST, start))
     at_low = at_high = function(high)
     factor = 1.3
@@ -176,7 +176,7 @@ def _rising(function: Callable[[float], float], start: float, *, at_most: float)
         middle, halve = low * (high / low) ** part, not halve
         value = function(middle)
         low, at_low, high, at_high = (middle, value, high, at_high) if value < 0.0 else (low, at_low, middle, value)
-    # Where the function jumps, because the tilted law leaps from one hump to another, the nearer hump is the better.
+    # The function jumps where the tilted law moves from one mode to another; the nearer mode is the better one.
     return high if at_high < 0.0 else low
 
 
@@ -184,12 +184,12 @@ def window(total: Sum, tilt: float, log_outside: float) -> tuple[float, float]:
     """Losses below and above which the tilted sum has a mass of at most e^{log_outside} each.
 
     By Chernoff, P(S ≥ x) ≤ e^{K(λ+s) − K(λ) − sx} for each s > 0: that is small enough from x = (K(λ+s) − K(λ)
-    − log)/s on. What is rounded in K is made up for by a smaller mass.
+    − log)/s on. A smaller mass compensates for rounding errors of K.
     """
     _, _, variance = total.cumulants(tilt)
     best = math.sqrt(-2 * log_outside / variance)  # the best s of a Gaussian
     log_outside -= total.rounding(tilt + 1.5 * best)
-    # Downward no farther than to λ = −1, where E_P[e^{−L}] ≤ 1: beyond, a moment may be huge.
+    # Downward only to λ = −1, where E_P[e^{−L}] ≤ 1: beyond it, moments may be huge.
     up = best * np.array((1 / 64, 1 / 32, 1 / 16, 1 / 8, 1 / 4, 0.5, 0.75, 1.0, 1.5))  # smaller for heavier tails
     down = -np.minimum(up, tilt + 1)
     here, *there = total.log_moments(tilt + np.concatenate(((0.0,), up, down)))

@@ -1,4 +1,4 @@
-"""The characteristic function of a tilted sum of losses, at the frequencies that tell, and a proof about all others."""
+"""The characteristic function of a tilted sum of losses at the significant frequencies, and a bound on all others."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from sitr.loss.law import FUNCTIONS, ROUNDING, Vector
 from sitr.loss.total import Part, Sum
 
 VANISHING = 40.0
-"""Products of transforms below e^{−40} are counted as 0, and as error."""
+"""Products of transforms below e^{−40} are replaced by 0, and counted as error."""
 
 WORTH_CULLING, LOOKS = 100_000, 1 << 22
-"""So many values of a transform are found as fast as it is seen which need not be; that takes so many, at most."""
+"""From WORTH_CULLING transform values on, it is worth using up to LOOKS values to see which ones vanish."""
 
 SINGLE = 1 << 15
-"""OpenBLAS multiplies complex matrices in one thread if rows · columns · terms are at most twice this."""
+"""OpenBLAS uses one thread for complex matrices with rows · columns · terms up to twice this number."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transformed:
-    """Π E[e^{it(L − mean)}] over all laws, tilted and divided by e^{scale}, at the frequencies t that tell.
+    """Π E[e^{it(L − mean)}] over all laws, tilted and divided by e^{scale}, at the significant frequencies t.
 
-    The product is right to within a factor 1 ± `relative`, the scale to within `slip`; the products at all other
-    frequencies, negative ones too, add up to at most `dropped`.
+    The product is accurate to within a factor 1 ± `relative`, the scale to within `slip`. The products at all other
+    frequencies, including negative ones, add up to at most `dropped`.
     """
 
     frequencies: Vector
@@ -50,7 +50,7 @@ class _Tilted:
     whole: float
     times: int
     wrong: float
-    """What the weights are off by, added up."""
+    """A bound on the sum of the errors of the weights."""
 
     @property
     def spread(self) -> float:
@@ -62,25 +62,25 @@ class _Tilted:
         return float((self.weights * np.abs(self.distances)).sum()) * (1 + 1e-9)
 
     def off(self, frequencies: Vector) -> Vector:
-        """What `_characteristic` is off by: its weights, a sum of n products of two powers of turns, and their angles.
+        """A bound on the error of `_characteristic`: of its weights, of n products of two powers, and of their angles.
 
-        A power of a turn is off by no more than its exponent times what the turn is off, F, and a product is, 3R; the
-        two exponents are less than the length of a block.
+        The error of a power of e^{ix} is at most its exponent times F (the error of e^{ix}) plus 3R (of a product);
+        the two exponents are less than the length of a block.
         """
         rounding = 3 * (len(self.weights) + 16) + 24 * _block(len(frequencies))
         return self.wrong + rounding * ROUNDING + 8 * ROUNDING * frequencies * self.slope
 
 
 def transformed(total: Sum, tilt: float, spacing: float) -> Transformed | None:
-    """At all multiples of a frequency; None if that is too much work.
+    """The transform at all multiples of a frequency; None if that is too much work.
 
-    Errors are kept beside the product, which is built of what each factor is at most: if |z − me^{iθ}| ≤ 2e and |z|
-    ≤ m for each of k factors, their products differ by at most 2ke/m of it.
+    Errors are tracked relative to the product of upper bounds on the factors: if |z − me^{iθ}| ≤ 2e and |z| ≤ m for
+    each of k factors, their products differ by at most a fraction 2ke/m.
     """
     laws = sorted((_tilted(part, tilt) for part in total.parts), key=lambda law: -law.spread)
     variance = total.variance
     beyond = math.ceil(math.sqrt(2 * (VANISHING + 8.0) / variance) / spacing)
-    # Beyond, e^{−Vt²/2} falls at least by the same factor with every frequency.
+    # Beyond, e^{−Vt²/2} decreases at least geometrically.
     dropped = 2 * math.exp(-variance * (beyond * spacing) ** 2 / 2) / -math.expm1(-variance * beyond * spacing**2)
     if beyond * max((len(law.weights) for law in laws), default=0) > WORTH_CULLING:
         beyond, more = _culled(laws, variance, spacing, beyond)
@@ -106,7 +106,7 @@ def transformed(total: Sum, tilt: float, spacing: float) -> Transformed | None:
     whole = math.fsum(law.times * law.whole for law in laws)
     return Transformed(
         times,
-        np.exp(np.minimum(logs.real, 1.0) + 1j * logs.imag),  # more is of no use
+        np.exp(np.minimum(logs.real, 1.0) + 1j * logs.imag),  # larger values are of no use
         relative * (1 + 1e-9) + FUNCTIONS * (1 + np.abs(logs)),
         dropped * math.exp(min(700.0, sum(law.times * (law.wrong + 1e-13) for law in laws))),
         whole + tilt * (tilt + 1) * variance / 2,
@@ -140,7 +140,7 @@ def _block(count: int) -> int:
 
 
 def _powers(turns: NDArray[np.complex128], count: int) -> NDArray[np.complex128]:
-    """The powers 0, …, count − 1 of each number, by doubling: a product takes much less time than an exponential."""
+    """The powers 0, …, count − 1 of each number, by doubling: products are much faster than exponentials."""
     found = np.empty((count, len(turns)), dtype=np.complex128)
     found[0] = 1.0
     known = 1
@@ -152,9 +152,9 @@ def _powers(turns: NDArray[np.complex128], count: int) -> NDArray[np.complex128]
 
 
 def _product(left: NDArray[np.complex128], right: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """The product of two matrices, put together of parts so small that OpenBLAS starts no threads for them.
+    """The product of two matrices, computed in blocks so small that OpenBLAS starts no threads.
 
-    Threads that wait for each other take several times as much CPU time as the product itself.
+    Threads that wait for each other would use several times the CPU time of the product itself.
     """
     rows, columns = left.shape[0], right.shape[1]
     height = min(rows, max(1, SINGLE // (64 * columns)))
@@ -166,10 +166,10 @@ def _product(left: NDArray[np.complex128], right: NDArray[np.complex128]) -> NDA
 
 
 def _culled(laws: list[_Tilted], variance: float, spacing: float, beyond: int) -> tuple[int, float]:
-    """From which frequency on all products surely vanish, and what they add up to.
+    """The frequency from which on all products are proved to vanish, and a bound on their sum.
 
-    |E[e^{itL}]| changes by no more than E|L − mean| times a step in t: so a look now and then tells of all
-    frequencies between. Looks are far apart first, and closer the nearer to 0.
+    |E[e^{itL}]| changes by at most E|L − mean| times a step in t, so a value now and then bounds all frequencies in
+    between. The steps are long at first, and become shorter towards 0.
     """
     looks = max(64, LOOKS // sum(len(law.weights) for law in laws))
     stride, dropped = max(int(0.2 / (max(law.slope for law in laws) * spacing + 1e-300)), beyond // looks), 0.0
