@@ -1,4 +1,4 @@
-"""Approximate differential privacy: one point of the loss's tail is bounded."""
+"""Approximate differential privacy: a bound on one point of the tail of the loss."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LARGEST_LOSS = 1e6
 
 @dataclass(frozen=True, slots=True)
 class ApproximateDP:
-    """The loss exceeds ε no more than δ allows.
+    """The tail of the loss above ε is at most δ.
 
     H_{e^ε}(P‖Q) = E_P[(1 − e^{ε−L})₊] ≤ δ, in both directions.      [DKMMN06, Def. 1]
 
@@ -145,7 +145,7 @@ class ApproximateDP:
         return ApproximateDP(downward(exact(self.epsilon) * fraction), downward(exact(self.delta) * fraction))
 
     def covers(self, other: Promise, /) -> bool:
-        """Implied are the points on or above the profile of the dominating pair of (ε, δ).
+        """It implies all points on or above the profile of the dominating pair of (ε, δ).
 
         δ(ε') = δ + (1 − δ)(e^ε − e^{ε'})/(1 + e^ε) for ε' ≤ ε, and δ beyond.      [KOV15, Thm 3.3 with k = 1]
         """
@@ -153,7 +153,7 @@ class ApproximateDP:
             return implies_around(self, other)
         if self.epsilon <= other.epsilon:
             return self.delta <= other.delta
-        # Enough bits to decide about neighbouring floats; where they do not decide, the answer is no.
+        # Enough bits to compare neighbouring floats; where they do not suffice, the answer is no.
         with ctx.workprec(256):
             odds = ball(self.epsilon).exp()
             profile = ball(self.delta) + (1 - ball(self.delta)) * (odds - ball(other.epsilon).exp()) / (1 + odds)

@@ -1,4 +1,4 @@
-"""A promise in another flavor: the arrow that leads there, or the reason why there is none."""
+"""A promise in another flavor: the conversion, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Additive = PureDP | ApproximateDP | ZeroConcentratedDP
 """The flavors whose parameters simply add under composition."""
 
 Kept = Additive | RandomDP
-"""What ledgers keep: one of these, or a random promise around one of these."""
+"""The promises that ledgers keep: one of these, or a random promise around one of them."""
 
 ARROWS: Mapping[type[Promise], str] = {
     ApproximateDP: "to_approximate",
@@ -29,13 +29,13 @@ ARROWS: Mapping[type[Promise], str] = {
     RenyiDP: "to_renyi",
     ZeroConcentratedDP: "to_zero_concentrated",
 }
-"""What arrows to a flavor are called, wherever they start."""
+"""The names of the conversions to each flavor."""
 
 Wanted = TypeVar("Wanted", bound=Promise)
 
 
 def kept(promise: object) -> TypeGuard[Kept]:
-    """Is this a promise that ledgers keep, and of no class that only looks like one?"""
+    """Is this exactly one of the promises that ledgers keep, and no subclass?"""
     inner = promise.inner if type(promise) is RandomDP else promise
     return type(inner) in get_args(Additive)
 
@@ -74,7 +74,7 @@ def express(promise: Promise, flavor: type[Wanted], *, delta: float | None = Non
 
 
 def largest_loss(promise: Promise) -> float | None:
-    """The loss that a promise never lets an answer exceed; None if it sets no such limit.
+    """The largest loss that a promise allows; None if it sets no limit.
 
     Where one moment, the spread or the distance of means is 0, P = Q. [vEH14, Thm 8] A line without a slope is D_∞ ≤ ξ.
 

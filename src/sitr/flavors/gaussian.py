@@ -1,4 +1,4 @@
-"""Gaussian differential privacy: telling two tables apart is as hard as telling two normal laws apart."""
+"""Gaussian differential privacy: two tables are as hard to distinguish as two normal laws."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sitr.loss.loss import Loss
 
 _FAR = 100
-"""So many deviations out Arb's U(½, ½, z²) is quick; its erfc is quicker before, and loses all digits far beyond."""
+"""Beyond this many deviations Arb's U(½, ½, z²) is used. Its erfc is faster before, but loses all digits far out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class GaussianDP:
     def to_approximate(self, *, delta: float) -> ApproximateDP:
         """The least ε at this δ, rounded up.
 
-        The profile is solved to more digits than a float has; what is returned is proved by the profile itself.
+        The profile is solved to more digits than a float has, and the result is proved by the profile itself.
         """
         checked_delta(delta)
         candidate, gap = self._solution(delta), Fraction(1, 2**52)

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 Points = tuple[tuple[float, float], ...]
 
 NOTHING: Points = ((0.0, 0.0),)
-"""What a release of nothing keeps."""
+"""The profile of a release of nothing."""
 
 MANY, FEWER = 16, 2048
-"""Sums of more different profiles than that have fewer points, which costs less than a thousandth of ε."""
+"""Sums of more than MANY different profiles have FEWER points, which costs less than a thousandth of ε."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class PrivacyProfile:
 
     @classmethod
     def compose_near(cls, parts: Iterable[tuple[PrivacyProfile, int]], /, *, delta: float) -> PrivacyProfile:
-        """The same of parts that are released so many times each, written down around this δ only, which is quicker.
+        """Like `compose` for parts with a number of releases each, but only for points near this δ, which is faster.
 
         >>> whole = PrivacyProfile.compose_near([(PrivacyProfile(((0.1, 1e-8),)), 100)], delta=1e-5)
         >>> whole.to_approximate(delta=1e-5)
@@ -162,7 +162,7 @@ class PrivacyProfile:
             low, high = vertices[place - 1], vertices[place]
             share = (ball(epsilon).exp() - low.odds) / (high.odds - low.odds)
             chord = probability(low.bound + (high.bound - low.bound) * share)
-        # δ falls: what was promised at a smaller ε, or at this one, holds as it was written.
+        # δ decreases, so the δ promised at this ε or a smaller one holds as well.
         return min([chord, *(delta for _, delta in self.points[: bisect_right(self.points, (epsilon, 1.0))][-1:])])
 
     def to_approximate(self, *, delta: float) -> ApproximateDP:
@@ -198,7 +198,7 @@ class Vertex(NamedTuple):
 def _envelope(profile: PrivacyProfile) -> list[Vertex]:
     """The convex envelope of all points, mirrored ones included, from t = 0.
 
-    Every chord between any of the points is sound; a point that is not proved to be below one is left out.
+    Every chord between two of the points is valid. A point that is not proved to be below one is left out.
     """
     with ctx.workprec(_bits(profile.points)):
         right = [Vertex(epsilon, ball(epsilon).exp(), ball(delta)) for epsilon, delta in profile.points]
@@ -221,7 +221,7 @@ def _below(first: Vertex, middle: Vertex, last: Vertex) -> bool:
 
 @lru_cache(maxsize=64)
 def _bits(points: Points) -> int:
-    """Enough to tell the smallest e^ε and δ from 1 and 0, and to know the largest e^ε."""
+    """Enough bits to distinguish the smallest e^ε and δ from 1 and 0, and to represent the largest e^ε."""
     return 192 + max(abs(math.frexp(number)[1]) for point in points for number in point)
 
 
@@ -249,21 +249,21 @@ def _composed(parts: Mapping[PrivacyProfile, int], *, near: float | None = None)
 
     With `near`, only the points around this δ are written down.
     """
-    told = ((part, times) for part, times in parts.items() if part.points != NOTHING)
-    telling = sorted(told, key=lambda item: item[0].points)
-    if not telling:
+    some = ((part, times) for part, times in parts.items() if part.points != NOTHING)
+    active = sorted(some, key=lambda item: item[0].points)
+    if not active:
         return PrivacyProfile(NOTHING)
-    if len(telling) == 1 and telling[0][1] == 1:
-        return telling[0][0]
-    infinite = _infinite(telling)
-    reach = sum((exact(part.points[-1][0]) * times for part, times in telling), Fraction(0))
+    if len(active) == 1 and active[0][1] == 1:
+        return active[0][0]
+    infinite = _infinite(active)
+    reach = sum((exact(part.points[-1][0]) * times for part, times in active), Fraction(0))
     last = (upward(reach), infinite)
     if reach == 0:
         return PrivacyProfile((last,))
-    unit, cells, cut = max(exact(part.points[-1][0]) for part, _ in telling), CELLS, CUT
-    if near is not None:  # what is cut off in all sums does not reach a 10⁻¹²th of δ
-        cells, cut = CELLS if len(telling) <= MANY else FEWER, near * 1e-12 / sum(times for _, times in telling)
-    law = total(Law.of(atoms(part), unit=unit, cells=cells, cut=max(CUT, cut)) * times for part, times in telling)
+    unit, cells, cut = max(exact(part.points[-1][0]) for part, _ in active), CELLS, CUT
+    if near is not None:  # all sums together cut off less than 10⁻¹² of δ
+        cells, cut = CELLS if len(active) <= MANY else FEWER, near * 1e-12 / sum(times for _, times in active)
+    law = total(Law.of(atoms(part), unit=unit, cells=cells, cut=max(CUT, cut)) * times for part, times in active)
     bounds = list(law.profile())
     if near is not None:  # from the largest ε to 0, δ grows
         place = bisect_right(bounds, near - infinite, key=lambda bound: bound[1])

@@ -1,4 +1,4 @@
-"""What every flavor of differential privacy has in common, and the checks on its parameters."""
+"""The protocol of all flavors of differential privacy, and the checks of their parameters."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ class Excepting(Protocol):
 
 @runtime_checkable
 class Several(Protocol):
-    """A promise that says several things at once, and nothing else."""
+    """A promise that is a conjunction of others."""
 
     @property
     def parts(self) -> tuple[Promise, ...]:
-        """What it says, one by one."""
+        """The promises that it consists of."""
 
 
 def implies_around(promise: Promise, other: object) -> bool:
-    """Is the other promise made of what this promise implies: with exceptions, or several things at once?"""
+    """Does the other promise consist of promises that this one implies, with exceptions or several at once?"""
     match other:
         case Excepting():
             return other.gamma == 1.0 or promise.covers(other.inner)
@@ -103,15 +103,14 @@ def total(numbers: Iterable[float]) -> float:
 
 
 def ceiling(number: Fraction) -> float:
-    """Rounded up; infinite, which bounds nothing, beyond the largest float."""
+    """Rounded up; infinite, which is no bound, beyond the largest float."""
     return upward(number) if number <= exact(LARGEST) else math.inf
 
 
 def probability(bound: arb) -> float:
     """A bound on a probability, rounded up: at most 1, also where the ball knows nothing.
 
-    What is positive but smaller than every float becomes the least float at once: written out, e^(−10²⁰) would fill
-    the memory.
+    A positive number below every float becomes the least float at once: written out, e^(−10²⁰) would fill the memory.
     """
     if bound <= 0:
         return 0.0

@@ -1,4 +1,4 @@
-"""Pure differential privacy: the largest loss is bounded."""
+"""Pure differential privacy: a bound on the largest loss."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class PureDP:
         remaining = odds - ball(whole.delta) * (1 + odds)
         if remaining <= 1:
             return ApproximateDP(0.0, whole.delta)
-        # Where the ball decides nothing, ε itself is an upper bound.
+        # Where the ball is too wide, ε itself is an upper bound.
         return ApproximateDP(min(upper(remaining.log()), self.epsilon) if remaining > 0 else self.epsilon, whole.delta)
 
     def to_concentrated(self) -> ConcentratedDP:

@@ -1,4 +1,4 @@
-"""Random differential privacy: another promise, kept for all but a fraction of data."""
+"""Random differential privacy: another promise that holds for all but a fraction of data sets."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from sitr.loss.loss import Loss
 
 Parts = tuple[tuple[str, float], ...]
-"""Where a γ comes from: names, and the share of each."""
+"""The sources of γ: names, and the share of each."""
 
 
 class Basis(Enum):
-    """What a γ rests on: a proof for this very number of people, or a limit for ever more of them, as published."""
+    """The proof behind γ: for this number of people, or only asymptotic, as published."""
 
     FINITE_SAMPLE = "finite-sample"
     ASYMPTOTIC = "asymptotic"
 
     @classmethod
     def weakest(cls, bases: Iterable[Basis], /) -> Basis:
-        """What all of them together rest on."""
+        """The weakest of these bases."""
         return cls.ASYMPTOTIC if cls.ASYMPTOTIC in set(bases) else cls.FINITE_SAMPLE
 
 
@@ -42,8 +42,8 @@ class RandomDP:
     then promised nothing. Data that are not exchangeable, because they are sorted or grow over time, are promised
     nothing either. Sums hold for plans fixed in advance, never for releases chosen after earlier answers.
 
-    `parts` say where γ comes from, by name; what they leave of it has no name. They are rounded down, for γ itself is
-    the bound: two promises are equal, and cover each other, whatever their parts.
+    `parts` name the sources of γ; the rest of γ has no name. They are rounded down, because γ itself is the bound: parts
+    do not matter for equality and `covers`.
 
     >>> from sitr.flavors.pure import PureDP
     >>> RandomDP(PureDP(0.5), 0.01) + RandomDP(PureDP(0.25), 0.02)
@@ -149,7 +149,7 @@ class RandomDP:
         return RandomDP(inner, gamma, self.basis, joined([(self.parts, times)]))
 
     def covers(self, other: Promise, /) -> bool:
-        """Parts do not matter. What holds in the limit implies nothing for this number of people."""
+        """Parts do not matter. An asymptotic promise implies nothing for this number of people."""
         if not isinstance(other, RandomDP):
             return False  # γ, even 0, is about random newcomers: nothing is promised to every person
         if Basis.weakest((self.basis, other.basis)) is not other.basis:
@@ -157,7 +157,7 @@ class RandomDP:
         return other.gamma == 1.0 or (self.gamma <= other.gamma and self.inner.covers(other.inner))
 
     def to_approximate(self, *, delta: float) -> NoReturn:
-        """There is no such arrow: γ is about data, δ about coins."""
+        """There is no such conversion: γ is about data, δ about coins."""
         raise IncompatiblePromises(
             given=f"{self!r} promises nothing for a fraction γ of data, so it has no ε at δ = {delta}.",
             do="Report it as it is, with γ; γ cannot be moved into δ.",
@@ -170,7 +170,7 @@ class RandomDP:
 
 
 def joined(several: Iterable[tuple[Parts, int]], /) -> Parts:
-    """All parts, each so many times, with those of one name added.
+    """All parts, each multiplied by its number of times, with equal names added.
 
     >>> joined([((("newcomer", 0.04),), 2), ((("gate", 0.01), ("newcomer", 0.02)), 1)])
     (('newcomer', 0.1), ('gate', 0.01))

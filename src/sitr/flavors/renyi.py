@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from sitr.loss.loss import Loss
 
 ORDERS = tuple(order if order < 4 else round(order) * 1.0 for order in (1 + 2.0 ** (i / 4) for i in range(-62, 81)))
-"""Orders from 1.00002 to about a million, four to a doubling of α − 1: where a curve is looked at.
+"""The orders at which curves are evaluated: from 1.00002 to about a million, four per doubling of α − 1.
 
-From 4 on they are whole numbers, at which some moments are known best. With one more they are 144, Fibonacci's number.
+From 4 on they are integers, at which some moments are known best. Their number plus 1 is 144, a Fibonacci number.
 """
 
 COMPARED = (1.01, 1.5, 2.0, 4.0, 16.0, 64.0)
 """The orders at which a loss is compared with a curve that is no table."""
 
 MANY = 50
-"""Sums of more curves than that are looked at in `ORDERS` only, which is sound, and hardly less tight."""
+"""Sums of more curves than this are evaluated at `ORDERS` only, which is sound and hardly less tight."""
 
 
 Points = tuple[tuple[float, float], ...]
-"""Orders, rising, each with a bound."""
+"""Increasing orders, each with a bound."""
 
 Real = TypeVar("Real", float, arb)
 
@@ -107,7 +107,7 @@ class Total:
         return _sum_at(self.terms, order)
 
 
-@lru_cache(maxsize=1024)  # of many curves it is slow, and asked for by several arrows, each at several δ
+@lru_cache(maxsize=1024)  # slow for many curves, and used by several conversions at several δ
 def _sum_at(terms: tuple[tuple[Curve, int], ...], order: float) -> float:
     values = [(curve(order), times) for curve, times in terms]
     if any(math.isinf(value) for value, _ in values):
@@ -293,7 +293,7 @@ def _published(alpha: Real, moment: Real, log_delta: Real, _log: Callable[[Real]
 
 @lru_cache(maxsize=256)
 def _best(curve: Curve, delta: float, arrow: Arrow) -> tuple[float, float]:
-    """The least ε and its order. Any order is sound: the best is looked for in floats, and proved."""
+    """The least ε and its order. Every order is valid: the best one is searched in floats, and its ε is proved."""
     goal = math.log(checked_delta(delta))
 
     @cache
@@ -308,7 +308,7 @@ def _best(curve: Curve, delta: float, arrow: Arrow) -> tuple[float, float]:
 
 
 def _turns(points: Points, log_delta: float) -> Iterator[float]:
-    """Where an arrow can be best for a table: at its corners, and where the derivative on a chord is 0.
+    """The orders that can be best for a table: its corners, and zeros of the derivative on a chord.
 
     There (α − 1)D_α = s(α − 1) + c, and the derivative of the tight arrow has the sign of ln α + ln δ − c.
     """
@@ -321,8 +321,8 @@ def _turns(points: Points, log_delta: float) -> Iterator[float]:
 def _search(curve: Curve, cost: Callable[[float], float]) -> Iterator[float]:
     """Orders of which one is nearly the best.
 
-    (α − 1)D_α is convex in α, and so is what an arrow adds to it: divided by α − 1 again, the sum has one valley. So
-    two costs say on which side of one it is, and with the proportions of Fibonacci one of the two is used again.
+    (α − 1)D_α is convex in α, and so is the term that a conversion adds: divided by α − 1, the sum has one minimum. So
+    two costs decide on which side of one of them it lies, and Fibonacci steps reuse one of the two.
     """
     start, near, far = -1, 55, 89
     while far > 1:
@@ -332,13 +332,13 @@ def _search(curve: Curve, cost: Callable[[float], float]) -> Iterator[float]:
     place = start + 1
     yield ORDERS[place]
     tables = [inner.points for inner in _terms(curve) if isinstance(inner, Table)]
-    if tables:  # the sum ends where the shortest does
+    if tables:  # the sum ends where the shortest table ends
         yield min(points[-1][0] for points in tables)
     if isinstance(curve, Total) and len(curve.terms) > MANY:
         return
     low, high = ORDERS[max(0, place - 1)], ORDERS[min(len(ORDERS) - 1, place + 1)]
     yield (between := valley(cost, low=low, high=high))
-    # Tables have corners; so have moments that are known at whole orders.
+    # Tables have corners, and so have moments that are known at integer orders.
     yield from (order for points in tables for order, _ in points if low <= order <= high)
     yield from (float(order) for order in (math.floor(between), math.ceil(between)) if order > 1)
 
@@ -379,7 +379,7 @@ def _sum(parts: list[tuple[Curve, int]]) -> Curve:
     tables = [(curve.points, times) for curve, times in terms.items() if isinstance(curve, Table)]
     if not tables or len(tables) < len(terms):
         return Total(tuple(sorted(terms.items(), key=repr)))
-    # Each is straight between its orders, so that their sum is straight between all of them: nothing is lost.
+    # Each table is linear between its orders, so their sum is linear between all of them: nothing is lost.
     last = min(points[-1][0] for points, _ in tables)
     orders = sorted({order for points, _ in tables for order, _ in points if order <= last})
     sums = [(order, sum(_chord(points, exact(order)) * times for points, times in tables)) for order in orders]
@@ -387,12 +387,12 @@ def _sum(parts: list[tuple[Curve, int]]) -> Curve:
 
 
 def valley(function: Callable[[float], float], *, low: float, high: float) -> float:
-    """A good argument between two above 1, for a function with one valley, by golden section on ln(α − 1)."""
+    """Nearly the minimum of a function with one valley between two arguments above 1, by golden section in ln(α − 1)."""
     golden = (math.sqrt(5) - 1) / 2
     a, b = math.log(low - 1), math.log(high - 1)
     left, right = b - golden * (b - a), a + golden * (b - a)
     at_left, at_right = function(1 + math.exp(left)), function(1 + math.exp(right))
-    for _ in range(32):  # a cost is flat around its best order: half of a float's digits of it are enough
+    for _ in range(32):  # a cost is flat around its best order: half of a float's digits suffice
         if at_left <= at_right:
             b, right, at_right = right, left, at_left
             left = b - golden * (b - a)

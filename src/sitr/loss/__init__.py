@@ -1,7 +1,7 @@
 """What leaks: the privacy loss.
 
-`gaussian` and `laplace` are the losses of real noise, `sampled` that of a release on a random sample of people. Names
-are loaded when first used.
+`gaussian` and `laplace` are the losses of real-valued noise, `sampled` is the loss of a release on a random sample of
+people. Names are loaded when first used.
 """
 
 from __future__ import annotations

@@ -254,7 +254,7 @@ def _growth(laws: Laws) -> tuple[float, float]:
 
 
 def _law_growth(law: Law) -> tuple[float, float]:
-    """A largest loss, or the moments of the Gaussian noise behind the law, of which a sample has no more.
+    """A largest loss, or the moments of the Gaussian noise behind the law: sampling does not increase them.
 
     Discrete Gaussian noise has no larger moments than real noise [CKS20, Prop. 5]; by the joint convexity of the
     hockey-stick, a sample has a smaller one at every ε, and K is an average of those.

@@ -1,6 +1,6 @@
 """The least μ such that telling P from Q is at least as hard as telling N(0, 1) from N(μ, 1).      [DRS22, Def. 2.6]
 
-It is the least μ whose hockey-stick H_μ is at least that of the loss at every t = e^ε ≥ 1, in both directions: below 1
+Its hockey-stick H_μ must be at least the hockey-stick of the loss at every t = e^ε ≥ 1, in both directions: below 1,
 both are determined by their values above 1. The hockey-stick of the loss is convex in t, so between two t it lies below
 its chord. A chord c − s·t is below H_μ everywhere if and only if a test with false-positive rate s reaches at most the
 true-positive rate c between the Gaussians, that is c ≤ Φ(Φ⁻¹(s) + μ).      [DRS22, Prop. 2.12]
@@ -94,7 +94,7 @@ def _slope(known: dict[float, Interval], left: float, right: float) -> float:
 
 
 def _chord(left: float, high: float, right: float, low: float) -> float:
-    """A μ for which this chord of the hockey-stick is proved to be below that of the Gaussians; or infinite."""
+    """A μ for which this chord is proved to be below the hockey-stick of the Gaussians; or infinite."""
     with ctx.workprec(192):
         t, u = arb(left).exp(), arb(right).exp()
         slope = (arb(high) - arb(low)) / (u - t)
@@ -122,5 +122,5 @@ def _inverse(epsilon: float, delta: float, *, side: int) -> float:
     while high - low > 1e-9 * high and high > 1e-12:
         middle = (low + high) / 2
         low, high = (low, middle) if hockey_stick(Fraction(middle), at) >= goal else (middle, high)
-    # At `high` the inequality is proved. At `low` it was not, and half of what is left is more than Arb's error.
+    # At `high` the inequality is proved. At `low` it was not, and the margin is larger than Arb's error.
     return high if side > 0 else low * (1 - 8 * FUNCTIONS)

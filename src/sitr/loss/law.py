@@ -1,4 +1,4 @@
-"""The law of one privacy loss, as far as composition needs it: the mass of both sides between any two losses."""
+"""The law of one privacy loss: the masses under P and Q between any two losses, which is all that composition needs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 ROUNDING = 2.0**-53
-"""Every sum, product and quotient of floats is right to within this factor."""
+"""The relative error of every sum, product and quotient of floats."""
 
 TOO_MANY = 4096
-"""More atoms are not looked at one by one."""
+"""Atoms beyond this number are not treated one by one."""
 
 FUNCTIONS = 8 * ROUNDING
-"""exp, log, expm1 and log1p are right to within this factor, log_ndtr(x) to within this times 1 + x² (tested)."""
+"""The relative error of exp, log, expm1 and log1p; log_ndtr(x) has an error of this times 1 + x² (tested)."""
 
 
 class Masses(NamedTuple):
-    """ln of masses, right to within ± `slack`; where that is infinite, they are only known not to be larger."""
+    """ln of masses, accurate to within ± `slack`; where that is infinite, they are upper bounds only."""
 
     logs: Vector
     slack: Vector
@@ -40,17 +40,17 @@ class Cells(NamedTuple):
 
     @property
     def log_p_most(self) -> Vector:
-        """What the P-masses are at most."""
+        """Upper bounds on ln of the P-masses."""
         return self.log_p + np.where(np.isinf(self.slack), 0.0, self.slack)
 
 
 @runtime_checkable
 class Law(Protocol):
-    """The law of L = ln P/Q for one pair (P, Q) of neighbours, seen from both sides.
+    """The law of L = ln P/Q for one pair (P, Q) of neighbours, under P and under Q.
 
     Losses lie in [least, greatest], apart from a P-mass of `infinite` at +∞. An atom at an edge is counted on
-    one side of it, or in part on both. A law stands for laws of probability: the P-masses and `infinite` add up
-    to 1, and so do the Q-masses and what `reversed` has at +∞.
+    one side of it, or partly on both. All masses are probabilities: the P-masses and `infinite` add up to 1, and so
+    do the Q-masses and the mass that `reversed` has at +∞.
     """
 
     @property
@@ -64,21 +64,21 @@ class Law(Protocol):
 
     @property
     def blur(self) -> float:
-        """An edge at l, and the losses beside it, are off by no more than this times 1 + |l|."""
+        """The error of an edge at l, and of the losses beside it, is at most this times 1 + |l|."""
 
     def atoms(self, low: float, high: float, /) -> Vector | None:
-        """All losses between two, as they grow, if there are no others, and not too many."""
+        """All losses between two, in increasing order, if the law is discrete and they are not too many."""
 
     def __hash__(self) -> int: ...
 
     def cells(self, edges: Vector) -> Cells:
-        """The masses between neighbouring edges, which grow; the first and the last may be infinite."""
+        """The masses between neighbouring edges, which increase; the first and the last may be infinite."""
 
     def log_moment_above(self, tilt: float, edge: float) -> float:
         """ln of a bound on E_P[e^{λL}; edge < L < ∞], for λ ≥ 0 and an edge ≥ 0."""
 
     def reversed(self) -> Law:
-        """The law of ln Q/P under Q, which P and Q exchanged have."""
+        """The law of ln Q/P under Q: the law of the other direction."""
 
 
 def bounded_moment(law: Law, tilt: float, edge: float) -> float:
@@ -90,13 +90,12 @@ def bounded_moment(law: Law, tilt: float, edge: float) -> float:
 
 
 def between(log_above: Vector, log_below: Vector, error: Vector, *, steps: Vector | None = None) -> Masses:
-    """ln of the masses between edges, from ln P(L > edge) and ln P(L ≤ edge), right to within ± (error + F·|ln|).
+    """ln of the masses between edges, from ln P(L > edge) and ln P(L ≤ edge), accurate to ± (error + F·|ln|).
 
-    The smaller of the two tails is taken at each cell, so that no mass is lost in 1 − 1. It is A − B with B =
-    rA. If the logarithms of A and B are off by a and b, 1 − r is off by at most x(1 − r) with x = 2(a + rb)/(1
-    − r), as long as both are small; and since −ln(1 − x) ≤ 3x/2 for x ≤ ½, the logarithm of the mass by no more
-    than 2x. If the tails are those of a law on integers, `steps` are those at the edges: between equal ones
-    there is nothing.
+    The smaller of the two tails is used at each cell, so that nothing cancels. The mass is A − B with B = rA. If the
+    errors of ln A and ln B are a and b, the error of 1 − r is at most x(1 − r) with x = 2(a + rb)/(1 − r), as long as
+    both are small; and since −ln(1 − x) ≤ 3x/2 for x ≤ ½, the error of the logarithm of the mass is at most 2x. For a
+    law on the integers, `steps` are the integers of the edges: between equal ones there is no mass.
     """
     right = log_above[:-1] <= log_below[1:]
     big = np.where(right, log_above[:-1], log_below[1:])
@@ -107,7 +106,7 @@ def between(log_above: Vector, log_below: Vector, error: Vector, *, steps: Vecto
     off_big = np.where(right, error[:-1], error[1:]) + FUNCTIONS * (2 - big)
     off_small = np.where(right, error[1:], error[:-1]) + FUNCTIONS * (
         2 - np.maximum(small, big - 1e3)
-    )  # beyond, r is 0
+    )  # below that, r is 0
     wrong = 2 * (off_big + ratio * off_small)
     slack = 2 * wrong / np.maximum(1 - ratio, wrong)
     unsure = slack >= 0.5
@@ -117,7 +116,7 @@ def between(log_above: Vector, log_below: Vector, error: Vector, *, steps: Vecto
 
 
 def joined(p: Masses, q: Masses) -> Cells:
-    """The cells of both sides. Where one is only bounded from above, so is the other."""
+    """The cells of P and Q. Where one mass is only an upper bound, so is the other."""
     slack = np.maximum(p.slack, q.slack)
     unsure = np.isinf(slack)
     log_p, log_q = (logs + np.where(unsure & np.isfinite(own), own, 0.0) for logs, own in (p, q))
@@ -132,7 +131,7 @@ def log_one_minus_exp(log_mass: Vector) -> Vector:
 
 
 def check(number: object, name: str, *, above: float, below: float = math.inf, ends: str = "") -> None:
-    """That it is a number strictly between two others, or, where `ends` names them, equal to one.
+    """Check that this is a number strictly between two others, or equal to those that `ends` names.
 
     >>> check(1.0, "rate", above=0.0, below=1.0, ends="below")
     """

@@ -1,8 +1,8 @@
-"""Moments of a loss, K(λ) = ln E[e^{λL}], and its mean: proved from both sides, without adding any losses.
+"""Moments of one loss, K(λ) = ln E[e^{λL}], and its mean, as proved intervals.
 
 Under P, u = e^{−L} has the mean 1 − β, where β is Q's mass outside of P. So E[e^{λL}] = 1 + λβ + E[g] with g =
-e^{λl} − 1 + λ(e^{−l} − 1), which is 0 at l = 0, nowhere negative and convex in u: nothing cancels, however
-small the losses are. As λ falls to 0, g/λ becomes l − 1 + e^{−l}, and the same is true of the mean.
+e^{λl} − 1 + λ(e^{−l} − 1), which is 0 at l = 0, never negative and convex in u: nothing cancels, however small the
+losses are. As λ tends to 0, g/λ tends to l − 1 + e^{−l}, which gives the mean in the same way.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NEGLIGIBLE = 16.0
 LARGEST = sys.float_info.max
 
 HUGE = 1e30
-"""Powers of a larger λ are no floats. Beyond it K(λ)/λ, which grows, is all but the greatest loss."""
+"""Powers of a larger λ overflow. Beyond it, K(λ)/λ, which increases, is practically the greatest loss."""
 
 
 @lru_cache(maxsize=4096)
@@ -64,12 +64,12 @@ def mean(law: Law, *, relative: float) -> Interval:
 def _log_excess(law: Law, tilt: float, *, relative: float) -> Interval:
     """ln of λβ + E[g], or of β + E[l − 1 + e^{−l}] if λ is 0."""
     shape, back = outline(law), outline(law.reversed())
-    rate = tilt or 1 / (1 + max(0.0, shape.high(-60.0)))  # at which what lies above the mesh is bounded
+    rate = tilt or 1 / (1 + max(0.0, shape.high(-60.0)))  # the tilt at which the tail above the mesh is bounded
     with np.errstate(divide="ignore"):
         outside = float(np.log(law.reversed().infinite * (tilt or 1.0)))
     bounds, count, rest, error = Interval(-math.inf, math.inf), FEW, -60.0, math.inf
     for _ in range(ROUNDS):
-        # Far below 0 it is Q's mass that counts, as g is then about e^{−l}.
+        # Far below 0, Q's mass counts, because g is about e^{−l} there.
         cells = coarse(shape, low=-back.high(rest), high=mesh_end(law, rate, rest))
         for number in (FEW, FEW, FEW, count):
             cells = refined(law, cells, tilt=tilt, count=number)
@@ -77,7 +77,7 @@ def _log_excess(law: Law, tilt: float, *, relative: float) -> Interval:
         lower, upper = (float(np.logaddexp(one, outside)) for one in (lower, upper))
         bounds = Interval(max(bounds.lower, lower - 8 * FUNCTIONS), min(bounds.upper, upper + 8 * FUNCTIONS))
         before, error = error, bounds.width / max(1.0, log1p_exp(bounds.upper) if tilt else 1.0)
-        # Finer cells do not help any more where their masses are not known well enough.
+        # Finer cells do not help once the masses of the cells are not known well enough.
         if error <= relative or 0.8 * before < error < math.inf or count >= MOST_CELLS:
             break
         rest = min(rest, bounds.upper - NEGLIGIBLE + math.log(relative))
@@ -88,10 +88,10 @@ def _log_excess(law: Law, tilt: float, *, relative: float) -> Interval:
 
 
 def _excess(cells: Mesh, law: Law, tilt: float, rate: float) -> tuple[float, float]:
-    """ln E[g] from below, each cell fused, and from above, each split between its ends, moved out by what they are off.
+    """ln E[g] from below, with every cell merged, and from above, with every cell split between its ends.
 
-    A common loss is off by 2·slack. The share of an end is rounded towards the end with the larger g. Above the mesh,
-    g ≤ e^{λl}, and l ≤ e^{rl}/r for any rate r; below it, g ≤ λe^{−l} (or e^{−l}), of which Q's mass is the mean.
+    The ends are moved out by their error. The error of a common loss is 2·slack. Shares are rounded towards the end with the larger g. Above the mesh, g ≤
+    e^{λl}, and l ≤ e^{rl}/r for any rate r; below it, g ≤ λe^{−l} (or e^{−l}), whose mean under P is Q's mass.
     """
     off = np.maximum(off_at(law, cells.first), off_at(law, cells.last))
     lows, highs = cells.first - off, cells.last + off

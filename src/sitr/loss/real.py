@@ -1,7 +1,7 @@
-"""The losses of real noise, which other programs draw: training code, for example.
+"""The losses of real-valued noise, which other programs draw, such as training code.
 
-Sitr's own mechanisms draw whole multiples of a granule, and their losses differ from these. So there is nothing here
-that could release an answer.
+Sitr's own mechanisms draw integer multiples of a granule, and their losses differ from these. Nothing here releases an
+answer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sitr.numbers import Number, exact, float_above
 def gaussian(*, sigma: Number, sensitivity: Number = 1) -> Loss:
     """Real Gaussian noise of standard deviation σ on a vector that one unit moves by at most Δ in length (ℓ2).
 
-    `sitr.Gaussian` is noise of whole numbers on a whole number, and its loss differs, most of all on a sample:
+    `sitr.Gaussian` adds integer noise to integers, and its loss differs, most of all on a sample:
 
     >>> from sitr import Gaussian, Subsampled
     >>> from sitr.loss import sampled

@@ -25,7 +25,7 @@ class Sampling(Enum):
 
 
 def sampled(loss: Loss, *, rate: Number, sampling: Sampling = Sampling.POISSON) -> Loss:
-    """The loss of one release on a sample. Less is lost from fewer people: a rate without a float is rounded up.
+    """The loss of one release on a sample. The loss grows with the rate, so a rate without a float is rounded up.
 
     One step of training with real Gaussian noise, and a thousand of them, each on a fresh sample:
 
@@ -72,7 +72,7 @@ def one_release(loss: Loss, *, sampling: Sampling = Sampling.POISSON) -> bool:
 
 
 def _split(loss: Loss, sampling: Sampling) -> tuple[list[tuple[Law, int]], list[tuple[Law, int]]]:
-    """The laws with losses, and the laws that lose nothing or everything, of which a Poisson sample may hold some."""
+    """The laws with finite losses, and the laws that lose nothing or everything, which a Poisson sample may contain."""
     slips: list[tuple[Law, int]] = [
         (law, times)
         for law, times in loss.laws

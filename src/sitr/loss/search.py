@@ -1,4 +1,4 @@
-"""One question about a sum of losses, answered with finer and finer cells until the proved interval is narrow enough."""
+"""One question about a sum of losses, answered with ever finer cells until the proved interval is narrow enough."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class DeltaAt:
 
 
 class Hint(NamedTuple):
-    """Where and how an answer was found. The other direction is similar, and does not matter if it is proved smaller."""
+    """Where and how an answer was found. The other direction is similar; if proved smaller, it does not matter."""
 
     tilt: float
     log_tail: float

@@ -16,17 +16,17 @@ SMALLEST = math.ulp(0.0)
 
 
 def single_delta(law: Law, epsilon: float) -> Interval:
-    """δ(ε), from below at ε, and from above at ε less what an edge may be off."""
+    """δ(ε): from below at ε, and from above at ε minus the error of an edge."""
     off = _off(law) * (1 + epsilon)
     low, high = profile(law, np.array((max(0.0, epsilon - off), epsilon)))
-    spare = off if epsilon < off else 0.0  # δ falls by no more than x over a length of x
+    spare = off if epsilon < off else 0.0  # δ decreases by at most x over a length of x
     return Interval(float(low[1]), min(1.0, float(high[0]) + spare))
 
 
 def single_epsilon(law: Law, delta: float, *, narrow: float) -> Interval:
-    """The least ε ≥ 0 with δ(ε) ≤ δ: so many looks at once between the last ε with more and the first with less.
+    """The least ε ≥ 0 with δ(ε) ≤ δ, from LOOKS values at once between the last larger and the first smaller one.
 
-    They come as close to each other as `narrow`, relative to ε, if that can be told.
+    The search ends when these two are as close as `narrow`, relative to ε, or when nothing closer can be proved.
     """
     goals = (delta * (1 - 4 * ROUNDING), delta * (1 + 4 * ROUNDING))
     if single_delta(law, 0.0).upper <= goals[0]:
@@ -45,15 +45,15 @@ def single_epsilon(law: Law, delta: float, *, narrow: float) -> Interval:
         left, right = narrowed
         if right - left <= narrow * right:
             break
-    # A `left` above 0 was proved, and 0 is always right.
+    # A `left` above 0 was proved, and 0 is always a lower bound.
     return Interval(left, proved + _off(law) * (1 + proved))
 
 
 def profile(law: Law, epsilons: Vector) -> tuple[Vector, Vector]:
-    """From below δ(ε), and from above δ(ε + what an edge may be off), for ε ≥ 0 that grow.
+    """A lower bound on δ(ε), and an upper bound on δ(ε + error of an edge), for increasing ε ≥ 0.
 
-    Whatever set of outputs {L > x} is, P's mass of it less e^ε times Q's is a bound from below. If the edge is
-    at x instead of ε, that with e^x is δ(x), and δ falls.
+    For every set of outputs, P's mass minus e^ε times Q's mass is a lower bound on δ(ε). If the edge is at x instead of
+    ε, the same with e^x is δ(x), and δ decreases.
     """
     found = law.cells(np.append(epsilons, math.inf))
     slack = np.where(np.isinf(found.slack), 0.0, found.slack)
@@ -70,12 +70,12 @@ def profile(law: Law, epsilons: Vector) -> tuple[Vector, Vector]:
 
 
 def _off(law: Law) -> float:
-    """How far an edge may be off, relative to 1 + |l|."""
+    """The error of an edge, relative to 1 + |l|."""
     return law.blur + 4 * ROUNDING
 
 
 def _tails(logs: Vector, side: int) -> Vector:
-    """ln of all masses from here on, rounded up or down: each sum adds F at most, and R of its logarithm."""
+    """ln of the total mass from each place on, rounded up or down: each sum adds an error of at most F."""
     found: Vector = np.logaddexp.accumulate(logs[::-1])[::-1]
     finite = np.where(np.isneginf(found), 0.0, found)
     return found + side * len(logs) * FUNCTIONS * (1 + np.abs(finite))

@@ -1,4 +1,4 @@
-"""Bounded range: what an exponential mechanism can lose at worst."""
+"""Bounded range: the worst loss of an exponential mechanism."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitr.loss.law import FUNCTIONS, Cells, Vector, between, bounded_moment, che
 
 @dataclass(frozen=True, slots=True)
 class BoundedRangeLaw:
-    """Losses of one pair that differ by at most η. An exponential mechanism with e^{ε·score/(2Δ)} has η = ε.
+    """The worst pair whose losses differ by at most η. An exponential mechanism with e^{ε·score/(2Δ)} has η = ε.
 
     δ(ε) = (1 − e^{(ε−η)/2})²/(1 − e^{−η}) is the worst of all such pairs.      [DDR20, Lemma 3.4]
     Its derivative in e^ε gives Q(L > l) = (e^{−(l+η)/2} − e^{−η})/(1 − e^{−η}), and by symmetry P(L ≤ l) = Q(L > −l).
@@ -51,7 +51,7 @@ class BoundedRangeLaw:
     def _tails(self, loss: Vector) -> tuple[Vector, Vector]:
         """ln of Q(L > l) = e^{−(l+η)/2}(1 − e^{(l−η)/2})/(1 − e^{−η}) and Q(L ≤ l) = (1 − e^{−(l+η)/2})/(1 − e^{−η}).
 
-        Each is a product: neither is what is left of 1, and both are accurate where they are small.
+        Each is a product, not a difference from 1, so both are accurate where they are small.
         """
         whole = math.log(-math.expm1(-self.range))
         down = -(loss + self.range) / 2

@@ -23,10 +23,10 @@ from sitr.loss.law import (
 )
 
 TABULATED = 1000.0
-"""Up to this σ all tails are added up; beyond, they are normal tails with a correction."""
+"""Up to this σ all tails are summed; beyond, they are normal tails with a correction."""
 
 REACH = 45.0
-"""Beyond so many σ there is a mass below e^{−1000}, of which little need be known."""
+"""Beyond this many σ the mass is below e^{−1000}, and rough bounds on it suffice."""
 
 
 LARGEST_SIGMA = 1e9

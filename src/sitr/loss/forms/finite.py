@@ -1,4 +1,4 @@
-"""Any two laws on finitely many outputs: randomized response, and what a pure or approximate promise allows."""
+"""Pairs of laws on finitely many outputs: randomized response, and the worst pair of a pure or approximate promise."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class FiniteLaw:
     log_masses: tuple[float, ...]
     infinite: float = 0.0
     beyond: float = 0.0
-    """Q's mass where P has none: what is infinite after exchanging the two."""
+    """Q's mass where P has none: the mass at +∞ of the reversed law."""
 
     def __post_init__(self) -> None:
         check(self.infinite, "the mass at +∞", above=0.0, below=1.0, ends="above and below")
@@ -83,9 +83,10 @@ class FiniteLaw:
 
 
 def response(epsilon: Number, *, answers: int = 2, infinite: Number = 0) -> FiniteLaw:
-    """The truth with probability e^ε/(e^ε + k − 1), each other answer with 1/(e^ε + k − 1); all of it with 1 − δ.
+    """Randomized response: the truth with probability e^ε/(e^ε + k − 1), each other answer with 1/(e^ε + k − 1).
 
-    With two answers this is the worst that any (ε, δ) promise allows.      [KOV15, Thm 3.3]
+    With probability δ = `infinite` a person is exposed instead. With two answers this is the worst pair of all (ε, δ)
+    promises.      [KOV15, Thm 3.3]
 
     >>> response(1.0).losses
     (-1.0, 1.0)
@@ -107,7 +108,7 @@ def response(epsilon: Number, *, answers: int = 2, infinite: Number = 0) -> Fini
 
 
 def pair(p: Iterable[Number], q: Iterable[Number]) -> FiniteLaw:
-    """The law of two vectors of probabilities.
+    """The law of the loss between two vectors of probabilities.
 
     >>> pair((0.75, 0.25), (0.25, 0.75)).losses
     (-1.098..., 1.098...)

@@ -1,4 +1,4 @@
-"""Gaussian noise: the loss is Gaussian itself."""
+"""Gaussian noise: the loss is itself Gaussian."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ class GaussianLaw:
 def gaussian_cells(edges: Vector, mu: float | Vector) -> Cells:
     """The masses of both sides between neighbouring edges; one μ, or one for each edge."""
     places = edges / mu
-    # A quotient, a difference and μ itself (if it is a root of a sum) are rounded: what is off at an edge
-    # of a normal law is passed on as an error of its mass.
+    # A quotient, a difference and μ itself (if it is the root of a sum) are rounded. The error of an edge of a normal
+    # law is passed on as an error of its mass.
     off = 4 * ROUNDING * (np.abs(places) + mu / 2)
     return joined(normal_cells(places - mu / 2, off), normal_cells(places + mu / 2, off))
 
 
 def normal_cells(edges: Vector, off: Vector) -> Masses:
-    """ln of the standard normal mass between edges, of which each may be `off` by so much.
+    """ln of the standard normal mass between edges, each with an error of at most `off`.
 
     |d ln Φ(x)/dx| ≤ 1 + |x|, in either tail.
     """
@@ -92,7 +92,7 @@ def hockey_stick(mu: Fraction, epsilon: Fraction) -> arb:
         with ctx.workprec(bits):
             m, e = (arb(fmpq(number.numerator, number.denominator)) for number in (mu, epsilon))
             delta = normal(m / 2 - e / m) - e.exp() * normal(-m / 2 - e / m)
-            # The two terms nearly cancel far out in the tail: raise the precision until they do not.
+            # The two terms nearly cancel far out in the tail: raise the precision until the result is accurate.
             if delta.rad() < abs(delta.mid()) * 1e-25 or bits > 1 << 14:
                 return delta
         bits *= 2

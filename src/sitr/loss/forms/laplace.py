@@ -24,7 +24,7 @@ from sitr.loss.law import (
 
 @dataclass(frozen=True, slots=True)
 class LaplaceLaw:
-    """Real noise of scale b on a value that moves by Δ; ε = Δ/b.
+    """Real-valued noise of scale b on a value that moves by Δ; ε = Δ/b.
 
     P(L ≤ l) = e^{(l−ε)/2}/2 and Q(L > l) = e^{−(l+ε)/2}/2 for −ε ≤ l < ε; the rest is at −ε and ε.  [BBG18, Thm 3]
     """
@@ -56,7 +56,7 @@ class LaplaceLaw:
     def cells(self, edges: Vector) -> Cells:
         inside = np.clip(edges, -self.epsilon, self.epsilon)
         outside = [edges < -self.epsilon, edges >= self.epsilon]
-        # Both are at most ½ inside, so that what is left of 1 is as accurate.
+        # Both are at most ½ inside, so 1 minus them is as accurate.
         p_below = np.select(outside, [-np.inf, 0.0], (inside - self.epsilon) / 2 - math.log(2))
         q_above = np.select(outside, [0.0, -np.inf], -(inside + self.epsilon) / 2 - math.log(2))
         error = FUNCTIONS * (1 + np.abs(inside) + self.epsilon)
@@ -99,7 +99,7 @@ class DiscreteLaplaceLaw:
 
     @property
     def blur(self) -> float:
-        """y = (lb + Δ)/2 is off by 3R(|l|b + Δ)/2, and l by 2/b times that."""
+        """The error of y = (lb + Δ)/2 is 3R(|l|b + Δ)/2, and the error of l is 2/b times that."""
         return 8 * ROUNDING * (1 + self.greatest)
 
     def atoms(self, low: float, high: float, /) -> Vector | None:
@@ -110,7 +110,7 @@ class DiscreteLaplaceLaw:
         return losses[(losses >= low) & (losses <= high)]
 
     def cells(self, edges: Vector) -> Cells:
-        # The y of an edge: those with a larger loss are above it. From 0, where all of y ≤ 0 has the least loss.
+        # The last y below each edge, from 0 on: all y ≤ 0 have the least loss.
         last = np.floor((np.clip(edges, self.least, self.greatest) * self.scale + self.shift) / 2)
         last = np.select([edges < self.least, edges >= self.greatest], [-np.inf, np.inf], last)
         return joined(self._between(last - self.shift), self._between(last))
@@ -122,7 +122,7 @@ class DiscreteLaplaceLaw:
         below = np.where(last < 0, np.minimum(last, 0) / self.scale + log_one, 0.0)
         log_above = np.where(last >= 0, above, log_one_minus_exp(below))
         log_below = np.where(last < 0, below, log_one_minus_exp(above))
-        # Each formula is for a mass of at most ½, so that what is left of 1 is as accurate.
+        # Each formula is for a mass of at most ½, so 1 minus it is as accurate.
         return between(log_above, log_below, np.full(len(last), 4 * FUNCTIONS), steps=last)
 
     def log_moment_above(self, tilt: float, edge: float) -> float:

@@ -1,4 +1,4 @@
-"""Sampling before a mechanism: each person is looked at only with some probability."""
+"""Sampling before a mechanism: each person is in the sample only with some probability."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class PoissonLaw:
     def infinite(self) -> float:
         if not self.added:
             return self.rate * self.inner.infinite
-        # Without sampling, Q = A may be nowhere where P = B is.
+        # Without sampling, Q = A may have no mass where P = B has some.
         return self.inner.reversed().infinite if self.rate == 1.0 else 0.0
 
     @property
     def blur(self) -> float:
-        """z is off by F·|z| and by what the mechanism's edges are off; e^l is off by a factor 1 ± 2F.
+        """The error of z is F·|z| plus the error of the mechanism's edges; e^l has an error of a factor 1 ± 2F.
 
         dL/dz is 1 − (1 − q)e^{−L} = y, at most 1. Above 0, |z| ≤ 1 + |L| + ln(1/q); below 0, |z|·y ≤ |L| + y·ln(1/y).
         """
@@ -78,7 +78,7 @@ class PoissonLaw:
             return self.inner.cells(edges)
         inside = _inner_edges(edges, self.rate)
         inner = self.inner.cells(inside)
-        # Where only B is, z = −∞ and L is the least loss.
+        # Where only B has mass, z = −∞ and L is the least loss.
         only = self.inner.reversed().infinite
         place = int(np.isneginf(inside).sum()) - 1
         log_q, slack = inner.log_q, inner.slack
@@ -89,10 +89,10 @@ class PoissonLaw:
         return _mixed(Cells(inner.log_p, log_q, slack), self.rate)
 
     def log_moment_above(self, tilt: float, edge: float) -> float:
-        """E_B[(1 − q + q·e^z)^{λ+1}; z above], which is no more than without sampling where z ≥ 0."""
+        """E_B[(1 − q + q·e^z)^{λ+1}; z above], which for z ≥ 0 is at most the moment without sampling."""
         if math.isfinite(self.greatest):
             return bounded_moment(self, tilt, edge)
-        if self.added:  # only without sampling, where the loss is that of the mechanism
+        if self.added:  # only without sampling, where the loss is the mechanism's own
             return self.inner.reversed().log_moment_above(tilt, edge)
         inner = float(_inner_edges(np.array((edge,)), self.rate)[0])
         return self.inner.log_moment_above(tilt, max(0.0, inner - self.blur * (1 + inner)))
@@ -106,7 +106,7 @@ class PoissonLaw:
 
     def _losses(self, inner: Vector) -> Vector:
         near = np.log1p(self.rate * np.expm1(np.clip(inner, -1.0 if self.rate > 0.5 else -np.inf, 700.0)))
-        # Far below 0, q·(e^z − 1) may be close to −1; but then 1 − q is exact.
+        # Far below 0, q·(e^z − 1) may be close to −1, but then 1 − q is exact.
         below = np.logaddexp(math.log1p(-self.rate), np.minimum(inner, 0.0) + math.log(self.rate))
         far = [inner > 700.0, (inner < -1.0) & (self.rate > 0.5)]
         return np.select(far, [inner + math.log(self.rate), below], near)
@@ -131,14 +131,14 @@ def _mixed(inner: Cells, rate: float | Vector) -> Cells:
 
 
 def is_sampled_gaussian(law: Law) -> TypeGuard[PoissonLaw]:
-    """Whether `sampled_gaussians` may be asked for its cells."""
+    """Whether `sampled_gaussians` can compute its cells."""
     return isinstance(law, PoissonLaw) and isinstance(law.inner, GaussianLaw) and law.rate < 1.0
 
 
 def sampled_gaussians(laws: Sequence[PoissonLaw], edges: Sequence[Vector]) -> list[Cells]:
-    """`law.cells(edges)` for many Gaussian laws on samples, all in one row: calls cost more time than their arithmetic.
+    """`law.cells(edges)` for many sampled Gaussian laws in one array, because calls cost more time than arithmetic.
 
-    Formulas take q and μ at each edge. The cell between the last edge of a law and the first of the next is left out.
+    Every edge has its own q and μ. The cell between the last edge of a law and the first of the next is left out.
     """
     row = np.concatenate([-own[::-1] if law.added else own for law, own in zip(laws, edges, strict=True)])
     lengths = [len(own) for own in edges]
@@ -157,8 +157,8 @@ def sampled_gaussians(laws: Sequence[PoissonLaw], edges: Sequence[Vector]) -> li
 class SubsetLaw:
     """A sample of fixed size, a fraction q of everybody, without replacement; one person is replaced.
 
-    With (A, B) the pair of the mechanism for replacing one: above 0 the profile is that of ((1 − q)B + qA, B), below 0
-    that of (A, (1 − q)A + qB); the rest of the mass is at 0.      [ZDW22, Prop. 30]
+    Let (A, B) be the pair of the mechanism for replacing one person. Above 0 the profile is the profile of
+    ((1 − q)B + qA, B), below 0 the profile of (A, (1 − q)A + qB); the rest of the mass is at 0.  [ZDW22, Prop. 30]
     """
 
     inner: Law
@@ -198,11 +198,11 @@ class SubsetLaw:
         sides = edges if there else np.insert(edges, zero, 0.0)
         below, above = (self._below().cells(sides[: zero + 1]), self._above().cells(sides[zero:]))
         log_p, log_q, slack = (np.concatenate(both) for both in zip(below, above, strict=True))
-        if zero > 0:  # the atom at 0 is counted on its left
+        if zero > 0:  # the atom at 0 is counted to its left
             _put(log_p, log_q, slack, zero - 1, *self._atom())
         if there:
             return Cells(log_p, log_q, slack)
-        if zero in (0, len(edges)):  # all edges are on one side: the cell next to 0 was not asked for
+        if zero in (0, len(edges)):  # all edges are on one side: the cell next to 0 is not needed
             kept = slice(1, None) if zero == 0 else slice(None, -1)
             return Cells(log_p[kept], log_q[kept], slack[kept])
         _put(log_p, log_q, slack, zero - 1, log_p[zero], log_q[zero], slack[zero])
@@ -237,10 +237,10 @@ class SubsetLaw:
 def _put(
     log_p: Vector, log_q: Vector, slack: Vector, cell: int, more_p: float, more_q: float, more_slack: float
 ) -> None:
-    """Adds masses to a cell. What is only bounded from above may be nothing, or all of its bound."""
+    """Add masses to a cell. A mass that is only bounded from above may be anything from 0 to its bound."""
     shares = [_share(more, here[cell]) for more, here in ((more_p, log_p), (more_q, log_q))]
     off = []
-    for share in shares:  # of what was there, and of what comes
+    for share in shares:  # of the old mass and of the new one
         parts = ((1 - share, float(slack[cell])), (share, more_slack))
         off.append(sum(part * (2.0 if math.isinf(own) else own) for part, own in parts if part > 0.0))
     known = [own if math.isfinite(own) else 0.0 for own in (float(slack[cell]), more_slack)]
@@ -248,7 +248,7 @@ def _put(
     rounding = FUNCTIONS * (4 + max(abs(float(log)) for log in (0.0, log_p[cell], log_q[cell]) if log > -math.inf))
     if max(off) < 0.5:  # −ln(1 − x) ≤ 2x for x ≤ ½
         slack[cell] = 2 * max(off) + rounding
-    else:  # all there is left is a bound
+    else:  # only an upper bound is left
         log_p[cell] += max(known) + rounding
         log_q[cell] += max(known) + rounding
         slack[cell] = math.inf
