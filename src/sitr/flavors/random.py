@@ -42,7 +42,7 @@ class RandomDP:
     then promised nothing. Data that are not exchangeable, because they are sorted or grow over time, are promised
     nothing either. Sums hold for plans fixed in advance, never for releases chosen after earlier answers.
 
-    `parts` name the sources of γ; the rest of γ has no name. They are rounded down, because γ itself is the bound: parts
+    `parts` name the sources of γ; the rest of γ has no name. They are rounded down, because γ itself is the bound, and
     do not matter for equality and `covers`.
 
     >>> from sitr.flavors.pure import PureDP

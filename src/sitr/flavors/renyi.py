@@ -387,7 +387,7 @@ def _sum(parts: list[tuple[Curve, int]]) -> Curve:
 
 
 def valley(function: Callable[[float], float], *, low: float, high: float) -> float:
-    """Nearly the minimum of a function with one valley between two arguments above 1, by golden section in ln(α − 1)."""
+    """About where a function with one valley is least, between two arguments above 1: golden section in ln(α − 1)."""
     golden = (math.sqrt(5) - 1) / 2
     a, b = math.log(low - 1), math.log(high - 1)
     left, right = b - golden * (b - a), a + golden * (b - a)

@@ -1,6 +1,7 @@
 """Bounds on a law of losses by laws with finitely many losses, from above and from below.
 
-Under P, let u = e^{−L}. The hockey-stick is E_P[(1 − e^ε·u)₊], and for a sum it has the same form in each term: one law dominates another if E[φ(u)] is larger for every decreasing convex φ ≥ 0. Cut the losses into cells.
+Under P, let u = e^{−L}. The hockey-stick is E_P[(1 − e^ε·u)₊], and for a sum it has the same form in each term:
+one law dominates another if E[φ(u)] is larger for every decreasing convex φ ≥ 0. Cut the losses into cells.
 Splitting the mass of a cell between its first and its last loss, so that the masses under P and Q are kept, gives a
 dominating law [DGKM22, Sec. 4]: on the cell, a convex function is below its chord. Merging it at its common loss gives
 a dominated law: a convex function of a mean is below the mean of the function. More mass and larger losses dominate,
