@@ -681,6 +681,9 @@ def test_the_loss_implies_the_promise(case, data):
             assert loss.delta(epsilon=epsilon * (1 + 1e-11)).upper <= delta * (1 + 1e-9)
         case ZeroConcentratedDP(rho):
             assert all(loss.renyi(order=order).upper <= rho * order * (1 + 1e-3) for order in (1.5, 4.0, 32.0))
+        case GaussianDP():
+            kept = promise.to_approximate(delta=1e-6)
+            assert loss.epsilon(delta=1e-6).upper <= kept.epsilon * (1 + 1e-9)
         case other:
             raise AssertionError(other)
 

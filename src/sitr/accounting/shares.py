@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
+from flint import arb, ctx
+
 from sitr.accounting.schedule import Part, Schedule
-from sitr.accounting.views import as_approximate, each
+from sitr.accounting.views import Inapplicable, as_approximate, each
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
-from sitr.numbers import downward, exact
+from sitr.numbers import ball, downward, exact
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,23 @@ class Shares:
     def whole(self) -> bool:
         """Do the points imply every promise? Then a result that is exact for the points is exact for the schedule."""
         return all(point.whole for point in self.points)
+
+
+SMALLEST = 1e-250
+"""Below this, floats cannot tell what is left of δ from what is lost in rounding."""
+
+
+def spare(points: Iterable[Point], delta: float) -> arb:
+    """1 − (1 − δ)/Π(1 − δᵢ): the δ that infinite losses leave for finite ones."""
+    with ctx.workprec(224):
+        finite = arb(0)
+        for point in points:
+            if point.delta == 1.0:
+                raise Inapplicable("a step with δ = 1 promises nothing")
+            finite += (-ball(point.delta)).log1p() * point.times
+        if -finite.expm1() > ball(delta):
+            raise Inapplicable(f"the loss may be infinite with probability {float((-finite.expm1()).mid()):.3g} > δ")
+        return -((-ball(delta)).log1p() - finite).expm1()
 
 
 @lru_cache(maxsize=16)

@@ -10,19 +10,22 @@ from fractions import Fraction
 from functools import partial
 from numbers import Integral
 
+from flint import arb
+
 from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.loss.attack import true_positive_rate
 from sitr.loss.closed import gaussian_delta, gaussian_epsilon
 from sitr.loss.concentration import least_rho, subgaussian_square, total_variance
+from sitr.loss.enumerated import Atoms, enumerated, infinite_mass
 from sitr.loss.exceeding import dominated_exceeding, gaussian_exceeding, secant_exceeding, single_exceeding
 from sitr.loss.forms.finite import FiniteLaw
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.gaussian_mu import behind, bounded_mu, with_gaussians
-from sitr.loss.law import FUNCTIONS, Law, check
+from sitr.loss.law import FUNCTIONS, ROUNDING, Law, check
 from sitr.loss.moments import log_moment, mean
 from sitr.loss.search import DeltaAt, EpsilonAt, Hint, answer, narrow
 from sitr.loss.single import single_delta, single_epsilon
-from sitr.numbers import Interval, Number, downward, exact, square_root_upward
+from sitr.numbers import Interval, Number, downward, exact, lower, square_root_upward, upper
 
 Laws = tuple[tuple[Law, int], ...]
 
@@ -358,12 +361,30 @@ def _closed(laws: Laws, question: DeltaAt | EpsilonAt) -> Interval | None:
             return Interval(1.0, 1.0)
         case DeltaAt(epsilon), _ if epsilon >= greatest * (1 + 1e-12):
             return Interval(infinite * (1 - 8 * FUNCTIONS), min(1.0, infinite * (1 + 8 * FUNCTIONS)))
+        case _ if (atoms := enumerated(laws)) is not None:
+            return _enumerated(atoms, laws, question)
         case DeltaAt(epsilon), ((law, 1),):
             return single_delta(law, epsilon)
         case EpsilonAt(delta), ((law, 1),):
             found = single_epsilon(law, delta, narrow=1e-10)
             return Interval(found.lower, min(found.upper, _most(laws, delta)))
     return None
+
+
+def _enumerated(atoms: Atoms, laws: Laws, question: DeltaAt | EpsilonAt) -> Interval:
+    """The answer for a sum of which every value is known. A δ that was no float may be rounded."""
+    mass = infinite_mass(laws)
+    if isinstance(question, DeltaAt):
+        found = atoms.delta(question.epsilon)
+        return Interval(
+            max(0.0, math.nextafter(lower(mass + found.lower), -math.inf)),
+            min(1.0, math.nextafter(upper(mass + found.upper), math.inf)),
+        )
+    smaller, larger = (arb(question.delta * (1 + side * 4 * ROUNDING)) - mass for side in (-1, 1))
+    most = _most(laws, question.delta)
+    high = min(most, atoms.epsilon(smaller).upper) if smaller > 0 else most
+    low = atoms.epsilon(larger).lower if larger > 0 else 0.0
+    return Interval(min(low, high), high)
 
 
 def _delta(laws: Laws, relative: float, epsilon: float) -> Interval:

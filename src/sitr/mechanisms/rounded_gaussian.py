@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, overload
 
@@ -84,12 +84,12 @@ class RoundedGaussian:
         return GaussianDP(upward(exact(self.sensitivity) / exact(self.sigma)))
 
     def loss(self) -> Loss:
-        """The loss of the real Gaussian mechanism, which rounding can only lower, and hardly does on a fine grid.
+        """A bound: the loss of the real Gaussian mechanism, which rounding can only lower, and hardly does.
 
         >>> RoundedGaussian(sigma=4, sensitivity=2).loss().epsilon(delta=1e-6)
         Interval(lower=2.2..., upper=2.2...)
         """
-        return gaussian(sigma=self.sigma, sensitivity=self.sensitivity)
+        return replace(gaussian(sigma=self.sigma, sensitivity=self.sensitivity), bound=True)
 
     def error(self, *, confidence: Number = 0.95) -> int | Fraction:
         """The least multiple w of the granularity with P(|y| ≤ w) ≥ confidence, for each number by itself.

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sitr.accounting.lattice import below
 from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.theorems import optimal_mixed as module
 from sitr.accounting.theorems.optimal_equal import optimal_equal
@@ -19,6 +17,8 @@ from sitr.accounting.views import Inapplicable
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
+from sitr.loss import enumerated
+from tests.oracles.murtagh_vadhan import on_lattices
 
 releases = st.lists(st.tuples(st.floats(0.01, 3.0), st.sampled_from([0.0, 1e-9, 1e-4, 0.05])), min_size=1, max_size=6)
 
@@ -57,14 +57,15 @@ def test_equal_steps_are_those_of_the_other_theorem(epsilon, times, delta):
 
 
 @pytest.fixture
-def on_a_lattice(monkeypatch):
+def on_cells(monkeypatch):
     monkeypatch.setattr(module, "ENUMERATED", 1)
+    monkeypatch.setattr(enumerated, "MOST_ATOMS", 1)
 
 
-@pytest.mark.usefixtures("on_a_lattice")
+@pytest.mark.usefixtures("on_cells")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(releases, st.floats(1e-9, 0.5), st.sampled_from([0.3, 0.05]))
-def test_the_lattice_encloses_the_truth_too(worst_delta, precise, plan_of, parts, total, error):
+def test_cells_enclose_the_truth_too(worst_delta, precise, plan_of, parts, total, error):
     try:
         bounds = optimal_mixed(plan_of(parts), total, error=error)
     except Inapplicable:
@@ -100,55 +101,6 @@ def test_tiny_losses_are_exact_too(worst_delta, precise, case):
     assert width <= 1e-10
 
 
-@pytest.mark.usefixtures("on_a_lattice")
-@pytest.mark.parametrize("blocks", [1, 2**22])
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
-@given(case=tiny)
-def test_tiny_losses_are_enclosed_by_the_lattice_too(monkeypatch, worst_delta, precise, blocks, case):
-    monkeypatch.setattr(module, "BLOCKS", blocks)
-    within, width = enclosed(worst_delta, precise, *case)
-    assert within
-    assert width <= 2e-3
-
-
-def subtracting(atoms, *, step):
-    """A broken twin of `below`: what P has more than Q is taken as a difference of sums, right only to 1e-16."""
-    places = np.floor(atoms.losses / step).astype(np.int64)
-    first = int(places[0])
-    p = np.bincount(places - first, weights=atoms.masses)
-    q = np.bincount(places - first, weights=atoms.masses * np.exp(places * step - atoms.losses))
-    fused = np.zeros(len(p))
-    place, surplus = 0, 0.0
-    for cell in map(int, np.flatnonzero(p)[::-1]):
-        part = 0.0
-        if surplus > 0.0:
-            partner = float(q[cell]) * math.exp((place - cell) * step)
-            wanting = partner - float(p[cell])
-            part = 1.0 if wanting <= surplus else surplus / wanting
-            fused[place] += part * partner
-            surplus -= part * wanting
-        if part < 1.0:
-            place, surplus = cell, (1.0 - part) * float(p[cell] - q[cell])
-            fused[cell] = (1.0 - part) * float(q[cell])
-    return replace(below(atoms, step=step), masses=fused)
-
-
-@pytest.mark.usefixtures("on_a_lattice")
-def test_differences_of_sums_would_not_enclose_them(monkeypatch, worst_delta, precise):
-    """Either the interval is empty, which is noticed, or the truth is not in it."""
-    monkeypatch.setattr(module, "below", subtracting)
-    monkeypatch.setattr(module, "BLOCKS", 1)
-    failures = 0
-    for seed in range(60):
-        sizes = [1e-13 * (0.1 + 3 * ((seed + 1) * (i + 1) * 0.6180339887 % 1)) for i in range(5)]
-        try:
-            within, _ = enclosed(worst_delta, precise, sizes, 0.5)
-        except AssertionError:
-            within = False
-        failures += not within
-    assert failures > 0
-
-
 @pytest.mark.parametrize("total", [1e-9, 0.05, 2e-9])
 @pytest.mark.parametrize("steps", [1, 3])
 def test_where_nothing_is_left_of_delta_the_sum_is_the_truth(total, steps):
@@ -160,20 +112,30 @@ def test_where_nothing_is_left_of_delta_the_sum_is_the_truth(total, steps):
 
 
 @pytest.mark.parametrize("delta", [1e-9, 1e-6, 1e-2])
-def test_twenty_steps_enumerated_lie_within_the_lattice_interval(monkeypatch, delta):
+def test_twenty_steps_enumerated_lie_within_the_interval_on_cells(monkeypatch, delta):
     schedule = pure(spread(20, 0.05, 0.8))
     exactly = optimal_mixed(schedule, delta)
     assert exactly.width <= 1e-8
     monkeypatch.setattr(module, "ENUMERATED", 1)
-    monkeypatch.setattr(module, "BLOCKS", 20 * 64)  # six steps a block
+    monkeypatch.setattr(enumerated, "MOST_ATOMS", 1)
     around = optimal_mixed(schedule, delta, error=0.02)
     assert around.lower <= exactly.upper
     assert exactly.lower <= around.upper
     assert around.width <= 0.02
 
 
-@pytest.mark.usefixtures("on_a_lattice")
-def test_equal_steps_on_a_lattice_enclose_the_other_theorem():
+@pytest.mark.parametrize("count", [40, 60])
+def test_the_loss_is_at_least_as_tight_as_the_lattices(count):
+    """Murtagh and Vadhan's lattices are the oracle: the intervals overlap, and the loss's is the narrower."""
+    schedule = pure(spread(count, 0.05, 0.3))
+    found, oracle = optimal_mixed(schedule, 1e-6), on_lattices(schedule, 1e-6)
+    assert oracle.lower <= found.upper
+    assert found.lower <= oracle.upper
+    assert found.width < oracle.width
+
+
+@pytest.mark.usefixtures("on_cells")
+def test_equal_steps_on_cells_enclose_the_other_theorem():
     schedule = Schedule((Part((PureDP(0.1),), times=300),))
     mixed, equal = optimal_mixed(schedule, 1e-6, error=0.01), optimal_equal(schedule, 1e-6)
     assert mixed.lower <= equal.upper
@@ -181,7 +143,7 @@ def test_equal_steps_on_a_lattice_enclose_the_other_theorem():
     assert mixed.width <= 0.01
 
 
-@pytest.mark.usefixtures("on_a_lattice")
+@pytest.mark.usefixtures("on_cells")
 def test_a_smaller_error_gives_an_interval_within():
     schedule = pure(spread(60, 0.01, 0.2))
     intervals = [optimal_mixed(schedule, 1e-6, error=error) for error in (1.0, 0.2, 0.05, 0.01)]
@@ -253,8 +215,7 @@ def test_it_is_no_stopping_rule():
     assert OPTIMAL_MIXED.adaptive(Schedule((Part((PureDP(0.1),)),)), 1e-6) == NO
 
 
-def test_a_lattice_that_is_too_coarse_is_only_a_beginning() -> None:
-    # The first lattice leaves out nearly all mass from below.
+def test_losses_that_are_far_apart_are_enclosed() -> None:
     sizes = [0.5 * place for place in range(1, 121)]
     found = optimal_mixed(Schedule(tuple(Part((PureDP(size),)) for size in sizes)), 1e-6)
     assert 0.9 * sum(sizes) < found.lower <= found.upper <= sum(sizes)

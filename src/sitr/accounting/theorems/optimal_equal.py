@@ -6,11 +6,13 @@ import math
 
 from flint import arb, ctx
 
-from sitr.accounting.responses import SMALLEST, responses, root, spare
 from sitr.accounting.schedule import Schedule
-from sitr.accounting.shares import shared
+from sitr.accounting.shares import SMALLEST, shared, spare
 from sitr.accounting.theorems.theorem import Theorem, Total, never
 from sitr.accounting.views import Inapplicable
+from sitr.flavors.approximate import LARGEST_LOSS
+from sitr.loss.forms.finite import response
+from sitr.loss.loss import Loss
 from sitr.numbers import ball, downward, exact, lower, upper, upward
 
 BITS = 224
@@ -53,10 +55,12 @@ def _solve(epsilon: float, times: int, tail: arb) -> arb:
     low, high = 0, (times + 1) // 2  # H is 0 at the place of 0, kε; the place of `high` is 0 or −ε
     if bool(_stick(epsilon, times, high) <= tail):
         return arb(0)
-    # Floats find the piece at once; it is taken only where its two ends prove it right.
-    guess = min(high, max(1, _guess(epsilon, times, float(tail.mid()))))
-    if bool(_stick(epsilon, times, guess - 1) < tail) and bool(tail <= _stick(epsilon, times, guess)):
-        low, high = guess - 1, guess
+    # The loss finds the piece, or a few of them; they are taken only where their ends prove them right.
+    first, last = _near(epsilon, times, float(tail.mid()))
+    if low < first < high and bool(_stick(epsilon, times, first) < tail):
+        low = first
+    if low < last < high and bool(tail <= _stick(epsilon, times, last)):
+        high = last
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if bool(_stick(epsilon, times, middle) < tail) else (low, middle)
@@ -66,11 +70,13 @@ def _solve(epsilon: float, times: int, tail: arb) -> arb:
     return ball(epsilon) * (times - 2 * high) + ((plus - tail) / minus).log() + decided
 
 
-def _guess(epsilon: float, times: int, tail: float) -> int:
-    if tail < SMALLEST:
-        return 1
-    law = responses(epsilon, times, negligible=tail * 1e-9)
-    return math.ceil((times - root(law, tail) / epsilon) / 2)
+def _near(epsilon: float, times: int, tail: float) -> tuple[int, int]:
+    """The places between which the solution probably lies."""
+    if tail < SMALLEST or epsilon > LARGEST_LOSS:
+        return 0, times
+    found = Loss.of(response(epsilon), times).epsilon(delta=tail)
+    first, last = ((times - found.upper / epsilon) / 2, (times - found.lower / epsilon) / 2)
+    return math.ceil(first - 1e-6) - 1, math.ceil(last + 1e-6)
 
 
 def _stick(epsilon: float, times: int, place: int) -> arb:

@@ -9,10 +9,10 @@ from flint import arb, ctx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.accounting.responses import greatest, hockey_stick, least, product, responses, spare
-from sitr.accounting.shares import Point
+from sitr.accounting.shares import Point, spare
 from sitr.accounting.views import Inapplicable
 from sitr.numbers import ball
+from tests.oracles.responses import greatest, hockey_stick, least, product, responses
 
 NEGLIGIBLE = 1e-30
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.accounting.lattice import Lattice, above, add, below
-from sitr.accounting.responses import Atoms, hockey_stick, product, responses
+from tests.oracles.lattice import Lattice, above, add, below
+from tests.oracles.responses import Atoms, hockey_stick, product, responses
 
 NEGLIGIBLE = 1e-40
 steps = st.lists(st.floats(0.01, 1.5), min_size=1, max_size=8)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sitr.accounting.responses import ROUNDING, VANISHING, Atoms, Vector
+from tests.oracles.responses import ROUNDING, VANISHING, Atoms, Vector
 
 FAR = 600.0
 """Losses that are farther apart than this are not fused: their ratio may be no float."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from flint import arb, ctx
 from numpy.typing import NDArray
 
-from sitr.accounting.shares import Point
 from sitr.accounting.views import Inapplicable
 from sitr.numbers import ball
 
@@ -19,9 +17,6 @@ Vector = NDArray[np.float64]
 ROUNDING = 2.0**-53
 VANISHING = 1e-290
 """Masses below this count as lost: floats are relatively accurate only above the smallest normal one."""
-
-SMALLEST = 1e-250
-"""Below this, floats cannot tell what is left of δ from what is lost in rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +32,6 @@ class Atoms:
     slip: float
     shift: float
     lost: float
-
-
-def spare(points: Iterable[Point], delta: float) -> arb:
-    """1 − (1 − δ)/Π(1 − δᵢ): what is left of δ for finite losses, once those that are infinite are taken off."""
-    with ctx.workprec(224):
-        finite = arb(0)
-        for point in points:
-            if point.delta == 1.0:
-                raise Inapplicable("a step with δ = 1 promises nothing")
-            finite += (-ball(point.delta)).log1p() * point.times
-        if -finite.expm1() > ball(delta):
-            raise Inapplicable(f"the loss may be infinite with probability {float((-finite.expm1()).mid()):.3g} > δ")
-        return -((-ball(delta)).log1p() - finite).expm1()
 
 
 def responses(epsilon: float, times: int, *, negligible: float) -> Atoms:

@@ -1,0 +1,106 @@
+"""Sums of finite losses, value by value: the truth lies in the interval, and a smaller one would miss it."""
+
+from __future__ import annotations
+
+import math
+from itertools import product as patterns
+
+import pytest
+from flint import arb, ctx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sitr.loss.enumerated import MOST_ATOMS, enumerated, hockey_stick
+from sitr.loss.forms.finite import FiniteLaw, pair, response
+from sitr.loss.forms.laplace import LaplaceLaw
+from sitr.loss.loss import Loss
+from sitr.numbers import ball
+
+Part = tuple[float, float, int]
+
+
+def truth(parts: list[Part], epsilon: float) -> arb:
+    """δ(ε) of responses (ε, δ), each a number of times, by every pattern of signs."""
+    with ctx.workprec(300):
+        each = [(size, delta) for size, delta, times in parts for _ in range(times)]
+        finite = arb(1)
+        for _, delta in each:
+            finite *= 1 - ball(delta)
+        stick = arb(0)
+        for signs in patterns((1, -1), repeat=len(each)):
+            p = q = arb(1)
+            for sign, (size, _) in zip(signs, each, strict=True):
+                odds = (sign * ball(size)).exp()
+                p, q = p * odds / (1 + odds), q / (1 + odds)
+            stick += (p - ball(epsilon).exp() * q).nonnegative_part()
+        return 1 - finite * (1 - stick)
+
+
+def total(parts: list[Part]) -> Loss:
+    return Loss.compose(Loss.of(response(size, infinite=delta), times) for size, delta, times in parts)
+
+
+several = st.lists(
+    st.tuples(st.floats(1e-6, 4.0), st.sampled_from([0.0, 1e-9, 0.01]), st.integers(1, 3)), min_size=1, max_size=3
+)
+
+
+@settings(max_examples=40)
+@given(several, st.floats(0.0, 1.1))
+def test_delta_is_exact_up_to_rounding(parts, share):
+    epsilon = share * sum(size * times for size, _, times in parts)
+    found, exactly = total(parts).delta(epsilon=epsilon), truth(parts, epsilon)
+    assert not exactly > ball(found.upper) * (1 + ball(1e-14))
+    assert not exactly < ball(found.lower) * (1 - ball(1e-14))
+    assert found.width <= 1e-12
+
+
+@settings(max_examples=40)
+@given(several, st.floats(0.05, 0.9))
+def test_epsilon_is_exact_up_to_rounding(parts, share):
+    loss = total(parts)
+    mass = loss.infinite_mass()
+    delta = mass + share * (float(truth(parts, 0.0).mid()) - mass)
+    found = loss.epsilon(delta=delta)
+    assert found.width <= 1e-9
+    with ctx.workprec(300):
+        assert not truth(parts, found.upper) > ball(delta) * (1 + ball(1e-14))
+        assert found.lower == 0.0 or not truth(parts, found.lower) < ball(delta) * (1 - ball(1e-14))
+        # Broken twins: an interval that is moved by a millionth misses the truth.
+        assert found.lower == 0.0 or truth(parts, found.lower * (1 - 1e-6)) > ball(delta)
+        assert found.upper == 0.0 or truth(parts, found.upper * (1 + 1e-6)) < ball(delta)
+
+
+@pytest.mark.parametrize("times", [100, 100_000])
+def test_many_equal_responses_are_a_binomial(times):
+    """The masses add up to 1, and so do Q's, e^{−l} times as large."""
+    found = enumerated([(response(0.01), times)])
+    assert found is not None
+    assert len(found.losses) <= times + 1
+    assert found.masses.sum() == pytest.approx(1.0, abs=1e-9)
+    assert hockey_stick(found, -1e4) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_laws_of_three_values_are_multiplied_out():
+    law = pair((0.5, 0.3, 0.2), (0.2, 0.3, 0.5))
+    found = Loss.of(law, 5).delta(epsilon=1.0)
+    exactly = 0.0
+    for places in patterns(range(3), repeat=5):
+        p = math.prod((0.5, 0.3, 0.2)[place] for place in places)
+        q = math.prod((0.2, 0.3, 0.5)[place] for place in places)
+        exactly += max(0.0, p - math.e * q)
+    assert found.lower == pytest.approx(exactly, rel=1e-11)
+    assert found.upper == pytest.approx(exactly, rel=1e-11)
+
+
+def test_both_directions_are_answered():
+    uneven = FiniteLaw((-math.log(2), math.log(4)), (math.log(2 / 7), math.log(5 / 7)), infinite=0.0, beyond=0.25)
+    loss = Loss.of(uneven, 2)
+    assert loss.infinite_mass() == pytest.approx(1 - 0.75**2)
+    assert loss.epsilon(delta=0.4).lower == math.inf
+
+
+def test_sums_with_too_many_values_and_other_laws_are_left_to_cells():
+    assert enumerated([(response(0.1), MOST_ATOMS)]) is None
+    assert enumerated([(response(0.1), 3), (LaplaceLaw(1.0), 1)]) is None
+    assert enumerated([]) is None
