@@ -248,7 +248,7 @@ def test_a_mistake_is_refused_with_its_place(item, place):
 
 @pytest.mark.parametrize("content", [[], None, 5, {"pure": {"epsilon": 1}}])
 def test_a_plan_is_a_list_that_is_not_empty(content):
-    with pytest.raises(InvalidPromise, match="a list of steps was wanted"):
+    with pytest.raises(InvalidPromise, match="a list of steps in the schedule"):
         read_schedule(content)
 
 
@@ -330,7 +330,7 @@ SAMPLED = {"subsampled": {"rate": 0.1, "step": {"pure": {"epsilon": 1}}}}
 )
 def test_sampling_and_random_promises_are_about_different_neighbours(steps: list[object]) -> None:
     # A sum of x in [−1, 1] with Laplace noise 1 on a sample of a tenth: replacing 1 by −1 may lose 0.2239, not 0.1586.
-    with pytest.raises(InvalidPromise, match="either sampled steps or random ones was wanted"):
+    with pytest.raises(InvalidPromise, match="either sampled or random steps"):
         read_schedule(steps)
 
 

@@ -333,7 +333,7 @@ def test_the_classical_calibration():
 
 @pytest.mark.parametrize("epsilon", [1, 1.0, 2, 1e300])
 def test_the_classical_calibration_ends_at_one(epsilon):
-    with pytest.raises(InvalidPromise, match="wants 0 < ε < 1"):
+    with pytest.raises(InvalidPromise, match="0 < ε < 1 for the classical"):
         classical_sigma(epsilon, delta=1e-6)
 
 

@@ -64,8 +64,8 @@ def calibrate(
     fits = isinstance(start, int if whole else Number) and not isinstance(start, bool)
     if not fits or not 0 < start < math.inf:
         raise InvalidPromise(
-            wanted=f"A calibration starts from a {'whole ' if whole else ''}number above 0.",
-            given=f"start={start!r} was given.",
+            wanted=f"a {'whole ' if whole else ''}number above 0 as the start",
+            given=f"start={start!r}",
             do="Give a parameter that the mechanism accepts, if possible near the answer.",
         )
     first = int(start) if whole else float(start)

@@ -87,8 +87,8 @@ def compare(schedule: Schedule, *, delta: float, error: float = ERROR) -> Compar
     delta = _checked(delta)
     if isinstance(error, bool) or not isinstance(error, int | float) or not 0.0 < error < math.inf:
         raise InvalidPromise(
-            wanted="A comparison wants an additive error above 0.",
-            given=f"{error!r} was given.",
+            wanted="an additive error above 0",
+            given=repr(error),
             do=f"Choose how wide an interval for ε may be, such as error={ERROR}; less takes longer.",
         )
     rows = tuple(_row(theorem, schedule, delta, float(error)) for theorem in THEOREMS)
@@ -113,8 +113,8 @@ def named(name: str) -> Theorem:
         if theorem.name == name:
             return theorem
     raise InvalidPromise(
-        wanted=f"The name of a composition theorem was wanted: {', '.join(theorem.name for theorem in THEOREMS)}.",
-        given=f"{name!r} was given.",
+        wanted=f"the name of a composition theorem ({', '.join(theorem.name for theorem in THEOREMS)})",
+        given=repr(name),
         do="Choose one of these.",
     )
 
@@ -176,8 +176,8 @@ def _gamma(schedule: Schedule) -> float | None:
 def _checked(delta: float) -> float:
     if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0.0 <= delta < 1.0:
         raise InvalidPromise(
-            wanted="A comparison wants 0 ≤ delta < 1.",
-            given=f"{delta!r} was given.",
+            wanted="0 ≤ delta < 1",
+            given=repr(delta),
             do="Choose how rarely the total may fail, such as delta=1e-6: well below one in the number of people.",
         )
     return float(delta)

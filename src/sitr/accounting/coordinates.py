@@ -55,8 +55,8 @@ def coordinates(promise: Promise) -> tuple[Fraction, ...]:
         case _:
             reason = "It composes only in plans fixed in advance: compare plans with it, and budget in another flavor."
     raise IncompatiblePromises(
-        wanted="A promise that adds up even when releases are chosen after earlier answers was wanted.",
-        given=f"{promise!r} was given.",
+        wanted="a promise that adds up even when releases are chosen after earlier answers",
+        given=repr(promise),
         do=reason,
     )
 
@@ -120,8 +120,8 @@ def charged(price: Promise, *, like: Filterable) -> Filterable:
     moments = {order: curve(order) for order, _ in like.curve.points}
     if not all(map(math.isfinite, moments.values())):
         raise IncompatiblePromises(
-            wanted=f"A promise at the orders {', '.join(f'{order:g}' for order in moments)} was wanted.",
-            given=f"{price!r} was given.",
+            wanted=f"a promise at the orders {', '.join(f'{order:g}' for order in moments)}",
+            given=repr(price),
             do="It bounds nothing at some of these orders: state it at all of them.",
         )
     return RenyiDP.at(moments)

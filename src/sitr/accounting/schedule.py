@@ -1,4 +1,4 @@
-"""What was released, or will be: a list of releases and what each of them promises."""
+"""A schedule: a list of releases, fixed in advance, and what each of them promises."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Part:
     def __post_init__(self) -> None:
         if count(self.times, what="The number of times of a step") > MOST_TIMES:
             raise InvalidPromise(
-                wanted="The number of times of a step must be at most 10⁸.",
-                given=f"{self.times} was given.",
-                do="Write several steps, if that many releases are really meant.",
+                wanted="at most 10⁸ releases in a step",
+                given=str(self.times),
+                do="Write several steps if you really mean that many releases.",
             )
         if not self.promises or len({_exceptions(promise) for promise in self.promises}) != 1:
             raise InvalidPromise(
-                wanted="A step wants promises that hold at once: none of them random, or all with one γ of one basis.",
-                given=f"{self.promises!r} was given.",
+                wanted="promises that hold at once: none of them random, or all with one γ of one basis",
+                given=repr(self.promises),
                 do="Give at least one promise, and put RandomDP with one γ around all of them or around none.",
             )
 
@@ -80,8 +80,8 @@ class Schedule:
     def __post_init__(self) -> None:
         if not self.parts:
             raise InvalidPromise(
-                wanted="A schedule has at least one step.",
-                given="There is none.",
+                wanted="at least one step in a schedule",
+                given="none",
                 do="Write what is released, for example Schedule((Part((PureDP(0.1),)),)).",
             )
 

@@ -1,4 +1,4 @@
-"""Plans as YAML: a list of steps, each with one kind of release, how often, and perhaps a name.
+"""Schedules as YAML: a list of steps, each with one kind of release, how often, and perhaps a name.
 
 ::
 
@@ -59,7 +59,7 @@ def read_schedule(source: str | Path | Sequence[object]) -> Schedule:
     Schedule(parts=(Part(promises=(PureDP(epsilon=0.1),), times=10, name=''),))
     >>> read_schedule([{"gaussian": {"sigma": -1, "sensitivity": 1}}])
     Traceback (most recent call last):
-    sitr.errors.InvalidPromise: In step 1, gaussian.sigma, a number above 0 was wanted. -1 was given. ...
+    sitr.errors.InvalidPromise: Expected a number above 0 in step 1, gaussian.sigma, got -1. ...
     """
     content = _load(Path(source)) if isinstance(source, str | Path) else source
     if not isinstance(content, list) or not content:
@@ -68,7 +68,7 @@ def read_schedule(source: str | Path | Sequence[object]) -> Schedule:
     for replaced in {"random", "shuffled"} & kinds if "subsampled" in kinds else ():
         # A sample's promise is about one person more or less, these are about one who takes the place of another.
         do = "Compare them in two plans: they are about different neighbours, and their losses do not add."
-        raise _wrong("the schedule", f"either sampled steps or {replaced} ones", "both", do)
+        raise _wrong("the schedule", f"either sampled or {replaced} steps", "both", do)
     try:
         return Schedule(tuple(_step(item, f"step {place}") for place, item in enumerate(content, start=1)))
     except RecursionError:
@@ -226,8 +226,8 @@ def _load(path: Path) -> object:
     try:
         return yaml.load(path.read_text(encoding="utf-8"), Loader=_Text)
     except OSError as error:
-        given = f"{path}: {error.strerror}."
-        raise InvalidPromise(wanted="The file of a schedule was wanted.", given=given, do="Check the path.") from None
+        given = f"The schedule file {path} cannot be read: {error.strerror}."
+        raise InvalidPromise(given=given, do="Check the path.") from None
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"the schedule, line {mark.line + 1}" if mark else "the schedule"
@@ -306,4 +306,4 @@ def _number(value: object, place: str, check: Check) -> Fraction:
 def _wrong(place: str, wanted: str, given: object, do: str) -> InvalidPromise:
     shown = given if isinstance(given, str) else repr(given)
     shown = shown if len(shown) <= 80 else f"{shown[:77]}…"
-    return InvalidPromise(wanted=f"In {place}, {wanted} was wanted.", given=f"{shown} was given.", do=do)
+    return InvalidPromise(wanted=f"{wanted} in {place}", given=shown, do=do)

@@ -36,16 +36,16 @@ class Training:
         count(self.examples, what="The number of examples")
         if count(self.batch, what="The size of a batch") > self.examples:
             raise InvalidPromise(
-                wanted=f"A batch of at most all {self.examples} examples was wanted.",
-                given=f"batch={self.batch} was given.",
+                wanted=f"a batch of at most all {self.examples} examples",
+                given=f"batch={self.batch}",
                 do="Choose a smaller batch.",
             )
         object.__setattr__(self, "epochs", _above_0(self.epochs, name="epochs"))
         object.__setattr__(self, "sigma", _above_0(self.sigma, name="sigma"))
         if self.steps > MOST_TIMES:
             raise InvalidPromise(
-                wanted=f"At most {MOST_TIMES} steps were wanted.",
-                given=f"{_shown(self.steps)} were given: epochs × examples / batch.",
+                wanted=f"at most {MOST_TIMES} steps",
+                given=f"{_shown(self.steps)} (epochs × examples / batch)",
                 do="Choose fewer epochs or larger batches.",
             )
 
@@ -66,7 +66,7 @@ class Training:
 
 def _shown(count: int) -> str:
     """A number that may have hundreds of digits."""
-    return str(count) if count < 10**15 else f"About 10^{len(str(count)) - 1}"
+    return str(count) if count < 10**15 else f"about 10^{len(str(count)) - 1}"
 
 
 def _above_0(number: Number, *, name: str) -> Fraction:
@@ -74,7 +74,7 @@ def _above_0(number: Number, *, name: str) -> Fraction:
         return positive(number, name=name, of="Training")
     except ValueError:
         raise InvalidPromise(
-            wanted=f"Training wants {name} to be a finite number above 0.",
-            given=f"{number!r} was given.",
+            wanted=f"{name} to be a finite number above 0",
+            given=repr(number),
             do="Choose a larger one.",
         ) from None

@@ -50,8 +50,8 @@ def account(
             found = Account.at_epsilon(loss, epsilon)
         else:
             raise BadUsage(
-                wanted="Either --delta is given, which tells ε, or --epsilon, which tells δ.",
-                given="Neither was given." if delta is None else "Both were given.",
+                wanted="either --delta, which gives ε, or --epsilon, which gives δ",
+                given="neither" if delta is None else "both",
                 do="Write for example --delta 1e-5.",
             )
     gamma: dict[str, object] = {"releases": read.releases, "gamma": read.gamma if read.random else None}
@@ -94,7 +94,7 @@ def _loss(schedule: Schedule) -> Loss:
         return total_loss(schedule)
     except Inapplicable as none:
         raise BadUsage(
-            wanted="A schedule was wanted in which the law of every loss is known.",
+            wanted="A schedule needs a known loss for every step.",
             given=f"In {none.reason}.",
             do="State the mechanism instead of a bound on its moments, or use sitr compare.",
         ) from None

@@ -64,8 +64,8 @@ def _releases(schedule: Path | None, ledger: Path | None, dataset: str | None) -
     """What is compared: a file's schedule, or the charges to one data set."""
     if (schedule is None) == (ledger is None):
         raise BadUsage(
-            wanted="Either a schedule's file or --ledger is compared.",
-            given="Both were given." if schedule else "Neither was given.",
+            wanted="either a schedule file or --ledger",
+            given="both" if schedule else "neither",
             do="Write sitr compare schedule.yaml --delta 1e-6, or sitr compare --ledger sitr.db --delta 1e-6.",
         )
     if ledger is None:

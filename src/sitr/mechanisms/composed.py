@@ -134,8 +134,8 @@ def together(promises: Sequence[tuple[Additive, int]], *, delta: Number) -> Appr
     rest = exact(delta) - sum((exact(getattr(promise, "delta", 0)) * times for promise, times in bounded), Fraction(0))
     if rest < 0 or (rest == 0 and moments):
         raise InvalidPromise(
-            wanted=f"The delta of the whole must be above {spent.delta!r}, which the parts already use.",
-            given=f"delta={delta!r} was given.",
+            wanted=f"a delta above {spent.delta!r}, which the parts already use",
+            given=f"delta={delta!r}",
             do="Give a larger delta, or parts with a smaller one.",
         )
     left = downward(rest)

@@ -276,7 +276,7 @@ def _student_three(shift: Number, dilation: Number, freedom: int) -> tuple[Fract
 
 def _unknown(least: str) -> InvalidPromise:
     return InvalidPromise(
-        wanted=f"A divergence is known for ε of at least {least}.",
-        given="A smaller ε was given.",
+        wanted=f"an ε of at least {least}",
+        given="a smaller one",
         do="Raise ε, or lower the shift α or the dilation β: more noise, or noise that neighbours have more alike.",
     )

@@ -218,14 +218,14 @@ def classical_sigma(epsilon: Number, *, delta: Number, sensitivity: Number = 1) 
     5.38...
     >>> classical_sigma(2, delta=1e-5)
     Traceback (most recent call last):
-    sitr.errors.InvalidPromise: The classical calibration wants 0 < ε < 1. epsilon=2 was given. ...
+    sitr.errors.InvalidPromise: Expected 0 < ε < 1 for the classical calibration, got epsilon=2. ...
     """
     size = positive(epsilon, name="epsilon", of="The classical calibration")
     moved = movement(sensitivity, None, mechanism="The classical calibration")
     if size >= 1:
         raise InvalidPromise(
-            wanted="The classical calibration wants 0 < ε < 1.",
-            given=f"epsilon={epsilon!r} was given.",
+            wanted="0 < ε < 1 for the classical calibration",
+            given=f"epsilon={epsilon!r}",
             do="Use Gaussian.fitting: beyond 1 the classical noise is too little to keep the promise.",
         )
     inside(delta, name="delta", of="Gaussian", example=1e-6)

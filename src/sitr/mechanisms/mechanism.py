@@ -65,7 +65,7 @@ def common_relation(*mechanisms: Mechanism) -> Relation | None:
 
 
 def whole_shift(sensitivity: Number, *, mechanism: str) -> int:
-    """How far whole numbers of granules move: ⌊Δ⌋. A smaller move of log-concave noise is never told apart more easily.
+    """How far whole numbers of granules move: ⌊Δ⌋. Log-concave noise hides a smaller move at least as well.
 
     >>> whole_shift(Fraction(5, 2), mechanism="Laplace")
     2
@@ -73,8 +73,8 @@ def whole_shift(sensitivity: Number, *, mechanism: str) -> int:
     moved = math.floor(exact(sensitivity))
     if moved < 1:
         raise InvalidPromise(
-            wanted=f"The loss of {mechanism} noise was wanted for numbers that can move: by a granule or more.",
-            given=f"A sensitivity of {float(exact(sensitivity)):g} granules was given.",
+            wanted=f"a sensitivity of at least one granule for {mechanism} noise",
+            given=f"{float(exact(sensitivity)):g} granules",
             do="Choose a finer granularity. Numbers that are yet to be rounded move farther: see rounded_sensitivity.",
         )
     return moved

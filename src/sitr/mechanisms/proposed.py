@@ -68,8 +68,8 @@ class ProposeTestRelease:
         """
         if not isinstance(price, ApproximateDP) or not 0.0 < price.delta < 1.0:
             raise InvalidPromise(
-                wanted="An ApproximateDP with 0 < delta < 1 was wanted: a test can err.",
-                given=f"{price!r} was given.",
+                wanted="an ApproximateDP with 0 < delta < 1",
+                given=repr(price),
                 do="Choose a small positive delta, for example 1e-6.",
             )
         part = inside(share, name="share", of="ProposeTestRelease", example=0.5)

@@ -53,8 +53,8 @@ class RandomNoise:
         price, rule = self.price, self.sensitivity
         if not isinstance(price, ApproximateDP) or not 0 < price.delta < 1:
             raise InvalidPromise(
-                wanted="An ApproximateDP with 0 < delta < 1 was wanted: the scale of the noise depends on the data.",
-                given=f"{price!r} was given.",
+                wanted="an ApproximateDP with 0 < delta < 1",
+                given=repr(price),
                 do="Choose a small positive delta, for example 1e-6.",
             )
         alpha = exact(price.epsilon) / 2 if self.shift is None else self.shift
@@ -63,8 +63,8 @@ class RandomNoise:
         dilation = laplace_dilation(price.epsilon, delta=exact(price.delta) - _miss(price, rule), shift=alpha)
         if dilation < LEAST:
             raise InvalidPromise(
-                wanted="A price was wanted under which the scale of the noise may depend on the data.",
-                given=f"{price!r} with shift={float(alpha):g} was given.",
+                wanted="a price under which the scale of the noise may depend on the data",
+                given=f"{price!r} with shift={float(alpha):g}",
                 do="Choose a larger epsilon or delta, or a shift of about half of epsilon.",
             )
         object.__setattr__(self, "shift", alpha)

@@ -40,14 +40,14 @@ class Shuffled:
         object.__setattr__(self, "people", people)
         if people > MOST_PEOPLE:
             raise InvalidPromise(
-                wanted=f"At most {MOST_PEOPLE} people were wanted.",
-                given=f"{self.people} were given.",
+                wanted=f"at most {MOST_PEOPLE} people",
+                given=f"{self.people}",
                 do=f"Give {MOST_PEOPLE}: what is true of fewer is true of more, too.",
             )
         if common_relation(self.mechanism) is not None:
             raise InvalidPromise(
-                wanted="A mechanism was wanted that each person runs alone.",
-                given=f"{self.mechanism!r} was given, which looks at several.",
+                wanted="a mechanism that each person runs alone",
+                given=f"{self.mechanism!r}, which reads several people",
                 do="Put Shuffled inside: Subsampled(Shuffled(mechanism, people), rate, Sampling.SUBSET).",
             )
         local(self.mechanism.promise())
@@ -99,8 +99,8 @@ def local(promise: Promise) -> PureDP:
     """The promise of what each person runs, which must be pure."""
     if not isinstance(promise, PureDP):
         raise IncompatiblePromises(
-            wanted="A mechanism with a pure promise was wanted: only that makes clones of other people.",
-            given=f"{promise!r} was given.",
+            wanted="a mechanism with a pure promise",
+            given=repr(promise),
             do="Use a mechanism such as Laplace noise at home.",
         )
     return promise

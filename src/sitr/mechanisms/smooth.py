@@ -70,15 +70,15 @@ class SmoothNoise:
     def __post_init__(self) -> None:
         if not isinstance(self.sensitivity, Smooth):
             raise QuestionError(
-                wanted="SmoothNoise wants a statistic with its smooth sensitivity.",
-                given=f"{self.sensitivity!r} was given.",
+                wanted="a statistic with its smooth sensitivity",
+                given=repr(self.sensitivity),
                 do="Write for example smooth(median, bounds=(0, 200)).",
             )
         _check_kind(self.noise)
         if not self.dilation >= LEAST:
             raise InvalidPromise(
-                wanted=f"A dilation of at least {LEAST:g} was wanted: floats keep no smaller one.",
-                given=f"{self.dilation!r} was given.",
+                wanted=f"a dilation of at least {LEAST:g}",
+                given=repr(self.dilation),
                 do="Use SmoothNoise.fitting.",
             )
         for name in ("epsilon", "shift"):
@@ -103,8 +103,8 @@ class SmoothNoise:
         """
         if not isinstance(price, ApproximateDP | PureDP):
             raise IncompatiblePromises(
-                wanted="SmoothNoise wants an approximate or a pure price.",
-                given=f"{price!r} was given.",
+                wanted="an approximate or a pure price for SmoothNoise",
+                given=repr(price),
                 do="Use ApproximateDP(epsilon, delta) or PureDP(epsilon).",
             )
         if noise is None:
@@ -133,8 +133,8 @@ class SmoothNoise:
             return ApproximateDP(upward(e), delta(e, **dilated))
         if exact(least := student_epsilon(**dilated, freedom=self.freedom)) > e:
             raise InvalidPromise(
-                wanted="A shift and a dilation that cost no more than ε were wanted.",
-                given=f"epsilon={float(e):g} was given, and they cost {least:g}.",
+                wanted=f"a shift and a dilation that cost no more than epsilon={float(e):g}",
+                given=f"a cost of {least:g}",
                 do="Use SmoothNoise.fitting.",
             )
         return PureDP(upward(e))
@@ -194,8 +194,8 @@ class SmoothNoise:
 def _check_kind(noise: object) -> None:
     if not isinstance(noise, NoiseKind):
         raise QuestionError(
-            wanted="SmoothNoise wants noise of a kind that it knows.",
-            given=f"{noise!r} was given.",
+            wanted="a NoiseKind",
+            given=repr(noise),
             do="Write for example NoiseKind.LAPLACE.",
         )
 
@@ -210,14 +210,14 @@ def _room(price: ApproximateDP | PureDP, noise: NoiseKind, freedom: int) -> Room
         return lambda a: student_dilation(price.epsilon, shift=a, freedom=freedom)
     if isinstance(price, PureDP):
         raise InvalidPromise(
-            wanted="Noise that keeps a pure promise was wanted.",
-            given=f"{noise} was given: if neighbours' scales differ at all, its loss has no bound.",
+            wanted="noise that keeps a pure promise",
+            given=f"{noise}, whose loss has no bound if neighbours' scales differ at all",
             do="Use NoiseKind.STUDENT, or an ApproximateDP.",
         )
     if not 0 < price.delta < 1:
         raise InvalidPromise(
-            wanted="A price with 0 < delta < 1 was wanted.",
-            given=f"{price!r} was given.",
+            wanted="a price with 0 < delta < 1",
+            given=repr(price),
             do="Choose a small positive delta, for example 1e-6, or a PureDP with Student's noise.",
         )
     dilation = laplace_dilation if noise is NoiseKind.LAPLACE else gaussian_dilation

@@ -56,14 +56,14 @@ class SparseHistogram:
         for number, what in ((self.cells, "cells"), (self.people, "people")):
             if isinstance(number, bool) or not isinstance(number, int) or number < 1:
                 raise DescriptionError(
-                    wanted=f"A public number of {what}, at least 1, was wanted.",
-                    given=f"{number!r} was given.",
+                    wanted=f"a public number of {what}, at least 1",
+                    given=repr(number),
                     do="Count them with an integer.",
                 )
         if self.noise.granularity != 1 or self.noise.sensitivity < 2:
             raise DescriptionError(
-                wanted="Noise on integers for a sensitivity of 2 was wanted: who moves leaves one cell for another.",
-                given=f"{self.noise!r} was given.",
+                wanted="noise on integers for a sensitivity of 2",
+                given=repr(self.noise),
                 do="Use SparseHistogram.fitting.",
             )
 
@@ -79,8 +79,8 @@ class SparseHistogram:
         """
         if not isinstance(price, RandomDP) or not isinstance(price.inner, PureDP):
             raise InvalidPromise(
-                wanted="A price with gamma around PureDP was wanted.",
-                given=f"{price!r} was given.",
+                wanted="a price with gamma around PureDP",
+                given=repr(price),
                 do="Write for example RandomDP(PureDP(0.5), gamma=0.01).",
             )
         noise = Laplace.fitting(price.inner, sensitivity=2)
@@ -131,8 +131,8 @@ class SparseHistogram:
             or int(whole.sum()) != self.people
         ):
             raise DescriptionError(
-                wanted=f"Counts of {self.cells} cells that sum to {self.people} people were wanted.",
-                given="Something else was given.",
+                wanted=f"counts of {self.cells} cells that sum to {self.people} people",
+                given="something else",
                 do="Count every person in one cell, and give all cells, empty ones too.",
             )
         there = np.flatnonzero(whole)

@@ -46,8 +46,8 @@ class Subsampled:
             object.__setattr__(self, "sampling", Sampling(self.sampling))  # its name will do
         except ValueError:
             raise InvalidPromise(
-                wanted=f"The sampling is one of {', '.join(kind.value for kind in Sampling)}.",
-                given=f"{self.sampling!r} was given.",
+                wanted=f"a sampling among {', '.join(kind.value for kind in Sampling)}",
+                given=repr(self.sampling),
                 do="Choose poisson if people are added or removed, subset if one is replaced.",
             ) from None
         common_relation(self, self.mechanism)
