@@ -12,7 +12,7 @@ import pkgutil
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
@@ -115,7 +115,7 @@ class TestLiteral:
         "value",
         [
             *(LEAST, LEAST + 1, -1, 0, MOST, True, False),
-            *(-1.5, float(LEAST), -5e-324, 1e308, 0.1, 1e-7),
+            *(-1.5, float(LEAST), -5e-324, 1e308, 0.1, 1e-7, INF, -INF),
             *TEXTS,
             *(date(1, 1, 1), date(9999, 12, 31), date(2024, 2, 29)),
             *map(datetime.fromisoformat, ("0001-01-01", "2024-02-29T23:59:59.999999", "9999-12-31T23:59:59")),
@@ -406,6 +406,84 @@ class TestTotal:
 
     def test_no_rows_give_null(self, on: On) -> None:
         assert on.run(pa.table({"v": pa.array([], pa.int64())}), f"SELECT {on.say.total('v')} FROM t") == [(None,)]
+
+
+class TestWhole:
+    def test_whole_numbers_of_every_type(self, on: On) -> None:
+        for values in (
+            pa.array([0, 1, -128, 127, None], pa.int8()),
+            pa.array([LEAST, MOST, None]),
+            pa.array([0, MOST], pa.uint64()),
+            pa.array([0.0, -0.0, 2.0**53, -(2.0**62), None]),
+        ):
+            found = on.column(on.say.whole("v"), values)
+            assert found == values.to_pylist()
+            assert all(type(each) is int for each in found if each is not None)
+
+    def test_narrow_types_become_wide_enough(self, on: On) -> None:
+        assert on.column(f"{on.say.whole('v')} * 1000 + {on.say.whole('v')}", pa.array([127], pa.int8())) == [127_127]
+
+
+class TestWide:
+    def test_products_of_64_bits_fit(self, on: On) -> None:
+        values = [MOST, LEAST + 1, 0, None]
+        products = on.column(f"{on.say.wide('v')} * {2**56}", pa.array(values))
+        assert products == [None if each is None else each * 2**56 for each in values]
+
+
+class TestQuotient:
+    @pytest.mark.parametrize("by", [1, 2, 7, 10**6, 2**53, MOST])
+    def test_it_is_exact_where_doubles_are_not(self, on: On, by: int) -> None:
+        values = [0, 1, by - 1, by, 2**53 + 1, MOST - 1, MOST, None]
+        expected = [None if each is None else each // by for each in values]
+        assert on.column(on.say.quotient("v", by), pa.array(values)) == expected
+        assert on.column(on.say.quotient(f"{on.say.wide('v')} * 1000", by), pa.array(values)) == [
+            None if each is None else each * 1000 // by for each in values
+        ]
+
+
+class TestDays:
+    @pytest.mark.parametrize("first", [date(1, 1, 1), date(2024, 2, 29), date(9999, 12, 31)])
+    def test_as_in_python(self, on: On, first: date) -> None:
+        values = [date(1, 1, 1), date(1969, 12, 31), date(1970, 1, 1), date(2024, 3, 1), date(9999, 12, 31), None]
+        expected = [None if each is None else (each - first).days for each in values]
+        assert on.column(on.say.days(first, "v"), pa.array(values)) == expected
+
+    def test_dates_that_python_does_not_know_do_not_fail(self, on: On) -> None:
+        far = [2**31 - 10, -(2**31) + 10]
+        assert on.column(on.say.days(date(1970, 1, 1), "v"), pa.array(far, pa.int32()).cast(pa.date32())) == far
+
+
+class TestSeconds:
+    def test_part_of_a_second_does_not_count(self, on: On) -> None:
+        first = datetime.fromisoformat("2024-01-01T00:00:00")
+        texts = (
+            "2024-01-01T00:00:00",
+            "2024-01-01T00:00:00.999999",
+            "2024-01-01T00:00:01",
+            "9999-12-31T23:59:59.999999",
+        )
+        values = [*map(datetime.fromisoformat, texts), None]
+        expected = [None if each is None else (each - first) // timedelta(seconds=1) for each in values]
+        assert on.column(on.say.seconds(first, "v"), pa.array(values, pa.timestamp("us"))) == expected
+
+
+class TestPosition:
+    @pytest.mark.parametrize(
+        ("keys", "others"),
+        [
+            (TEXTS, ["x", "Ж ", "ж", "\u00e9", None]),
+            ([LEAST, -1, 0, 7, MOST], [1, None]),
+            ([True, False], [None]),
+            ([False], [True, None]),
+            ([date(1, 1, 1), date(2024, 2, 29), date(9999, 12, 31)], [date(2024, 3, 1), None]),
+            ([str(place) for place in range(70_000)], ["-1", "00", None]),
+        ],
+    )
+    def test_every_key_has_its_place_and_others_have_none(self, on: On, keys: list[Any], others: list[Any]) -> None:
+        """As SQL may compare, no key is taken for another: neither by case, nor by accents, nor by spaces."""
+        found = on.column(on.say.position("v", keys), pa.array([*others, *reversed(keys)]))
+        assert found == [*(None for _ in others), *reversed(range(len(keys)))]
 
 
 # Dialects that are wrong in one expression are caught

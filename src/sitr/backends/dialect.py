@@ -8,9 +8,10 @@ them is written for each engine, never translated from another engine's text, an
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date, datetime
 from typing import Protocol, runtime_checkable
 
-from sitr.dataset.schema import Column, Quantised
+from sitr.dataset.schema import Column, Key, Quantised
 from sitr.questions.aggregate.nodes import Value
 
 
@@ -22,7 +23,7 @@ class Dialect(Protocol):
         """The name of a column, quoted."""
 
     def literal(self, value: Value) -> str:
-        """A value, in the type that `comparable` compares it with. No text can end its own quotes."""
+        """A value, in the type that `comparable` compares it with; ±infinity too. No text can end its own quotes."""
 
     def text(self, expression: str) -> str:
         """The value as text; NULL stays NULL."""
@@ -77,3 +78,22 @@ class Dialect(Protocol):
 
     def total(self, expression: str) -> str:
         """The exact sum of 64-bit integers, or of such sums, however many; NULL if there are none."""
+
+    def whole(self, expression: str) -> str:
+        """A whole number that fits into 64 bits as a 64-bit integer; NULL stays NULL."""
+
+    def wide(self, expression: str) -> str:
+        """An integer in a type of at least 120 bits; NULL stays NULL."""
+
+    def quotient(self, expression: str, by: int) -> str:
+        """⌊expression / by⌋ of an integer that is not negative, exactly; NULL stays NULL."""
+
+    def days(self, first: date, expression: str) -> str:
+        """The number of days from `first` to a date; NULL stays NULL."""
+
+    def seconds(self, first: datetime, expression: str) -> str:
+        """The number of whole seconds from `first`, a whole second, to a timestamp; NULL stays NULL."""
+
+    def position(self, expression: str, keys: Sequence[Key]) -> str:
+        """The place of a `key` in a list of at least one, from 0; NULL if it is not there. Rows are as fast with many
+        keys as with few."""

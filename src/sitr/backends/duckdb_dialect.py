@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from sitr.dataset.schema import Column, Kind, Quantised
+from sitr.dataset.schema import Column, Key, Kind, Quantised
 from sitr.questions.aggregate.nodes import Value
 
 PLAIN_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
@@ -27,7 +28,7 @@ class DuckDBDialect:
             case int():
                 return f"CAST({value} AS BIGINT)"  # not -n::BIGINT, which casts n before it negates: 2^63 does not fit
             case float():
-                return f"{value!r}::DOUBLE"
+                return f"{value!r}::DOUBLE" if math.isfinite(value) else f"'{value}'::DOUBLE"
             case datetime():
                 return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
             case date():
@@ -110,6 +111,26 @@ class DuckDBDialect:
 
     def total(self, expression: str) -> str:
         return f"sum({expression})"  # of BIGINT it is HUGEINT, and of HUGEINT too
+
+    def whole(self, expression: str) -> str:
+        return f"CAST({expression} AS BIGINT)"
+
+    def wide(self, expression: str) -> str:
+        return f"CAST({expression} AS HUGEINT)"
+
+    def quotient(self, expression: str, by: int) -> str:
+        return f"({expression}) // {by}"
+
+    def days(self, first: date, expression: str) -> str:
+        return f"date_diff('day', {self.literal(first)}, {expression})"
+
+    def seconds(self, first: datetime, expression: str) -> str:
+        return f"date_diff('second', {self.literal(first)}, {expression})"
+
+    def position(self, expression: str, keys: Sequence[Key]) -> str:
+        """By the text of a key, which is different for different keys of one type: an ENUM is looked up by a hash."""
+        texts = ", ".join(self.literal(str(key).lower() if isinstance(key, bool) else str(key)) for key in keys)
+        return f"enum_code(TRY_CAST({self.text(expression)} AS ENUM({texts})))"
 
 
 DUCKDB = DuckDBDialect()
