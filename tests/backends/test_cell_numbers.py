@@ -18,8 +18,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sitr.backends.cell_numbers import MOST_LISTED, cell_number, exactly_divided, number
+from sitr.backends.cell_numbers import cell_number, exactly_divided, number
 from sitr.backends.duckdb import open_source
+from sitr.backends.duckdb_dialect import DUCKDB, MOST_LISTED
 from sitr.dataset.cells import (
     Axis,
     Categories,
@@ -66,8 +67,8 @@ def numbers() -> Iterator[Numbers]:
         def found(rows: pa.Table, axis: Axis, *, typed: bool = True) -> list[int | None]:
             engine.register("rows", rows)
             (kind,) = (str(row[1]) for row in engine.execute("DESCRIBE SELECT v FROM rows").fetchall())
-            places = engine.execute(f"SELECT {number(axis, kind if typed else '')} FROM rows").fetchall()
-            return [place for (place,) in places]
+            place = number(axis, type=kind if typed else "", dialect=DUCKDB)
+            return [found for (found,) in engine.execute(f"SELECT {place} FROM rows").fetchall()]
 
         yield found
 
@@ -141,6 +142,36 @@ def test_rows_are_counted_where_they_belong(name: str, wanted: Wanted, outside: 
     assert open_source(ROWS[name], types={}).read(Tally.of(described, Grid((cells,))), salt=1) == dict(expected)
 
 
+@pytest.mark.parametrize("outside", [Rule.CLAMP, Rule.CELL, Rule.DROP])
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+@pytest.mark.parametrize("signed", [True, False])
+def test_no_difference_of_integers_overflows(bits: int, signed: bool, outside: Rule, numbers: Numbers) -> None:
+    """With few cells, their numbers are small while the difference of a value and the lower end is not.
+
+    With few cells and none for missing values, a value far from the lower end was an error once, for 8 to 32 bits.
+    """
+    least, most = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
+    kind = pa.type_for_alias(f"{'' if signed else 'u'}int{bits}")
+    near = [least, least + 1, least // 2, 0, 1, most // 2, most // 2 + 1, most - 1, most, None]
+    ends = ((least, most), (least // 2, most // 2), (0, most), (1, 100))
+    for bins, (low, high), missing in product((1, 2, 3, 7), ends, (Rule.CELL, Rule.DROP)):
+        cells = Even(Column("v", Kind.INTEGER), Fraction(low), Fraction(high), bins, outside, missing)
+        if (high - low) * (bins + 3) < 2**62:  # beyond, doubles are compared
+            exact = [None if value is None else Fraction(value) for value in near]
+            expected = [_exactly(cells, value) for value in exact]
+            assert numbers(pa.table({"v": pa.array(near, kind)}), cells) == expected
+
+
+def _exactly(cells: Even, value: Fraction | None) -> int | None:
+    if value is None:
+        return nowhere(cells)
+    if value < cells.low:
+        return below(cells)
+    if value > cells.high:
+        return above(cells)
+    return min(cells.bins - 1, math.floor((value - cells.low) * cells.bins / (cells.high - cells.low)))
+
+
 def test_quotients_of_doubles_are_used_only_where_they_are_right() -> None:
     real = Column("v", Kind.REAL)
     assert exactly_divided(Even(real, Fraction(0), Fraction(120), 20))
@@ -159,7 +190,7 @@ def test_so_many_cells_that_no_statement_could_name_their_edges_are_counted() ->
     values = [*ends, math.nextafter(ends[1], 0.0), -700.0, 400.0, math.nan, *map(float, map(many.edge, range(9, 12)))]
     rows = pa.table({"v": values})
     tally = Tally.of(table_of(rows), Grid((many,)))
-    assert len(cell_number(Grid((many,)), {"v": "DOUBLE"})) < 1000
+    assert len(cell_number(Grid((many,)), types={"v": "DOUBLE"}, dialect=DUCKDB)) < 1000
     found = open_source(rows, types={}).read(tally, salt=1)
     assert {0: 1, 65_535: 2, 65_536: 1, 65_537: 1, 65_538: 1}.items() <= found.items()
     assert sum(count for place, count in found.items() if 8 <= place <= 11) == 3

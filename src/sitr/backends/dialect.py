@@ -95,5 +95,4 @@ class Dialect(Protocol):
         """The number of whole seconds from `first`, a whole second, to a timestamp; NULL stays NULL."""
 
     def position(self, expression: str, keys: Sequence[Key]) -> str:
-        """The place of a `key` in a list of at least one, from 0; NULL if it is not there. Rows are as fast with many
-        keys as with few."""
+        """The place of a value in a list of at least one key, from 0; NULL if it is not there."""

@@ -13,6 +13,10 @@ from sitr.questions.aggregate.nodes import Value
 PLAIN_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 """Types whose values compare with 64-bit integers without a cast."""
 
+MOST_LISTED = 128
+"""Up to this many keys a list is searched. An ENUM is faster for more keys, but each value that is not among them costs
+DuckDB an error message."""
+
 
 @dataclass(frozen=True, slots=True)
 class DuckDBDialect:
@@ -128,8 +132,10 @@ class DuckDBDialect:
         return f"date_diff('second', {self.literal(first)}, {expression})"
 
     def position(self, expression: str, keys: Sequence[Key]) -> str:
-        """By the text of a key, which is different for different keys of one type: an ENUM is looked up by a hash."""
+        """By the text of a key, which is different for different keys of one type."""
         texts = ", ".join(self.literal(str(key).lower() if isinstance(key, bool) else str(key)) for key in keys)
+        if len(keys) <= MOST_LISTED:
+            return f"nullif(list_position([{texts}], {self.text(expression)}), 0) - 1"
         return f"enum_code(TRY_CAST({self.text(expression)} AS ENUM({texts})))"
 
 

@@ -136,7 +136,7 @@ class _Writer:
         return f"SELECT * FROM ({select}){_where(without)}" if without else select
 
     def key(self, key: Key | CellNumber) -> str:
-        return self.dialect.key(key.column) if isinstance(key, Key) else cell_number(key.of, self.types)
+        return self.dialect.key(key.column) if isinstance(key, Key) else self.cell(key)
 
     def value(self, value: Value) -> str:
         """What one row adds."""
@@ -149,8 +149,11 @@ class _Writer:
                 return f"coalesce({self.dialect.granules(self.dialect.identifier(column.name), to)}, 0)"
             case Double(name, missing):
                 return self.dialect.number_or(self.dialect.identifier(name), missing)
-            case CellNumber(of):
-                return cell_number(of, self.types)
+            case CellNumber():
+                return self.cell(value)
+
+    def cell(self, number: CellNumber) -> str:
+        return cell_number(number.of, types=self.types, dialect=self.dialect)
 
     def among(self, key: Key) -> str:
         """The key is one of the public ones; NULL counts as a value."""
