@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sitr.questions.aggregate.answer import release
 
 from sitr.backends.duckdb import DuckDB
 from sitr.backends.duckdb_dialect import DUCKDB
@@ -25,7 +26,6 @@ from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.noise.coins import TestCoins
-from sitr.questions.aggregate.answer import release
 from sitr.questions.aggregate.bind import BoundedQuery, Cells, bound
 from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.sql import parse

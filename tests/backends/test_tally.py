@@ -22,7 +22,8 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.questions.aggregate.frame import column
 from sitr.questions.histogram.buckets import deviation_distance, deviations
-from sitr.questions.histogram.fit import Tree, fit
+from sitr.questions.histogram.fit import fit
+from sitr.questions.histogram.methods import Tree
 from sitr.questions.histogram.tally import Tally
 
 

@@ -38,7 +38,8 @@ def test_an_answer(sitr: Sitr, description: Path) -> None:
 
 def test_json_is_the_certificate(sitr: Sitr, description: Path) -> None:
     told = sitr("ask", description, WARD, *PRICE, "--json").told()
-    assert (told["kind"], told["entry"], told["private"]) == ("certificate", 1, True)
+    assert told["kind"] == "answer"
+    assert (told["receipt"]["entry"], told["receipt"]["private"]) == (1, True)
     assert [row["key"] for row in told["rows"]] == [[ward] for ward in WARDS]
 
 
@@ -112,14 +113,20 @@ def test_a_disk_that_fails_after_the_charge_does_not_lose_the_answer(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device", "answer.html")
 
-    monkeypatch.setattr("sitr.session.answer._written", full)
-    done = sitr("ask", description, WARD, *PRICE, "--certificate", "answer.html", "--json")
+    with monkeypatch.context() as broken:
+        broken.setattr("sitr.session.answer.written", full)
+        done = sitr("ask", description, WARD, *PRICE, "--certificate", "answer.html", "--json")
     assert done.code == 1
-    assert done.told()["entry"] == 1
-    assert json.loads(done.err)["given"] == "answer.html: No space left on device."
-    kept = Path("sitr.entry-1.json").resolve()
-    assert str(kept) in json.loads(done.err)["do"]
-    assert json.loads(kept.read_text()) == done.told()
+    assert done.told()["receipt"]["entry"] == 1
+    assert json.loads(done.err)["given"] == "Could not write answer.html (No space left on device)."
+    kept = done.told()["receipt"]["kept"]
+    assert f"--resume {kept}" in json.loads(done.err)["do"]
+    again = sitr("ask", description, WARD, *PRICE, "--resume", kept, "--certificate", "answer.html", "--json")
+    assert again.told() == done.told()
+    assert Path("answer.html").exists()
+    assert entries() == 1
+    other = sitr("ask", description, WARD, "--price", "zcdp(0.06)", "--resume", kept, "--json")
+    assert "another price" in other.error()["given"]
 
 
 def test_a_price_beyond_the_budget(sitr: Sitr, description: Path) -> None:

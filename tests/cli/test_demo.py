@@ -38,7 +38,7 @@ def test_twice_is_two_answers_from_one_budget(sitr: Sitr) -> None:
     papers = {
         f"{kind}-{entry}.{ending}" for entry in (1, 2) for kind, ending in (("certificate", "html"), ("chart", "svg"))
     }
-    assert files("sitr-demo") == {"visits.parquet", "visits.sitr.yaml", "sitr.db", *papers}
+    assert files("sitr-demo") == {"visits.parquet", "visits.sitr.yaml", "sitr.db", "sitr.answers", *papers}
 
 
 def test_the_commands_that_it_proposes_work(sitr: Sitr) -> None:
@@ -52,8 +52,8 @@ def test_json_until_the_budget_is_used_up(sitr: Sitr) -> None:
     for entry in range(1, 11):
         told = sitr("demo", "--rows", 2_000, "--directory", "here", "--json").told()
         assert list(told) == ["files", "preview", "answer"]
-        assert told["answer"]["entry"] == entry
-        assert told["answer"]["private"]
+        assert told["answer"]["receipt"]["entry"] == entry
+        assert told["answer"]["receipt"]["private"]
         assert all(Path(path).exists() for path in told["files"].values())
     before = files("here")
     refused = sitr("demo", "--rows", 2_000, "--directory", "here", "--json")

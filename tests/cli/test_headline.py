@@ -12,9 +12,15 @@ import pytest
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.ledger.entry import Entry
+from sitr.ledger.receipt import Receipt
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
-from sitr.report import released
+from sitr.mechanisms.gaussian import Gaussian
+from sitr.plans.plan import Measurement
+from sitr.questions.statistic.numbers import Numbers
+from sitr.questions.statistic.question import StatisticPlan, StatisticRelease
+from sitr.report import statistic
 from sitr.report.text import as_text
 from sitr.session.dataset import open as open_description
 
@@ -95,7 +101,7 @@ def test_arabic_has_the_same_numbers(sitr: Sitr) -> None:
 @pytest.mark.usefixtures("description")
 def test_every_page_says_the_same(sitr: Sitr) -> None:
     assert sitr(*COMMANDS["ask"], "--certificate", "answer.html").code == 0
-    assert sitr(*COMMANDS["histogram"], "--page", "histogram.html").code == 0
+    assert sitr(*COMMANDS["histogram"], "--certificate", "histogram.html").code == 0
     assert sitr(*COMMANDS["synthetic"], "--page", "synthetic.html").code == 0
     for name in ("answer", "histogram", "synthetic"):
         check_words(Path(f"{name}.html").read_text(encoding="utf-8"))
@@ -109,24 +115,14 @@ def test_every_picture_of_a_notebook_says_the_same(description: Path) -> None:
 
 
 def test_what_a_mechanism_releases_says_the_same() -> None:
-    record = released.Record(
-        value=1,
-        mechanism="Mechanism()",
-        column="cost",
-        missing=0.0,
-        charge=PRICE,
-        private=True,
-        dataset="poll",
-        neighbors="row, replace-one",
-        entry=1,
-        at=datetime(2024, 1, 2, tzinfo=UTC),
-        by="amal",
-        version="0.1.0",
-        budget=Filter(ZeroConcentratedDP(0.5)).consent(PRICE),
-    )
-    check_words(as_text(released.render(record)))
-    check_words(released.page(record))
-    (headline,) = headlines(released.to_dict(record))
+    noise = Gaussian.fitting(PRICE, sensitivity=2)
+    plan = StatisticPlan((Measurement("value", noise),), PRICE, "cost: Mechanism()", Numbers("cost", 0.0))
+    entry = Entry(1, "poll", PRICE, plan.text, datetime(2024, 1, 2, tzinfo=UTC), "amal", "0.1.0")
+    budget = Filter(ZeroConcentratedDP(0.5)).consent(PRICE)
+    paid = StatisticRelease(plan, (1,)), Receipt("poll", "row, replace-one", entry, budget)
+    check_words(as_text(statistic.answer(*paid)))
+    check_words(statistic.page(*paid))
+    (headline,) = headlines(statistic.to_dict(*paid))
     assert (headline["epsilon"], headline["delta"]) == (IMPLIED, 1e-6)
 
 

@@ -16,11 +16,11 @@ from sitr.ledger.sql import SqlLedger
 
 Sitr = Callable[..., Any]
 ROW = ("--unit-row",)
-DAYS = ("--column", "days", "--bins", "10", "--bounds", "0", "30", "--promise", "pure(1)")
+DAYS = ("--column", "days", "--bins", "10", "--bounds", "0", "30", "--price", "pure(1)")
 
 
 def test_of_a_described_data_set(sitr: Sitr, description: Path) -> None:
-    run = sitr("histogram", description, "--column", "cost", "--bins", "20", "--promise", "zcdp(0.05)")
+    run = sitr("histogram", description, "--column", "cost", "--bins", "20", "--price", "zcdp(0.05)")
     assert run.code == 0
     assert "[0, 250)" in run.out
     assert "█" in run.out
@@ -30,7 +30,7 @@ def test_of_a_described_data_set(sitr: Sitr, description: Path) -> None:
 
 
 def test_all_files(sitr: Sitr, description: Path) -> None:
-    files = ("-o", "a.csv", "--html", "a.html", "--svg", "a.svg")
+    files = ("-o", "a.csv", "--certificate", "a.html", "--plot", "a.svg")
     run = sitr("histogram", description, "--column", "ward", "--price", "zcdp(0.05)", *files, "--then", "lattice")
     assert run.code == 0
     assert "Written: a.csv, a.html, a.svg" in run.out
@@ -44,22 +44,37 @@ def test_all_files(sitr: Sitr, description: Path) -> None:
     assert json.loads(Path("b.json").read_text())["kind"] == "histogram"
 
 
-def test_what_was_paid_for_is_shown_even_if_it_cannot_be_processed_so(sitr: Sitr, description: Path) -> None:
-    run = sitr("histogram", description, "--column", "ward", "--price", "zcdp(0.05)", "-o", "a.csv", "--then", "rising")
-    assert run.code != 0
-    assert "one column of numbers or dates" in run.err
-    assert "left       ρ = 0.45 of ρ = 0.5" in run.out
-    assert pyarrow.csv.read_csv("a.csv").num_rows > 1
+@pytest.mark.parametrize("words", [("--then", "rising"), ("--then", "lattice", "--total", "-1")], ids=" ".join)
+def test_what_cannot_be_done_to_the_counts_is_refused_before_the_charge(
+    sitr: Sitr, description: Path, words: tuple[str, ...]
+) -> None:
+    run = sitr("histogram", description, "--column", "ward", "--price", "zcdp(0.05)", *words, "--json")
+    assert run.error()["error"] == "BadUsage"
+    assert list(SqlLedger("sitr.db").entries()) == []
+
+
+def test_a_kept_histogram_is_shown_again_at_no_charge(sitr: Sitr, description: Path) -> None:
+    words = ("histogram", description, "--column", "cost", "--bins", "8", "--price", "zcdp(0.05)", "--json")
+    first = sitr(*words).told()
+    kept = first["receipt"]["kept"]
+    again = sitr(*words, "--resume", kept, "-o", "again.csv").told()
+    assert again == first
+    assert pyarrow.csv.read_csv("again.csv").num_rows == 9
+    whole = sitr(*words, "--resume", kept, "--then", "nonnegative").told()
+    assert whole["processed"] == ["negative counts put to zero"]
+    assert len(list(SqlLedger("sitr.db").entries())) == 1
+    other = (*words[:5], "9", *words[6:])
+    assert "another question" in sitr(*other, "--resume", kept).error()["given"]
 
 
 def test_json(sitr: Sitr, description: Path) -> None:
-    words = ("--column", "ward", "--column", "cost", "--bins", "cost=4", "--promise", "zcdp(0.05)", "--json")
+    words = ("--column", "ward", "--column", "cost", "--bins", "cost=4", "--price", "zcdp(0.05)", "--json")
     told = sitr("histogram", description, *words).told()
     assert told["columns"] == ["ward", "cost"]
     assert len(told["cells"]) == told["shape"][0] * told["shape"][1]
     expected = sitr("histogram", description, *words, "--preview").told()
-    assert expected["kind"] == "histogram preview"
-    assert expected["budget"]["remaining"] == "zcdp(rho=0.45)"
+    assert expected["kind"] == "preview of histogram"
+    assert expected["budget"]["before"]["remaining"]["notation"] == "zcdp(rho=0.45)"
 
 
 def test_a_preview_spends_nothing_and_leaves_nothing(sitr: Sitr, folder: Path) -> None:
@@ -85,7 +100,7 @@ def test_a_person_is_named_with_caps(sitr: Sitr) -> None:
     caps = ("--unit", "patient_id", "--max-groups", "2", "--max-rows-per-group", "1", "--relation", "replace-one")
     told = sitr("histogram", "visits.parquet", *DAYS, *caps, "--json").told()
     assert told["noise"]["sensitivity"]["l1"] == 4
-    assert told["neighbors"] == "person (patient_id), replace-one"
+    assert told["receipt"]["neighbors"] == "person (patient_id), replace-one"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +132,7 @@ def test_bad_words_cost_nothing(sitr: Sitr, folder: Path, words: tuple[str, ...]
 
 def test_a_description_beside_the_file_is_the_only_door(sitr: Sitr, description: Path) -> None:
     assert sitr("histogram", "visits.parquet", *DAYS, *ROW, "--json").error()["error"] == "BadUsage"
-    said = sitr("histogram", description, "--column", "ward", "--promise", "zcdp(0.01)", *ROW, "--json")
+    said = sitr("histogram", description, "--column", "ward", "--price", "zcdp(0.01)", *ROW, "--json")
     assert said.error()["error"] == "BadUsage"
 
 
@@ -136,21 +151,21 @@ def test_a_description_beside_the_file_is_the_only_door(sitr: Sitr, description:
 )
 @pytest.mark.usefixtures("folder")
 def test_every_way_to_count(sitr: Sitr, words: tuple[str, ...]) -> None:
-    run = sitr("histogram", "visits.parquet", *words, *ROW, "--promise", "zcdp(0.1)", "--json")
+    run = sitr("histogram", "visits.parquet", *words, *ROW, "--price", "zcdp(0.1)", "--json")
     assert run.code == 0, run.err
-    assert run.told()["budget"]["charge"] == "zcdp(rho=0.1)"
+    assert run.told()["budget"]["charge"]["notation"] == "zcdp(rho=0.1)"
 
 
 @pytest.mark.usefixtures("folder")
 def test_unlisted_categories_want_a_delta(sitr: Sitr) -> None:
     words = ("histogram", "visits.parquet", "--column", "insurance", *ROW, "--json")
-    assert sitr(*words, "--promise", "pure(1)").error()["error"] == "QuestionError"
-    told = sitr(*words, "--promise", "approximate(1, 1e-6)", "--ledger", "other.db").told()
+    assert sitr(*words, "--price", "pure(1)").error()["error"] == "QuestionError"
+    told = sitr(*words, "--price", "approximate(1, 1e-6)", "--ledger", "other.db").told()
     assert told["method"] == "unlisted"
     assert {cell["label"][0] for cell in told["cells"]} <= {"public", "private", "self-paid", "(no value)"}
 
 
-RANDOM = ("--column", "days", "--bins", "10", "--bounds", "-30", "30", "--promise", "random(pure(1), 0.05)")
+RANDOM = ("--column", "days", "--bins", "10", "--bounds", "-30", "30", "--price", "random(pure(1), 0.05)")
 REPLACED = (*ROW, "--relation", "replace-one")
 
 
@@ -161,7 +176,7 @@ def test_a_random_price_leaves_empty_cells_without_noise(sitr: Sitr) -> None:
     told = sitr("histogram", "visits.parquet", *RANDOM, *REPLACED, "--json").told()
     assert told["method"] == "sparse"
     assert told["budget"]["charge"] == told["promise"]
-    assert told["promise"].startswith("random(pure(epsilon=1.0), gamma=0.004")
+    assert told["promise"]["notation"].startswith("random(pure(epsilon=1.0), gamma=0.004")
     assert 0 < told["exposed"] < 11
     assert told["cells"][0] == {"label": ["[-30, -24)"], "count": 0.0, "low": 0.0, "high": 0.0}
     again = sitr("histogram", "visits.parquet", *RANDOM, *REPLACED, "--json")

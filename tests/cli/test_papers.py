@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from sitr.cli.papers import unwritten, write_answer, write_each
-from sitr.errors import FileError
-from sitr.ledger.sql import SqlLedger
-
-
-class Five:
-    def to_dict(self) -> dict[str, object]:
-        return {"entry": 7, "value": 5}
+import sitr
+from sitr.cli.papers import TABLES, publish, unwritten, write_each
+from sitr.errors import FileError, NotKept
 
 
 def full(path: Path) -> None:
@@ -32,33 +29,43 @@ def test_the_others_are_written(tmp_path: Path) -> None:
     assert list(failed) == [bad, odder]
     assert good.read_text() == "whole"
     assert not bad.exists()
-    assert unwritten(failed, "Go on.").given == f"{bad}: No space left on device. {odder}: TypeError."
+    assert unwritten(failed, "Go on.").given == (
+        f"Could not write {bad} (No space left on device), {odder} (TypeError)."
+    )
 
 
-def test_the_answer_is_kept_beside_the_ledger(tmp_path: Path) -> None:
+def asked(ledger: Path | str) -> Any:
+    people = pa.table({"ward": ["a", "b", "b"], "age": [1, 2, 3]})
+    data = sitr.protect(people, unit=sitr.Row(), keys={"ward": ["a", "b"]}, name="people")
+    return data.budget(sitr.PureDP(5), ledger=ledger).group_by("ward").agg(n=sitr.count())
+
+
+def test_a_file_that_fails_names_the_kept_answer_and_how_to_read_it_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request = asked(tmp_path / "my ledger.db")
+    answer = request.release(sitr.PureDP(1))
+    bad, good = tmp_path / "bad.csv", tmp_path / "good.csv"
+    files = {bad: lambda _, path: full(path), good: TABLES[".csv"]}
     with pytest.raises(FileError) as told:
-        write_answer(Five(), {tmp_path / "bad.csv": full}, ledger=SqlLedger(tmp_path / "sitr.db"))
-    kept = tmp_path / "sitr.entry-7.json"
-    assert json.loads(kept.read_text()) == Five().to_dict()
-    assert str(kept) in told.value.do
+        publish(answer, files, as_json=False, whole=True)
+    kept = tmp_path / "my ledger.answers" / "entry-1.npz"
+    assert answer.receipt.kept == kept
+    assert f"--resume '{kept}'" in told.value.do
+    assert good.exists()
+    assert "left" in capsys.readouterr().out
+    again = request.resume(kept, sitr.PureDP(1))
+    publish(again, {bad: TABLES[".csv"]}, as_json=True, whole=False)
+    assert bad.read_text() == good.read_text()
+    assert json.loads(capsys.readouterr().out)["receipt"]["kept"] == str(kept)
 
 
-def test_or_with_the_temporary_files_or_on_the_terminal(
+def test_an_answer_that_is_kept_nowhere_is_shown_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ledger = SqlLedger(tmp_path / "sitr.db")
-    (tmp_path / "sitr.entry-7.json").write_text("another answer, which is not overwritten")
-    (tmp_path / "temporary").mkdir()
-    monkeypatch.setattr("sitr.cli.papers.gettempdir", lambda: str(tmp_path / "temporary"))
-    with pytest.raises(FileError, match="temporary"):
-        write_answer(Five(), {tmp_path / "bad.csv": full}, ledger=ledger)
-    assert (tmp_path / "temporary" / "sitr.entry-7.json").exists()
-    assert capsys.readouterr().out == ""
-    with pytest.raises(FileError, match="The answer is above"):
-        write_answer(Five(), {tmp_path / "bad.csv": full}, ledger=ledger)
-    assert json.loads(capsys.readouterr().out) == Five().to_dict()
-
-
-def test_nothing_is_kept_twice(tmp_path: Path) -> None:
-    write_answer(Five(), {tmp_path / "a.csv": lambda path: path.write_text("5")}, ledger=SqlLedger(tmp_path / "s.db"))
-    assert not list(tmp_path.glob("*.json"))
+    monkeypatch.setattr("numpy.savez", lambda *_, **__: full(tmp_path / "any"))
+    with pytest.warns(NotKept):
+        answer = asked(tmp_path / "sitr.db").release(sitr.PureDP(1))
+    with pytest.raises(FileError, match="is above"):
+        publish(answer, {tmp_path / "bad.csv": lambda _, path: full(path)}, as_json=False, whole=False)
+    assert json.loads(capsys.readouterr().out)["rows"]

@@ -20,7 +20,7 @@ def test_a_preview_is_shown_and_spends_nothing(sitr: Sitr, description: Path) ->
     assert (done.code, done.err) == (0, "")
     assert "COUNT(*)" in done.out
     assert "±" in done.out
-    assert "does not fit" not in done.out
+    assert "cannot pay" not in done.out
     words = " ".join(done.out.split())
     assert "One person counts with at most 2 rows in each of at most 3 groups." in words
     assert "rows without a value in patient_id are left out altogether." in words
@@ -37,7 +37,7 @@ def test_no_rows_are_read(sitr: Sitr, description: Path, monkeypatch: pytest.Mon
 
 def test_json(sitr: Sitr, description: Path) -> None:
     told = sitr("preview", description, WARD, "--price", "zcdp(0.05)", "--json").told()
-    assert told["kind"] == "preview"
+    assert told["kind"] == "preview of answer"
     assert told["price"]["notation"] == "zcdp(rho=0.05)"
     assert [column["name"] for column in told["columns"]] == ["visits", "total"]
     assert told["budget"]["after"]["remaining"]["rho"] == 0.45
@@ -47,8 +47,8 @@ def test_a_price_that_does_not_fit_is_shown_with_one_that_does(sitr: Sitr, descr
     assert sitr("ask", description, WARD, "--price", "zcdp(0.4)").code == 0
     done = sitr("preview", description, WARD, "--price", "zcdp(0.2)")
     assert (done.code, done.err) == (0, "")
-    assert "does not fit the budget: a price of at most zcdp(rho=0.1) would" in done.out
-    assert "does not fit" not in sitr("preview", description, WARD, "--price", "zcdp(0.1)").out
+    assert "The budget cannot pay this: at most zcdp(rho=0.1) is left." in done.out
+    assert "cannot pay" not in sitr("preview", description, WARD, "--price", "zcdp(0.1)").out
     told = sitr("preview", description, WARD, "--price", "zcdp(0.2)", "--json").told()
     assert told["budget"]["after"] is None
 

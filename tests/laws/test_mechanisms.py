@@ -42,6 +42,7 @@ from sitr.mechanisms.random_noise import RandomNoise
 from sitr.mechanisms.response import Response, UnaryResponse
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.sampled_noise import SampledNoise
+from sitr.mechanisms.shared import SharedNoise
 from sitr.mechanisms.shuffled import Shuffled
 from sitr.mechanisms.smooth import NoiseKind, SmoothNoise
 from sitr.mechanisms.sparse_histogram import SparseHistogram
@@ -50,6 +51,7 @@ from sitr.mechanisms.spherical import Spherical
 from sitr.mechanisms.subsampled import Subsampled
 from sitr.mechanisms.threshold import Threshold
 from sitr.mechanisms.tree import Tree
+from sitr.neighbors.distance import Distance
 from sitr.noise.coins import TestCoins
 from sitr.numbers import ball, exact
 from sitr.sensitivity import mean, median, propose_test_release, random, sampled, smooth
@@ -334,6 +336,11 @@ def composed(mechanism: Composed) -> Pair:
     return reduce(both, [coarse(laplace(part)) for part in mechanism.parts], [(arb(1), arb(1))])  # type: ignore[arg-type]
 
 
+def shared(mechanism: SharedNoise) -> Pair:
+    """Two tables of equal size share the price; one person moves one count of each by Δ₁."""
+    return composed(Composed(tuple(mechanism.noises([1, 1]))))
+
+
 def repeated(mechanism: Repeated) -> Pair:
     return composed(Composed((mechanism.mechanism,) * mechanism.times))
 
@@ -584,6 +591,16 @@ MECHANISMS = {
         worst=composed,
         attained=("epsilon",),
         loss=Knows.EXACTLY,
+    ),
+    "SharedNoise": Case(
+        any=st.builds(
+            lambda epsilon, moved: SharedNoise(PureDP(epsilon), Distance(l1=moved, l2_squared=moved**2, largest=moved)),
+            st.sampled_from([0.5, 1.0, 3.0]),
+            shifts,
+        ),
+        worst=shared,
+        attained=("epsilon",),
+        loss=Knows.BOUND,
     ),
     "Repeated": Case(
         any=st.builds(Repeated, st.builds(Laplace, scales, shifts), st.integers(1, 3)),

@@ -14,7 +14,7 @@ from sitr.flavors.pure import PureDP
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.bind import bound
-from sitr.questions.aggregate.fit import Plan, fit
+from sitr.questions.aggregate.fit import AggregatePlan, fit
 from sitr.questions.aggregate.sql import parse
 
 KINDS = {
@@ -27,7 +27,7 @@ KINDS = {
 }
 
 
-def _plan(sql: str, *, price: Promise | None = None, **changed: Any) -> Plan:
+def _plan(sql: str, *, price: Promise | None = None, **changed: Any) -> AggregatePlan:
     usual: dict[str, Any] = {
         "kinds": KINDS,
         "unit": Person("id"),
@@ -42,6 +42,6 @@ def _plan(sql: str, *, price: Promise | None = None, **changed: Any) -> Plan:
 
 
 @pytest.fixture(scope="session")
-def plan() -> Callable[..., Plan]:
+def plan() -> Callable[..., AggregatePlan]:
     """A question in SQL with its noise; `price` and the description may be changed."""
     return _plan

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import UTC, date, datetime
+from typing import NamedTuple
 
 import pytest
 
@@ -14,16 +14,17 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.ledger.entry import Entry
+from sitr.ledger.receipt import Receipt
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row
 from sitr.noise.coins import TestCoins
-from sitr.questions.aggregate.answer import release
 from sitr.questions.aggregate.bind import Cells, bound
-from sitr.questions.aggregate.fit import Plan, fit
+from sitr.questions.aggregate.fit import AggregatePlan, fit
 from sitr.questions.aggregate.nodes import Count, Named, Query
+from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
 from sitr.questions.aggregate.sql import parse
-from sitr.report.certificate import Certificate
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -64,22 +65,33 @@ def table(**changes: object) -> Table:
     return describe("visits", **{**description, **changes})  # type: ignore[arg-type]
 
 
-def planned(sql: str, price: Additive, **changes: object) -> Plan:
+def planned(sql: str, price: Additive, **changes: object) -> AggregatePlan:
     return fit(bound(parse(sql), table(**changes)), price)
 
 
-def released(plan: Plan, cells: Mapping[tuple[Key, ...], tuple[int, ...]], *, private: bool = True) -> Release:
-    """Noise by test coins, stamped as asked: no page can tell the two apart but by the stamp."""
-    return replace(release(plan, Cells(cells), coins=TestCoins(11)), private=private)
+def released(plan: AggregatePlan, cells: Mapping[tuple[Key, ...], tuple[int, ...]]) -> Release:
+    """Noise by test coins."""
+    return AggregateQuestion(plan.query).answer(plan, Cells(cells), coins=TestCoins(11))
 
 
-def certified(answer: Release, *, dataset: str = "City hospital, 2024", by: str = "noor") -> Certificate:
+class Certified(NamedTuple):
+    """An answer and its receipt."""
+
+    release: Release
+    receipt: Receipt
+
+
+def certified(
+    answer: Release, *, dataset: str = "City hospital, 2024", by: str = "noor", private: bool = True
+) -> Certified:
+    """Stamped as asked: no page can tell test coins but by the stamp."""
     wholes: tuple[Additive, ...] = (PureDP(2.0), ApproximateDP(4.0, 1e-5), ZeroConcentratedDP(2.0))
     budget = Filter(next(whole for whole in wholes if type(whole) is type(answer.plan.price)))
     at = datetime(2024, 11, 3, 9, 30, tzinfo=UTC)
     once = budget.consent(answer.plan.price)
     charged = once.consent(answer.plan.price)
-    return Certificate(answer, dataset, "person (patient), add-remove", 17, at, by, "0.1.0", charged)
+    entry = Entry(17, dataset, answer.plan.price, answer.plan.text, at, by, "0.1.0")
+    return Certified(answer, Receipt(dataset, "person (patient), add-remove", entry, charged, private))
 
 
 KNOWN_SQL = "SELECT ward, COUNT(*) AS visits, SUM(cost) AS cost FROM visits GROUP BY ward"
@@ -170,7 +182,7 @@ def answer(request: pytest.FixtureRequest) -> Release:
 
 
 @pytest.fixture
-def certificate(answer: Release) -> Certificate:
+def certificate(answer: Release) -> Certified:
     return certified(answer, dataset=str(HOSTILE[0]) + str(HOSTILE[2]), by=str(HOSTILE[1]))
 
 
@@ -181,5 +193,5 @@ def make() -> Callable[[str], Release]:
 
 
 @pytest.fixture
-def certify() -> Callable[..., Certificate]:
+def certify() -> Callable[..., Certified]:
     return certified

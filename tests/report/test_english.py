@@ -11,6 +11,7 @@ from fractions import Fraction
 import pytest
 
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -28,7 +29,7 @@ from sitr.report.words import notation
 def test_the_releases_are_what_their_names_say(make) -> None:
     assert make("known").plan.threshold is None
     assert make("thresholded").plan.threshold is not None
-    assert make("gaussian_with_threshold").plan.tail_delta > 0
+    assert make("gaussian_with_threshold").plan.finite_tail() > 0
     assert not make("empty").keys
 
 
@@ -198,7 +199,7 @@ def test_rows_of_nobody_are_left_out(make) -> None:
 def test_the_two_ways_to_fail_are_kept_apart(make) -> None:
     both = make("gaussian_with_threshold").plan
     assert "4.966 × 10⁻⁷" in ENGLISH.exposure(both)
-    assert "5 × 10⁻⁷ of δ" in ENGLISH.tail(both)
+    assert "5.035 × 10⁻⁷ of δ" in ENGLISH.tail(both)
     only_keys = make("thresholded").plan
     assert "expose that one outright" in ENGLISH.exposure(only_keys)
     assert ENGLISH.tail(only_keys).startswith("There is no finite tail")
@@ -228,13 +229,15 @@ def test_the_arithmetic_can_be_followed(answer: Release) -> None:
     for column, line in zip(answer.plan.columns, lines, strict=False):
         numbers = [float(text.replace(",", "")) for text in re.findall(r"[\d,]*\d(?:\.\d+)?", line.rpartition("Δ")[2])]
         result = numbers[-1]
-        if "σ" in line:
+        promise = column.noise.promise()
+        if isinstance(promise, GaussianDP):
+            assert result == pytest.approx(math.sqrt(numbers[0]) / numbers[1], rel=1e-4)
+        elif "σ" in line:
             squares, sigma = numbers[-4], numbers[-2]
             assert result == pytest.approx(squares / (2 * sigma**2), rel=1e-4)
         else:
             assert result == pytest.approx(numbers[0] / numbers[1], rel=1e-4)
-        promise = column.noise.promise()
-        share = promise.epsilon if isinstance(promise, PureDP) else promise.rho
+        share = promise.mu if isinstance(promise, GaussianDP) else getattr(promise, "epsilon", None) or promise.rho
         assert exact(share) <= exact(result) <= exact(share) * Fraction(100_002, 100_000)
     assert total.endswith(f"within the price {notation(answer.plan.price)}")
 

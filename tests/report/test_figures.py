@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.questions.aggregate.fit import Noisy
+from sitr.questions.aggregate.fit import Shown
 from sitr.questions.aggregate.release import Release
 from sitr.report.figures import CONFIDENCE, Figures, about, at_least, at_most, chance, error, number, short, visible
 
@@ -79,7 +79,7 @@ class _Column:
 
 
 def test_figures_of_real_columns(answer: Release) -> None:
-    column: Noisy
+    column: Shown
     for column in answer.plan.columns:
         assert read(Figures.of(column).error()) >= column.noise.error(confidence=CONFIDENCE) * column.granularity
 

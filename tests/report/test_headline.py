@@ -21,14 +21,15 @@ from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.numbers import exact
-from sitr.questions.aggregate.fit import Plan
-from sitr.report.headline import READING_DELTA, Headline, loss_quantile, mean_loss, of_answer, rounded
+from sitr.questions.aggregate.fit import AggregatePlan
+from sitr.report.headline import READING_DELTA, Headline, headline, loss_quantile, mean_loss, rounded
 
 
-def planned(make, name: str, noise: Gaussian) -> Plan:
+def planned(make, name: str, noise: Gaussian) -> AggregatePlan:
     """The plan of a release with its first column alone, and this noise instead of its own."""
-    plan: Plan = make(name).plan
-    return replace(plan, price=noise.promise(), columns=(replace(plan.columns[0], noise=noise),), threshold=None)
+    plan: AggregatePlan = make(name).plan
+    query, measured = replace(plan.query, terms=plan.query.terms[:1]), replace(plan.measurements[0], mechanism=noise)
+    return replace(plan, price=noise.promise(), measurements=(measured,), query=query)
 
 
 def excess(noise: Gaussian, epsilon: float) -> float:
@@ -45,55 +46,53 @@ def excess(noise: Gaussian, epsilon: float) -> float:
 @pytest.mark.parametrize("moved", [1, 7])
 @pytest.mark.parametrize("rho", [0.005, 0.05, 0.5])
 def test_one_number_has_the_epsilon_of_its_own_noise(make, rho: float, moved: int) -> None:
-    noise = Gaussian.fitting(ZeroConcentratedDP(rho), sensitivity=moved)
-    headline = of_answer(planned(make, "ungrouped", noise))
-    loss = replace(noise, single=True).loss()
-    assert headline.exact is not None
-    assert loss.epsilon(delta=READING_DELTA).lower <= headline.epsilon < headline.implied
-    assert headline.implied == noise.promise().to_approximate(delta=READING_DELTA).epsilon
+    noise = Gaussian.fitting(ZeroConcentratedDP(rho), sensitivity=moved, single=True)
+    found = headline(planned(make, "ungrouped", noise))
+    loss = noise.loss()
+    assert found.exact is not None
+    assert loss.epsilon(delta=READING_DELTA).lower <= found.epsilon < found.implied
+    assert found.implied == noise.promise().to_approximate(delta=READING_DELTA).epsilon
     # By brute force: at this ε the promise is kept, and a little below it is not.
-    assert excess(noise, headline.epsilon) <= READING_DELTA * (1 + 1e-9)
-    assert excess(noise, 0.995 * headline.epsilon) > READING_DELTA
+    assert excess(noise, found.epsilon) <= READING_DELTA * (1 + 1e-9)
+    assert excess(noise, 0.995 * found.epsilon) > READING_DELTA
 
 
 def test_several_numbers_add_their_losses(make) -> None:
     plan = make("ungrouped").plan
-    headline = of_answer(plan)
+    found = headline(plan)
     loss = replace(plan.columns[0].noise, single=True).loss() + replace(plan.columns[1].noise, single=True).loss()
-    assert headline.exact is not None
-    assert loss.epsilon(delta=READING_DELTA).lower <= headline.epsilon < headline.implied
+    assert found.exact is not None
+    assert loss.epsilon(delta=READING_DELTA).lower <= found.epsilon < found.implied
 
 
 def test_a_vector_has_the_epsilon_of_its_bound(make) -> None:
     """Four numbers that move by one may lose more than one that moves by two, but not much more than real noise."""
     noise = Gaussian.fitting(ZeroConcentratedDP(0.05), sensitivity=2)
-    headline = of_answer(planned(make, "known", noise))
-    assert headline.exact == noise.loss().epsilon(delta=READING_DELTA).upper < headline.implied
+    found = headline(planned(make, "known", noise))
+    assert found.exact == noise.loss().epsilon(delta=READING_DELTA).upper < found.implied
     # A vector that moves by less than √2 moves one number, by one.
-    assert (
-        of_answer(planned(make, "known", Gaussian.fitting(ZeroConcentratedDP(0.05), sensitivity=1))).exact is not None
-    )
+    assert headline(planned(make, "known", Gaussian.fitting(ZeroConcentratedDP(0.05), sensitivity=1))).exact is not None
 
 
 def test_noise_whose_law_is_out_of_reach_has_the_epsilon_of_real_noise(make) -> None:
     noise = Gaussian.fitting(ZeroConcentratedDP(0.05), sensitivity=10**12)
-    headline = of_answer(planned(make, "ungrouped", noise))
-    assert headline.exact is not None
-    assert headline.exact < headline.implied
+    found = headline(planned(make, "ungrouped", noise))
+    assert found.exact is not None
+    assert found.exact < found.implied
 
 
 def test_every_release_is_told_at_the_delta_of_its_promise(make) -> None:
     for name in ("known", "thresholded", "gaussian_with_threshold", "many", "replaced"):
         plan = make(name).plan
-        headline = of_answer(plan)
-        assert headline.epsilon <= headline.implied
+        found = headline(plan)
+        assert found.epsilon <= found.implied
         match plan.promise():
             case PureDP(epsilon):
-                assert (headline.epsilon, headline.delta, headline.odds) == (epsilon, 0.0, epsilon)
+                assert (found.epsilon, found.delta, found.odds) == (epsilon, 0.0, epsilon)
             case ApproximateDP(epsilon, delta):
-                assert (headline.implied, headline.delta, headline.odds) == (epsilon, delta, None)
+                assert (found.implied, found.delta, found.odds) == (epsilon, delta, None)
             case ZeroConcentratedDP():
-                assert headline.delta == READING_DELTA
+                assert found.delta == READING_DELTA
 
 
 def normal_tail(z: float) -> float:
@@ -113,13 +112,13 @@ GAUSSIANS: dict[str, Promise] = {
 
 @pytest.mark.parametrize("name", GAUSSIANS)
 def test_the_odds_of_gaussian_noise_stay_within_every_promise_that_it_keeps(name: str) -> None:
-    headline = Headline.of(GAUSSIANS[name])
-    assert headline.odds is not None
-    assert normal_tail((headline.odds - MU**2 / 2) / MU) <= headline.delta == READING_DELTA
+    found = Headline.of(GAUSSIANS[name])
+    assert found.odds is not None
+    assert normal_tail((found.odds - MU**2 / 2) / MU) <= found.delta == READING_DELTA
     # No such thing is true of ε.
     least = GaussianDP(MU).to_approximate(delta=READING_DELTA).epsilon
     assert normal_tail((least - MU**2 / 2) / MU) > READING_DELTA
-    assert least <= headline.implied < headline.odds
+    assert least <= found.implied < found.odds
 
 
 @pytest.mark.parametrize(
@@ -137,10 +136,10 @@ def test_the_odds_of_gaussian_noise_stay_within_every_promise_that_it_keeps(name
     ],
 )
 def test_promises_as_epsilon_and_delta(promise: Promise, epsilon: float, delta: float, odds: float | None) -> None:
-    headline = Headline.of(promise)
-    assert (headline.epsilon, headline.delta) == (epsilon, delta)
-    assert headline.odds == odds or (odds is None and not math.isfinite(epsilon))
-    assert Headline.of(RandomDP(promise, 0.05)).to_dict() == headline.to_dict() | {"gamma": 0.05}
+    found = Headline.of(promise)
+    assert (found.epsilon, found.delta) == (epsilon, delta)
+    assert found.odds == odds or (odds is None and not math.isfinite(epsilon))
+    assert Headline.of(RandomDP(promise, 0.05)).to_dict() == found.to_dict() | {"gamma": 0.05}
 
 
 def test_what_has_no_float_is_null_for_machines() -> None:

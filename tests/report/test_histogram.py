@@ -17,11 +17,15 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.ledger.entry import Entry
+from sitr.ledger.receipt import Receipt
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
-from sitr.noise.coins import TestCoins, system_coins
-from sitr.questions.histogram.counts import Histogram, release
-from sitr.questions.histogram.fit import Bins, Buckets, Flat, Method, Tree, Unlisted, fit
+from sitr.noise.coins import TestCoins
+from sitr.questions.histogram.counts import Histogram
+from sitr.questions.histogram.fit import fit
+from sitr.questions.histogram.methods import Bins, Buckets, Flat, Method, Tree, Unlisted
+from sitr.questions.histogram.release import release
 from sitr.questions.histogram.tally import Tally
 from sitr.report import histogram as report
 from sitr.report.text import as_text
@@ -33,19 +37,19 @@ TILES = Grid((Categories(WARD, HOSTILE), Edges(X, (Fraction(0), Fraction(1), Fra
 DAYS = Grid((Dates(DAY, date(2024, 1, 1), date(2024, 3, 31), Step.MONTH),))
 
 
-def made(
-    cells: Grid | Column, price: Additive, method: Method, counts: dict[Any, Any], *, private: bool = True
-) -> Histogram:
+def made(cells: Grid | Column, price: Additive, method: Method, counts: dict[Any, Any]) -> Histogram:
     table = Table("visits", (X, WARD, DAY), Row(), Relation.ADD_REMOVE, 1, 1)
     plan = fit(Tally.of(table, cells), price, method=method)
-    return release(plan, counts, coins=system_coins() if private else TestCoins(1))
+    return release(plan, counts, coins=TestCoins(1))
 
 
-def record(histogram: Histogram) -> report.Record:
+def receipt(histogram: Histogram, *, private: bool = True) -> Receipt:
+    """Stamped as asked: no page can tell test coins but by the stamp."""
     price = histogram.plan.price
     budget = Filter(type(price).compose([price, price])).consent(price)  # type: ignore[list-item]
     at = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-    return report.Record(histogram, price, "visits", "row, add-remove", 7, at, "me", "0.1.0", budget)
+    entry = Entry(7, "visits", price, histogram.plan.text, at, "me", "0.1.0")
+    return Receipt("visits", "row, add-remove", entry, budget, private)
 
 
 CASES = {
@@ -64,17 +68,18 @@ each_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
 @each_case
 def test_every_histogram_is_told_in_text_json_table_and_page(case: Any) -> None:
-    found = record(made(*case))
-    told = json.loads(json.dumps(report.to_dict(found), allow_nan=False))
-    size = len(found.histogram.counts)
-    assert len(told["cells"]) == size == report.as_table(found.histogram).num_rows
-    assert told["private"]
-    assert (told["price"], told["entry"]) == (told["budget"]["charge"], 7)
-    text = as_text(report.answer(found))
+    found = made(*case)
+    paid = receipt(found)
+    told = json.loads(json.dumps(report.to_dict(found, paid), allow_nan=False))
+    size = len(found.counts)
+    assert len(told["cells"]) == size == found.table().num_rows == found.intervals().num_rows
+    assert told["receipt"]["private"]
+    assert (told["price"], told["receipt"]["entry"]) == (told["budget"]["charge"], 7)
+    text = as_text(report.answer(found, paid))
     assert "\x1b" not in text
     assert "charged" in text
     assert ("95% interval" in text) == (size > 0)
-    page = report.page(found)
+    page = report.page(found, paid)
     assert "<script>" not in page
     assert "http" not in page.replace("http-equiv", "")
     HTMLParser().feed(page)
@@ -87,6 +92,7 @@ def test_every_plan_is_told_before_it_is_paid(case: Any) -> None:
     table = Table("visits", (X, WARD, DAY), Row(), Relation.REPLACE_ONE, 1, 1)
     plan = fit(Tally.of(table, cells), price, method=method)
     text = as_text(report.preview(plan, Filter(price)))
+    assert "<script>" not in report.preview_fragment(plan, Filter(price))
     assert "replacing one row" in text
     assert "left then" in text
     assert json.dumps(report.preview_dict(plan, Filter(price)), allow_nan=False)
@@ -110,21 +116,24 @@ def test_sentences_say_what_is_true() -> None:
 
 
 def test_test_coins_are_told() -> None:
-    found = record(made(LINE, PureDP(1.0), Flat(), {1: 3}, private=False))
-    assert "NOT PRIVATE" in as_text(report.answer(found))
-    assert "NOT PRIVATE" in report.page(found)
-    assert report.to_dict(found)["private"] is False
+    found = made(LINE, PureDP(1.0), Flat(), {1: 3})
+    paid = receipt(found, private=False)
+    assert "NOT PRIVATE" in as_text(report.answer(found, paid))
+    assert "NOT PRIVATE" in report.page(found, paid)
+    assert "NOT PRIVATE" in report.fragment(found, paid)
+    assert report.to_dict(found, paid)["receipt"]["private"] is False
 
 
 def test_long_histograms_are_cut_and_it_is_said() -> None:
     wide = Grid((Even(X, Fraction(0), Fraction(1), 5_000),))
-    found = record(made(wide, PureDP(1.0), Flat(), {}))
-    assert "more" in as_text(report.answer(found, most=10))
-    assert len(as_text(report.answer(found, most=None)).splitlines()) > 5_000
-    assert report.page(found).count("<tr>") <= 1_001
+    found = made(wide, PureDP(1.0), Flat(), {})
+    paid = receipt(found)
+    assert "more" in as_text(report.answer(found, paid, most=10))
+    assert len(as_text(report.answer(found, paid, most=None)).splitlines()) > 5_000
+    assert report.page(found, paid).count("<tr>") <= 1_001
 
 
 def test_bars_are_as_long_as_the_counts() -> None:
     found = made(LINE, PureDP(1e6), Flat(), {0: 100, 1: 50, 2: 25})
-    lines = as_text(report.answer(record(found))).splitlines()[1:4]
+    lines = as_text(report.answer(found, receipt(found))).splitlines()[1:4]
     assert [line.count("█") for line in lines] == [30, 15, 7]

@@ -16,8 +16,10 @@ from sitr.flavors.pure import PureDP
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
 from sitr.noise.coins import TestCoins
-from sitr.questions.histogram.counts import Histogram, release
-from sitr.questions.histogram.fit import Buckets, Flat, Method, Unlisted, fit
+from sitr.questions.histogram.counts import Histogram
+from sitr.questions.histogram.fit import fit
+from sitr.questions.histogram.methods import Buckets, Flat, Method, Unlisted
+from sitr.questions.histogram.release import release
 from sitr.questions.histogram.tally import Tally
 from sitr.report.histogram_chart import MOST_BARS, MOST_ROWS, chart
 from sitr.report.plots import BLUE, standalone

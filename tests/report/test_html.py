@@ -13,16 +13,17 @@ from sitr.accounting.filter import Filter
 from sitr.flavors.pure import PureDP
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.release import Release
-from sitr.report.certificate import Certificate, to_dict
+from sitr.report.certificate import to_dict
 from sitr.report.english import ENGLISH
 from sitr.report.figures import visible
-from sitr.report.headline import of_answer
+from sitr.report.headline import headline
 from sitr.report.html import FIRST_ROWS, MOST_ROWS, fragment, page, preview_fragment
 from sitr.report.rows import rows
 from sitr.report.words import notation
+from tests.report.conftest import Certified
 
 Make = Callable[[str], Release]
-Certify = Callable[..., Certificate]
+Certify = Callable[..., Certified]
 
 VOID = {"meta", "rect", "line"}
 
@@ -52,9 +53,9 @@ class Document(HTMLParser):
         self.text += data
 
 
-def documents(certificate: Certificate) -> list[str]:
+def documents(certificate: Certified) -> list[str]:
     plan = certificate.release.plan
-    return [page(certificate), fragment(certificate.release), preview_fragment(plan, certificate.budget)]
+    return [page(*certificate), fragment(*certificate), preview_fragment(plan, certificate.receipt.standing)]
 
 
 def test_unbalanced_tags_would_be_found() -> None:
@@ -64,7 +65,7 @@ def test_unbalanced_tags_would_be_found() -> None:
         Document("<div><p></p>")
 
 
-def test_it_is_well_formed_and_nothing_in_it_can_act(certificate: Certificate) -> None:
+def test_it_is_well_formed_and_nothing_in_it_can_act(certificate: Certified) -> None:
     for source in documents(certificate):
         document = Document(source)
         tags = {tag for tag, _ in document.tags}
@@ -84,15 +85,15 @@ def test_hostile_names_are_shown_as_they_are(make: Make, certify: Certify) -> No
         assert "<b onclick" not in source
         assert "<script>alert(1)</script>" in Document(source).text
         assert not set(source) & {"\x1b", "\x00", "\u202e"}
-    assert "<b onclick='x'>" in Document(page(certificate)).text
+    assert "<b onclick='x'>" in Document(page(*certificate)).text
 
 
-def test_a_page_says_everything(certificate: Certificate) -> None:
-    release, plan, shown = certificate.release, certificate.release.plan, Document(page(certificate)).text
+def test_a_page_says_everything(certificate: Certified) -> None:
+    release, plan, shown = certificate.release, certificate.release.plan, Document(page(*certificate)).text
     sentences = [
-        ENGLISH.meaning(of_answer(plan), plan.query),
-        ENGLISH.odds(of_answer(plan), plan.query),
-        ENGLISH.reading(of_answer(plan)),
+        ENGLISH.meaning(headline(plan), plan.query),
+        ENGLISH.odds(headline(plan), plan.query),
+        ENGLISH.reading(headline(plan)),
         ENGLISH.protected(plan.query),
         ENGLISH.contribution(plan.query),
         ENGLISH.exposure(plan),
@@ -102,12 +103,12 @@ def test_a_page_says_everything(certificate: Certificate) -> None:
         *ENGLISH.public(plan.query),
         *ENGLISH.checks(plan),
         visible(text(plan.query.query)),
-        ENGLISH.whole(certificate.budget.promise, plan.query),
-        notation(certificate.budget.promise),
-        notation(certificate.budget.remaining(), left=True),
-        visible(certificate.dataset),
-        visible(certificate.by),
-        certificate.version,
+        ENGLISH.whole(certificate.receipt.standing.promise, plan.query),
+        notation(certificate.receipt.standing.promise),
+        notation(certificate.receipt.standing.remaining(), left=True),
+        visible(certificate.receipt.dataset),
+        visible(certificate.receipt.entry.by),
+        certificate.receipt.entry.version,
         "2024-11-03 09:30:00 UTC",
     ]
     assert [sentence for sentence in sentences if sentence not in shown] == []
@@ -115,23 +116,24 @@ def test_a_page_says_everything(certificate: Certificate) -> None:
         assert all(part in shown for part in row.key)
         for cell in row.cells:
             assert f"{cell.low} to {cell.high}" in shown
-    for column in to_dict(certificate)["columns"]:
+    for column in to_dict(*certificate)["columns"]:
         assert column["noise"]["exact"] in shown
 
 
 @pytest.mark.parametrize("private", [True, False])
 def test_the_band_is_there_if_and_only_if_it_must(make: Make, certify: Certify, private: bool) -> None:
-    release = replace(make("known"), private=private)
-    source = page(certify(release))
+    release = make("known")
+    certificate = certify(release, private=private)
+    source = page(*certificate)
     assert ("NOT PRIVATE" in source) is not private
     assert ('class="band"' in source) is not private
     assert ('class="badge"' in source) is private
-    assert (ENGLISH.meaning(of_answer(release.plan), release.plan.query) in source) is private
-    assert ("NOT PRIVATE" in fragment(release)) is not private
+    assert (ENGLISH.meaning(headline(release.plan), release.plan.query) in source) is private
+    assert ("NOT PRIVATE" in fragment(*certificate)) is not private
 
 
-def test_structure_for_readers_without_eyes(certificate: Certificate) -> None:
-    document = Document(page(certificate))
+def test_structure_for_readers_without_eyes(certificate: Certified) -> None:
+    document = Document(page(*certificate))
     assert ("html", {"lang": "en"}) in document.tags
     headings = [int(tag[1]) for tag, _ in document.tags if tag in {"h1", "h2", "h3"}]
     assert headings.index(1) == 0
@@ -146,17 +148,17 @@ def test_structure_for_readers_without_eyes(certificate: Certificate) -> None:
 
 def test_long_answers_are_cut_and_it_says_so(make: Make, certify: Certify) -> None:
     release = make("many")
-    assert f"The first {FIRST_ROWS} of 200 rows are shown here; the answer has 180 more." in fragment(release)
-    assert fragment(release).count('<th scope="row">') == FIRST_ROWS
-    assert page(certify(release)).count('<th scope="row">') == 200
+    assert f"The first {FIRST_ROWS} of 200 rows are shown here; the answer has 180 more." in fragment(*certify(release))
+    assert fragment(*certify(release)).count('<th scope="row">') == FIRST_ROWS
+    assert page(*certify(release)).count('<th scope="row">') == 200
     longer = replace(release, keys=release.keys * 6, granules=release.granules * 6)
-    assert page(certify(longer)).count('<th scope="row">') == MOST_ROWS
-    assert "The first 1,000 of 1,200 rows are shown here; the answer has 200 more." in page(certify(longer))
+    assert page(*certify(longer)).count('<th scope="row">') == MOST_ROWS
+    assert "The first 1,000 of 1,200 rows are shown here; the answer has 200 more." in page(*certify(longer))
 
 
 def test_an_empty_answer_says_what_it_means(make: Make, certify: Certify) -> None:
     release = make("empty")
-    for source in (page(certify(release)), fragment(release)):
+    for source in (page(*certify(release)), fragment(*certify(release))):
         assert ENGLISH.empty(release.plan) in source
         assert "<table>" not in source
 
@@ -173,8 +175,8 @@ def test_a_preview_says_what_one_person_counts_for(make: Make) -> None:
         assert ENGLISH.contribution(plan.query) in Document(preview_fragment(plan, Filter(plan.price))).text
 
 
-def test_styles_of_a_fragment_stay_in_it(make: Make) -> None:
-    source = fragment(make("known"))
+def test_styles_of_a_fragment_stay_in_it(make: Make, certify: Certify) -> None:
+    source = fragment(*certify(make("known")))
     rules = source.partition("<style>")[2].partition("</style>")[0].strip().splitlines()
     selectors = [selector for rule in rules for selector in rule.partition("{")[0].split(",")]
     assert all(selector.strip().startswith(".sitr") for selector in selectors)

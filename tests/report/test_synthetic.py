@@ -18,11 +18,11 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.noise.coins import TestCoins
 from sitr.questions.synthetic.axes import ARROW
+from sitr.questions.synthetic.figures import Figure, Quality
 from sitr.questions.synthetic.marginals import measure
 from sitr.questions.synthetic.mixture import Mixture
 from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.portrait import Portrait, portrait
-from sitr.questions.synthetic.quality import Figure, Quality
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.report import synthetic, synthetic_chart
 from sitr.report.text import as_text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
@@ -14,13 +15,16 @@ import pytest
 
 import sitr
 from sitr import ApproximateDP, PureDP, RandomDP, Relation, Row, ZeroConcentratedDP
-from sitr.dataset.cells import Rule, Step
+from sitr.dataset.cells import Even, Grid, Rule, Step
+from sitr.dataset.schema import Column, Kind
 from sitr.errors import BackendFailure, BudgetExceeded, IncompatiblePromises, QuestionError, UnknownName
 from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.noise.coins import TestCoins
-from sitr.questions.histogram.fit import Bins, Buckets, Flat, Sparse, Tree, Unlisted
+from sitr.questions.histogram.fit import HistogramPlan
 from sitr.questions.histogram.isotonic import Form
+from sitr.questions.histogram.methods import Bins, Buckets, Flat, Sparse, Tree, Unlisted
 from sitr.questions.histogram.projection import Ties
+from sitr.questions.histogram.question import HistogramQuestion
 from sitr.session.budget import Budget
 from sitr.session.dataset import Dataset
 
@@ -38,10 +42,13 @@ def test_a_preview_reads_no_data_and_spends_nothing(budget: Budget, visits_path:
     visits_path.unlink()
     preview = question.preview(PureDP(1.0))
     assert preview.price == PureDP(1.0)
-    assert preview.error() == preview.plan.noise.error() > 0
-    assert preview.range_error(2, 5) > preview.error()
+    plan = preview.plan
+    assert isinstance(plan, HistogramPlan)
+    assert preview.errors() == {"count": plan.noise.error()}
+    assert plan.range_error(2, 5) > preview.errors()["count"] > 0
     assert "10 cells from 0 to 5000" in str(preview)
-    assert preview.to_dict()["budget"]
+    assert "10 cells from 0 to 5000" in preview._repr_html_()
+    assert preview.to_dict()["kind"] == "preview of histogram"
     assert budget.remaining() == budget.promise
     with pytest.raises(Exception, match=r"cannot be read|There is none"):
         question.release(PureDP(1.0))
@@ -51,7 +58,7 @@ def test_a_release_is_charged_before_the_data_are_touched(budget: Budget, monkey
     def broken(*_: Any, **__: Any) -> None:
         raise BackendFailure(wanted="a.", given="b.", do="c.")
 
-    monkeypatch.setattr(type(budget._backend), "counts", broken)
+    monkeypatch.setattr(type(budget._at.backend), "read", broken)
     with pytest.raises(BackendFailure):
         budget.histogram("cost", bins=10).release(PureDP(1.0))
     (entry,) = budget.entries()
@@ -90,7 +97,8 @@ def test_with_hardly_any_noise_the_cells_hold_what_the_table_has(tmp_path: Path)
     budget = small(tmp_path)
     line = budget.histogram("x", bins=2, bounds=(0, 2)).release(QUIET)
     assert line.counts.tolist() == [1, 3, 1]
-    assert line.table.column_names == ["x", "x_from", "x_to", "count", "count_low", "count_high"]
+    assert line.table.column_names == ["x", "x_from", "x_to", "count"]
+    assert line.intervals().column_names == ["x", "x_from", "x_to", "count", "count_low", "count_high"]
     assert line.table["x"].to_pylist() == ["[0, 1)", "[1, 2]", "(no value)"]
     both = budget.histogram("w", "x", edges={"x": (0, 1, 2)}, outside={"x": Rule.DROP}, missing=Rule.CELL).release(
         QUIET
@@ -116,18 +124,30 @@ def test_the_public_total_of_rows_that_are_replaced_is_exact(tmp_path: Path) -> 
     assert answer.histogram.total == 5
 
 
+def asked_question(request: Any) -> HistogramQuestion:
+    assert isinstance(request.question, HistogramQuestion)
+    return request.question
+
+
+def size(request: Any) -> int:
+    """The number of cells."""
+    grid = asked_question(request).tally.grid
+    assert grid is not None
+    return grid.size
+
+
 def test_bounds_and_keys_come_from_the_description(budget: Budget) -> None:
-    assert budget.histogram("cost", bins=4).tally.grid.size == 5  # type: ignore[union-attr]
-    assert budget.histogram("ward").tally.grid.size == 4  # type: ignore[union-attr]
-    assert budget.histogram("ward", "cost", bins={"cost": 4}).tally.grid.size == 20  # type: ignore[union-attr]
+    assert size(budget.histogram("cost", bins=4)) == 5
+    assert size(budget.histogram("ward")) == 4
+    assert size(budget.histogram("ward", "cost", bins={"cost": 4})) == 20
 
 
 def test_a_domain_that_only_the_rows_know_is_refused_or_paid_for(budget: Budget) -> None:
     with pytest.raises(QuestionError, match="public"):
         budget.histogram("days", bins=4)
     question = budget.histogram("days")  # of which no key is listed
-    assert question.method == Unlisted()
-    assert budget.histogram("days", missing=Rule.DROP).method == Unlisted(Rule.DROP)
+    assert asked_question(question).method == Unlisted()
+    assert asked_question(budget.histogram("days", missing=Rule.DROP)).method == Unlisted(Rule.DROP)
     with pytest.raises(QuestionError, match="threshold"):
         question.preview(PureDP(1.0))
     assert question.release(ApproximateDP(5.0, 1e-3)).counts.size <= 7
@@ -191,13 +211,13 @@ def test_the_papers(budget: Budget, tmp_path: Path) -> None:
     assert "95% interval" in str(answer)
     picture = answer.plot(tmp_path / "a.svg").read_text()
     assert ET.fromstring(picture).tag.endswith("svg")
-    page = answer.page(tmp_path / "a.html").read_text()
+    page = answer.certificate(tmp_path / "a.html").read_text()
     assert "Private histogram" in page
     assert answer.to_dict()["kind"] == "histogram"
     assert len(answer.to_pandas()) == 13
     assert answer._repr_html_().startswith("<svg")
     wide = answer.intervals(confidence=0.999)
-    assert (np.array(wide["count_high"]) >= np.array(answer.table["count_high"])).all()
+    assert (np.array(wide["count_high"]) >= np.array(answer.intervals()["count_high"])).all()
 
 
 def test_test_coins_are_not_private(budget: Budget) -> None:
@@ -281,7 +301,7 @@ def test_where_no_newcomer_is_promised_anything_it_is_refused(
 ) -> None:
     budget = crowd(**said).budget(promise, ledger=tmp_path / "sitr.db")
     if error is QuestionError:  # where the number of rows is no public number, it is not even looked up
-        monkeypatch.setattr(type(budget._backend), "size", None)
+        monkeypatch.setattr(type(budget._at.backend), "size", None)
     with pytest.raises(error):
         asked(budget).release(PRICE)
     assert budget.entries() == []
@@ -292,7 +312,7 @@ def test_the_papers_of_a_random_price(tmp_path: Path) -> None:
     preview = str(asked(budget).preview(PRICE))
     answer = asked(budget).release(PRICE)
     exposed = answer.histogram.plan.sparse.exposed()
-    page = answer.page(tmp_path / "a.html").read_text()
+    page = answer.certificate(tmp_path / "a.html").read_text()
     for text in (preview, str(answer), page):
         words = " ".join(text.split())
         assert "protects a random newcomer" in words
@@ -309,6 +329,73 @@ def test_the_papers_of_a_random_price(tmp_path: Path) -> None:
     for text in (
         str(later),
         str(asked(budget, method=Flat()).preview(PureDP(1.0))),
-        later.page(tmp_path / "b.html").read_text(),
+        later.certificate(tmp_path / "b.html").read_text(),
     ):
         assert "random newcomer" in " ".join(text.split())  # the budget says so, whatever this answer promises
+
+
+# A paid answer is kept, and read again at no charge
+
+KEPT = {
+    "flat": (("cost",), {"bins": 6}, PureDP(1.0)),
+    "two columns": (("ward", "cost"), {"bins": {"cost": 3}}, PureDP(1.0)),
+    "tree": (("cost",), {"bins": 20, "method": Tree(3)}, PureDP(1.0)),
+    "buckets": (("cost",), {"bins": 20, "method": Buckets()}, PureDP(1.0)),
+    "bins": (("cost",), {"bins": (2, 4, 8)}, ApproximateDP(1.0, 1e-6)),
+    "unlisted": (("days",), {}, ApproximateDP(5.0, 1e-3)),
+    "beyond 64 bits": (("cost",), {"bins": 6}, PureDP(1e-30)),
+}
+each_kept = pytest.mark.parametrize(("columns", "said", "price"), KEPT.values(), ids=KEPT)
+
+
+@each_kept
+def test_a_kept_histogram_is_resumed_as_it_was(budget: Budget, columns: Any, said: Any, price: Any) -> None:
+    request = budget.histogram(*columns, **said)
+    answer = request.release(price, coins=TestCoins(3))
+    assert answer.receipt.kept is not None
+    again = budget.histogram(*columns, **said).resume(answer.receipt.kept, price)
+    assert again.intervals() == answer.intervals()
+    assert again.to_dict() == answer.to_dict()
+    assert str(again) == str(answer)
+    assert not again.private
+    assert again.nonnegative().histogram.processed
+    assert len(budget.entries()) == 1
+
+
+def test_kept_dates_and_categories_are_resumed_too(tmp_path: Path) -> None:
+    budget = small(tmp_path, Relation.REPLACE_ONE)
+    months = {"every": {"d": Step.MONTH}, "bounds": {"d": (date(2024, 1, 1), date(2024, 2, 3))}}
+    request = budget.histogram("d", "w", outside={"w": Rule.CELL}, **months)  # type: ignore[arg-type]
+    answer = request.release(PureDP(1.0))
+    assert answer.histogram.total == 5
+    assert answer.receipt.kept is not None
+    assert request.resume(answer.receipt.kept, PureDP(1.0)).to_dict() == answer.to_dict()
+
+
+def test_a_kept_sparse_histogram_is_resumed_too(tmp_path: Path) -> None:
+    budget = crowd().budget(RandomDP(PureDP(3.0), 0.1), ledger=tmp_path / "sitr.db")
+    answer = asked(budget).release(PRICE)
+    again = asked(budget).resume(answer.receipt.kept, PRICE)
+    assert again.to_dict() == answer.to_dict()
+    assert (again.histogram.empty == answer.histogram.empty).all()
+
+
+@each_kept
+def test_a_histogram_that_was_not_released_is_refused(budget: Budget, columns: Any, said: Any, price: Any) -> None:
+    """Other counts than follow from what was measured, another shape, a total that is not public."""
+    found = budget.histogram(*columns, **said).release(price, coins=TestCoins(3)).histogram
+    assert found.possible()
+    wider = Grid((*found.grid.axes, Even(Column("more", Kind.REAL), Fraction(0), Fraction(1), 2)))
+    broken = [
+        replace(found, counts=found.counts + 1e-3 * np.abs(found.counts) + 1),
+        replace(found, total=5),
+        replace(found, processed=("smoothed",)),
+        replace(found, grid=wider),
+        replace(found, empty=np.zeros(len(found.counts), np.bool_)),
+        replace(found, starts=np.array([1])),
+        replace(found, levels=tuple(level + 0.5 for level in found.levels)),
+    ]
+    if found.starts is not None:
+        broken.append(replace(found, starts=None))
+    for changed in broken:
+        assert len(found.counts) == 0 or not changed.possible()

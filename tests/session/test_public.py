@@ -47,7 +47,7 @@ def test_a_declared_file_goes_through_the_description() -> None:
     path = protected("people.parquet", census="census.parquet").save("d.sitr.yaml", promise=PRICE, ledger="l.db")
     assert yaml.safe_load(path.read_text())["public"] == {"census": {"source": "census.parquet"}}
     found = made(sitr.open(path)).compare("census")
-    assert len(found.single) == 2
+    assert len(found.quality.single) == 2
 
 
 def test_the_declaration_moves_with_its_folder(folder: Path) -> None:
@@ -60,7 +60,7 @@ def test_the_declaration_moves_with_its_folder(folder: Path) -> None:
 def test_a_csv_file_can_be_public() -> None:
     pd.DataFrame({"old": [True, False] * 45, "age": range(90)}).to_csv("census.csv", index=False)
     found = made(protected("people.parquet", census="census.csv"), promise=PRICE, ledger="l.db").compare("census")
-    assert found.single[0].columns == ("age",)
+    assert found.quality.single[0].columns == ("age",)
 
 
 @pytest.mark.usefixtures("folder")
@@ -125,7 +125,7 @@ def test_whether_a_public_row_is_protected_is_never_asked(monkeypatch: pytest.Mo
     drawn = made(data, promise=PRICE, ledger="l.db")
     monkeypatch.setattr(DuckDB, "size", lambda *_, **__: pytest.fail("protected rows were read"))
     monkeypatch.setattr(DuckDB, "read", _only_public(DuckDB.read, data._backend))
-    assert drawn.compare("census", rows=copy).mean_pairs == 0.0
+    assert drawn.compare("census", rows=copy).quality.mean_pairs == 0.0
 
 
 def _only_public(codes: Any, protected: Any) -> Any:

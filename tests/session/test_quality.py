@@ -62,6 +62,10 @@ def measured_of_test_rows(budget: Budget, coins: Coins | None) -> Any:
     return made(budget, coins).measure(PRICE)
 
 
+def measured_together(budget: Budget, coins: Coins | None) -> Any:
+    return budget.synthesize().release(PRICE, quality=PRICE, coins=coins)
+
+
 def compared(budget: Budget, coins: Coins | None) -> Any:
     return made(budget, coins).compare("census")
 
@@ -69,14 +73,14 @@ def compared(budget: Budget, coins: Coins | None) -> Any:
 def pages(answer: Any, budget: Budget, folder: Path) -> list[str]:
     """Every piece of HTML that shows this answer."""
     found = [answer._repr_html_()] if hasattr(answer, "_repr_html_") else []
-    writers = [getattr(answer, name) for name in ("certificate", "page") if hasattr(answer, name)]
+    writers = [answer.certificate] if hasattr(answer, "certificate") else []
     found.extend(write(folder / "page.html").read_text() for write in writers)
     if not found:  # the quality of rows is shown on their page
-        found.append(made(budget, None).page(folder / "rows.html", found=answer).read_text())
+        found.append(made(budget, None).certificate(folder / "rows.html", found=answer).read_text())
     return found
 
 
-KINDS = [asked, counted, released, made, measured, measured_of_test_rows, compared]
+KINDS = [asked, counted, released, made, measured, measured_of_test_rows, measured_together, compared]
 
 
 @pytest.mark.parametrize("answered", KINDS)
@@ -88,36 +92,53 @@ def test_answers_made_with_test_coins_say_so(
     assert answer.private is private
     assert ("NOT PRIVATE" in str(answer)) is not private
     assert ("NOT PRIVATE" in repr(answer)) is not private
-    assert json.loads(json.dumps(answer.to_dict()))["private"] is private
+    told = json.loads(json.dumps(answer.to_dict()))
+    assert (told if told["receipt"] is None else told["receipt"])["private"] is private
     for page in pages(answer, budget, tmp_path):
         assert ("NOT PRIVATE" in page) is not private
 
 
-@pytest.mark.parametrize("answered", [asked, counted, released, made, measured])
+@pytest.mark.parametrize("answered", [asked, counted, released, made, measured, measured_together])
 def test_answers_that_were_paid_for_show_their_entry_and_what_is_left(
     budget: Budget, answered: Callable[..., Any]
 ) -> None:
     answer = answered(budget, None)
     last, left = budget.entries()[-1], budget.remaining()
     told = answer.to_dict()
-    assert (told["entry"], told["by"], told["dataset"]) == (last.number, last.by, "people")
+    kept = told["receipt"]
+    assert (kept["entry"], kept["by"], kept["dataset"]) == (last.number, last.by, "people")
     assert f"{last.number}, people, {last.at:%Y-%m-%d %H:%M:%S} UTC" in str(answer)
     assert f"ε = {left.epsilon:g} of ε = 5" in str(answer)  # type: ignore[union-attr]
-    assert "budget" in told
+    assert told["budget"]["after"]["remaining"]["epsilon"] == left.epsilon  # type: ignore[union-attr]
 
 
 def test_figures_of_a_paid_measurement(budget: Budget) -> None:
-    found = measured(budget, None)
+    answer = measured(budget, None)
+    found = answer.released
     assert [figure.columns for figure in found.pairs] == [("ward", "age")]
     assert [figure.columns for figure in found.ranges] == [("age",)]
-    assert (found.correlations, found.scores, found.promise) == ((), None, PRICE)
+    assert (found.correlations, found.scores, answer.promise) == ((), None, PRICE)
     assert found.mean_single >= 0
     assert found.mean_pairs == found.pairs[0].found
 
 
 def test_rows_are_as_private_as_their_tables(budget: Budget) -> None:
     """Drawing works on what was released: test coins there take nothing off the noise."""
-    drawn = made(budget, None).table(3, coins=TestCoins(1))
+    drawn = made(budget, None).draw(3, coins=TestCoins(1))
     assert b'"private": true' in drawn.schema.metadata[b"sitr"]
-    drawn = made(budget, TestCoins(1)).table(3)
+    drawn = made(budget, TestCoins(1)).draw(3)
     assert b'"private": false' in drawn.schema.metadata[b"sitr"]
+
+
+def test_the_certificate_of_rows_shows_their_quality(budget: Budget, tmp_path: Path) -> None:
+    judged, plain = measured_together(budget, None), made(budget, None)
+    assert judged.quality is not None
+    assert plain.quality is None
+    assert "share of any range" in str(judged)
+    assert "share of any range" in judged.certificate(tmp_path / "judged.html").read_text()
+    assert "share of any range" not in plain.certificate(tmp_path / "plain.html").read_text()
+    told = judged.to_dict()
+    assert told["price"]["epsilon"] == told["budget"]["charge"]["epsilon"] == 1.0
+    assert [told["prices"][part]["epsilon"] for part in ("rows", "quality")] == [0.5, 0.5]
+    assert told["quality"]["price"]["epsilon"] == 0.5
+    assert plain.to_dict()["quality"] is None

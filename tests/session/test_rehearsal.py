@@ -16,7 +16,7 @@ def test_a_preview_needs_no_ledger_and_an_answer_does(visits: Dataset, tmp_path:
     before = set(tmp_path.iterdir())
     budget = visits.rehearsal(sitr.PureDP(0.5))
     question = budget.agg(n=sitr.count())
-    assert question.preview(sitr.PureDP(0.1)).budget.remaining() == sitr.PureDP(0.5)
+    assert question.preview(sitr.PureDP(0.1)).standing.remaining() == sitr.PureDP(0.5)
     with pytest.raises(LedgerError, match="for previews only"):
         question.release(sitr.PureDP(0.1))
     assert set(tmp_path.iterdir()) == before

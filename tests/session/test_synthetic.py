@@ -72,7 +72,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Synthetic:
 
 
 def test_types_and_names_are_those_of_the_data(whole: Synthetic) -> None:
-    rows = whole.table()
+    rows = whole.table
     assert [(field.name, field.type) for field in rows.schema] == [(f.name, f.type) for f in people().schema]
     assert not rows.schema.field("age").nullable or rows["age"].null_count == 0
     assert rows["married"].null_count > 0
@@ -86,22 +86,22 @@ def test_types_and_names_are_those_of_the_data(whole: Synthetic) -> None:
 
 
 def test_any_number_of_rows(whole: Synthetic) -> None:
-    assert [whole.table(rows).num_rows for rows in (0, 1, 10_000)] == [0, 1, 10_000]
-    assert whole.to_pandas(5).shape == whole.to_polars(5).shape == (5, 6)
+    assert [whole.draw(rows).num_rows for rows in (0, 1, 10_000)] == [0, 1, 10_000]
+    assert whole.to_pandas().shape == whole.to_polars().shape == (whole.table.num_rows, 6)
     for wrong in (-1, 2.5, True):
         with pytest.raises(QuestionError, match="whole number"):
-            whole.table(wrong)  # type: ignore[arg-type]
+            whole.draw(wrong)  # type: ignore[arg-type]
 
 
 def test_structural_zeros_are_never_drawn(whole: Synthetic) -> None:
-    rows = whole.table(20_000).to_pylist()
+    rows = whole.draw(20_000).to_pylist()
     assert not [row for row in rows if row["age"] < 15 and row["married"]]
     assert [row for row in rows if row["age"] < 15 and row["married"] is False]
     assert [row for row in rows if row["age"] > 15 and row["married"]]
 
 
 def test_wards_follow_age(whole: Synthetic) -> None:
-    rows = whole.table().to_pylist()
+    rows = whole.table.to_pylist()
     right = sum(row["ward"] == ("young", "grown", "old")[row["age"] // 30] for row in rows)
     assert right / len(rows) > 0.8
 
@@ -111,17 +111,18 @@ def test_the_ledger_was_charged_what_the_noise_costs(whole: Synthetic) -> None:
     assert whole.promise == PRICE
     assert spent.covers(PRICE)
     assert spent.rho == pytest.approx(PRICE.rho, rel=1e-9)  # type: ignore[union-attr]
-    assert whole._synthesis.ledger.entries("people")[0].price == PRICE
+    assert whole.request.at.ledger.entries("people")[0].price == PRICE
 
 
 def test_quality_against_a_public_table(whole: Synthetic) -> None:
     good = whole.compare("census")
+    found = good.released
     assert (good.promise, good.receipt) == (None, None)
-    assert (len(good.single), len(good.pairs), len(good.ranges), len(good.correlations)) == (6, 15, 4, 6)
-    assert good.mean_single < 0.2
+    assert tuple(map(len, (found.single, found.pairs, found.ranges, found.correlations))) == (6, 15, 4, 6)
+    assert found.mean_single < 0.2
     shuffled = people().set_column(0, "age", people()["age"].take(np.random.default_rng(1).permutation(4000)))
-    assert good.mean_pairs < whole.compare("census", rows=shuffled).mean_pairs
-    same = whole.compare("census", rows=people())
+    assert found.mean_pairs < whole.compare("census", rows=shuffled).released.mean_pairs
+    same = whole.compare("census", rows=people()).released
     assert [figure.found for figure in (*same.single, *same.pairs, *same.ranges, *same.correlations)] == [0.0] * 31
     with pytest.raises(QuestionError, match="no row"):
         whole.compare("census", rows=people()[:0])
@@ -139,28 +140,28 @@ def test_a_public_table_is_taken_by_its_declared_name_only(whole: Synthetic, tmp
 def test_a_model_is_trained_on_synthetic_rows(whole: Synthetic) -> None:
     pytest.importorskip("sklearn", reason="needs scikit-learn")
     name = whole.portrait.axes[0].column.name
-    found = whole.compare("census", rows=people(), target=name)
+    found = whole.compare("census", rows=people(), target=name).released
     assert found.scores is not None
     assert all(0 <= score <= 1 for score in found.scores)
-    assert replace(found.quality, scores=None) == whole.compare("census", rows=people()).quality
+    assert replace(found, scores=None) == whole.compare("census", rows=people()).released
     with pytest.raises(QuestionError, match="'nobody'"):
         whole.compare("census", target="nobody")
 
 
 def test_quality_for_a_price(whole: Synthetic) -> None:
-    rows = whole.table()
-    before = len(whole._synthesis.ledger.entries("people"))
+    rows = whole.table
+    before = len(whole.request.at.ledger.entries("people"))
     paid = whole.measure(sitr.ZeroConcentratedDP(0.3), rows=rows)
     free = whole.compare("census", rows=rows)
     assert paid.promise == sitr.ZeroConcentratedDP(0.3)
-    entries = whole._synthesis.ledger.entries("people")
+    entries = whole.request.at.ledger.entries("people")
     assert (len(entries), entries[-1].price) == (before + 1, sitr.ZeroConcentratedDP(0.3))
     assert paid.receipt is not None
-    assert paid.receipt.entry == entries[-1].number
+    assert paid.receipt.entry == entries[-1]
     # Thrice the 95% error happens once in 10^8. The rest is rounding, at most half a row in each of 169 cells, and the
     # noisy number of rows that shares are told of.
     for kind in ("single", "pairs", "ranges"):
-        for noisy, exact in zip(getattr(paid, kind), getattr(free, kind), strict=True):
+        for noisy, exact in zip(getattr(paid.released, kind), getattr(free.released, kind), strict=True):
             assert noisy.columns == exact.columns
             assert abs(noisy.found - exact.found) < 3 * noisy.error + 0.05
     with pytest.raises(BudgetExceeded):
@@ -168,14 +169,15 @@ def test_quality_for_a_price(whole: Synthetic) -> None:
 
 
 def test_papers(whole: Synthetic, tmp_path: Path) -> None:
-    page = whole.page(tmp_path / "page.html", found=whole.compare("census")).read_text()
+    page = whole.certificate(tmp_path / "page.html", found=whole.compare("census")).read_text()
     assert page.startswith("<!DOCTYPE html>")
     assert "http" not in page.replace("http-equiv", "")
     assert all(word in page for word in ("married", "ward", "share of any range", "<svg"))
     assert whole.plot(tmp_path / "plot.svg").read_text().startswith("<svg xmlns=")
     assert "ρ = 0.2" in str(whole)
     told = whole.to_dict()
-    assert (told["kind"], told["price"], told["private"]) == ("synthetic", "zcdp(rho=0.2)", True)
+    assert (told["kind"], told["price"]["notation"]) == ("synthetic rows", "zcdp(rho=0.2)")
+    assert told["receipt"]["private"] is True
 
 
 def test_a_preview_spends_nothing_and_reads_nothing(budget: Budget, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,7 +226,7 @@ def test_few_cells_are_one_table(tmp_path: Path, price: Additive) -> None:
     # Laplace noise needs no δ: that part of the price stays in the budget.
     left = sitr.ApproximateDP(0.0, 1e-9) if isinstance(price, sitr.ApproximateDP) else price.share(Fraction(0))
     assert budget.remaining() == left
-    rows = made.table(50_000).to_pylist()
+    rows = made.draw(50_000).to_pylist()
     share = sum(row["ward"] == "young" and row["married"] is False for row in rows) / len(rows)
     true = sum(row["ward"] == "young" and row["married"] is False for row in people().to_pylist()) / 4000
     assert share == pytest.approx(true, abs=0.05)
@@ -260,22 +262,22 @@ def test_the_ledger_is_charged_what_each_noise_costs(tmp_path: Path, price: Addi
 @pytest.mark.parametrize("rows", [0, 1])
 def test_hardly_any_rows(tmp_path: Path, rows: int) -> None:
     made = opened(people()[:rows], tmp_path).synthesize(columns=["age", "ward"], bins=5).release(PRICE)
-    assert made.table(100).num_rows == 100
-    assert made.table().num_rows >= 0
+    assert made.draw(100).num_rows == 100
+    assert made.table.num_rows >= 0
 
 
 def test_test_coins_are_told(budget: Budget) -> None:
     made = budget.synthesize(columns=["ward"]).release(PRICE, coins=TestCoins(1))
     assert not made.private
-    assert b'"private": false' in made.table(1).schema.metadata[b"sitr"]
-    assert made.table(9, coins=TestCoins(2)).equals(made.table(9, coins=TestCoins(2)))
+    assert b'"private": false' in made.draw(1).schema.metadata[b"sitr"]
+    assert made.draw(9, coins=TestCoins(2)).equals(made.draw(9, coins=TestCoins(2)))
 
 
 def test_rules_that_forbid_everything(budget: Budget) -> None:
     never = [sitr.column("ward").is_in(["young", "grown", "old"])]
     made = budget.synthesize(columns=["ward"], never=never).release(PRICE)
     with pytest.warns(FewerThanAsked, match="Loosen the rules"):
-        assert made.table(10).num_rows == 0
+        assert made.draw(10).num_rows == 0
 
 
 def test_persons_are_protected_with_all_their_rows(tmp_path: Path) -> None:
@@ -289,7 +291,7 @@ def test_persons_are_protected_with_all_their_rows(tmp_path: Path) -> None:
     few = budget.synthesize(columns=["ward"], rows_per_person=1).release(PRICE)
     (noise,) = few.portrait.measured.noises()
     assert noise.sensitivity == 1
-    assert few.table().num_rows == pytest.approx(1000, abs=60)
+    assert few.table.num_rows == pytest.approx(1000, abs=60)
     with pytest.raises(DescriptionError, match="the one that identifies a person"):
         budget.synthesize(columns=["id"])
 
@@ -299,4 +301,4 @@ def test_the_error_of_a_fitted_table(tmp_path: Path) -> None:
     """Far nearer than independent columns would be, which are 0.79 away on average."""
     budget = opened(people(40_000), tmp_path, public={"census": people(40_000)})
     made = budget.synthesize(bounds=DAYS, bins=12).release(PRICE)
-    assert made.compare("census").mean_pairs < 0.3
+    assert made.compare("census").released.mean_pairs < 0.3

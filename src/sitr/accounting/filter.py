@@ -95,6 +95,19 @@ class Filter(Generic[Flavor_co]):
         """What a price means in the flavor of this budget; one that is not random, in the flavor inside it."""
         return charged(price, like=self.promise)
 
+    def before(self, charge: Filterable) -> Filter[Flavor_co]:
+        """The filter before its last charge, which was this one.
+
+        >>> from sitr import GaussianDP
+        >>> after = Filter(GaussianDP(1.0)).consent(GaussianDP(0.6)).consent(GaussianDP(0.8))
+        >>> after.before(GaussianDP(0.8)).spent()
+        GaussianDP(mu=0.6)
+        """
+        zeros = tuple(Fraction(0) for _ in self.paid)
+        cost = total(((charge, 1),), start=zeros)
+        paid = tuple(whole - part for whole, part in zip(self.paid, cost, strict=True))
+        return Filter(self.promise, self.charges - 1, paid, self.first if self.charges > 1 else None)
+
     def spent(self) -> Flavor_co:
         """The composition of all charges, rounded up; a γ with the basis and the parts of the charge that it is of."""
         spent = at_least(self.paid, like=self.promise)

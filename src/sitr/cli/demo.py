@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli import ask, preview
+from sitr.cli import papers, preview
 from sitr.cli.options import Json, promise
 from sitr.cli.progress import working
 from sitr.cli.terminal import console, say_json
@@ -18,7 +18,7 @@ from sitr.errors import BudgetExceeded
 if TYPE_CHECKING:
     from sitr.flavors.promise import Promise
     from sitr.session.answer import Answer
-    from sitr.session.question import Question
+    from sitr.session.request import Request
 
 QUESTION = "SELECT ward, COUNT(*) AS visits, SUM(cost) AS total FROM visits GROUP BY ward"
 NEXT_QUESTION = "SELECT age_band, COUNT(DISTINCT patient_id) AS patients FROM visits GROUP BY age_band"
@@ -57,15 +57,15 @@ def demo(
     with _step(3, quiet=as_json):
         answer = _release(question, price, ledger)
     with _step(4, quiet=as_json):
-        certificate = answer.certificate(directory / f"certificate-{answer.record.entry}.html")
-        chart = answer.plot(directory / f"chart-{answer.record.entry}.svg")
+        certificate = answer.certificate(directory / f"certificate-{answer.receipt.entry.number}.html")
+        chart = answer.plot(directory / f"chart-{answer.receipt.entry.number}.svg")
     if as_json:
         files = {"data": data, "description": description, "ledger": ledger, "certificate": certificate, "chart": chart}
         written = {name: str(path) for name, path in files.items()}
         say_json({"files": written, "preview": expected.to_dict(), "answer": answer.to_dict()})
         return
     _say("\nThe answer, after the price was written into the ledger:\n")
-    ask.show(answer, whole=True)
+    papers.show(answer, whole=True)
     _say(f"\nThe certificate that explains and defends it is {certificate}, its chart {chart}.")
     _say("Try next:")
     _say(f"  sitr ask {shlex.quote(str(description))} \"{NEXT_QUESTION}\" --price 'zcdp(0.02)'")
@@ -105,7 +105,7 @@ def _protect(data: Path, description: Path, ledger: Path) -> None:
     ).save(description, promise=promise(BUDGET), ledger=ledger)
 
 
-def _release(question: Question, price: Promise, ledger: Path) -> Answer:
+def _release(question: Request[Answer], price: Promise, ledger: Path) -> Answer:
     try:
         return question.release(price)
     except BudgetExceeded as refusal:

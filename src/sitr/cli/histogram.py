@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sitr.cli.one_off import Source, Who
-from sitr.cli.options import Budget, Json, Ledger, new_file, number, promise
-from sitr.cli.papers import write_answer
+from sitr.cli.options import Budget, Json, Ledger, Price, number, promise
+from sitr.cli.papers import Certificate, Output, Plot, Resume, publish, writers
+from sitr.cli.preview import show as show_preview
 from sitr.cli.progress import working
 from sitr.cli.question import condition
-from sitr.cli.terminal import console, json_text, say_json
 from sitr.errors import BadUsage
 from sitr.neighbors.relation import Relation
 
 if TYPE_CHECKING:
     from sitr.dataset.schema import Column, Table
     from sitr.flavors.arrows import Kept
-    from sitr.questions.histogram.fit import Method
+    from sitr.questions.histogram.methods import Method
     from sitr.session.budget import Budget as Opened
-    from sitr.session.histogram import HistogramAnswer, HistogramPreview, HistogramQuestion
+    from sitr.session.histogram import HistogramAnswer
+    from sitr.session.request import Preview, Request
 
 Items = list[str] | None
 Pair = tuple[str, str] | None
 METHODS = ("flat", "tree", "buckets", "sparse")
-AFTERWARDS = ("lattice", "simplex", "nonnegative", "rising", "falling", "one-peak")
+FORMS = ("rising", "falling", "one-peak")
+AFTERWARDS = ("lattice", "simplex", "nonnegative", *FORMS)
 
 
 def histogram(
@@ -38,7 +39,7 @@ def histogram(
         Path, typer.Argument(metavar="SOURCE", help="The file that `sitr protect` wrote, or a Parquet file.")
     ],
     column: Annotated[list[str], typer.Option(help="What to count by. Repeatable: the cells are then products.")],
-    price: Annotated[str, typer.Option("--promise", "--price", help="What to pay, such as 'pure(1)' or 'zcdp(0.05)'.")],
+    price: Price,
     bins: Annotated[
         Items, typer.Option(help="How many ranges: 20, COLUMN=20, or 5,10,20,40 to choose among privately.")
     ] = None,
@@ -64,11 +65,10 @@ def histogram(
     relation: Annotated[
         Relation | None, typer.Option(help="Of a file without description: how neighbours differ.")
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the counts to a .csv, .parquet or .json file.")
-    ] = None,
-    page: Annotated[Path | None, typer.Option("--page", "--html", help="Write a page to an .html file.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", "--svg", help="Write the picture to an .svg file.")] = None,
+    output: Output = None,
+    certificate: Certificate = None,
+    plot: Plot = None,
+    resume: Resume = None,
     preview: Annotated[bool, typer.Option("--preview", help="Show price and errors; spend nothing.")] = False,
     budget: Budget = None,
     ledger: Ledger = None,
@@ -76,39 +76,39 @@ def histogram(
 ) -> None:
     """Count rows in public cells, with noise, and draw them.
 
-    The price is charged, durably; then the rows are counted where they are, and noise is added. Bounds, edges and keys
-    are public: they come from what everybody knows, never from the rows. What --then does to noisy counts is free.
+    The price is charged, durably; then the rows are counted where they are, noise is added, and the answer is kept
+    beside the ledger. Bounds, edges and keys are public: they come from what everybody knows, never from the rows.
+    What --then does to noisy counts is free. With --resume, a histogram that was kept is shown and written again.
 
-    Example: sitr histogram visits.sitr.yaml --column cost --bins 20 --promise 'zcdp(0.05)' --svg costs.svg
+    Example: sitr histogram visits.sitr.yaml --column cost --bins 20 --price 'zcdp(0.05)' --plot costs.svg
     """
     paid = promise(price)
-    writers = _writers(output, page, plot)
+    files = writers(output, certificate, plot)
     steps = [_afterwards(name, total=total, ties=ties) for name in after or ()]
     who = Who(unit, unit_row, max_groups, max_rows_per_group, "--max-groups 1 --max-rows-per-group 1", relation)
     said = Said(column, bins, bounds, edges, keys, every, outside, missing, _method(method, paid), where)
     counted = Source(source, who, "histogram", (paid,), budget, ledger)
+
+    def rehearse(opened: Opened) -> Preview:
+        asked = said.request(opened)
+        _check_afterwards(asked, after or (), total)
+        return asked.preview(paid)
+
     if preview:
-        _show_preview(counted.preview(lambda opened: said.question(opened).preview(paid)), as_json=as_json)
+        show_preview(counted.preview(rehearse), as_json=as_json)
         return
-    asked = said.question(counted.opened(lambda opened: said.question(opened).preview(paid)))
+    asked = said.request(counted.opened(rehearse))
+    _check_afterwards(asked, after or (), total)
     with working("Counting and adding noise", quiet=as_json):
-        answer = asked.release(paid)
-    try:
-        for step in steps:
-            answer = step(answer)
-    finally:  # what was paid for is shown even if it cannot be processed so
-        try:
-            say_json(answer.to_dict()) if as_json else _show(answer, whole=output is None)
-        finally:  # and reaches the files even if the terminal is gone
-            files = {path: partial(write, answer) for path, write in writers.items()}
-            write_answer(answer, files, ledger=asked.ledger)
-    if writers and not as_json:
-        console().print(f"Written: {', '.join(map(str, writers))}", soft_wrap=True)
+        answer = asked.release(paid) if resume is None else asked.resume(resume, paid)
+    for step in steps:
+        answer = step(answer)
+    publish(answer, files, as_json=as_json, whole=output is None)
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The words about cells and method, as they were written."""
+    """The options about cells and method, as they were written."""
 
     columns: list[str]
     bins: Items
@@ -121,7 +121,7 @@ class Said:
     method: Method | None
     where: str | None
 
-    def question(self, opened: Opened) -> HistogramQuestion:
+    def request(self, opened: Opened) -> Request[HistogramAnswer]:
         """The checked histogram."""
         from sitr.dataset.cells import Rule, Step
 
@@ -151,8 +151,8 @@ class Said:
             numbers = tuple(map(int, only.split(",")))
         except ValueError:
             raise BadUsage(
-                wanted="--bins is written 20, or COLUMN=20 for each column, or 5,10,20,40 to choose among them.",
-                given=f"{' '.join(self.bins)} was given.",
+                wanted="--bins as 20, as COLUMN=20 for each column, or as 5,10,20,40 to choose among them",
+                given=" ".join(self.bins),
                 do="Correct it; nothing was spent.",
             ) from None
         return numbers[0] if len(numbers) == 1 else numbers
@@ -165,17 +165,17 @@ class Said:
             low, high = (read(end) for end in self.bounds)
         except ValueError:
             raise BadUsage(
-                wanted="--bounds wants two numbers, or with --every two dates such as 2024-01-31.",
-                given=f"{' '.join(self.bounds)} was given for {table.name}.",
+                wanted="--bounds with two numbers, or with --every two dates such as 2024-01-31",
+                given=f"{' '.join(self.bounds)} for {table.name}",
                 do="Write for example --bounds 0 120.",
             ) from None
         return low, high
 
 
 def _method(name: str | None, paid: Kept) -> Method | None:
-    """None where the question decides: noise on every cell, or what its bins and categories want."""
+    """None where the bins and categories decide."""
     from sitr.flavors.random import RandomDP
-    from sitr.questions.histogram.fit import Buckets, Sparse, Tree
+    from sitr.questions.histogram.methods import Buckets, Sparse, Tree
 
     match name:
         case None:
@@ -197,7 +197,7 @@ def _afterwards(name: str, *, total: int | None, ties: str | None) -> Callable[[
     from sitr.questions.histogram.projection import Ties
 
     rule = _one_of(Ties, ties, "--ties")
-    forms = {"rising": Form.RISING, "falling": Form.FALLING, "one-peak": Form.ONE_PEAK}
+    forms = dict(zip(FORMS, (Form.RISING, Form.FALLING, Form.ONE_PEAK), strict=True))
     match name:
         case "lattice":
             return lambda answer: answer.lattice(total=total, ties=rule)
@@ -210,8 +210,28 @@ def _afterwards(name: str, *, total: int | None, ties: str | None) -> Callable[[
     raise _not_among("--then", name, AFTERWARDS)
 
 
+def _check_afterwards(asked: Request[HistogramAnswer], steps: Sequence[str], total: int | None) -> None:
+    """Refuse what cannot be done to these counts before anything is spent."""
+    from sitr.questions.histogram.question import HistogramQuestion
+
+    assert isinstance(asked.question, HistogramQuestion)
+    grid = asked.question.tally.grid
+    if any(name in FORMS for name in steps) and (grid is None or grid.line is None):
+        raise BadUsage(
+            wanted=f"cells in a line for {', '.join(FORMS)}, of one column of numbers or dates",
+            given="categories, or several columns",
+            do="Leave the form out; nothing was spent.",
+        )
+    if total is not None and total < 0:
+        raise BadUsage(
+            wanted="a public --total of at least 0",
+            given=f"{total}",
+            do="Leave it out to use the estimated total; nothing was spent.",
+        )
+
+
 def _one_of(kind: Any, text: str | None, option: str) -> Any:
-    """The member of an enumeration by its value; None if nothing was said."""
+    """The member of an enumeration by its value; None if the option was left out."""
     if text is None:
         return None
     try:
@@ -222,8 +242,8 @@ def _one_of(kind: Any, text: str | None, option: str) -> Any:
 
 def _not_among(option: str, given: str, allowed: tuple[str, ...]) -> BadUsage:
     return BadUsage(
-        wanted=f"{option} is one of {', '.join(allowed)}.",
-        given=f"{given!r} was given.",
+        wanted=f"{option} to be one of {', '.join(allowed)}",
+        given=f"{given!r}",
         do="Choose one of those; nothing was spent.",
     )
 
@@ -238,61 +258,3 @@ def _keys(column: Column | None, text: str) -> list[Any]:
     from sitr.cli.protect import key_of
 
     return [key_of(part.strip(), column.kind if column else None) for part in text.split(",") if part.strip()]
-
-
-def _show(answer: HistogramAnswer, *, whole: bool) -> None:
-    """On the terminal; the `whole` of it where no file holds what was paid for."""
-    from sitr.report import histogram, text
-
-    text.show(histogram.answer(answer.record, most=None if whole else text.MOST_ROWS), out=console())
-
-
-def _show_preview(found: HistogramPreview, *, as_json: bool) -> None:
-    from sitr.report import histogram, text
-
-    if as_json:
-        say_json(found.to_dict())
-    else:
-        text.show(histogram.preview(found.plan, found.budget), out=console())
-
-
-def _writers(
-    output: Path | None, page: Path | None, plot: Path | None
-) -> dict[Path, Callable[[HistogramAnswer, Path], None]]:
-    """What writes each file. All that can be known is checked now, before the charge."""
-    tables = {".csv": _csv, ".parquet": _parquet, ".json": _json}
-    for path, option, endings in (
-        (output, "--output", tuple(tables)),
-        (page, "--page", (".html",)),
-        (plot, "--plot", (".svg",)),
-    ):
-        if path is not None:
-            new_file(path, option, endings)
-    writers: dict[Path, Callable[[HistogramAnswer, Path], None]] = {}
-    if output is not None:
-        writers[output] = tables[output.suffix]
-    if page is not None:
-        writers[page] = lambda answer, path: _nothing(answer.page(path))
-    if plot is not None:
-        writers[plot] = lambda answer, path: _nothing(answer.plot(path))
-    return writers
-
-
-def _nothing(_: object) -> None:
-    """A path that was written needs no further word."""
-
-
-def _csv(answer: HistogramAnswer, path: Path) -> None:
-    from pyarrow.csv import write_csv
-
-    write_csv(answer.table, path)
-
-
-def _parquet(answer: HistogramAnswer, path: Path) -> None:
-    from pyarrow.parquet import write_table
-
-    write_table(answer.table, path)
-
-
-def _json(answer: HistogramAnswer, path: Path) -> None:
-    path.write_text(json_text(answer.to_dict()) + "\n", encoding="ascii")

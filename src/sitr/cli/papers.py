@@ -1,65 +1,112 @@
-"""Files that hold an answer: each is written whatever happens to the others, and a paid answer is never lost."""
+"""An answer on the terminal and in files. It is kept beside the ledger before: a file that fails costs nothing."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from tempfile import gettempdir
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Annotated
 
-from sitr.cli.terminal import json_text, say_json
+import typer
+
+from sitr.cli.options import new_file
+from sitr.cli.terminal import console, json_text, say_json
 from sitr.errors import FileError
 
 if TYPE_CHECKING:
-    from sitr.ledger.ledger import Ledger
+    from sitr.session.answer import Answer
 
-Writers = Mapping[Path, Callable[[Path], object]]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write the answer to a .csv, .parquet or .json file.")
+]
+Certificate = Annotated[Path | None, typer.Option(help="Write the certificate to an .html file.")]
+Plot = Annotated[Path | None, typer.Option(help="Write the chart to an .svg file.")]
+Resume = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Show the answer that this file keeps; nothing is charged.")
+]
+
+Writer = Callable[["Answer", Path], object]
 Failures = dict[Path, Exception]
 
 
-class Answered(Protocol):
-    """Any answer that machines can read."""
+def writers(output: Path | None, certificate: Path | None, plot: Path | None) -> dict[Path, Writer]:
+    """What writes each file. Endings and folders are checked here, before the charge."""
+    found: dict[Path, Writer] = {}
+    for path, option, allowed in (
+        (output, "--output", TABLES),
+        (certificate, "--certificate", PAGES),
+        (plot, "--plot", CHARTS),
+    ):
+        if path is not None:
+            new_file(path, option, tuple(allowed))
+            found[path] = allowed[path.suffix]
+    return found
 
-    def to_dict(self) -> dict[str, object]:
-        """Everything on its certificate."""
+
+def publish(answer: Answer, files: Mapping[Path, Writer], *, as_json: bool, whole: bool) -> None:
+    """Write the files, then show the answer, then report files that could not be written.
+
+    The terminal shows the first rows only, unless it must show the `whole` because no file has it.
+    """
+    failed = write_each({path: partial(write, answer) for path, write in files.items()})
+    kept = answer.receipt.kept
+    if as_json or (failed and kept is None):
+        say_json(answer.to_dict())
+    else:
+        show(answer, whole=whole)
+    if failed:
+        again = f"is kept in {kept}: repeat the command with --resume {shlex.quote(str(kept))}, at no charge."
+        raise unwritten(failed, f"The answer was paid for and {again if kept else 'is above.'}")
+    if files and not as_json:
+        console().print(f"Written: {', '.join(map(str, files))}", soft_wrap=True)
 
 
-def write_each(writers: Writers) -> Failures:
-    """Write every file; what fails is returned, and no half-written file is left."""
+def write_each(writers: Mapping[Path, Callable[[Path], object]]) -> Failures:
+    """Write every file; the failures are returned, and no half-written file is left."""
     failed: Failures = {}
     for path, write in writers.items():
         try:
             write(path)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the other files and the answer come first
+        except Exception as error:  # noqa: BLE001 - the other files and the answer come first
             failed[path] = error
             with suppress(OSError):
                 path.unlink(missing_ok=True)
     return failed
 
 
-def write_answer(answer: Answered, writers: Writers, *, ledger: Ledger) -> None:
-    """Write every file; if one fails, keep the whole answer in another place and say where."""
-    if failed := write_each(writers):
-        kept = _fallback(answer, ledger)
-        raise unwritten(failed, f"The answer was paid for. It is kept in {kept}." if kept else "The answer is above.")
-
-
 def unwritten(failed: Failures, do: str) -> FileError:
-    """What to say of files that could not be written."""
-    reasons = (f"{path}: {getattr(error, 'strerror', None) or type(error).__name__}." for path, error in failed.items())
-    return FileError(wanted="Every file was to be written.", given=" ".join(reasons), do=do)
+    """The error for files that could not be written."""
+    reasons = (f"{path} ({getattr(error, 'strerror', None) or type(error).__name__})" for path, error in failed.items())
+    return FileError(given=f"Could not write {', '.join(reasons)}.", do=do)
 
 
-def _fallback(answer: Answered, ledger: Ledger) -> Path | None:
-    """The answer as JSON: beside the ledger, or in the folder for temporary files, or on standard output."""
-    content = answer.to_dict()
-    home: Path | None = getattr(ledger, "path", None)
-    stem = home.stem if home is not None else "sitr"
-    for folder in (*([home.parent] if home is not None else []), Path(gettempdir())):
-        path = folder / f"{stem}.entry-{content['entry']}.json"
-        with suppress(OSError), path.open("x", encoding="ascii") as file:
-            file.write(json_text(content) + "\n")
-            return path
-    say_json(content)
-    return None
+def show(answer: Answer, *, whole: bool) -> None:
+    """On the terminal; without `whole`, the first rows only."""
+    from sitr.report import text
+    from sitr.report.papers import papers
+
+    most = None if whole else text.MOST_ROWS
+    text.show(papers(answer.released).on_terminal(answer.released, answer.receipt, most=most), out=console())
+
+
+def _csv(answer: Answer, path: Path) -> None:
+    from pyarrow.csv import write_csv
+
+    write_csv(answer.intervals(), path)
+
+
+def _parquet(answer: Answer, path: Path) -> None:
+    from pyarrow.parquet import write_table
+
+    write_table(answer.intervals(), path)
+
+
+def _json(answer: Answer, path: Path) -> None:
+    path.write_text(json_text(answer.to_dict()) + "\n", encoding="ascii")
+
+
+TABLES: dict[str, Writer] = {".csv": _csv, ".parquet": _parquet, ".json": _json}
+PAGES: dict[str, Writer] = {".html": lambda answer, path: answer.certificate(path)}
+CHARTS: dict[str, Writer] = {".svg": lambda answer, path: answer.plot(path)}

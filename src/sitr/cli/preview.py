@@ -9,7 +9,7 @@ from sitr.cli.question import question
 from sitr.cli.terminal import console, say_json
 
 if TYPE_CHECKING:
-    from sitr.session.question import Preview
+    from sitr.session.request import Preview
 
 
 def preview(
@@ -28,22 +28,23 @@ def preview(
     """
     asked = promise(price)
     found = question(description, sql, budget=budget, ledger=ledger).preview(asked)
-    if as_json:
-        say_json(found.to_dict())
-    else:
-        show(found)
+    show(found, as_json=as_json)
 
 
-def show(found: Preview) -> None:
-    """On the terminal; a price that does not fit is no error, but what would fit is said."""
+def show(found: Preview, *, as_json: bool = False) -> None:
+    """As JSON, or on the terminal; a price that does not fit is no error, but the largest one that does is shown."""
     from sitr.flavors.notation import write
     from sitr.flavors.random import RandomDP
     from sitr.report import text
-    from sitr.report.certificate import after_paying
+    from sitr.report.envelope import after_paying
+    from sitr.report.papers import preview_papers
 
+    if as_json:
+        say_json(found.to_dict())
+        return
     out = console()
-    text.show(text.preview(found.plan, found.budget), out=out)
-    if after_paying(found.plan, found.budget) is None:
-        left = found.budget.remaining()
+    text.show(preview_papers(found.plan).on_terminal(found.plan, found.standing), out=out)
+    if after_paying(found.plan, found.standing) is None:
+        left = found.standing.remaining()
         most = write(left.inner if isinstance(left, RandomDP) else left)  # no price of a question is random
-        out.print(f"This does not fit the budget: a price of at most {most} would.", style="yellow", soft_wrap=True)
+        out.print(f"The budget cannot pay this: at most {most} is left.", style="yellow", soft_wrap=True)

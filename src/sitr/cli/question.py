@@ -10,11 +10,12 @@ from sitr.errors import BadUsage, DescriptionError
 
 if TYPE_CHECKING:
     from sitr.questions.aggregate.frame import Condition
+    from sitr.session.answer import Answer
     from sitr.session.budget import Budget
-    from sitr.session.question import Question
+    from sitr.session.request import Request
 
 
-def question(description: Path, sql: str, *, budget: str | None, ledger: Path | None) -> Question:
+def question(description: Path, sql: str, *, budget: str | None, ledger: Path | None) -> Request[Answer]:
     """The checked question, charged to the budget of the description, or to the one given here if it names none."""
     opened = dataset_budget(description, budget=budget, ledger=ledger)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ import typer
 from sitr.cli.domain import read_domain
 from sitr.cli.one_off import Source, Who
 from sitr.cli.options import Budget, Json, Ledger, new_file, promise
-from sitr.cli.papers import unwritten, write_each
+from sitr.cli.papers import Certificate, Plot, unwritten, write_each
 from sitr.cli.progress import advancing, working
 from sitr.cli.question import condition
 from sitr.cli.terminal import console, say_json
@@ -20,11 +21,9 @@ from sitr.errors import BadUsage
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sitr.flavors.arrows import Kept
-    from sitr.questions.synthetic.mixture import Progress
     from sitr.session.budget import Budget as Opened
-    from sitr.session.quality import QualityAnswer
-    from sitr.session.synthetic import Synthesis, SynthesisPreview, Synthetic
+    from sitr.session.request import Preview
+    from sitr.session.synthetic import QualityAnswer, Synthesis, Synthetic
 
 TABLES = (".parquet", ".csv", ".arrow")
 BINS = 64
@@ -34,9 +33,7 @@ def synthesize(
     source: Annotated[
         Path, typer.Argument(metavar="SOURCE", help="The file that `sitr protect` wrote, or a Parquet file.")
     ],
-    price: Annotated[
-        str, typer.Option("--promise", "--price", help="What to pay, such as 'zcdp(0.1)' or 'approximate(1, 1e-9)'.")
-    ],
+    price: Annotated[str, typer.Option(help="What to pay, such as 'zcdp(0.1)' or 'approximate(1, 1e-9)'.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the rows to a .parquet, .csv or .arrow file.")
     ] = None,
@@ -54,13 +51,15 @@ def synthesize(
     unit: Annotated[str | None, typer.Option(help="Of a file without description: the column of persons.")] = None,
     unit_row: Annotated[bool, typer.Option("--unit-row", help="The same: protect each row by itself.")] = False,
     rows_per_person: Annotated[int | None, typer.Option(help="How many rows of one person count.")] = None,
-    quality: Annotated[str | None, typer.Option(help="Pay this too, to measure how good the rows are.")] = None,
+    quality: Annotated[
+        str | None, typer.Option(help="Pay this too, in the same charge, to measure how good the rows are.")
+    ] = None,
     holdout: Annotated[
         str | None, typer.Option(help="Compare the rows with this public table, declared by `sitr protect --public`.")
     ] = None,
     target: Annotated[str | None, typer.Option(help="With --holdout: the column that a model learns to tell.")] = None,
-    page: Annotated[Path | None, typer.Option("--page", "--html", help="Write a page to an .html file.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", "--svg", help="Write the pictures to an .svg file.")] = None,
+    certificate: Certificate = None,
+    plot: Plot = None,
     resume: Annotated[
         Path | None, typer.Option(help="Fit noisy tables that were paid for and kept; the same request, no charge.")
     ] = None,
@@ -74,12 +73,12 @@ def synthesize(
     The price is charged, durably; then tables of the rows are counted, noise is added, a model is fitted, and rows are
     drawn from it. Only the tables cost something: as many rows as wanted are free.
 
-    Example: sitr synthesize visits.sitr.yaml --promise 'zcdp(0.1)' --rows 100000 -o synthetic.parquet
+    Example: sitr synthesize visits.sitr.yaml --price 'zcdp(0.1)' --rows 100000 -o synthetic.parquet
     """
-    from sitr.questions.synthetic.plan import affordable
+    from sitr.questions.synthetic.price import affordable
 
     paid, looked = affordable(promise(price)), affordable(promise(quality)) if quality is not None else None
-    _check(output, page, plot, rows=rows, preview=preview, quality=quality, holdout=holdout, target=target)
+    _check(output, certificate, plot, rows=rows, preview=preview, quality=quality, holdout=holdout, target=target)
     public = read_domain(domain)
     groups = 1 if unit is not None else None
     who = Who(unit, unit_row, groups, rows_per_person, "--rows-per-person 3")
@@ -97,37 +96,32 @@ def synthesize(
         )
 
     if preview:
-        _show_preview(where.preview(lambda opened: question(opened).preview(paid)), as_json=as_json)
+        _show_preview(where.preview(lambda opened: question(opened).preview(paid, quality=looked)), as_json=as_json)
         return
-    opened = where.opened(lambda opened: question(opened).preview(paid))
-    asked = question(opened)
-    if looked is not None:
-        standing = opened.standing() if resume is not None else opened.standing().consent(paid)
-        standing.consent(looked)  # both or none
+    asked = question(where.opened(lambda opened: question(opened).preview(paid, quality=looked)))
     if holdout is not None:
         _check_holdout(asked, holdout, target)
     with advancing("Reading, adding noise and fitting", quiet=as_json) as progress:
-        made = _made(asked, paid, resume, progress)
+        make = asked.release if resume is None else partial(asked.resume, resume)
+        made = _made(partial(make, paid, quality=looked, rows=rows, progress=progress))
     with working("Drawing rows", quiet=as_json):
-        drawn = _drawn(made, rows)
+        drawn = _drawn(made)
     assert output is not None
-    wanted = [path for path in (output, page, plot) if path is not None]
-    found, failed = None, write_each({output: partial(_write, drawn)})
+    wanted = [path for path in (output, certificate, plot) if path is not None]
+    found, failed = made.quality, write_each({output: partial(_write, drawn)})
     try:
-        if looked is not None and not failed:  # rows that could not be written are not worth another charge
-            found = made.measure(looked, rows=drawn)
-        elif holdout is not None:
-            found = made.compare(holdout, rows=drawn, target=target)
+        if holdout is not None:
+            found = made.compare(holdout, target=target)
     finally:  # the rows are paid for: whatever happens, they reach the files and the terminal
-        pictures = {} if page is None else {page: partial(made.page, rows=drawn, found=found)}
-        failed |= write_each(pictures | ({} if plot is None else {plot: partial(made.plot, rows=drawn)}))
-        _tell(made, drawn.num_rows, [path for path in wanted if path not in failed], found, as_json=as_json)
+        pictures = {} if certificate is None else {certificate: partial(made.certificate, found=found)}
+        failed |= write_each(pictures | ({} if plot is None else {plot: made.plot}))
+        _tell(made, [path for path in wanted if path not in failed], found, as_json=as_json)
     if failed:
         raise unwritten(
             failed,
             "What was paid for could not be kept either: free some space before you ask again."
-            if made.kept is None
-            else f"Repeat the command with --resume {made.kept} and other files: that costs nothing.",
+            if made.receipt.kept is None
+            else f"Repeat the command with --resume {made.receipt.kept} and other files: that costs nothing.",
         )
 
 
@@ -137,59 +131,62 @@ def _check_holdout(asked: Synthesis, holdout: str, target: str | None) -> None:
     if target is not None:
         from sitr.learn.trial import check_trial
 
-        check_trial([*asked.sheet.names], rows, target=target)
+        check_trial([*asked.synthetic.sheet.names], rows, target=target)
 
 
-def _made(asked: Synthesis, price: Kept, resume: Path | None, progress: Progress | None) -> Synthetic:
+def _made(make: Callable[[], Synthetic]) -> Synthetic:
     try:
-        if resume is not None:
-            return asked.resume(resume, price, progress=progress)
-        return asked.release(price, progress=progress)
+        return make()
     except BaseException as failure:  # an interrupted fit too: what was paid for is kept, and it is said where
         for note in getattr(failure, "__notes__", ()):
             console(stderr=True).print(note, soft_wrap=True)
         raise
 
 
-def _drawn(made: Synthetic, rows: int | None) -> pa.Table:
+def _drawn(made: Synthetic) -> pa.Table:
     try:
-        return made.table(rows)
+        return made.table
     except BaseException:  # too many rows for the memory, or an interrupt: the tables that were paid for are kept
-        if made.kept is not None:
-            note = f"The noisy tables are kept in {made.kept}: --resume draws other --rows from them, for free."
+        if made.receipt.kept is not None:
+            note = f"The noisy tables are kept in {made.receipt.kept}: --resume draws other --rows from them, for free."
             console(stderr=True).print(note, soft_wrap=True)
         raise
 
 
-def _tell(made: Synthetic, rows: int, written: list[Path], found: QualityAnswer | None, *, as_json: bool) -> None:
+def _tell(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, as_json: bool) -> None:
     from sitr.report import synthetic, text
 
+    rows = made.table.num_rows
     if as_json:
         told: dict[str, Any] = made.to_dict() | {"drawn": rows, "written": list(map(str, written))}
-        told["kept"] = None if made.kept is None else str(made.kept)
         say_json(told | {"quality": None if found is None else found.to_dict()})
         return
     out = console()
     text.show(synthetic.answer(made.portrait, made.receipt), out=out)
     if found is not None:
-        text.show(synthetic.quality(found.quality, found.receipt), out=out)
+        text.show(found.on_terminal(beside=made.receipt), out=out)
+    elif made.released.plan.quality is not None:
+        out.print("The quality was paid for and could not be measured: it is lost.", soft_wrap=True)
     out.print(f"{rows:,} rows drawn. Written: {', '.join(map(str, written)) or 'nothing'}", soft_wrap=True)
-    if made.kept is not None:
-        out.print(f"Noisy tables kept in {made.kept}: --resume draws from them again, for free.", soft_wrap=True)
+    if made.receipt.kept is not None:
+        out.print(
+            f"Noisy tables kept in {made.receipt.kept}: --resume draws from them again, for free.", soft_wrap=True
+        )
 
 
-def _show_preview(found: SynthesisPreview, *, as_json: bool) -> None:
-    from sitr.report import synthetic, text
+def _show_preview(found: Preview, *, as_json: bool) -> None:
+    from sitr.report import text
+    from sitr.report.papers import preview_papers
 
     if as_json:
         say_json(found.to_dict())
     else:
-        text.show(synthetic.preview(found.plan, found.budget), out=console())
+        text.show(preview_papers(found.plan).on_terminal(found.plan, found.standing), out=console())
 
 
 def _check(
     output: Path | None,
-    page: Path | None,
+    certificate: Path | None,
     plot: Path | None,
     *,
     rows: int | None,
@@ -201,31 +198,30 @@ def _check(
     """All that can be known is checked now, before the charge."""
     if rows is not None and rows < 0:
         raise BadUsage(
-            wanted="The number of rows is at least 0.",
-            given=f"--rows {rows} was given.",
+            wanted="a number of rows of at least 0",
+            given=f"--rows {rows}",
             do="Leave it out for as many as the data set has; nothing was spent.",
         )
     if output is None and not preview:
         raise BadUsage(
-            wanted="The rows want a file to be written to.",
-            given="--output is missing.",
+            given="No file is given for the rows.",
             do="Write for example -o synthetic.parquet, or ask for a --preview; nothing was spent.",
         )
     if quality is not None and holdout is not None:
         raise BadUsage(
-            wanted="The rows are compared with the data for a price, or with a public table for free.",
-            given="Both --quality and --holdout were given.",
+            wanted="--quality, for a price, or --holdout, for free",
+            given="both",
             do="Leave out one of the two; nothing was spent.",
         )
     if target is not None and holdout is None:
         raise BadUsage(
-            wanted="A model is tested on the rows of a public table.",
-            given="--target was given without --holdout.",
+            wanted="a public table on which a model is tested",
+            given="--target without --holdout",
             do="Name the table with --holdout, or leave the target out; nothing was spent.",
         )
     for path, option, endings in (
         (output, "--output", TABLES),
-        (page, "--page", (".html",)),
+        (certificate, "--certificate", (".html",)),
         (plot, "--plot", (".svg",)),
     ):
         if path is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import Scores, rational_scores, steepness
@@ -40,6 +41,14 @@ class Exponential:
     def promise(self) -> PureDP:
         """ε. The loss tells more: its values for one pair of neighbours differ by at most ε."""
         return PureDP(upward(exact(self.epsilon)))
+
+    def zero_concentrated(self) -> ZeroConcentratedDP:
+        """ρ = ε²/8: a quarter of what a pure promise implies, because the losses lie in an interval of length ε. [CR21]
+
+        >>> Exponential(epsilon=1).zero_concentrated()
+        ZeroConcentratedDP(rho=0.125)
+        """
+        return ZeroConcentratedDP(upward(exact(self.epsilon) ** 2 / 8))
 
     def loss(self) -> Loss:
         """The worst of all scores and candidates, which no law that dominates them all can undercut.

@@ -12,18 +12,22 @@ from sitr.accounting.filter import Filter
 from sitr.dataset.schema import Key
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.mechanisms.additive import LAWS, Noise, size
+from sitr.mechanisms.composed import Composed
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
-from sitr.numbers import exact, upward
+from sitr.numbers import exact
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.fit import Noisy, Plan
+from sitr.questions.aggregate.fit import AggregatePlan, Shown
 from sitr.report.explanation import symbols
 from sitr.report.figures import CONFIDENCE, about, at_least, at_most, chance, counted, number, shortened, visible
 from sitr.report.headline import Headline, rounded
@@ -133,7 +137,7 @@ class English:
             "the error; what was clamped to the bounds or left out by the caps is not in it."
         )
 
-    def exposure(self, plan: Plan, /) -> str:
+    def exposure(self, plan: AggregatePlan, /) -> str:
         mass = plan.infinite_mass()
         if mass == 0.0:
             return "Nobody can be exposed outright: no possible answer rules a person in or out for certain."
@@ -142,10 +146,10 @@ class English:
             "has passes the threshold by chance and is shown: this would expose that one outright."
         )
 
-    def tail(self, plan: Plan, /) -> str:
-        if plan.tail_delta > 0.0:
+    def tail(self, plan: AggregatePlan, /) -> str:
+        if plan.finite_tail() > 0.0:
             return (
-                f"Apart from that, {at_most(plan.tail_delta)} of δ is for unusually large noise. It degrades "
+                f"Apart from that, {at_most(plan.finite_tail())} of δ is for unusually large noise. It degrades "
                 "gracefully: the odds may then change by more than a factor of e^ε, but always by a finite one, and "
                 "the larger the rarer."
             )
@@ -156,7 +160,7 @@ class English:
             )
         return "There is no finite tail: the loss never exceeds the bound in any other way."
 
-    def shown_keys(self, plan: Plan, /) -> str:
+    def shown_keys(self, plan: AggregatePlan, /) -> str:
         if not plan.query.keys:
             return "The question has no groups: there is one row in the answer, whatever the data are."
         if plan.threshold is None:
@@ -193,14 +197,11 @@ class English:
         first = ", ".join(shortened(self.key(key), most=24) for key in keys[:6])
         return first + (f" and {number(len(keys) - 6)} more" if len(keys) > 6 else "")
 
-    def noise(self, noise: Laplace | Gaussian, /, *, granularity: Fraction = Fraction(1)) -> str:
-        match noise:
-            case Laplace(scale):
-                return f"discrete Laplace, scale {about(exact(scale) * granularity)}"
-            case Gaussian(sigma):
-                return f"discrete Gaussian, σ = {about(exact(sigma) * granularity)}"
+    def noise(self, noise: Noise, /, *, granularity: Fraction = Fraction(1)) -> str:
+        parameter = "scale" if isinstance(noise, Laplace) else "σ ="
+        return f"{LAWS[type(noise)]}, {parameter} {about(size(noise) * granularity)}"
 
-    def checks(self, plan: Plan, /) -> tuple[str, ...]:
+    def checks(self, plan: AggregatePlan, /) -> tuple[str, ...]:
         lines = [f"{visible(column.term.name)}: {_share(column)}" for column in plan.columns]
         if plan.threshold is not None:
             lines.append(f"keys: {_threshold(plan.threshold)}")
@@ -212,7 +213,7 @@ class English:
             "protect nobody and must not be published."
         )
 
-    def empty(self, plan: Plan, /) -> str:
+    def empty(self, plan: AggregatePlan, /) -> str:
         return (
             f"No key reached the threshold of {number(plan.threshold.least if plan.threshold else 0)}. That is an "
             "answer too: it was paid for, and it does not mean that the data are empty."
@@ -266,7 +267,7 @@ def _inside(inner: Promise) -> Kept:
     return cast("Kept", inner)
 
 
-def _share(column: Noisy) -> str:
+def _share(column: Shown) -> str:
     """What one column costs, from its sensitivity and its noise."""
     match column.noise:
         case Laplace(scale):
@@ -276,6 +277,9 @@ def _share(column: Noisy) -> str:
             # The promise is that of the mechanism's own Δ, which is √Δ² rounded up.
             share = exact(column.noise.sensitivity) ** 2 / (2 * exact(sigma) ** 2)
             return f"Δ² / (2σ²) = {number(column.distance.l2_squared)} / (2 × {about(sigma)}²) {_result(share, 'ρ')}"
+        case RoundedGaussian(sigma):
+            share = exact(column.noise.sensitivity) / exact(sigma)
+            return f"Δ / σ = √{number(column.distance.l2_squared)} / {about(sigma)} {_result(share, 'μ')}"
 
 
 def _threshold(threshold: Threshold) -> str:
@@ -286,20 +290,19 @@ def _threshold(threshold: Threshold) -> str:
     return f"Δ / scale = {number(noise.sensitivity)} / {about(noise.scale)} {share}; {single}, {chance_of_one}"
 
 
-def _together(plan: Plan) -> str:
+def _together(plan: AggregatePlan) -> str:
     """The sum of the shares, then the arrow if there is one, then the price."""
-    parts = [column.noise.promise() for column in plan.columns]
-    if isinstance(parts[0], ZeroConcentratedDP):
-        rho = upward(sum((exact(part.rho) for part in parts if isinstance(part, ZeroConcentratedDP)), Fraction(0)))
-        steps = [f"ρ ≤ {at_most(rho, digits=6)}"]
-        if isinstance(plan.price, ApproximateDP):
-            arrow = ZeroConcentratedDP(rho).to_approximate(delta=plan.tail_delta)
-            steps.append(f"which implies ε ≤ {at_most(arrow.epsilon, digits=6)} at δ = {at_most(plan.tail_delta)}")
-    else:
-        epsilon = sum((exact(part.epsilon) for part in parts if isinstance(part, PureDP)), Fraction(0))
-        steps = [f"ε ≤ {at_most(epsilon, digits=6)}"]
+    match Composed(tuple(column.noise for column in plan.columns)).promise():
+        case ZeroConcentratedDP(rho):
+            steps = [f"ρ ≤ {at_most(rho, digits=6)}"]
+        case GaussianDP(mu):
+            steps = [f"√Σμ² ≤ {at_most(mu, digits=6)}"]
+        case noise:
+            steps = [f"ε ≤ {at_most(noise.epsilon, digits=6)}"]  # type: ignore[union-attr]
     if plan.threshold is not None:
-        steps.append(f"with the keys {notation(plan.promise())}")
+        steps.append(f"with the keys {notation(plan.promise())}, by the sum of their losses")
+    elif isinstance(plan.price, ApproximateDP) and plan.price.delta > 0:
+        steps.append(f"which is {notation(plan.promise())}")
     return ", ".join([*steps, f"within the price {notation(plan.price)}"])
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sitr.numbers import Number, exact
-from sitr.questions.aggregate.fit import Noisy
+from sitr.questions.aggregate.fit import Shown
 
 CONFIDENCE = Fraction(95, 100)
 """How often the intervals of a report hold the exact number."""
@@ -131,7 +131,7 @@ class Figures:
     width: Fraction
 
     @classmethod
-    def of(cls, column: Noisy) -> Figures:
+    def of(cls, column: Shown) -> Figures:
         """The figures of a column at 95%."""
         width = column.noise.error(confidence=CONFIDENCE) * column.granularity
         wanted = max(0, 2 - _exponent(max(width, column.granularity)))

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -30,12 +29,8 @@ from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP, Table
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.loss import Loss
-from sitr.mechanisms.gaussian import Gaussian
-from sitr.mechanisms.laplace import Laplace
 from sitr.numbers import ball, exact, upper, upward
-from sitr.questions.aggregate import fit as cost
-from sitr.questions.histogram import fit as histogram
-from sitr.questions.synthetic.plan import Method, SynthesisPlan
+from sitr.plans.plan import Plan
 from sitr.report.figures import at_most
 
 READING_DELTA = 1e-6
@@ -111,25 +106,9 @@ class Headline:
         }
 
 
-def of_answer(plan: cost.Plan) -> Headline:
-    """Of a question. Without groups every column is one number, and the law of the loss of its noise is known."""
-    if plan.threshold is not None:
-        return Headline.of(plan.promise())
-    noises = (column.noise for column in plan.columns)
-    alone = noises if plan.query.keys else (_single(noise) for noise in noises)
-    return Headline.of(plan.promise(), loss=_loss(alone))
-
-
-def of_histogram(plan: histogram.Plan) -> Headline:
-    """Of a histogram; what is chosen beforehand, or shown above a threshold, is told by its promise."""
-    if plan.choice is not None or plan.threshold is not None or plan.sparse is not None:
-        return Headline.of(plan.promise())
-    return Headline.of(plan.promise(), loss=_loss((plan.noise,)))
-
-
-def of_synthetic(plan: SynthesisPlan) -> Headline:
-    """Of synthetic rows; the tables of pairs depend on earlier noisy tables, so that only their promise is known."""
-    return Headline.of(plan.price, loss=_loss(plan.alone()) if plan.method is Method.JOINT else None)
+def headline(plan: Plan) -> Headline:
+    """The headline of a plan: of its promise, and of its loss where that is known."""
+    return Headline.of(plan.promise(), loss=plan.loss())
 
 
 def rounded(epsilon: float) -> str:
@@ -208,15 +187,6 @@ def _odds(promise: Promise, delta: float) -> float | None:
 
 def _moment(order: float, bound: float, delta: float) -> float:
     return upper(ball(bound) - ball(delta).log() / ball(exact(order) - Fraction(1)))
-
-
-def _single(noise: Laplace | Gaussian) -> Laplace | Gaussian:
-    return replace(noise, single=True) if isinstance(noise, Gaussian) else noise
-
-
-def _loss(noises: Iterable[Laplace | Gaussian]) -> Loss | None:
-    """The sum of independent losses."""
-    return Loss.compose(noise.loss() for noise in noises)
 
 
 def _exact(loss: Loss, delta: float) -> float:

@@ -1,4 +1,4 @@
-"""The picture of a histogram: bars for cells in a line, tiles for two columns, the largest cells for the rest."""
+"""The chart of a histogram: bars for cells in a line, tiles for two columns, the largest cells for the rest."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _line_chart(histogram: Histogram, title: str) -> str:
     together = math.ceil(len(histogram.counts) / MOST_BARS)
     starts = np.arange(0, len(histogram.counts), together)
     counts = np.add.reduceat(histogram.counts, starts)
-    low, high = histogram.intervals(confidence=CONFIDENCE)
+    low, high = histogram.ends(confidence=CONFIDENCE)
     whiskers = (low, np.minimum(high, _ceiling(histogram, high))) if together == 1 else None
     top = float(max(counts.max(initial=0.0), whiskers[1].max(initial=0.0) if whiskers else 0.0, 1.0))
     bottom = float(min(counts.min(initial=0.0), 0.0))
@@ -129,7 +129,7 @@ def _largest(histogram: Histogram, title: str) -> str:
     wanted = {int(place) for place in places}
     every = product(*([cell.label for cell in axis.cells()] for axis in histogram.grid.axes))
     named = {place: label for place, label in enumerate(islice(every, max(wanted) + 1)) if place in wanted}
-    low, high = histogram.intervals(confidence=CONFIDENCE)
+    low, high = histogram.ends(confidence=CONFIDENCE)
     limit = max(1.0, *(float(high[place]) for place in wanted))
     note = "with 95% intervals" if size <= MOST_ROWS else f"the largest {MOST_ROWS} of {number(size)} cells"
     parts = [text(title, x=1, y=16, size=15, weight=650), text(note, x=99, y=16, opacity=0.8, anchor="end")]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from sitr.accounting.filter import Filter
+from sitr.ledger.receipt import Receipt
+from sitr.mechanisms.additive import size
 from sitr.mechanisms.laplace import Laplace
-from sitr.numbers import exact
-from sitr.questions.aggregate.fit import Noisy, Plan
+from sitr.questions.aggregate.fit import AggregatePlan, Shown
 from sitr.questions.aggregate.nodes import spell, text
 from sitr.questions.aggregate.release import Release
 from sitr.report import plots
-from sitr.report.certificate import Certificate, after_paying
 from sitr.report.english import ENGLISH
+from sitr.report.envelope import after_paying
 from sitr.report.figures import Figures, about, at_most, number, visible
-from sitr.report.headline import of_answer
+from sitr.report.headline import headline
 from sitr.report.rows import rows
 from sitr.report.words import notation
 
@@ -41,44 +44,42 @@ def render(template: str, **values: object) -> str:
     return _TEMPLATES.get_template(template).render(**values)
 
 
-def page(certificate: Certificate) -> str:
+def page(release: Release, receipt: Receipt) -> str:
     """The certificate as a page that opens anywhere, without a network, for years."""
-    release = certificate.release
-    spent_before, left_before = certificate.before()
     return render(
         "certificate.html",
-        certificate=certificate,
+        receipt=receipt,
+        before=receipt.before(),
         release=release,
         plan=release.plan,
-        headline=of_answer(release.plan),
+        headline=headline(release.plan),
         unit=ENGLISH.unit(release.plan.query),
         columns=_columns(release.plan),
         rows=rows(release, most=MOST_ROWS),
         chart=Markup(plots.chart(release)),
-        bar=Markup(plots.budget_bar(certificate.budget, charge=certificate.charge())),
-        spent_before=spent_before,
-        left_before=left_before,
+        bar=Markup(plots.budget_bar(receipt.standing, charge=receipt.entry.price)),
     )
 
 
-def fragment(release: Release) -> str:
+def fragment(release: Release, receipt: Receipt) -> str:
     """The answer for a notebook: its first rows and the picture."""
     return render(
         "answer.html",
+        receipt=receipt,
         release=release,
         plan=release.plan,
-        headline=of_answer(release.plan),
+        headline=headline(release.plan),
         rows=rows(release, most=FIRST_ROWS),
         chart=Markup(plots.chart(release)),
     )
 
 
-def preview_fragment(plan: Plan, budget: Filter) -> str:
+def preview_fragment(plan: AggregatePlan, budget: Filter) -> str:
     """The price of a question for a notebook; `budget` is the filter as it stands."""
     return render(
         "preview.html",
         plan=plan,
-        headline=of_answer(plan),
+        headline=headline(plan),
         columns=_columns(plan),
         budget=budget,
         after=after_paying(plan, budget),
@@ -86,16 +87,15 @@ def preview_fragment(plan: Plan, budget: Filter) -> str:
     )
 
 
-def rendered(template: str, **content: object) -> str:
-    """A template of another report, filled in."""
-    return _TEMPLATES.get_template(template).render(**content)
+def facts(question: str, facts: Iterable[tuple[str, str]]) -> str:
+    """Names and sentences below a question, for a notebook."""
+    return render("facts.html", question=question, facts=facts)
 
 
-def _columns(plan: Plan) -> list[tuple[Noisy, Figures, str]]:
+def _columns(plan: AggregatePlan) -> list[tuple[Shown, Figures, str]]:
     """Each column with how it is written and the exact size of its noise."""
     return [(column, Figures.of(column), _exact_size(column)) for column in plan.columns]
 
 
-def _exact_size(column: Noisy) -> str:
-    noise = column.noise
-    return f"scale = {exact(noise.scale)}" if isinstance(noise, Laplace) else f"σ = {exact(noise.sigma)}"
+def _exact_size(column: Shown) -> str:
+    return f"{'scale' if isinstance(column.noise, Laplace) else 'σ'} = {size(column.noise)}"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
+from markupsafe import escape
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -14,43 +13,35 @@ from rich.text import Text
 
 from sitr.accounting.filter import Filter
 from sitr.dataset.cells import Rule, size
-from sitr.errors import BudgetExceeded
-from sitr.flavors.notation import write
+from sitr.ledger.receipt import Receipt
+from sitr.questions.synthetic.figures import Figure, Quality
 from sitr.questions.synthetic.plan import MOST_PAIRS, Method, SynthesisPlan
 from sitr.questions.synthetic.portrait import Portrait
-from sitr.questions.synthetic.quality import Figure, Quality
+from sitr.report import envelope
 from sitr.report.english import ENGLISH
+from sitr.report.envelope import after_paying, promise_dict
 from sitr.report.figures import about, number, shortened, visible
-from sitr.report.headline import of_synthetic
-from sitr.report.text import facts, promised
+from sitr.report.headline import headline
+from sitr.report.text import as_text, entry, facts, promised
 from sitr.report.words import notation
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """What the ledger has written down, and the budget right after it."""
-
-    dataset: str
-    entry: int
-    at: datetime
-    by: str
-    version: str
-    budget: Filter
 
 
 def preview(plan: SynthesisPlan, budget: Filter) -> RenderableType:
     """The tables that will be measured and how noisy each count is; `budget` is the filter as it stands."""
     table = _table("table", "cells", "95% error of a count")
-    for name, cells, error in plan.errors():
+    division = plan.division
+    for name, cells, error in division.errors():
         table.add_row(Text(shortened(visible(name), most=60)), number(cells), f"± {about(error)}")
-    if (coarse := plan.pair_error()) is not None:
-        table.add_row(f"{min(plan.pairs, MOST_PAIRS)} pairs of columns, by groups", "", f"about ± {about(coarse)}")
-    after = _after(plan, budget)
+    if (coarse := division.pair_error()) is not None:
+        table.add_row(f"{min(division.pairs, MOST_PAIRS)} pairs of columns, by groups", "", f"about ± {about(coarse)}")
+    if plan.quality is not None:
+        table.add_row("quality: each distance, in rows", "", f"± {about(float(plan.quality.distances.error()))}")
+    after = after_paying(plan, budget)
     return Group(
         table,
         facts(
-            ("price", notation(plan.price)),
-            *promised(of_synthetic(plan), plan.sheet),
+            ("price", _price(plan)),
+            *promised(headline(plan), plan.sheet),
             ("caps", _caps(plan)),
             ("left now", notation(budget.remaining(), left=True)),
             ("left then", notation(after.remaining(), left=True) if after else "the budget cannot pay this"),
@@ -60,7 +51,7 @@ def preview(plan: SynthesisPlan, budget: Filter) -> RenderableType:
 
 def answer(portrait: Portrait, receipt: Receipt) -> RenderableType:
     """What was made and what it cost."""
-    band = () if portrait.private else (Text(ENGLISH.not_private(), style="bold white on red"),)
+    band = () if receipt.private else (Text(ENGLISH.not_private(), style="bold white on red"),)
     measured = portrait.measured
     tables = len(measured.alone) + len(measured.chosen_by) + len(measured.pairs)
     return Group(
@@ -70,16 +61,17 @@ def answer(portrait: Portrait, receipt: Receipt) -> RenderableType:
             ("tables", f"{tables}, each count with its noise; rows drawn from them cost nothing more"),
             ("rows", f"about {number(portrait.size)} in the data set, by noisy counts"),
             *([("fit", _missed(portrait))] if portrait.missed else []),
-            *promised(of_synthetic(portrait.plan), portrait.plan.sheet),
+            *([("price", _price(portrait.plan))] if portrait.plan.quality else []),
+            *promised(headline(portrait.plan), portrait.plan.sheet),
             ("caps", _caps(portrait.plan)),
-            *_entry(receipt),
+            *entry(receipt),
         ),
     )
 
 
-def quality(found: Quality, receipt: Receipt | None) -> RenderableType:
+def quality(found: Quality, receipt: Receipt | None, *, private: bool) -> RenderableType:
     """The means, and the worst of each kind; `receipt` is None where nothing was charged."""
-    band = () if found.private else (Text(ENGLISH.not_private(), style="bold white on red"),)
+    band = () if private else (Text(ENGLISH.not_private(), style="bold white on red"),)
     table = _table("error", "mean", "worst", "of")
     kinds = (
         ("share of each value, Σ|p − q|", found.single),
@@ -95,99 +87,93 @@ def quality(found: Quality, receipt: Receipt | None) -> RenderableType:
             table.add_row(name, f"{mean:.4f}", Text(_figure(worst)), Text(names))
     with_what = (
         f"the public table {visible(found.holdout or '')}"
-        if found.paid is None
-        else f"the data, for {notation(found.paid)}"  # type: ignore[arg-type]
+        if found.plan is None
+        else f"the data, for {notation(found.plan.price)}"
     )
     told = [("compared", f"with {with_what}")]
     if found.scores is not None:
         ours, theirs = found.scores
         told.append(("accuracy", f"{ours:.3f} when trained on synthetic rows, {theirs:.3f} when trained on real ones"))
     if receipt is not None:
-        told.extend(_entry(receipt))
+        told.extend(entry(receipt))
     return Group(*band, table, facts(*told))
 
 
 def to_dict(portrait: Portrait, receipt: Receipt) -> dict[str, Any]:
-    """For machines: what was measured, and with how much noise."""
-    plan, measured = portrait.plan, portrait.measured
-    return {
-        "kind": "synthetic",
-        **_signed(receipt),
-        "private": portrait.private,
-        **_plan(plan),
+    """For machines: the envelope, what was measured, and with how much noise."""
+    measured = portrait.measured
+    return envelope.of_answer("synthetic rows", portrait.plan, receipt) | {
+        **_plan(portrait.plan),
         "rows": measured.total,
         "tables": [
             {
-                "columns": [plan.sheet.names[place] for place in table.columns],
+                "columns": [portrait.plan.sheet.names[place] for place in table.columns],
                 "shape": list(table.counts.shape),
                 "deviation": table.deviation,
             }
             for table in (*measured.alone, *measured.chosen_by, *measured.pairs)
         ],
         "missed": [list(pair) for pair in portrait.missed],
-        "budget": _budget(receipt.budget),
     }
 
 
-def preview_dict(plan: SynthesisPlan, budget: Filter) -> dict[str, Any]:
-    """For machines: no data were read."""
-    after = _after(plan, budget)
-    errors = [{"table": name, "cells": cells, "error_95": error} for name, cells, error in plan.errors()]
-    return {
-        "kind": "preview of synthetic rows",
+def preview_dict(plan: SynthesisPlan, standing: Filter) -> dict[str, Any]:
+    """For machines: no rows were read."""
+    division = plan.division
+    errors = [{"table": name, "cells": cells, "error_95": error} for name, cells, error in division.errors()]
+    pairs = {"number": division.pairs, "error_95": division.pair_error()} if plan.method is Method.MARGINALS else None
+    distance = None if plan.quality is None else {"distance_error_95": float(plan.quality.distances.error())}
+    return envelope.of_preview("synthetic rows", plan, standing) | {
         **_plan(plan),
         "errors": errors,
-        "pairs": {"number": plan.pairs, "error_95": plan.pair_error()} if plan.method is Method.MARGINALS else None,
-        "budget": _budget(budget) | {"after": after and write(after.remaining())},
+        "pairs": pairs,
+        "quality": distance,
     }
 
 
-def quality_dict(found: Quality, receipt: Receipt | None) -> dict[str, Any]:
+def fragment(portrait: Portrait, receipt: Receipt) -> str:
+    """For a notebook."""
+    return f"<pre>{escape(as_text(answer(portrait, receipt)))}</pre>"
+
+
+def preview_fragment(plan: SynthesisPlan, standing: Filter) -> str:
+    """For a notebook."""
+    return f"<pre>{escape(as_text(preview(plan, standing)))}</pre>"
+
+
+def quality_dict(found: Quality, receipt: Receipt | None, *, private: bool) -> dict[str, Any]:
     """For machines; `receipt` is None where nothing was charged."""
 
-    def told(figures: Sequence[Figure]) -> list[dict[str, Any]]:
+    def listed(figures: Sequence[Figure]) -> list[dict[str, Any]]:
         return [{"columns": list(f.columns), "found": f.found, "error_95": f.error} for f in figures]
 
-    return {
-        "kind": "quality of synthetic rows",
-        **({} if receipt is None else _signed(receipt)),
-        "private": found.private,
-        "paid": None if found.paid is None else write(found.paid),
+    kind = "quality of synthetic rows"
+    paid = found.plan is not None and receipt is not None
+    return (
+        envelope.of_answer(kind, found.plan, receipt)  # type: ignore[arg-type]
+        if paid
+        else {"kind": kind, "receipt": None}
+    ) | {
+        "private": private,
         "public_table": found.holdout,
         "mean_single": found.mean_single,
         "mean_pairs": found.mean_pairs,
-        "single": told(found.single),
-        "pairs": told(found.pairs),
-        "ranges": told(found.ranges),
-        "correlations": told(found.correlations),
+        "single": listed(found.single),
+        "pairs": listed(found.pairs),
+        "ranges": listed(found.ranges),
+        "correlations": listed(found.correlations),
         "scores": None if found.scores is None else dict(zip(("synthetic", "real"), found.scores, strict=True)),
-        "budget": None if receipt is None else _budget(receipt.budget),
-    }
-
-
-def _entry(receipt: Receipt) -> tuple[tuple[str, str], ...]:
-    return (
-        ("left", f"{notation(receipt.budget.remaining(), left=True)} of {notation(receipt.budget.promise)}"),
-        ("entry", f"{receipt.entry}, {visible(receipt.dataset)}, {receipt.at:%Y-%m-%d %H:%M:%S} UTC"),
-    )
-
-
-def _signed(receipt: Receipt) -> dict[str, Any]:
-    return {
-        "dataset": receipt.dataset,
-        "entry": receipt.entry,
-        "at": receipt.at.isoformat(),
-        "by": receipt.by,
-        "version": receipt.version,
     }
 
 
 def _plan(plan: SynthesisPlan) -> dict[str, Any]:
     return {
         "method": plan.method.value,
-        "price": write(plan.price),
-        "headline": of_synthetic(plan).to_dict(),
-        "neighbors": plan.sheet.relation.value,
+        "prices": {
+            "rows": promise_dict(plan.division.price),
+            "quality": None if plan.quality is None else promise_dict(plan.quality.price),
+        },
+        "relation": plan.sheet.relation.value,
         "rows_per_unit": plan.sheet.most_rows,
         "columns": [
             {
@@ -201,22 +187,19 @@ def _plan(plan: SynthesisPlan) -> dict[str, Any]:
     }
 
 
-def _budget(budget: Filter) -> dict[str, Any]:
-    return {"promise": write(budget.promise), "spent": write(budget.spent()), "remaining": write(budget.remaining())}
-
-
-def _after(plan: SynthesisPlan, budget: Filter) -> Filter | None:
-    try:
-        return budget.consent(plan.price)
-    except BudgetExceeded:
-        return None
-
-
 def _missed(portrait: Portrait) -> str:
     """Which pairs the rows follow less closely than the noise alone would explain; the first few by name."""
     names = [" and ".join(map(visible, pair)) for pair in portrait.missed]
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return f"the model misses {len(names)} of {len(portrait.measured.pairs)} pairs: {'; '.join(names[:3])}{more}"
+
+
+def _price(plan: SynthesisPlan) -> str:
+    """The one charge, and its parts."""
+    if plan.quality is None:
+        return notation(plan.price)
+    rows, quality = notation(plan.division.price), notation(plan.quality.price)
+    return f"{notation(plan.price)}: {rows} for the rows, and {quality} to measure their quality"
 
 
 def _caps(plan: SynthesisPlan) -> str:

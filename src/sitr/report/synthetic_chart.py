@@ -8,16 +8,17 @@ from html import escape
 from itertools import combinations
 
 import numpy as np
+from rich.console import RenderableType
 
+from sitr.ledger.receipt import Receipt
 from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.marginals import Weights
 from sitr.questions.synthetic.plan import Method
 from sitr.questions.synthetic.portrait import Portrait
-from sitr.questions.synthetic.quality import Quality
 from sitr.report.figures import shortened, visible
 from sitr.report.plots import BLUE, ORANGE
 from sitr.report.svg import rect, svg, text
-from sitr.report.synthetic import Receipt, answer, quality
+from sitr.report.synthetic import answer
 from sitr.report.text import as_text
 
 MOST_BARS = 24
@@ -45,11 +46,9 @@ def chart(portrait: Portrait, rows: Codes) -> str:
     return svg("Synthetic rows beside the noisy tables they were made from", told, parts, height=top)
 
 
-def page(
-    portrait: Portrait, rows: Codes, receipt: Receipt, *, found: tuple[Quality, Receipt | None] | None = None
-) -> str:
-    """One page that opens anywhere, without a network; with the quality of the rows and its receipt, if given."""
-    parts = [answer(portrait, receipt), *([] if found is None else [quality(*found)])]
+def page(portrait: Portrait, rows: Codes, receipt: Receipt, *, judged: RenderableType | None = None) -> str:
+    """One page that opens anywhere, without a network; with the quality of the rows, if it was measured."""
+    parts = [answer(portrait, receipt), *([] if judged is None else [judged])]
     return _PAGE.format(
         title=f"Synthetic rows: {escape(visible(receipt.dataset))}",
         text="".join(f"<pre>{escape(as_text(part))}</pre>" for part in parts),

@@ -12,12 +12,16 @@ from rich.text import Text
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.arrows import Kept
-from sitr.questions.aggregate.fit import Plan
-from sitr.questions.aggregate.nodes import spell, text
-from sitr.report.certificate import Certificate, after_paying
+from sitr.ledger.receipt import Receipt
+from sitr.plans.plan import Plan
+from sitr.questions.aggregate.fit import AggregatePlan
+from sitr.questions.aggregate.nodes import spell
+from sitr.questions.aggregate.release import Release
 from sitr.report.english import ENGLISH
+from sitr.report.envelope import after_paying
 from sitr.report.figures import Figures, about, visible
-from sitr.report.headline import Headline, of_answer
+from sitr.report.headline import Headline
+from sitr.report.headline import headline as headline_of
 from sitr.report.rows import rows
 from sitr.report.words import Protects, notation
 
@@ -25,7 +29,7 @@ MOST_ROWS = 50
 """How many rows a text shows unless it must hold them all."""
 
 
-def preview(plan: Plan, budget: Filter) -> RenderableType:
+def preview(plan: AggregatePlan, budget: Filter) -> RenderableType:
     """What a question would cost and how precise its answer would be; `budget` is the filter as it stands."""
     table = _table()
     for heading in ("column", "what", "noise"):
@@ -38,29 +42,26 @@ def preview(plan: Plan, budget: Filter) -> RenderableType:
         law = ENGLISH.noise(column.noise, granularity=column.granularity)
         # Text, not str: a name in square brackets is a name, not markup.
         table.add_row(*map(Text, (name, what, law, moved, f"± {Figures.of(column).error()}")))
-    after = after_paying(plan, budget)
     newcomer = ENGLISH.newcomer(budget.promise)
-    left = notation(after.remaining(), left=True) if after else "the budget cannot pay this"
     return Group(
-        Text(visible(text(plan.query.query)), style="italic"),
+        Text(visible(plan.text), style="italic"),
         table,
         facts(
             ("price", notation(plan.price)),
-            *promised(of_answer(plan), plan.query),
+            *promised(headline_of(plan), plan.query),
             ("keys", ENGLISH.shown_keys(plan)),
             ("caps", ENGLISH.contribution(plan.query)),
             ("outright", ENGLISH.exposure(plan)),
             ("error", ENGLISH.error()),
-            ("left now", notation(budget.remaining(), left=True)),
-            ("left then", left),
+            *left(plan, budget),
             *([("random", newcomer)] if newcomer else ()),
         ),
     )
 
 
-def answer(certificate: Certificate, *, most: int | None = MOST_ROWS) -> RenderableType:
+def answer(release: Release, receipt: Receipt, *, most: int | None = MOST_ROWS) -> RenderableType:
     """The numbers with their errors, what they promise and what they cost; without `most`, all of the numbers."""
-    release, plan = certificate.release, certificate.release.plan
+    plan = release.plan
     table = _table()
     for key in plan.query.keys:
         table.add_column(Text(visible(key.name)))
@@ -70,25 +71,37 @@ def answer(certificate: Certificate, *, most: int | None = MOST_ROWS) -> Rendera
     for row in shown:
         table.add_row(*map(Text, row.key), *(Text(f"{cell.value} ± {cell.error}") for cell in row.cells))
     cut = (Text(ENGLISH.more(len(shown), len(release.keys))),) if len(shown) < len(release.keys) else ()
-    band = () if release.private else (Text(ENGLISH.not_private(), style="bold white on red"),)
-    newcomer = ENGLISH.newcomer(certificate.budget.promise)
+    band = () if receipt.private else (Text(ENGLISH.not_private(), style="bold white on red"),)
+    newcomer = ENGLISH.newcomer(receipt.standing.promise)
     return Group(
         *band,
         table if release.keys else Text(ENGLISH.empty(plan)),
         *cut,
         facts(
-            *promised(of_answer(plan), plan.query),
+            *promised(headline_of(plan), plan.query),
             ("outright", ENGLISH.exposure(plan)),
             ("error", ENGLISH.error()),
-            ("charged", notation(certificate.charge())),
-            (
-                "left",
-                f"{notation(certificate.budget.remaining(), left=True)} of {notation(certificate.budget.promise)}",
-            ),
+            ("charged", notation(receipt.entry.price)),
             *([("random", newcomer)] if newcomer else ()),
-            ("entry", f"{certificate.entry}, {visible(certificate.dataset)}, {certificate.at:%Y-%m-%d %H:%M:%S} UTC"),
+            *entry(receipt),
         ),
     )
+
+
+def entry(receipt: Receipt) -> tuple[tuple[str, str], ...]:
+    """What is left, and where the charge stands in the ledger."""
+    standing, charge = receipt.standing, receipt.entry
+    return (
+        ("left", f"{notation(standing.remaining(), left=True)} of {notation(standing.promise)}"),
+        ("entry", f"{charge.number}, {visible(receipt.dataset)}, {charge.at:%Y-%m-%d %H:%M:%S} UTC"),
+    )
+
+
+def left(plan: Plan, standing: Filter) -> tuple[tuple[str, str], ...]:
+    """What is left before this plan is paid, and what would be left after it."""
+    after = after_paying(plan, standing)
+    then = notation(after.remaining(), left=True) if after else "the budget cannot pay this"
+    return (("left now", notation(standing.remaining(), left=True)), ("left then", then))
 
 
 def promised(headline: Headline, query: Protects) -> tuple[tuple[str, str], ...]:

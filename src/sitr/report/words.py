@@ -18,13 +18,12 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, Parts, RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.gaussian import Gaussian
-from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.additive import Noise
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Unit
 from sitr.numbers import Number, ball, exact, upper
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.fit import Plan
+from sitr.questions.aggregate.fit import AggregatePlan
 from sitr.report.figures import at_least, at_most, visible
 from sitr.report.headline import Headline
 
@@ -75,28 +74,28 @@ class Words(Protocol):
     def error(self) -> str:
         """What an error means, and what is not in it."""
 
-    def exposure(self, plan: Plan, /) -> str:
+    def exposure(self, plan: AggregatePlan, /) -> str:
         """P(L = +∞): somebody exposed outright."""
 
-    def tail(self, plan: Plan, /) -> str:
+    def tail(self, plan: AggregatePlan, /) -> str:
         """The finite tail, which degrades gracefully."""
 
-    def shown_keys(self, plan: Plan, /) -> str:
+    def shown_keys(self, plan: AggregatePlan, /) -> str:
         """How it was decided which keys are shown."""
 
     def public(self, query: BoundedQuery, /) -> tuple[str, ...]:
         """What was assumed to be known to everybody."""
 
-    def noise(self, noise: Laplace | Gaussian, /, *, granularity: Fraction = Fraction(1)) -> str:
+    def noise(self, noise: Noise, /, *, granularity: Fraction = Fraction(1)) -> str:
         """The law of the noise and its scale, in granules of this worth."""
 
-    def checks(self, plan: Plan, /) -> tuple[str, ...]:
+    def checks(self, plan: AggregatePlan, /) -> tuple[str, ...]:
         """The arithmetic from noise to price, a line for each column and one for the sum."""
 
     def not_private(self) -> str:
         """The warning where the coins were not private."""
 
-    def empty(self, plan: Plan, /) -> str:
+    def empty(self, plan: AggregatePlan, /) -> str:
         """What an answer without rows means."""
 
     def more(self, shown: int, total: int, /) -> str:

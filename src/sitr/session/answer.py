@@ -1,18 +1,19 @@
-"""What a user holds after a release."""
+"""What a user holds after a release, the same for every kind of question."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
 from sitr.flavors.arrows import Kept
+from sitr.ledger.receipt import Receipt
+from sitr.loss.loss import Loss
 from sitr.numbers import Number
-from sitr.report import certificate as report
-from sitr.report import html, plots
-from sitr.report import text as terminal
+from sitr.report.papers import papers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,32 +22,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer:
-    """A released table with its errors, its promise and its papers."""
+    """What was released, with its receipt. Everything that is done with it from here on is free."""
 
-    record: report.Certificate
+    released: Any
+    receipt: Receipt
+    request: Any = field(compare=False)
 
     @property
     def table(self) -> pa.Table:
-        """The answer as Arrow: keys first, then the numbers."""
-        return self.record.release.table()
-
-    @property
-    def promise(self) -> Kept:
-        """What was spent."""
-        return self.record.release.plan.price
-
-    @property
-    def private(self) -> bool:
-        """False only if the answer was drawn with test coins."""
-        return self.record.release.private
-
-    def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
-        """The half-width of each column's interval."""
-        return {column.term.name: column.error(confidence=confidence) for column in self.record.release.plan.columns}
+        """The answer as Arrow; its metadata say whether the noise was private."""
+        return self._stamped(self.released.table())
 
     def intervals(self, *, confidence: Number = 0.95) -> pa.Table:
         """The table with `<name>_low` and `<name>_high` beside every number."""
-        return self.record.release.intervals(confidence=confidence)
+        return self._stamped(self.released.intervals(confidence=confidence))
+
+    def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
+        """The error of every column at this confidence."""
+        return cast("dict[str, float]", self.request.question.errors(self.released.plan, confidence=confidence))
+
+    @property
+    def promise(self) -> Kept:
+        """What was spent, in the flavor of the price."""
+        return cast("Kept", self.released.plan.price)
+
+    @property
+    def loss(self) -> Loss | None:
+        """The privacy loss; None if no pair of laws dominates it."""
+        return cast("Loss | None", self.released.plan.loss())
+
+    @property
+    def private(self) -> bool:
+        """False only if the noise was drawn with test coins."""
+        return self.receipt.private
 
     def to_pandas(self) -> pd.DataFrame:
         """The table as a pandas frame (needs pandas)."""
@@ -58,29 +66,34 @@ class Answer:
 
         return cast("pl.DataFrame", pl.from_arrow(self.table))
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Everything on the certificate, for machines."""
-        return report.to_dict(self.record)
+        return papers(self.released).to_dict(self.released, self.receipt)
 
     def certificate(self, path: str | Path) -> Path:
         """Write the certificate: one HTML file that explains and defends this answer."""
-        return _written(path, html.page(self.record))
+        return written(path, papers(self.released).page(self.released, self.receipt))
 
     def plot(self, path: str | Path) -> Path:
         """Write the chart as SVG."""
-        return _written(path, plots.standalone(plots.chart(self.record.release)))
+        return written(path, papers(self.released).chart(self.released))
 
     def __repr__(self) -> str:
         return str(self)
 
     def __str__(self) -> str:
-        return terminal.as_text(terminal.answer(self.record))
+        return papers(self.released).text(self.released, self.receipt)
 
     def _repr_html_(self) -> str:
-        return html.fragment(self.record.release)
+        return papers(self.released).fragment(self.released, self.receipt)
+
+    def _stamped(self, table: pa.Table) -> pa.Table:
+        stamp = {"sitr": json.dumps({"private": self.private})}
+        return table.replace_schema_metadata({**(table.schema.metadata or {}), **stamp})
 
 
-def _written(path: str | Path, content: str) -> Path:
+def written(path: str | Path, content: str) -> Path:
+    """The path, after writing this text to it."""
     target = Path(path)
     target.write_text(content, encoding="utf-8")
     return target

@@ -8,7 +8,6 @@ from types import UnionType
 from typing import Any
 
 from sitr.accounting.filter import Filter
-from sitr.backends.backend import Backend
 from sitr.dataset.cells import Rule, Step
 from sitr.dataset.domain import End
 from sitr.dataset.schema import Key, Table
@@ -22,18 +21,23 @@ from sitr.numbers import Number
 from sitr.questions.aggregate.bind import bound
 from sitr.questions.aggregate.frame import Condition
 from sitr.questions.aggregate.nodes import Aggregate, Named, Predicate, Query
+from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.sql import parse
-from sitr.questions.histogram.fit import Method as How
+from sitr.questions.histogram.methods import Method as How
+from sitr.questions.histogram.question import histogram_question
+from sitr.questions.statistic.question import Releasing, StatisticQuestion, check_size, statistic_question
 from sitr.questions.synthetic.axes import BINS, axes
 from sitr.questions.synthetic.plan import Method
+from sitr.questions.synthetic.question import SyntheticQuestion
 from sitr.questions.synthetic.rules import rules
 from sitr.questions.synthetic.sheet import sheet
-from sitr.session.histogram import HistogramQuestion
-from sitr.session.histogram import question as histogram
+from sitr.session.answer import Answer
+from sitr.session.desk import Desk
+from sitr.session.histogram import HistogramAnswer
 from sitr.session.public import Source
-from sitr.session.question import Question, account_name
-from sitr.session.released import Released, Releasing, released
-from sitr.session.synthetic import Synthesis
+from sitr.session.request import Request
+from sitr.session.statistic import StatisticAnswer
+from sitr.session.synthetic import Synthesis, Synthetic
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +48,20 @@ class Budget:
     `budget.agg(n=sitr.count())`.
     """
 
-    table: Table
-    _backend: Backend = field(repr=False, compare=False)
-    ledger: Ledger = field(repr=False, compare=False)
+    _at: Desk
     public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
 
-    def sql(self, text: str) -> Question:
+    @property
+    def table(self) -> Table:
+        """What is public about the data set."""
+        return self._at.table
+
+    @property
+    def ledger(self) -> Ledger:
+        """Where charges are recorded."""
+        return self._at.ledger
+
+    def sql(self, text: str) -> Request[Answer]:
         """A question as SQL; see `sitr.questions.aggregate.sql.ALLOWED`."""
         _wanted(text, str, what="A question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
         return self._question(parse(text))
@@ -62,23 +74,33 @@ class Budget:
         """One answer for each value of these columns."""
         return Selection(self).group_by(*columns)
 
-    def agg(self, **aggregates: Aggregate) -> Question:
+    def agg(self, **aggregates: Aggregate) -> Request[Answer]:
         """The columns of the answer by name, such as `n=sitr.count(), total=sitr.sum("cost")`."""
         return Selection(self).agg(**aggregates)
 
+    def statistic(
+        self, mechanism: Releasing | Composed, *, column: str, missing: Number = 0
+    ) -> Request[StatisticAnswer]:
+        """A mechanism that will see the numbers of a column, one for each row. Its price is what it promises.
+
+        For data sets of rows in which neighbours replace a row, so that their number is public: the noise of these
+        mechanisms is fitted to the data. A random promise assumes that the rows are exchangeable, and is accepted only
+        as the first charge to a budget with a γ; `Composed` releases several mechanisms, fixed in advance, for one
+        charge. NULL and NaN count as `missing`, and values beyond the bounds as the bounds, so that no row can make the
+        release of one of Sitr's statistics fail. A function of your own must return a finite number for all rows there
+        could be: if it fails, this is visible, and no promise covers it.
+        """
+        question = statistic_question(self.table, mechanism, column=column, missing=missing)
+        check_size(question, self._at.backend.size())
+        return Request(question, self._at, StatisticAnswer)
+
     def release(
         self, mechanism: Releasing | Composed, *, column: str, missing: Number = 0, coins: Coins | None = None
-    ) -> Released:
-        """Charge what a mechanism promises, durably; then give it the numbers of a column, one for each row.
-
-        For data sets of rows in which neighbours replace a row, so that their number is public: mechanisms whose noise
-        is fitted to the data are about those. A random promise assumes that the rows are exchangeable, and is accepted
-        as the first charge to a budget with a γ only; `Composed` releases several mechanisms, fixed in advance, as one
-        charge. NULL and NaN count as `missing`, and what is beyond the bounds as the bounds, so that no row can fail
-        the release of a statistic of Sitr's. A function of your own must give a finite number for all rows there could
-        be: if it fails, that much is told, which no promise covers.
-        """
-        return released(self.table, self._backend, self.ledger, mechanism, column=column, missing=missing, coins=coins)
+    ) -> StatisticAnswer:
+        """Charge what a mechanism promises, and release its answer; see `statistic`."""
+        request = self.statistic(mechanism, column=column, missing=missing)
+        assert isinstance(request.question, StatisticQuestion)
+        return request.release(request.question.promise(), coins=coins)
 
     def synthesize(
         self,
@@ -100,15 +122,9 @@ class Budget:
         of `never` are never drawn.
         """
         cut = axes(self.table, columns=columns, bins=bins, bounds=bounds, keys=keys, required=required)
-        return Synthesis(
-            sheet(self.table, cut, rows_per_person=rows_per_person),
-            self.table,
-            method,
-            rules(never, self.table, cut),
-            self._backend,
-            self.ledger,
-            self.public,
-        )
+        rows = sheet(self.table, cut, rows_per_person=rows_per_person)
+        question = SyntheticQuestion(rows, self.table.name, method, rules(never, self.table, cut))
+        return Synthesis(question, self._at, Synthetic, self.public)
 
     def histogram(
         self,
@@ -121,13 +137,13 @@ class Budget:
         outside: Rule | Mapping[str, Rule] | None = None,
         missing: Rule | Mapping[str, Rule] = Rule.CELL,
         method: How | None = None,
-    ) -> HistogramQuestion:
+    ) -> Request[HistogramAnswer]:
         """Counts of rows in public cells: of one column, or of the product of several.
 
         Cells are ranges of numbers (`bins` of equal width between `bounds`, or `edges`), of dates (`every` week, …,
         between `bounds`), or categories (`keys`); bounds and keys of the description hold where none are given.
         Several `bins` are a private choice among them, and categories that nobody has listed are shown above a
-        threshold; both are paid for. See `sitr.questions.histogram.fit` for methods.
+        threshold; both are paid for. See `sitr.questions.histogram.methods`.
         """
         return Selection(self).histogram(
             *columns,
@@ -143,7 +159,7 @@ class Budget:
 
     def standing(self) -> Filter:
         """The promise and all charges to it, now."""
-        return self.ledger.standing(account_name(self.table))
+        return self.ledger.standing(self._at.account)
 
     @property
     def promise(self) -> Kept:
@@ -156,10 +172,10 @@ class Budget:
 
     def entries(self) -> list[Entry]:
         """All charges, oldest first."""
-        return self.ledger.entries(account_name(self.table))
+        return self.ledger.entries(self._at.account)
 
-    def _question(self, query: Query) -> Question:
-        return Question(bound(query, self.table), self.table, self._backend, self.ledger)
+    def _question(self, query: Query) -> Request[Answer]:
+        return Request(AggregateQuestion(bound(query, self.table)), self._at, Answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,23 +198,26 @@ class Selection:
             _wanted(column, str, what="The name of a column", do='Write group_by("ward").')
         return replace(self, keys=(*self.keys, *columns))
 
-    def agg(self, **aggregates: Aggregate) -> Question:
+    def agg(self, **aggregates: Aggregate) -> Request[Answer]:
         """The columns of the answer by name."""
         for aggregate in aggregates.values():
             _wanted(aggregate, Aggregate, what="An aggregate", do='Write agg(n=sitr.count(), total=sitr.sum("cost")).')
         named = tuple(Named(name, aggregate) for name, aggregate in aggregates.items())
         return self.budget._question(Query(self.budget.table.name, named, self.keys, self.condition))
 
-    def histogram(self, *columns: str, **said: Any) -> HistogramQuestion:
+    def histogram(self, *columns: str, **said: Any) -> Request[HistogramAnswer]:
         """Counts of these rows in public cells: see `Budget.histogram`."""
         if self.keys:
             raise QuestionError(
-                wanted="A histogram has its cells for groups.",
-                given=f"group_by({', '.join(map(repr, self.keys))}) was given.",
+                wanted="a histogram without groups, because its cells are the groups",
+                given=f"group_by({', '.join(map(repr, self.keys))})",
                 do="Name these columns as columns of the histogram instead.",
             )
-        budget = self.budget
-        return histogram(budget.table, budget._backend, budget.ledger, columns, where=self.condition, **said)
+        at = self.budget._at
+        question = histogram_question(at.table, columns, where=self.condition, **said)
+        if question.needs_rows:
+            question = replace(question, rows=at.backend.size())
+        return Request(question, at, HistogramAnswer)
 
 
 def _wanted(given: object, kind: type | UnionType, *, what: str, do: str) -> None:

@@ -19,10 +19,11 @@ from sitr.ledger.sql import SqlLedger
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.numbers import Number
+from sitr.session.ask import check_unchanged, checked
 from sitr.session.budget import Budget
+from sitr.session.desk import Desk, account_name
 from sitr.session.public import Source, check_apart
 from sitr.session.public import declared as declared_public
-from sitr.session.question import account_name, check_unchanged, checked
 from sitr.session.rehearsal import Rehearsal
 from sitr.session.terms import check_overwrite, check_public, check_terms, fixed_terms
 
@@ -48,7 +49,7 @@ class Dataset:
         if fixed is not None:
             check_terms(fixed, self.table, None if promise is None else checked(promise), ledger)
             check_public(fixed, self.public)
-            return Budget(self.table, self._backend, _reopened(self.table, fixed), self.public)
+            return Budget(self._desk(_reopened(self.table, fixed)), self.public)
         if promise is None or ledger is None:
             raise DescriptionError(
                 wanted="A budget wants a promise and a ledger that remembers what was spent.",
@@ -56,7 +57,7 @@ class Dataset:
                 do='Write budget(sitr.ZeroConcentratedDP(0.5), ledger="sitr.db").',
             )
         keeper = _opened(self.table, checked(promise), ledger)
-        return Budget(self.table, self._backend, keeper, self.public)
+        return Budget(self._desk(keeper), self.public)
 
     def save(self, path: str | Path, *, promise: Kept | None = None, ledger: str | Path | None = None) -> Path:
         """Write the description as YAML; with a promise and a ledger, open the budget that it will name."""
@@ -86,7 +87,10 @@ class Dataset:
 
     def rehearsal(self, promise: Kept) -> Budget:
         """A budget for previews, of which nothing is spent and from which nothing can be charged."""
-        return Budget(self.table, self._backend, Rehearsal(_allowed(self.table, checked(promise))), self.public)
+        return Budget(self._desk(Rehearsal(_allowed(self.table, checked(promise)))), self.public)
+
+    def _desk(self, ledger: Ledger) -> Desk:
+        return Desk(self.table, self._backend, ledger)
 
 
 def _opened(table: Table, promise: Kept, ledger: str | Path | Ledger) -> Ledger:

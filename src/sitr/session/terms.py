@@ -18,8 +18,8 @@ from sitr.flavors.notation import write
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.sqlite import sqlite_file
+from sitr.session.desk import account_name
 from sitr.session.public import Source
-from sitr.session.question import account_name
 
 Where = str | Path | Ledger
 

@@ -6,12 +6,14 @@ from fractions import Fraction
 
 import pytest
 
-from sitr.errors import QuestionError
+from sitr.errors import InvalidPromise, QuestionError
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.numbers import exact
 from sitr.questions.aggregate.fit import LEAST, fit
 
@@ -38,19 +40,39 @@ def epsilon(promise) -> float:
     return promise.rho if isinstance(promise, ZeroConcentratedDP) else promise.epsilon
 
 
+CASES = [*((KNOWN, price) for price in PRICES), *(({}, price) for price in PRICES[4:7])]
+
+
 # The price
 
 
 @pytest.mark.parametrize("columns", [1, 2, 3, 4, 5])
-@pytest.mark.parametrize(
-    ("keys", "price"), [*((KNOWN, price) for price in PRICES), *(({}, price) for price in PRICES[4:7])]
-)
+@pytest.mark.parametrize(("keys", "price"), CASES)
 def test_the_promise_is_covered_by_the_price_and_uses_it_up(ask, keys, price, columns):
     plan = fit(ask(by_ward(columns), **keys), price)
-    assert plan.promise().covers(plan.price)
+    plan.check()
     assert plan.price.covers(price)
     assert len(plan.columns) == columns
-    assert epsilon(plan.promise()) == pytest.approx(epsilon(price), rel=1e-9)
+    if isinstance(plan.columns[0].noise, RoundedGaussian):  # fitted by the loss, to within CLOSE
+        assert epsilon(plan.promise()) == pytest.approx(epsilon(price), rel=1e-3)
+    else:
+        assert epsilon(plan.mechanism.promise()) == pytest.approx(epsilon(price), rel=1e-9)
+
+
+@pytest.mark.parametrize(("keys", "price"), CASES)
+def test_a_plan_with_less_noise_is_refused(ask, keys, price):
+    """The broken twin: one percent less noise on one column is more than the price pays for.
+
+    Laplace noise beside a threshold is fitted by the sum of promises, of which their loss leaves a few percent.
+    """
+    plan = fit(ask(by_ward(2), **keys), price)
+    share = Fraction(99, 100) if keys else Fraction(4, 5)
+    first, *others = plan.measurements
+    noise = first.mechanism
+    name = "scale" if isinstance(noise, Laplace) else "sigma"
+    less = replace(first, mechanism=replace(noise, **{name: getattr(noise, name) * share}))
+    with pytest.raises(InvalidPromise, match="bug in Sitr"):
+        replace(plan, measurements=(less, *others)).check()
 
 
 @pytest.mark.parametrize("columns", [1, 2, 5])
@@ -64,16 +86,17 @@ def test_the_noise_alone_pays_for_the_sensitivity_of_its_column(ask, price, colu
             spent += column.distance.l1 / exact(column.noise.scale)
         else:
             spent += column.distance.l2_squared / (2 * exact(column.noise.sigma) ** 2)
-            whole = exact((price if plan.tail_delta == 0 else ZeroConcentratedDP.fitting(price)).rho)
+            rounded = isinstance(column.noise, RoundedGaussian)
+            whole = exact(GaussianDP.fitting(price).mu) ** 2 / 2 if rounded else exact(price.rho)
     assert whole * (1 - Fraction(1, 10**9)) <= spent <= whole
 
 
 @pytest.mark.parametrize("price", [PureDP(1), ZeroConcentratedDP(0.5), ApproximateDP(1, 0)], ids=repr)
 def test_unknown_keys_want_a_delta(ask, price):
-    with pytest.raises(QuestionError, match=r"threshold needs δ > 0.*ward.*ApproximateDP"):
+    with pytest.raises(QuestionError, match=r"ward.*needs δ > 0.*approximate"):
         fit(ask(by_ward(1)), price)
     sql = "SELECT ward, urgent, COUNT(*) AS n FROM visits GROUP BY ward, urgent"
-    with pytest.raises(QuestionError, match=r"The keys of urgent are not described.*keys=\{'urgent'"):
+    with pytest.raises(QuestionError, match=r"The keys of urgent are not public.*keys=\{'urgent'"):
         fit(ask(sql, **KNOWN), price)
 
 
@@ -93,7 +116,7 @@ def test_unknown_keys_want_a_delta(ask, price):
 )
 @pytest.mark.parametrize("keys", [KNOWN, {}], ids=["known", "unknown"])
 def test_a_price_that_buys_nothing_is_refused(ask, price, keys):
-    with pytest.raises(QuestionError, match="A price that buys an answer was wanted"):
+    with pytest.raises(QuestionError, match="Expected a price of pure"):
         fit(ask(by_ward(1), **keys), price)
 
 
@@ -147,13 +170,13 @@ def test_the_least_price_buys_an_answer(ask, price):
 )
 @pytest.mark.parametrize("price", [PureDP(1), ZeroConcentratedDP(0.5), ApproximateDP(1, 1e-6)], ids=repr)
 def test_an_error_beyond_every_float_is_refused(ask, price, changed, lost):
-    with pytest.raises(QuestionError, match=rf"An answer with errors below 1.8e\+308.*the error of {lost} is larger"):
+    with pytest.raises(QuestionError, match=rf"the error of {lost} exceeds 1.8e\+308"):
         fit(ask(by_ward(3), **KNOWN, **changed), price)
 
 
 @pytest.mark.parametrize("xi", [0.5, 1e-300])
 def test_a_price_with_an_offset_is_refused(ask, xi):
-    with pytest.raises(QuestionError, match=r"without ξ was wanted.*ask with xi=0"):
+    with pytest.raises(QuestionError, match=r"without ξ.*Leave ξ out"):
         fit(ask(by_ward(1), **KNOWN), ZeroConcentratedDP(0.5, xi=xi))
     assert fit(ask(by_ward(1), **KNOWN), ZeroConcentratedDP(0.5, xi=0)).price == ZeroConcentratedDP(0.5)
 
@@ -161,7 +184,7 @@ def test_a_price_with_an_offset_is_refused(ask, xi):
 def test_a_delta_that_is_not_needed_is_not_charged(ask):
     assert fit(ask(by_ward(1), **KNOWN), ApproximateDP(1, 1e-6)).price == ApproximateDP(1, 0)
     gaussian = fit(ask(by_ward(5), **KNOWN), ApproximateDP(5, 1e-3))
-    assert (gaussian.price, gaussian.tail_delta) == (ApproximateDP(5, 1e-3), 1e-3)
+    assert (gaussian.price, gaussian.finite_tail()) == (ApproximateDP(5, 1e-3), 1e-3)
     assert fit(ask(by_ward(1)), ApproximateDP(1, 1e-6)).price == ApproximateDP(1, 1e-6)
 
 
@@ -177,12 +200,13 @@ def test_the_mass_at_infinity_is_apart_from_the_tail(ask, price, columns):
     plan = fit(ask(by_ward(columns)), price)
     assert plan.threshold is not None
     assert plan.infinite_mass() == plan.threshold.promise().delta > 0
-    assert exact(plan.infinite_mass()) + exact(plan.tail_delta) <= exact(price.delta)
-    gaussian = isinstance(plan.columns[0].noise, Gaussian)
-    assert plan.tail_delta == (price.delta / 2 if gaussian else 0.0)
+    assert exact(plan.infinite_mass()) + exact(plan.finite_tail()) <= exact(price.delta)
+    gaussian = isinstance(plan.columns[0].noise, RoundedGaussian)
+    keys = price.delta / 2 if gaussian else price.delta
+    assert (plan.finite_tail() > 0) is gaussian
     # The threshold could not be one lower: its mass is within one step of the noise of what it may be.
     step = math.exp(1 / float(exact(plan.threshold.noise.scale)))
-    assert plan.infinite_mass() * step > (price.delta - plan.tail_delta) * (1 - 1e-3)
+    assert plan.infinite_mass() * step > keys * (1 - 1e-3)
 
 
 def test_the_threshold_guards_every_group_of_a_person(ask):
@@ -199,9 +223,9 @@ def test_the_threshold_guards_every_group_of_a_person(ask):
     ("columns", "groups", "price", "keys", "noise"),
     [
         (1, 1, ApproximateDP(1, 1e-6), KNOWN, Laplace),
-        (5, 6, ApproximateDP(1, 1e-6), KNOWN, Gaussian),
+        (5, 6, ApproximateDP(1, 1e-6), KNOWN, RoundedGaussian),
         (1, 1, ApproximateDP(1, 1e-6), {}, Laplace),
-        (1, 100, ApproximateDP(1, 1e-6), {}, Gaussian),
+        (1, 100, ApproximateDP(1, 1e-6), {}, RoundedGaussian),
         (5, 6, ApproximateDP(1, 0), KNOWN, Laplace),
     ],
 )
@@ -223,10 +247,12 @@ def test_neither_noise_alone_would_be_better(ask, columns, groups):
 # The error
 
 
-def coverage(noise: Laplace | Gaussian, width: int) -> float:
+def coverage(noise: Noise, width: int) -> float:
     """P(|Y| ≤ width), by summing the law."""
     if isinstance(noise, Laplace):
         weights = [math.exp(-y / noise.scale) for y in range(60 * math.ceil(noise.scale))]
+    elif isinstance(noise, RoundedGaussian):
+        return math.erf((width + 0.5) / (math.sqrt(2) * noise.sigma))
     else:
         weights = [math.exp(-(y**2) / (2 * noise.sigma**2)) for y in range(12 * math.ceil(noise.sigma) + 12)]
     return (2 * math.fsum(weights[: width + 1]) - 1) / (2 * math.fsum(weights) - 1)

@@ -19,7 +19,7 @@ LARGEST = 2**63 - 1
 
 
 def made(plan, *rows) -> Release:
-    return Release(plan, KEYS[: len(rows)], rows, private=True)
+    return Release(plan, KEYS[: len(rows)], rows)
 
 
 def test_granules_become_numbers_in_the_columns_unit(plan):
@@ -37,7 +37,7 @@ def test_granules_become_numbers_in_the_columns_unit(plan):
 @pytest.mark.parametrize("step", [0.1, 0.5, Fraction(1, 3), Fraction(7, 3), Fraction(1, 2**40)])
 def test_real_numbers_are_rounded_once(plan, granules, step):
     fitted = plan("SELECT SUM(cost) AS total FROM visits", granularity={"cost": step})
-    (number,) = Release(fitted, ((),), ((granules,),), private=True).table()["total"].to_pylist()
+    (number,) = Release(fitted, ((),), ((granules,),)).table()["total"].to_pylist()
     value = granules * Fraction(str(step))
     # The nearest double: no nearer one on either side.
     assert abs(Fraction(number) - value) <= Fraction(1, 2**53) * abs(value)
@@ -76,14 +76,14 @@ def test_real_numbers_stop_at_the_largest_double(plan, granules, shown):
 
 def test_a_column_of_reals_stays_one(plan):
     fitted = plan("SELECT SUM(cost) AS total, COUNT(cost) AS n FROM visits", granularity={"cost": 1})
-    answer = Release(fitted, ((),), ((5, 1),), private=False).table()
+    answer = Release(fitted, ((),), ((5, 1),)).table()
     assert answer.schema.types == [pa.float64(), pa.int64()]
     assert answer.to_pydict() == {"total": [5.0], "n": [1]}
 
 
 def test_a_coarse_granularity_gives_whole_numbers(plan):
     fitted = plan("SELECT SUM(days) AS stay FROM visits", bounds={"days": (0, 100)}, granularity={"days": 10})
-    release = Release(fitted, ((),), ((7,),), private=True)
+    release = Release(fitted, ((),), ((7,),))
     assert release.table().to_pydict() == {"stay": [70]}
     width = 10 * fitted.columns[0].noise.error()
     assert release.intervals().to_pydict() == {"stay": [70], "stay_low": [70 - width], "stay_high": [70 + width]}
@@ -150,12 +150,12 @@ def test_keys_keep_their_type_and_null(plan, column, kind, values):
     sql = f"SELECT {column}, COUNT(*) AS n FROM visits GROUP BY {column}"
     fitted = plan(sql, keys={}, price=ApproximateDP(1, 1e-6))
     for some in (values, [None], []):
-        release = Release(fitted, tuple((value,) for value in some), ((1,),) * len(some), private=True)
+        release = Release(fitted, tuple((value,) for value in some), ((1,),) * len(some))
         assert release.table()[column].to_pylist() == some
         assert release.table().schema.field(column).type == kind
 
 
 def test_without_keys_there_is_one_row(plan):
-    release = Release(plan("SELECT COUNT(*) AS n FROM visits"), ((),), ((5,),), private=True)
+    release = Release(plan("SELECT COUNT(*) AS n FROM visits"), ((),), ((5,),))
     assert release.table().to_pydict() == {"n": [5]}
     assert release.intervals().num_rows == 1

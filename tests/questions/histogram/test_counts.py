@@ -24,11 +24,13 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.laplace import Laplace
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
-from sitr.noise.coins import TestCoins, system_coins
-from sitr.questions.histogram.counts import Histogram, release
-from sitr.questions.histogram.fit import Bins, Buckets, Flat, Method, Sparse, Tree, Unlisted, fit
+from sitr.noise.coins import TestCoins
+from sitr.questions.histogram.counts import Histogram
+from sitr.questions.histogram.fit import fit
 from sitr.questions.histogram.isotonic import Form
+from sitr.questions.histogram.methods import Bins, Buckets, Flat, Method, Sparse, Tree, Unlisted
 from sitr.questions.histogram.projection import Ties
+from sitr.questions.histogram.release import release
 from sitr.questions.histogram.tally import Tally
 
 X, WARD, DAY = Column("x", Kind.REAL), Column("ward", Kind.TEXT), Column("day", Kind.DATE)
@@ -69,14 +71,6 @@ QUIET: list[tuple[Additive, Method]] = [
 def test_with_hardly_any_noise_the_counts_are_exact(price: Additive, method: Method) -> None:
     found = made({0: 5, 3: 9, 4: 2, 8: 1}, grid(8), price=price, method=method)
     assert found.counts == pytest.approx([5, 0, 0, 9, 2, 0, 0, 0, 1])
-    assert not found.private
-
-
-def test_only_the_coins_of_the_system_are_private() -> None:
-    table = Table("t", (X,), Row(), Relation.ADD_REMOVE, 1, 1)
-    plan = fit(Tally.of(table, grid(2)), PureDP(1.0), method=Flat())
-    assert release(plan, {}, coins=system_coins()).private
-    assert not release(plan, {}, coins=TestCoins(1)).private
 
 
 @pytest.mark.parametrize("relation", Relation)
@@ -111,7 +105,7 @@ def test_the_noise_of_every_cell_has_the_law_that_is_said(price: Additive, relat
 
 
 def covered(truth: np.ndarray, found: Histogram, confidence: float) -> np.ndarray:
-    low, high = found.intervals(confidence=confidence)
+    low, high = found.ends(confidence=confidence)
     return (low <= truth) & (truth <= high)
 
 
@@ -131,7 +125,7 @@ def test_intervals_hold_the_exact_counts(method: Method, price: Additive) -> Non
     halved = []
     for seed in range(10):
         found = made(counts, grid(64), price=price, method=method, seed=seed)
-        low, high = found.intervals(confidence=0.9)
+        low, high = found.ends(confidence=0.9)
         middle, far = (low + high) / 2, (high - low) / 8
         halved.append(((middle - far <= exactly) & (exactly <= middle + far)).mean())
     if isinstance(method, Flat):
@@ -162,14 +156,14 @@ def test_nothing_is_said_to_be_above_a_public_total(method: Method) -> None:
     found = made({0: 5, 9: 3}, grid(9), method=method, relation=Relation.REPLACE_ONE)
     assert found.total == 8
     assert found.over(np.arange(10)).high <= 8
-    assert found.intervals()[1].max() <= 8
+    assert found.ends()[1].max() <= 8
     days = Grid((Dates(DAY, date(2024, 1, 1), date(2024, 1, 9), Step.DAY, Rule.CLAMP, Rule.CELL),))
     assert made({0: 5}, days, method=method, relation=Relation.REPLACE_ONE).over(np.arange(10)).high <= 5
 
 
 def test_cells_beside_the_line_have_intervals_of_their_own() -> None:
     found = made({2: 50, 4: 900}, grid(4), method=Tree(2))
-    low, high = found.intervals()
+    low, high = found.ends()
     far = found.plan.noise.error()
     assert (low[4], high[4]) == (float(found.special[0]) - far, float(found.special[0]) + far)
     told = found.over(np.array([4]))
@@ -207,7 +201,7 @@ def test_empty_tables_one_row_and_one_value_give_valid_counts(
     counts: dict[int, int], method: Method, price: Additive, relation: Relation
 ) -> None:
     found = made(counts, grid(6), price=price, method=method, relation=relation)
-    low, high = found.intervals()
+    low, high = found.ends()
     assert found.counts.shape == low.shape == high.shape == (found.grid.size,)
     assert found.grid.size == 7 or isinstance(method, Bins)
     assert np.isfinite(found.counts).all()
@@ -235,7 +229,7 @@ def test_a_million_empty_cells(method: Method) -> None:
 @pytest.mark.parametrize("method", [Flat(), Tree(2), Buckets(), Bins((2, 8))], ids=str)
 def test_noise_beyond_64_bits(method: Method, price: Additive) -> None:
     found = made({3: 5}, grid(8), price=price, method=method)
-    low, high = found.intervals()
+    low, high = found.ends()
     assert found.counts.dtype == low.dtype == high.dtype == np.float64
     assert np.isfinite(found.counts).all()
     assert np.isfinite(found.over(np.arange(0, 2)).high)
@@ -256,7 +250,7 @@ def test_what_is_done_afterwards_is_said_and_leaves_the_intervals() -> None:
     found = made({0: 30, 2: 10}, grid(4))
     after = found.nonnegative().lattice(total=40, ties=Ties.BY_INDEX)
     assert after.processed == ("negative counts put to zero", "nearest whole counts of sum 40 (by index)")
-    assert all((a == b).all() for a, b in zip(after.intervals(), found.intervals(), strict=True))
+    assert all((a == b).all() for a, b in zip(after.ends(), found.ends(), strict=True))
     assert (found.isotonic(Form.FALLING).counts[4:] == found.counts[4:]).all()  # beside the line
 
 
@@ -312,7 +306,7 @@ def test_zeros_stay_zeros_and_it_is_known_which() -> None:
         assert found.empty is not None
         assert set(np.flatnonzero(~found.empty)) == set(FEW)
         assert not found.counts[found.empty].any()
-        low, high = found.intervals()
+        low, high = found.ends()
         assert not high[found.empty].any()
         assert (low[~found.empty] >= 1).all()
         assert (high[~found.empty] >= low[~found.empty]).all()
@@ -325,7 +319,7 @@ def test_intervals_of_full_cells_hold_them() -> None:
     places, exactly = list(FEW), np.array(list(FEW.values()))
     inside = np.zeros(4)
     for seed in range(1000):
-        low, high = sparsely(seed=seed).intervals(confidence=0.9)
+        low, high = sparsely(seed=seed).ends(confidence=0.9)
         inside += (low[places] <= exactly) & (exactly <= high[places])
     assert (inside >= 850).all()  # of 1,000 at 90%, five standard deviations below
     assert inside[1] < 1000

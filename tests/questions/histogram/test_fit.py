@@ -3,41 +3,36 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 from sitr.dataset.cells import Categories, Even, Grid, Rule
 from sitr.dataset.schema import Column, Kind, Table
-from sitr.errors import QuestionError
+from sitr.errors import InvalidPromise, QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive, Kept
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.mechanisms.additive import mean_size
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.noise.coins import TestCoins
 from sitr.numbers import exact
-from sitr.questions.histogram.counts import release
-from sitr.questions.histogram.fit import (
-    Bins,
-    Buckets,
-    Flat,
-    Method,
-    Plan,
-    Sparse,
-    Tree,
-    Unlisted,
-    fit,
-    mean_size,
-)
+from sitr.questions.histogram.fit import COUNTS, HistogramPlan, fit
+from sitr.questions.histogram.methods import Bins, Buckets, Flat, Method, Sparse, Tree, Unlisted
+from sitr.questions.histogram.release import release
 from sitr.questions.histogram.tally import Tally
 
 X, WARD = Column("x", Kind.REAL), Column("ward", Kind.TEXT)
@@ -92,8 +87,66 @@ def test_the_parts_of_a_price_are_its_parts(price: Additive) -> None:
     for method in (Buckets(), Bins((3, 6, 24))):
         plan = fit(Tally.of(ROWS, LINE), price, method=method)
         whole = fit(Tally.of(ROWS, LINE), price, method=Flat()).noise
-        broken = Plan(plan.tally, method, price, whole, plan.distance, plan.choice)
+        broken = with_counts(plan, whole)
         assert not broken.promise().covers(price)
+        with pytest.raises(InvalidPromise, match="bug in Sitr"):
+            broken.check()
+
+
+def with_counts(plan: HistogramPlan, noise: Any) -> HistogramPlan:
+    """The same plan with other noise on the counts."""
+    changed = (replace(each, mechanism=noise) if each.name == COUNTS else each for each in plan.measurements)
+    return replace(plan, measurements=tuple(changed))
+
+
+def less(noise: Any) -> Any:
+    """One percent less noise."""
+    share = Fraction(99, 100)
+    if isinstance(noise, Laplace):
+        return replace(noise, scale=exact(noise.scale) * share)
+    return replace(noise, sigma=exact(noise.sigma) * share)
+
+
+@pytest.mark.parametrize("price", PRICES, ids=str)
+@pytest.mark.parametrize("method", METHODS, ids=str)
+def test_a_plan_with_less_noise_is_refused(price: Additive, method: Method) -> None:
+    """The check is two-sided: it lets the fitted plan pass, and not one percent less noise on counts or choice."""
+    plan = fit(Tally.of(table(Person("u"), Relation.ADD_REMOVE, 3, 2), LINE), price, method=method)
+    plan.check()
+    with pytest.raises(InvalidPromise):
+        with_counts(plan, less(plan.noise)).check()
+    if plan.choice is None:
+        return
+    louder = (
+        replace(plan.choice, epsilon=exact(plan.choice.epsilon) * Fraction(102, 100))
+        if isinstance(plan.choice, Exponential)
+        else less(plan.choice)
+    )
+    choice, counts = plan.measurements
+    with pytest.raises(InvalidPromise):
+        replace(plan, measurements=(replace(choice, mechanism=louder), counts)).check()
+
+
+def test_a_threshold_with_less_noise_is_refused() -> None:
+    plan = fit(Tally.of(ROWS, WARD), ApproximateDP(1.0, 1e-6), method=Unlisted())
+    plan.check()
+    assert plan.threshold is not None
+    assert plan.infinite_mass() == plan.threshold.promise().delta > 0
+    for broken in (
+        replace(plan.threshold, noise=less(plan.noise)),
+        replace(plan.threshold, least=plan.threshold.least - 1),
+    ):
+        with pytest.raises(InvalidPromise):
+            with_counts(plan, broken).check()
+
+
+def test_sparse_noise_that_keeps_less_is_refused() -> None:
+    plan = fit(Tally.of(REPLACED, LINE), RANDOM, method=Sparse(), rows=500)
+    plan.check()
+    assert plan.sparse is not None
+    for broken in (replace(plan.sparse, noise=less(plan.noise)), replace(plan.sparse, people=499)):
+        with pytest.raises(InvalidPromise):
+            with_counts(plan, broken).check()
 
 
 def test_a_choice_among_bins_is_paid_by_its_range() -> None:
@@ -119,9 +172,10 @@ def test_approximate_prices_buy_whichever_noise_errs_less() -> None:
     assert laplace.price == ApproximateDP(1.0, 0.0)  # a δ that is not needed is not charged
     many = Tally.of(table(Person("u"), Relation.ADD_REMOVE, 20, 1), LINE)
     gaussian = fit(many, ApproximateDP(1.0, 1e-6), method=Flat())
-    assert isinstance(gaussian.noise, Gaussian)
+    assert isinstance(gaussian.noise, RoundedGaussian)
     assert gaussian.price == ApproximateDP(1.0, 1e-6)
-    assert gaussian.noise == Gaussian.fitting(ApproximateDP(1.0, 1e-6), sensitivity=gaussian.distance.l2)
+    fitted = GaussianDP.fitting(ApproximateDP(1.0, 1e-6))
+    assert gaussian.noise == RoundedGaussian.fitting(fitted, sensitivity=gaussian.distance.l2)
 
 
 def test_unlisted_categories_want_a_delta() -> None:
@@ -143,7 +197,7 @@ def test_unlisted_categories_want_a_delta() -> None:
     "price", [PureDP(0.0), ZeroConcentratedDP(0.0), ZeroConcentratedDP(0.1, xi=0.1), ApproximateDP(1.0, 1.0)]
 )
 def test_prices_that_buy_nothing_are_refused(price: Additive) -> None:
-    with pytest.raises(QuestionError, match="price that buys"):
+    with pytest.raises(QuestionError, match="a price of pure"):
         fit(Tally.of(ROWS, LINE), price, method=Flat())
 
 
@@ -214,7 +268,7 @@ def test_where_gamma_is_large_enough_only_people_get_noise() -> None:
     assert plan.price.gamma < RANDOM.gamma  # what is not needed is not charged
     assert plan.price.covers(RANDOM)
     assert plan.noise == Laplace(scale=20, sensitivity=2)
-    assert plan.spelled().startswith("HISTOGRAM OF x in 24 cells from 0 to 1 BY SPARSE")
+    assert plan.text.startswith("HISTOGRAM OF x in 24 cells from 0 to 1 BY SPARSE")
 
 
 @pytest.mark.parametrize(("gamma", "rows"), [(0.03, 500), (0.05, 100), (0.05, 1), (0.99, 0), (0.0, 10**6)])
@@ -241,12 +295,12 @@ def test_rows_that_are_counted_nowhere_are_one_more_cell() -> None:
     ids=str,
 )
 def test_a_random_newcomer_replaces_a_row(described: Table) -> None:
-    with pytest.raises(QuestionError, match=r"each row is a person.*relation=.* were given"):
+    with pytest.raises(QuestionError, match=r"each row is a person.*relation="):
         fit(Tally.of(described, LINE), RANDOM, method=Sparse(), rows=500)
 
 
 def test_sparse_wants_public_cells_and_a_public_size() -> None:
-    with pytest.raises(QuestionError, match="nobody has listed"):
+    with pytest.raises(QuestionError, match="unlisted categories"):
         fit(Tally.of(REPLACED, WARD), RANDOM, method=Sparse(), rows=500)
     with pytest.raises(QuestionError):
         fit(Tally.of(REPLACED, LINE), RANDOM, method=Sparse())

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.noise.coins import TestCoins
 from sitr.questions.histogram.projection import Ties, lattice
-from sitr.questions.histogram.ties import CANDIDATES, Noise, best_ties, expected_losses
+from sitr.questions.histogram.ties import CANDIDATES, best_ties, expected_losses
 
 SHAPES = {
     "few full": np.repeat([1.0, 0.0], [16, 384]),

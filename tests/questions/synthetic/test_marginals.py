@@ -11,6 +11,7 @@ from scipy.stats import chi2
 
 from sitr.dataset.schema import Kind
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -20,7 +21,7 @@ from sitr.noise.coins import TestCoins
 from sitr.questions.synthetic import marginals
 from sitr.questions.synthetic import plan as planning
 from sitr.questions.synthetic.axes import Codes
-from sitr.questions.synthetic.marginals import Measured, as_planned, group, measure
+from sitr.questions.synthetic.marginals import Measured, group, measure
 from sitr.questions.synthetic.plan import Method, SynthesisPlan, plan
 from sitr.questions.synthetic.sheet import Sheet
 from tests.oracles.axes import granular, keyed
@@ -45,18 +46,19 @@ def test_all_noise_together_costs_the_price(sheet: Sheet, town: Codes, price: Pr
 def test_what_is_charged_of_an_approximate_price_covers_all_noise(
     sheet: Sheet, town: Codes, price: ApproximateDP, method: Method, relation: Relation
 ) -> None:
-    """Laplace noise spends all of ε and no δ; Gaussian noise spends the ρ that implies (ε, δ), all of it."""
+    """Laplace noise spends all of ε and no δ; Gaussian noise spends the largest μ that implies (ε, δ), all of it."""
     made = plan(replace(sheet, relation=relation), price, method=method)
     spent = Composed(tuple(measure(made, town, coins=TestCoins(3)).noises())).promise()
     if isinstance(spent, PureDP):
         assert made.price == ApproximateDP(price.epsilon, 0.0)
         assert price.epsilon * (1 - 1e-9) < spent.epsilon <= price.epsilon
     else:
-        assert isinstance(spent, ZeroConcentratedDP)
+        assert isinstance(spent, GaussianDP)
         assert made.price == price
-        most = ZeroConcentratedDP.fitting(price).rho
-        assert most * (1 - 1e-9) < spent.rho <= most
-        assert spent.to_approximate(delta=price.delta).epsilon <= price.epsilon
+        most = GaussianDP.fitting(price).mu
+        assert most * (1 - 1e-9) < spent.mu <= most
+        assert spent.delta(epsilon=price.epsilon) <= price.delta
+        assert not GaussianDP(1.01 * most).covers(price)
 
 
 def test_the_plan_is_the_same_for_neighbours_and_for_no_rows_at_all(sheet: Sheet, town: Codes) -> None:
@@ -65,9 +67,9 @@ def test_the_plan_is_the_same_for_neighbours_and_for_no_rows_at_all(sheet: Sheet
     made = plan(sheet, ApproximateDP(1.0, 1e-9), method=Method.MARGINALS)
     for codes in (town, town[1:], np.vstack([town, town[:1]]), town[:0]):
         found = measure(made, codes, coins=TestCoins(3))
-        assert [table.noise for table in found.alone] == made.alone()
+        assert [table.noise for table in found.alone] == made.division.alone()
         assert [table.columns for table in found.pairs] == [(i, j) for i in range(4) for j in range(i + 1, 4)]
-        spent, share = Composed(tuple(table.noise for table in found.pairs)).promise(), made.paired().price
+        spent, share = Composed(tuple(table.noise for table in found.pairs)).promise(), made.division.paired().price
         assert isinstance(spent, PureDP)
         assert isinstance(share, PureDP)
         assert share.epsilon * (1 - 1e-9) < spent.epsilon <= share.epsilon
@@ -176,7 +178,7 @@ def test_a_column_of_one_cell(sheet: Sheet) -> None:
 
 def test_more_rows_make_finer_groups(sheet: Sheet) -> None:
     made: SynthesisPlan = plan(sheet, ZeroConcentratedDP(0.1), method=Method.MARGINALS)
-    numbers = [made.groups(total) for total in (-5.0, 1e3, 1e5, 1e9)]
+    numbers = [made.division.groups(total) for total in (-5.0, 1e3, 1e5, 1e9)]
     assert numbers[0] == 2
     assert numbers == sorted(numbers)
     assert numbers[-1] == planning.MOST_GROUPS
@@ -199,8 +201,8 @@ def test_what_was_measured_is_as_planned(sheet: Sheet, town: Codes, price: Promi
     made = plan(sheet, price, method=method)
     for codes in (town, town[:0]):
         found = measure(made, codes, coins=TestCoins(1))
-        assert as_planned(made, found)
-        assert not as_planned(plan(sheet, PureDP(2.0), method=method), found)
+        assert found.possible()
+        assert not replace(found, plan=plan(sheet, PureDP(2.0), method=method)).possible()
 
 
 def test_chosen_pairs_are_as_planned(monkeypatch: pytest.MonkeyPatch, sheet: Sheet, town: Codes) -> None:
@@ -209,7 +211,7 @@ def test_chosen_pairs_are_as_planned(monkeypatch: pytest.MonkeyPatch, sheet: She
     made = plan(sheet, PureDP(1.0), method=Method.MARGINALS)
     found = measure(made, town, coins=TestCoins(1))
     assert len(found.pairs) == 2 < len(found.chosen_by)
-    assert as_planned(made, found)
+    assert found.possible()
     for other in ((), found.pairs[:1], (found.pairs[0], found.pairs[0]), found.pairs[::-1] + found.chosen_by[-1:]):
-        assert not as_planned(made, replace(found, pairs=other))
-    assert not as_planned(made, replace(found, chosen_by=found.chosen_by[1:]))
+        assert not replace(found, pairs=other).possible()
+    assert not replace(found, chosen_by=found.chosen_by[1:]).possible()

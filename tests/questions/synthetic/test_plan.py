@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -17,17 +17,24 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.mechanisms.additive import deviation
 from sitr.mechanisms.composed import Composed
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 from sitr.numbers import exact
-from sitr.questions.synthetic.plan import SIZES, Method, SynthesisPlan, deviation, plan
+from sitr.questions.synthetic.plan import SIZES, Division, Method
+from sitr.questions.synthetic.plan import plan as synthesis_plan
 from sitr.questions.synthetic.sheet import Sheet
 from tests.oracles.axes import granular
 
 PRICES = [PureDP(1.0), ZeroConcentratedDP(0.1), ApproximateDP(1.0, 1e-9), ApproximateDP(0.5, 0.0)]
+
+
+def plan(sheet: Sheet, price: Promise, *, method: Method | None = None) -> Division:
+    return synthesis_plan(sheet, price, method=method).division
 
 
 def column(name: str, cells: int) -> Granular:
@@ -48,7 +55,7 @@ def test_noise_is_fitted_to_the_parts(sheet: Sheet, price: Promise, relation: Re
     whole = made.whole.price
     assert type(spent) is type(whole)
     assert spent.covers(whole)
-    name = "epsilon" if isinstance(whole, PureDP) else "rho"
+    (name, *_) = (field.name for field in fields(whole))
     assert getattr(spent, name) == pytest.approx(getattr(whole, name), rel=1e-9)
 
 
@@ -103,12 +110,12 @@ def test_no_other_plan_for_the_price_has_a_smaller_expected_error(
     wide = replace(sheet, axes=columns(*cells))
     found = plan(wide, price).expected_error()
     assert isinstance(price, PureDP | ApproximateDP | ZeroConcentratedDP)
-    others = [SynthesisPlan(wide, price, method).expected_error() for method in Method]
+    others = [Division(wide, price, method).expected_error() for method in Method]
     assert found <= min(others)
     assert found == pytest.approx(min(plan(wide, price, method=method).expected_error() for method in Method))
 
 
-def exact_error(made: SynthesisPlan, shape: tuple[int, ...]) -> float:
+def exact_error(made: Division, shape: tuple[int, ...]) -> float:
     """√(2/π) times the standard deviation of each cell of each pair, after the best linear fit to all that is
     measured: the pseudo-inverse of its normal equations over the table of all columns."""
     size = math.prod(shape)
@@ -153,13 +160,11 @@ def test_the_expected_error_of_one_table_is_drawn(sheet: Sheet, price: Promise) 
 
 def test_where_cells_are_counted_by_themselves_the_number_of_rows_cancels(sheet: Sheet) -> None:
     """So the choice can be made before any row is counted."""
-    joint, pairs = (
-        SynthesisPlan(replace(sheet, axes=columns(4, 3, 2)), ZeroConcentratedDP(0.1), way) for way in Method
-    )
+    joint, pairs = (Division(replace(sheet, axes=columns(4, 3, 2)), ZeroConcentratedDP(0.1), way) for way in Method)
     ratios = [joint.error_at(rows) / pairs.error_at(rows) for rows in SIZES[1:]]
     assert ratios == pytest.approx([ratios[0]] * 3)
     grouped = replace(sheet, axes=columns(64, 64))
-    joint, pairs = (SynthesisPlan(grouped, ZeroConcentratedDP(0.1), way) for way in Method)
+    joint, pairs = (Division(grouped, ZeroConcentratedDP(0.1), way) for way in Method)
     assert joint.error_at(1e3) > pairs.error_at(1e3)
     assert joint.error_at(1e6) < pairs.error_at(1e6)
 
@@ -169,11 +174,11 @@ def test_where_cells_are_counted_by_themselves_the_number_of_rows_cancels(sheet:
     [
         ([6, 3, 2], ApproximateDP(1.0, 1e-9), Laplace),
         ([6, 3, 2], ApproximateDP(0.1, 1e-9), Laplace),
-        ([2] * 12, ApproximateDP(1.0, 1e-9), Gaussian),
-        ([2] * 40, ApproximateDP(1.0, 1e-9), Gaussian),
+        ([2] * 12, ApproximateDP(1.0, 1e-9), RoundedGaussian),
+        ([2] * 40, ApproximateDP(1.0, 1e-9), RoundedGaussian),
     ],
 )
-def test_an_approximate_price_buys_the_noise_that_errs_less(
+def test_an_approximate_price_buys_the_noise_with_the_smaller_error(
     sheet: Sheet, cells: list[int], price: ApproximateDP, noise: type
 ) -> None:
     """Laplace noise needs no δ, and is charged none. Gaussian noise costs the δ of the price."""

@@ -24,7 +24,7 @@ def joint(sheet: Sheet, town: Codes) -> Portrait:
     schema = pa.schema([(axis.column.name, ARROW[axis.column.kind]) for axis in sheet.axes])
     rule = ((column("ok") == False) & (column("ward") == "d")).predicate  # noqa: E712
     measured = measure(planned, town, coins=TestCoins(4))
-    return portrait(planned, measured, schema=schema, never=(rule,), private=False)
+    return portrait(measured, schema=schema, never=(rule,))
 
 
 def test_marginals_are_sums(joint: Portrait) -> None:
@@ -56,14 +56,11 @@ def test_rows_follow_the_table_given_the_rule(joint: Portrait) -> None:
 
 def test_the_schema_says_what_it_is(joint: Portrait) -> None:
     rows = joint.draw(0, coins=TestCoins(1))
-    assert rows.schema.metadata == {b"sitr": b'{"synthetic": true, "private": false}'}
     assert rows.schema.names == ["age", "ward", "cost", "ok"]
 
 
 def test_a_rule_that_forbids_everything(joint: Portrait) -> None:
-    nothing = Portrait(
-        joint.plan, joint.measured, joint.model, joint.schema, (column("ok").is_in([True, False]).predicate,), False
-    )
+    nothing = Portrait(joint.measured, joint.model, joint.schema, (column("ok").is_in([True, False]).predicate,))
     assert nothing.draw(0, coins=TestCoins(1)).num_rows == 0
     with pytest.warns(FewerThanAsked, match="Only 0 of 5 rows could be drawn.* Loosen the rules"):
         assert nothing.draw(5, coins=TestCoins(1)).num_rows == 0

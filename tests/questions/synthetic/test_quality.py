@@ -16,8 +16,8 @@ from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.composed import Composed
-from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 from sitr.numbers import exact
@@ -25,16 +25,19 @@ from sitr.questions.synthetic.axes import ARROW, Codes
 from sitr.questions.synthetic.marginals import measure
 from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.portrait import Portrait, portrait
-from sitr.questions.synthetic.quality import against, distances, privately
-from sitr.questions.synthetic.quality import plan as quality_plan
+from sitr.questions.synthetic.quality import QualityPlan, QualityQuestion, against, distances, privately
 from sitr.questions.synthetic.sheet import Sheet
+
+
+def quality_plan(fitted: Portrait, price: Promise) -> QualityPlan:
+    return QualityQuestion(fitted, np.empty((0, len(fitted.axes)), np.int64), "town").plan(price)
 
 
 def made(sheet: Sheet, codes: Codes) -> Portrait:
     planned = plan(sheet, ZeroConcentratedDP(10.0), method=Method.JOINT)
     schema = pa.schema([(axis.column.name, ARROW[axis.column.kind]) for axis in sheet.axes])
     measured = measure(planned, codes, coins=TestCoins(1))
-    return portrait(planned, measured, schema=schema, never=(), private=False)
+    return portrait(measured, schema=schema, never=())
 
 
 def drawn(town: Codes) -> Codes:
@@ -116,7 +119,7 @@ def test_noisy_figures_are_near_the_exact_ones(sheet: Sheet, town: Codes) -> Non
 def test_without_two_ordered_columns_nothing_is_kept_for_correlations(sheet: Sheet, town: Codes) -> None:
     few = replace(sheet, axes=sheet.axes[:2])
     planned = quality_plan(made(few, town[:, :2]), ZeroConcentratedDP(0.1))
-    assert planned.pairs == ()
+    assert planned.pairs == []
     assert planned.distances.promise().rho == pytest.approx(0.1, rel=1e-9)  # type: ignore[union-attr]
 
 
@@ -128,7 +131,7 @@ def test_no_rows(sheet: Sheet, town: Codes) -> None:
     assert all(np.isfinite(figure.found) for figure in (*empty.single, *empty.pairs, *empty.correlations))
 
 
-def test_an_approximate_price_buys_the_noise_that_errs_less(sheet: Sheet, town: Codes) -> None:
+def test_an_approximate_price_buys_the_noise_with_the_smaller_error(sheet: Sheet, town: Codes) -> None:
     """Few distances get Laplace noise, which costs no δ; many get Gaussian noise, which does."""
     price = ApproximateDP(1.0, 1e-9)
     few = quality_plan(made(replace(sheet, axes=sheet.axes[1:2]), town[:, 1:2]), price)
@@ -136,7 +139,7 @@ def test_an_approximate_price_buys_the_noise_that_errs_less(sheet: Sheet, town: 
     assert few.price == ApproximateDP(1.0, 0.0)
     copies = tuple(replace(sheet.axes[3], column=Column(f"ok{place}", Kind.BOOLEAN)) for place in range(12))
     many = quality_plan(made(replace(sheet, axes=copies), np.repeat(town[:, 3:], 12, axis=1)), price)
-    assert isinstance(many.distances, Gaussian)
+    assert isinstance(many.distances, RoundedGaussian)
     assert many.price == price
     for found in (few, many):
         spent = Composed((found.distances, *found.pairs)).promise()

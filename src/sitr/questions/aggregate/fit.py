@@ -1,151 +1,173 @@
-"""What a question costs: noise fitted to a price, before any data are read."""
+"""The noise that a price pays for in an aggregate question, found before any row is read."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import cast
 
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.composed import Composed
+from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
-from sitr.numbers import Number, downward, exact, upward
+from sitr.numbers import Number, downward, exact
+from sitr.plans.gaussian import largest_mu
+from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.bind import BoundedQuery, Term
+from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.stability import people, stability
 
 LEAST = 1e-100
 """Less is no price: it could end at 0 when it is shared, and nobody could use the answer."""
 
+KEYS = ""
+"""The name of the measurement that decides which keys are shown; no column of an answer is called so."""
+
 
 @dataclass(frozen=True, slots=True)
-class Noisy:
-    """One column of the answer with the noise that it will get, in granules."""
+class Shown:
+    """A column of the answer, as a function of what is measured: here of one measurement, whose numbers it shows."""
 
     term: Term
-    distance: Distance
-    noise: Laplace | Gaussian
+    measured: Measurement
+
+    @property
+    def noise(self) -> Noise:
+        assert isinstance(self.measured.mechanism, Noise)
+        return self.measured.mechanism
+
+    @property
+    def distance(self) -> Distance:
+        assert self.measured.distance is not None
+        return self.measured.distance
 
     @property
     def granularity(self) -> Fraction:
         """What one granule is worth."""
-        return self.term.quantised.granularity if self.term.quantised else Fraction(1)
+        return self.measured.granularity
 
     def error(self, *, confidence: Number = 0.95) -> float:
-        """The half-width of the interval around each released number that holds the exact one, in the column's unit."""
-        return upward(self.noise.error(confidence=confidence) * self.granularity)
+        """Half the width of the interval around each number, in the column's unit."""
+        return self.measured.error(confidence=confidence)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """A question with all its noise: everything that will happen to the data, and what it promises.
-
-    `price` is what will be charged: the price asked, without a δ that this noise does not need. `tail_delta` is the
-    part of δ for the finite tail of Gaussian noise; a threshold's δ is mass at L = +∞.
-    """
+class AggregatePlan(Plan):
+    """A plan for a bounded query: a measurement for each column, and one more for keys that are not public."""
 
     query: BoundedQuery
-    price: Additive
-    columns: tuple[Noisy, ...]
-    threshold: Threshold | None = None
-    tail_delta: float = 0.0
 
-    def promise(self) -> Additive:
-        """What the mechanisms together promise: at most the price."""
-        # Laplace and Gaussian noise are for everybody: nothing here is random.
-        noise = cast("Additive", Composed(tuple(column.noise for column in self.columns)).promise())
-        if isinstance(noise, ZeroConcentratedDP) and isinstance(self.price, ApproximateDP):
-            noise = noise.to_approximate(delta=self.tail_delta)
-        if self.threshold is None:
-            return noise
-        shown = self.threshold.promise()
-        rest = noise if isinstance(noise, ApproximateDP) else ApproximateDP(noise.epsilon, 0.0)  # type: ignore[union-attr]
-        return shown + rest
+    @property
+    def columns(self) -> tuple[Shown, ...]:
+        """The columns of the answer."""
+        return tuple(Shown(term, self[term.name]) for term in self.query.terms)
 
-    def infinite_mass(self) -> float:
-        """P(L = +∞): the chance that somebody's presence is exposed outright, apart from the finite tail."""
-        return self.threshold.promise().delta if self.threshold else 0.0
+    @property
+    def threshold(self) -> Threshold | None:
+        """What decides which keys are shown; None if all of them are public."""
+        found = [each.mechanism for each in self.measurements if each.name == KEYS]
+        assert not found or isinstance(found[0], Threshold)
+        return found[0] if found else None  # type: ignore[return-value]
 
 
-def fit(query: BoundedQuery, price: Promise) -> Plan:
+def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
     """The plan with the least error that the price can pay; each column gets an equal share."""
     match price:
         case PureDP() if price.epsilon >= LEAST:
             _refuse_unknown_keys(query, price)
-            return _useful(Plan(query, price, _laplace(query, price)))
+            return _useful(_plan(query, price, _laplace(query, price)))
         case ZeroConcentratedDP() if price.rho >= LEAST:
             _refuse_unknown_keys(query, price)
             _refuse_offset(price)
-            return _useful(Plan(query, price, _gaussian(query, price)))
+            return _useful(_plan(query, price, _gaussian(query, price)))
         case ApproximateDP() if price.epsilon >= LEAST and (price.delta == 0 or LEAST <= price.delta < 1):
             return _useful(_approximate(query, price))
     raise QuestionError(
-        wanted="A price that buys an answer was wanted: pure(ε), zcdp(ρ), or approximate(ε, δ) with δ < 1; "
-        f"ε, ρ and a δ above 0 are at least {LEAST}.",
-        given=f"{price!r} was given.",
+        wanted=f"a price of pure(ε), zcdp(ρ) or approximate(ε, δ) with δ < 1, each number at least {LEAST}",
+        given=f"{price!r}",
         do="Pay a little more: with no privacy loss there is no answer.",
     )
 
 
-def _useful(plan: Plan) -> Plan:
+def _useful(plan: AggregatePlan) -> AggregatePlan:
     """The plan, if its errors are numbers that can be shown."""
-    lost = [noisy.term.name for noisy in plan.columns if noisy.noise.error() * noisy.granularity > sys.float_info.max]
+    lost = [shown.term.name for shown in plan.columns if shown.noise.error() * shown.granularity > sys.float_info.max]
     if lost:
         raise QuestionError(
-            wanted=f"An answer with errors below {sys.float_info.max:.2g} was wanted.",
-            given=f"For {plan.price!r} the error of {', '.join(lost)} is larger.",
+            given=f"At the price {plan.price!r} the error of {', '.join(lost)} exceeds {sys.float_info.max:.2g}.",
             do="Pay a little more, or describe the data set with narrower bounds or smaller caps.",
         )
     return plan
 
 
-def _approximate(query: BoundedQuery, price: ApproximateDP) -> Plan:
+def _plan(
+    query: BoundedQuery, price: Additive, noise: tuple[Measurement, ...], threshold: Threshold | None = None
+) -> AggregatePlan:
+    keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
+    return AggregatePlan((*noise, *keys), price, text(query.query), query)
+
+
+def _approximate(query: BoundedQuery, price: ApproximateDP) -> AggregatePlan:
     """Laplace or Gaussian noise, whichever errs less here; both are fitted without looking at the data."""
     count = len(query.terms)
     half = downward(exact(price.delta) / 2)
     if query.known:
-        candidates = [Plan(query, ApproximateDP(price.epsilon, 0.0), _laplace(query, PureDP(price.epsilon)))]
-        noise_price, tail, threshold = price, price.delta, None
+        candidates = [_plan(query, ApproximateDP(price.epsilon, 0.0), _laplace(query, PureDP(price.epsilon)))]
+        threshold = None
     else:
         if price.delta == 0.0:
             _refuse_unknown_keys(query, price)
         key_epsilon = downward(exact(price.epsilon) / (count + 1))
         rest = downward(exact(price.epsilon) - exact(key_epsilon))
         everything = _threshold(query, ApproximateDP(key_epsilon, price.delta))
-        candidates = [Plan(query, price, _laplace(query, PureDP(rest)), everything)]
-        noise_price, tail = ApproximateDP(rest, half), half
+        candidates = [_plan(query, price, _laplace(query, PureDP(rest)), everything)]
         threshold = _threshold(query, ApproximateDP(key_epsilon, half))
-    rho = ZeroConcentratedDP.fitting(noise_price)
-    if rho.rho > 0:
-        candidates.append(Plan(query, price, _gaussian(query, rho), threshold, tail))
+    most = largest_mu(price, beside=() if threshold is None else (threshold,)) if price.delta > 0 else None
+    if most is not None:
+        candidates.append(_plan(query, price, _rounded(query, most), threshold))
     return min(candidates, key=lambda plan: sum(_relative_error(column) for column in plan.columns))
 
 
-def _laplace(query: BoundedQuery, price: PureDP) -> tuple[Noisy, ...]:
+def _laplace(query: BoundedQuery, price: PureDP) -> tuple[Measurement, ...]:
     part = price.share(Fraction(1, len(query.terms)))
-    distances = [(term, stability(query, term)) for term in query.terms]
-    return tuple(Noisy(term, far, Laplace.fitting(part, sensitivity=far.l1)) for term, far in distances)
+    return _measured(query, lambda far: Laplace.fitting(part, sensitivity=far.l1))
 
 
-def _gaussian(query: BoundedQuery, price: ZeroConcentratedDP) -> tuple[Noisy, ...]:
+def _gaussian(query: BoundedQuery, price: ZeroConcentratedDP) -> tuple[Measurement, ...]:
     part = price.share(Fraction(1, len(query.terms)))
-    distances = [(term, stability(query, term)) for term in query.terms]
-    return tuple(Noisy(term, far, Gaussian.fitting(part, sensitivity=far.l2)) for term, far in distances)
+    single = not query.keys  # one number: its loss is known, see `Gaussian.loss`
+    return _measured(query, lambda far: Gaussian.fitting(part, sensitivity=far.l2, single=single))
+
+
+def _rounded(query: BoundedQuery, price: GaussianDP) -> tuple[Measurement, ...]:
+    part = price.share(Fraction(1, len(query.terms)))
+    return _measured(query, lambda far: RoundedGaussian.fitting(part, sensitivity=far.l2))
+
+
+def _measured(query: BoundedQuery, noise: Callable[[Distance], Noise]) -> tuple[Measurement, ...]:
+    distances = ((term, stability(query, term)) for term in query.terms)
+    return tuple(Measurement(term.name, noise(far), far, _granularity(term)) for term, far in distances)
+
+
+def _granularity(term: Term) -> Fraction:
+    return term.quantised.granularity if term.quantised else Fraction(1)
 
 
 def _threshold(query: BoundedQuery, price: ApproximateDP) -> Threshold:
     return Threshold.fitting(price, sensitivity=people(query).l1, groups=query.max_groups)
 
 
-def _relative_error(column: Noisy) -> Fraction:
+def _relative_error(column: Shown) -> Fraction:
     """Errors in different units are compared by what one unit can contribute."""
     return Fraction(column.noise.error(), column.distance.largest)
 
@@ -153,16 +175,15 @@ def _relative_error(column: Noisy) -> Fraction:
 def _refuse_offset(price: ZeroConcentratedDP) -> None:
     if price.xi > 0:
         raise QuestionError(
-            wanted="A price in zcdp(ρ) without ξ was wanted: the loss of Gaussian noise starts at 0.",
-            given=f"{price!r} was given.",
-            do="No noise here needs ξ: ask with xi=0.",
+            wanted="a price in zcdp(ρ) without ξ",
+            given=f"{price!r}",
+            do="Leave ξ out: Gaussian noise does not need it.",
         )
 
 
 def _refuse_unknown_keys(query: BoundedQuery, price: Promise) -> None:
     if unknown := [key.name for key in query.keys if key.keys is None]:
         raise QuestionError(
-            wanted="Keys that are not public can only be shown above a threshold, and a threshold needs δ > 0.",
-            given=f"The keys of {', '.join(unknown)} are not described, and the price is {price!r}.",
-            do=f"Describe them with keys={{{unknown[0]!r}: […]}}, or use a budget and a price in ApproximateDP.",
+            given=f"The keys of {', '.join(unknown)} are not public, so that a price needs δ > 0, but it is {price!r}.",
+            do=f"Declare them with keys={{{unknown[0]!r}: […]}}, or use a budget and a price in approximate(ε, δ).",
         )

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from sitr.dataset.schema import Key, Kind
 from sitr.numbers import Number
-from sitr.questions.aggregate.fit import Noisy, Plan
+from sitr.questions.aggregate.fit import AggregatePlan, Shown
 from sitr.questions.aggregate.nodes import spell
 
 _ARROW = {Kind.INTEGER: pa.int64(), Kind.TEXT: pa.string(), Kind.BOOLEAN: pa.bool_(), Kind.DATE: pa.date32()}
@@ -19,15 +19,22 @@ _ARROW = {Kind.INTEGER: pa.int64(), Kind.TEXT: pa.string(), Kind.BOOLEAN: pa.boo
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Noisy granules by key and column, with the plan that made them.
+    """Shown granules by key and column, with the plan that made them.
 
     `private` is False if the coins were not: such numbers protect nobody and every report says so.
     """
 
-    plan: Plan
+    plan: AggregatePlan
     keys: tuple[tuple[Key, ...], ...]
     granules: tuple[tuple[int, ...], ...]
-    private: bool
+
+    def possible(self) -> bool:
+        """Whether this plan can have released these numbers; what was read from a file is asked."""
+        query, width = self.plan.query, len(self.plan.columns)
+        keys = all(type(key) is tuple and len(key) == len(query.keys) for key in self.keys)
+        complete = query.cells is None or len(self.keys) == query.cells
+        rows = len(self.granules) == len(self.keys) and all(len(row) == width for row in self.granules)
+        return keys and complete and rows and all(type(number) is int for row in self.granules for number in row)
 
     def table(self) -> pa.Table:
         """The answer as Arrow; the 95% error of a column is in its field's metadata."""
@@ -43,8 +50,7 @@ class Release:
             pa.array(values, field.type)
             for field, values in zip([*key_fields, *fields], [*keys, *numbers], strict=True)
         ]
-        stamp = {"sitr": json.dumps({"private": self.private})}
-        return pa.Table.from_arrays(arrays, schema=pa.schema([*key_fields, *fields], metadata=stamp))
+        return pa.Table.from_arrays(arrays, schema=pa.schema([*key_fields, *fields]))
 
     def intervals(self, *, confidence: Number = 0.95) -> pa.Table:
         """The table with `<name>_low` and `<name>_high` beside every number.
@@ -62,19 +68,19 @@ class Release:
         return table
 
 
-def _field(column: Noisy) -> pa.Field:
+def _field(column: Shown) -> pa.Field:
     metadata = {"sitr": json.dumps({"aggregate": spell(column.term.spelled), "error_95": column.error()})}
     return pa.field(column.term.name, pa.int64() if _whole(column) else pa.float64(), metadata=metadata)
 
 
-def _number(granules: int | Fraction, column: Noisy) -> int | float:
+def _number(granules: int | Fraction, column: Shown) -> int | float:
     """Granules in the column's unit; numbers stop at the ends of 64 bits, or of the doubles."""
     largest = 2**63 - 1 if _whole(column) else sys.float_info.max
     value = max(-largest, min(largest, granules * column.granularity))
     return int(value) if _whole(column) else float(value)
 
 
-def _whole(column: Noisy) -> bool:
+def _whole(column: Shown) -> bool:
     """Counts, and sums of integers in whole steps; a column of reals stays one, however coarse its granularity."""
     real = column.term.column is not None and column.term.column.kind is Kind.REAL
     return column.granularity.denominator == 1 and (column.term.quantised is None or not real)

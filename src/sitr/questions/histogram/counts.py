@@ -1,29 +1,28 @@
-"""Released counts: the noisy measurements, the estimates from them, and intervals for the exact counts."""
+"""A released histogram: noisy numbers, the counts estimated from them, and intervals that contain the exact counts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import date
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from sitr.dataset.cells import Categories, Even, Grid, Rule
-from sitr.dataset.schema import Key
+from sitr.dataset.cells import Categories, Even, Grid
 from sitr.errors import QuestionError
-from sitr.mechanisms.exponential import Exponential
-from sitr.mechanisms.gaussian import Gaussian
-from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.sparse_histogram import SparseHistogram
+from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.summed import sum_error
-from sitr.noise.coins import Coins, Keystream
-from sitr.numbers import Number, exact
-from sitr.questions.aggregate.answer import in_order
-from sitr.questions.histogram.buckets import Starts, bin_scores, cut, deviations, spread
-from sitr.questions.histogram.fit import Bins, Plan, Unlisted
+from sitr.numbers import Number
+from sitr.questions.histogram.buckets import Starts, spread
+from sitr.questions.histogram.fit import HistogramPlan
+from sitr.questions.histogram.hierarchy import Hierarchy
 from sitr.questions.histogram.isotonic import Form, isotonic
+from sitr.questions.histogram.methods import Bins, Unlisted
 from sitr.questions.histogram.projection import MOST_TOTAL, Ties, lattice, nonnegative, simplex
 from sitr.questions.histogram.ties import best_ties
 
@@ -32,7 +31,7 @@ Reals = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """An estimate and an interval for the exact number."""
+    """A number and the interval that holds the exact one."""
 
     value: float
     low: float
@@ -41,41 +40,119 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histogram:
-    """Noisy counts of all cells.
+    """Noisy counts of all cells of a grid: that of the plan, or the one that was chosen or shown privately.
 
-    `levels` are noisy measurements: the cells, the sums of the buckets that begin at `starts`, or all levels of a tree.
-    `special` are the noisy counts of the cells after a line (outside, no value). `counts` are the estimates from these,
-    with the names of later steps in `processed`. An exact `total` is known only if it is public, and which cells are
-    `empty` only if a random promise allows it.
+    `levels` are the measured numbers: the cells, or the sums of the stretches that begin at `starts`, or all levels of
+    a tree. `special` are the measured counts of the cells beside the line (no value, outside). `counts` is estimated
+    from both, perhaps `processed`. The exact `total` is known only where it is public, and which cells are `empty` only
+    where a random promise allows it.
     """
 
-    plan: Plan
+    plan: HistogramPlan
+    grid: Grid
     levels: tuple[NDArray[Any], ...]
     special: NDArray[Any]
     counts: Reals
-    private: bool
     starts: Starts | None = None
     total: int | None = None
     processed: tuple[str, ...] = ()
     empty: NDArray[np.bool_] | None = None
 
+    @classmethod
+    def of(
+        cls,
+        plan: HistogramPlan,
+        grid: Grid,
+        measured: tuple[tuple[NDArray[Any], ...], NDArray[Any]],
+        *,
+        starts: Starts | None = None,
+        total: int | None = None,
+        empty: NDArray[np.bool_] | None = None,
+    ) -> Histogram:
+        """The counts that follow from the levels and the special cells that were measured."""
+        levels, special = measured
+        estimated = np.asarray(levels[0], np.float64)
+        if starts is not None:
+            estimated = spread(estimated, starts, cells=grid.line or 0)
+        elif plan.threshold is None and (tree := plan.hierarchy) is not None:
+            estimated = tree.consistent(list(levels))[0]
+        counts = np.concatenate([estimated, np.asarray(special, np.float64)])
+        return cls(plan, grid, levels, special, counts, starts, total, empty=empty)
+
+    def possible(self) -> bool:
+        """Whether this plan can have released these numbers; what was read from a file is asked."""
+        line = self.grid.size if self.grid.line is None else self.grid.line
+        sizes = (line,) if self._hierarchy is None else self._hierarchy.sizes
+        if self.starts is not None:
+            inside = len(self.starts) > 0 and self.starts[0] == 0 and self.starts[-1] < line
+            if not inside or (np.diff(self.starts) < 1).any():
+                return False
+            sizes = (len(self.starts),)
+        joined = isinstance(self.plan.choice, Noise)
+        numbers = [*self.levels, self.special]
+        shapes = [number.shape for number in numbers] == [(size,) for size in (*sizes, self.grid.size - line)]
+        if not self._possible_grid() or joined != (self.starts is not None) or not shapes:
+            return False
+        whole = all(_whole(each) for each in numbers)
+        public = type(self.total) is int and self.total >= 0 if self.plan.tally.total_is_public else self.total is None
+        again = Histogram.of(self.plan, self.grid, (self.levels, self.special), starts=self.starts)
+        same = np.allclose(self.counts, again.counts) and self.processed == ()
+        return whole and public and same and self._possible_zeros()
+
+    def _possible_grid(self) -> bool:
+        match self.plan.method:
+            case Unlisted():
+                axis, *others = self.grid.axes
+                least = self.plan.threshold.least if self.plan.threshold is not None else 0
+                shown = not others and isinstance(axis, Categories) and axis.column == self.plan.tally.query.keys[0]
+                return shown and all(count >= least for count in self.levels[0].tolist())
+            case Bins(candidates):
+                return any(self.grid == with_bins(self.plan.grid, bins) for bins in candidates)
+        return self.grid == self.plan.grid
+
+    def _possible_zeros(self) -> bool:
+        """Only a random promise says which cells are empty, and then these have no noise."""
+        if self.plan.sparse is None or self.empty is None:
+            return self.plan.sparse is None and self.empty is None
+        right = self.empty.shape == self.counts.shape and self.empty.dtype == np.bool_
+        return right and not self.counts[self.empty].any()
+
     @property
-    def grid(self) -> Grid:
-        return self.plan.grid
+    def _hierarchy(self) -> Hierarchy | None:
+        return None if self.plan.tally.grid is None else self.plan.hierarchy
+
+    # As a table
+
+    def table(self) -> pa.Table:
+        """One row for each cell: its label by column, the ends of ranges, and the count."""
+        columns: dict[str, pa.Array] = {}
+        for place, axis in enumerate(self.grid.axes):
+            cells, name = list(axis.cells()), axis.column.name
+            index = pa.array(np.indices(self.grid.shape)[place].ravel())
+            columns[name] = pa.array([cell.label for cell in cells], pa.string()).take(index)
+            if not isinstance(axis, Categories):
+                columns[f"{name}_from"] = pa.array([_end(cell.low) for cell in cells]).take(index)
+                columns[f"{name}_to"] = pa.array([_end(cell.high) for cell in cells]).take(index)
+        return pa.table(columns | {"count": pa.array(self.counts)})
+
+    def intervals(self, *, confidence: Number = 0.95) -> pa.Table:
+        """The table with `count_low` and `count_high`; see `ends`."""
+        low, high = self.ends(confidence=confidence)
+        return self.table().append_column("count_low", pa.array(low)).append_column("count_high", pa.array(high))
 
     def estimated_total(self) -> int:
-        """The public total if there is one, otherwise the sum of the noisy counts, at least 0."""
+        """The public total where there is one, otherwise the sum of the noisy counts, at least 0: it costs nothing."""
         return self.total if self.total is not None else min(MOST_TOTAL, max(0, round(float(self.counts.sum()))))
 
-    # Intervals
+    # What a cell may hold
 
-    def intervals(self, *, confidence: Number = 0.95) -> tuple[Reals, Reals]:
-        """Lower and upper ends that contain the exact count of each cell with this probability, cell by cell.
+    def ends(self, *, confidence: Number = 0.95) -> tuple[Reals, Reals]:
+        """The ends of the intervals that contain the exact counts with this probability, for each cell by itself.
 
-        They come from the noise alone, so they are valid whatever was done to the counts later, and a processed count
-        may lie outside its interval. No count is below 0 or above a public total. Of a bucket of several cells only the
-        sum was measured, so each of its cells has from 0 to the whole sum. A cell known to be empty has 0, and a cell
-        known not to be empty has at least 1.
+        They follow from the noise alone, so that they hold whatever is done to the counts afterwards; a processed count
+        may lie outside of its own interval. No count is below 0 or above a public total. Only the sum of joined cells
+        was measured: each of them may hold anything between 0 and all of it. A cell that is known to be empty holds 0,
+        and one that is known not to be holds at least 1.
         """
         exactly = float(self.plan.noise.error(confidence=confidence))
         special = np.asarray(self.special, np.float64)
@@ -86,19 +163,19 @@ class Histogram:
         return np.clip(low, self._least(), most), np.clip(high, self._least(), most)
 
     def over(self, places: NDArray[Any], *, confidence: Number = 0.95) -> Estimate:
-        """The sum over cells, given by number, such as `np.arange(3, 8)` for a range.
+        """The sum over these cells, given by number, such as `np.arange(3, 8)` for a range.
 
-        The interval is for this sum alone and follows from the law of the noise of all measurements: `sum_error`.
+        The interval is for this sum by itself, from the law of the noise of all that was measured: `sum_error`.
         """
         wanted = np.zeros(len(self.counts))
         wanted[places] = 1.0
         value = float(self.counts @ wanted)
-        wanted[self._known_empty()] = 0.0  # they have no noise
+        wanted[self._known_empty()] = 0.0  # there is no noise in them
         line = len(self.counts) - len(self.special)
         if self.starts is not None:
             return self._over_stretches(wanted[:line], wanted[line:], value, confidence)
         weights = [wanted[:line]]
-        if (tree := self.plan.hierarchy) is not None:
+        if (tree := self._hierarchy) is not None:
             weights = tree.weights(wanted[:line])
         measured = sum(float(w @ level) for w, level in zip(weights, self.levels, strict=True))
         middle = measured + float(wanted[line:] @ self.special)
@@ -106,12 +183,12 @@ class Histogram:
         least, most = float(self._least() @ wanted), math.inf if self.total is None else float(self.total)
         return Estimate(value, min(most, max(least, middle - far)), min(most, max(least, middle + far)))
 
-    # Free processing of the counts
+    # What is done to the counts afterwards, free of cost
 
     def lattice(self, *, total: int | None = None, ties: Ties | None = None) -> Histogram:
-        """The nearest whole counts with this total, by default the public or the estimated one: see `lattice`.
+        """The nearest whole counts of this total, by default the public or the estimated one: see `lattice`.
 
-        By default the rule for ties is chosen from the noisy counts: see `best_ties`.
+        Without `ties`, the rule is chosen from the noisy counts: see `best_ties`.
         """
         n = self._total(total)
         full = self.counts if self._known_empty().all() else self.counts[~self._known_empty()]
@@ -120,22 +197,22 @@ class Histogram:
         return self._after(found, f"nearest whole counts of sum {n} ({rule.value})")
 
     def simplex(self, *, total: int | None = None) -> Histogram:
-        """The nearest counts in Euclidean distance that are not negative and have this total."""
+        """The nearest counts, in Euclidean length, that are not negative and have this total."""
         n = self._total(total)
         found = self._where_people_are(lambda counts: simplex(counts, total=n))
         return self._after(found, f"nearest counts of sum {n} in Euclidean length")
 
     def nonnegative(self) -> Histogram:
-        """Counts with negative ones set to zero."""
+        """Negative counts put to zero."""
         return self._after(nonnegative(self.counts), "negative counts put to zero")
 
     def isotonic(self, form: Form) -> Histogram:
-        """The nearest counts of this form, for cells in a line; special cells keep their counts."""
+        """The nearest counts of this form, for cells in a line; those beside it stay as they are."""
         line = self.grid.line
         if line is None:
             raise QuestionError(
-                wanted="a histogram of one column of numbers or dates",
-                given="categories or several columns, which have no order",
+                wanted="cells in a line for a form, of one column of numbers or dates",
+                given="categories, or several columns",
                 do="Leave the form out.",
             )
         found = np.concatenate([isotonic(self.counts[:line], form=form), self.counts[line:]])
@@ -145,11 +222,11 @@ class Histogram:
         return np.zeros(len(self.counts), np.bool_) if self.empty is None else self.empty
 
     def _least(self) -> Reals:
-        """The smallest possible count of each cell."""
+        """What each cell holds at least."""
         return np.zeros(len(self.counts)) if self.empty is None else (~self.empty).astype(np.float64)
 
     def _where_people_are(self, project: Callable[[Reals], Reals]) -> Reals:
-        """Project the counts of cells that may have rows; cells known to be empty stay empty, unless all are."""
+        """Cells known to be empty stay so, unless all of them are."""
         empty = self._known_empty()
         if empty.all():
             return project(self.counts)
@@ -163,8 +240,8 @@ class Histogram:
     def _total(self, given: int | None) -> int:
         if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 0):
             raise QuestionError(
-                wanted="a total that is a whole number of at least 0",
-                given=repr(given),
+                wanted="a public total, a whole number of at least 0",
+                given=f"{given!r}",
                 do="Leave it out to use the estimated total, which costs nothing.",
             )
         return self.estimated_total() if given is None else given
@@ -177,7 +254,7 @@ class Histogram:
             return np.repeat(low, lengths), np.repeat(sums + exactly, lengths)
         cells = np.asarray(self.levels[0], np.float64)
         low, high = cells - exactly, cells + exactly
-        if (tree := self.plan.hierarchy) is None or tree.levels == 1:
+        if (tree := self._hierarchy) is None or tree.levels == 1:
             return low, high
         best = tree.consistent(list(self.levels))[0]
         _, first, kind = np.unique(tree.kinds(), return_index=True, return_inverse=True)
@@ -187,7 +264,7 @@ class Histogram:
         return np.where(nearer, best - far, low), np.where(nearer, best + far, high)
 
     def _over_stretches(self, wanted: Reals, beside: Reals, value: float, confidence: Number) -> Estimate:
-        """Buckets that are wanted as a whole are in the sum; of others, any part from nothing to everything."""
+        """Stretches that are wanted as a whole are in the sum; of one that is cut, anything from nothing to all."""
         assert self.starts is not None
         lengths = np.diff(self.starts, append=len(wanted))
         touched = np.add.reduceat(wanted, self.starts)
@@ -202,81 +279,17 @@ class Histogram:
         return Estimate(value, end(touched == lengths, -1), end(touched > 0, 1))
 
 
-def release(plan: Plan, counts: Mapping[Any, Any], *, coins: Coins) -> Histogram:
-    """Add noise to exact counts, given by cell number or, for unlisted categories, by key: the only place that does."""
-    private = type(coins) is Keystream
-    if plan.threshold is not None:
-        return _unlisted(plan, counts, coins=coins, private=private)
-    exactly = np.zeros(plan.grid.size, np.int64)
-    places = np.fromiter(counts.keys(), np.intp, len(counts))
-    exactly[places] = np.fromiter(counts.values(), np.int64, len(counts))
-    line = exactly if plan.grid.line is None else exactly[: plan.grid.line]
-    special = exactly[len(line) :]
-    total = int(exactly.sum()) if plan.tally.total_is_public else None
-    if isinstance(plan.method, Bins):
-        plan, line = _rebinned(plan, line, coins=coins)
-    starts = _starts(plan, line, coins=coins) if isinstance(plan.choice, Laplace | Gaussian) else None
-    tree = plan.hierarchy
-    measured = [line] if tree is None else tree.sums(line)
-    if starts is not None:
-        measured = [np.add.reduceat(line, starts)]
-    secret = np.concatenate([*measured, special])
-    if plan.sparse is None:
-        noisy, empty = plan.noise.release(secret, coins=coins), None
-    else:  # which cells are empty is released too, and the γ pays for that
-        noisy, empty = _sparsely(plan.sparse, secret, coins=coins), secret == 0
-    ends = np.cumsum([len(level) for level in measured])
-    levels = tuple(np.asarray(part) for part in np.split(noisy, ends)[:-1])
-    beside = noisy[ends[-1] :]
-    estimated = np.asarray(levels[0], np.float64)
-    if starts is not None:
-        estimated = spread(estimated, starts, cells=len(line))
-    elif tree is not None:
-        estimated = tree.consistent(list(levels))[0]
-    cells = np.concatenate([estimated, np.asarray(beside, np.float64)])
-    return Histogram(plan, levels, beside, cells, private, starts, total, empty=empty)
-
-
-def _sparsely(sparse: SparseHistogram, counts: NDArray[np.int64], *, coins: Coins) -> NDArray[Any]:
-    """Noise where there are rows. Rows in no cell are in one more cell, which is not released."""
-    rest = [] if sparse.cells == len(counts) else [sparse.people - int(counts.sum())]
-    return sparse.release(np.append(counts, np.array(rest, np.int64)), coins=coins)[: len(counts)]
-
-
-def _rebinned(plan: Plan, line: NDArray[np.int64], *, coins: Coins) -> tuple[Plan, NDArray[np.int64]]:
-    """The plan and the counts with a privately chosen number of bins."""
-    assert isinstance(plan.method, Bins) and isinstance(plan.choice, Exponential)
-    (axis,) = plan.grid.axes
+def with_bins(grid: Grid, bins: int) -> Grid:
+    """The same line with another number of bins of equal width."""
+    (axis,) = grid.axes
     assert isinstance(axis, Even)
-    scores = bin_scores(line, bins=plan.method.candidates, mean_noise=exact(plan.mean_noise()))
-    number = plan.method.candidates[plan.choice.release(scores, coins=coins)]
-    grid = Grid((replace(axis, bins=number),))
-    summed = np.add.reduceat(line, np.arange(0, len(line), len(line) // number))
-    return replace(plan, tally=replace(plan.tally, grid=grid)), summed
+    return Grid((replace(axis, bins=bins),))
 
 
-def _starts(plan: Plan, line: NDArray[np.int64], *, coins: Coins) -> Starts:
-    """The privately chosen starts of the buckets."""
-    assert isinstance(plan.choice, Laplace | Gaussian)
-    exactly = deviations(line)
-    noisy = plan.choice.in_granules().release(np.concatenate(exactly), coins=coins)
-    levels = np.split(noisy, np.cumsum([len(level) for level in exactly])[:-1])
-    return cut(list(levels), cells=len(line), mean_noise=plan.mean_noise())
+def _whole(numbers: NDArray[Any]) -> bool:
+    """Integers, of Python where they may be beyond 64 bits."""
+    return numbers.dtype.kind in "iu" or (numbers.dtype.kind == "O" and all(type(each) is int for each in numbers))
 
 
-def _unlisted(
-    plan: Plan, counts: Mapping[tuple[Key, ...], tuple[int, ...]], *, coins: Coins, private: bool
-) -> Histogram:
-    """The categories whose noisy number of people reaches the threshold, in an order independent of the rows."""
-    assert plan.threshold is not None
-    candidates = in_order(counts)
-    noisy = plan.threshold.release([int(counts[key][-1]) for key in candidates], coins=coins)
-    shown = [(key[0], count) for key, count in zip(candidates, noisy, strict=True) if count is not None]
-    (column,) = plan.tally.query.keys
-    listed = [(key, count) for key, count in shown if key is not None]
-    dropped = isinstance(plan.method, Unlisted) and plan.method.missing is Rule.DROP
-    missing = [count for key, count in shown if key is None and not dropped]
-    axis = Categories(column, tuple(key for key, _ in listed), Rule.DROP, Rule.CELL if missing else Rule.DROP)
-    known = replace(plan, tally=replace(plan.tally, grid=Grid((axis,))))
-    cells = np.array([count for _, count in listed] + missing, np.int64)
-    return Histogram(known, (cells,), np.zeros(0, np.int64), cells.astype(np.float64), private)
+def _end(end: Fraction | date | None) -> float | date | None:
+    return float(end) if isinstance(end, Fraction) else end

@@ -1,153 +1,132 @@
-"""A histogram's plan: its cells, how they are measured, and the noise that a price pays for, before any row is read."""
+"""The noise that a price pays for in a histogram, found before any row is read."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar
 
 import numpy as np
 
-from sitr.dataset.cells import Even, Grid, Rule, spelled
+from sitr.dataset.cells import Even, Grid, spelled
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.arrows import Additive, Kept
+from sitr.flavors.arrows import Kept
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.mechanisms.additive import Noise, mean_size
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.mechanisms.summed import sum_error
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
-from sitr.numbers import Number, downward, exact, square_root_upward, upward
+from sitr.numbers import Number, downward, exact, square_root_upward
+from sitr.plans.gaussian import largest_mu
+from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.fit import LEAST
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.histogram.buckets import deviation_distance, heights
 from sitr.questions.histogram.hierarchy import Hierarchy, best_branching
+from sitr.questions.histogram.methods import Bins, Buckets, Flat, Method, Sparse, Tree, Unlisted
 from sitr.questions.histogram.tally import Tally
 
-
-@dataclass(frozen=True, slots=True)
-class Flat:
-    """Noise on every cell."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """Noise on the cells and on stretches of b, b², … of them: for sums over ranges. The root, their sum, is measured
-    too if `rooted`. Without a `branching` the best for ranges is taken."""
-
-    branching: int | None = None
-    rooted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Buckets:
-    """Part of the price chooses which neighbouring cells are joined, the rest measures their sums."""
-
-    share: Fraction = Fraction(1, 4)
-
-
-@dataclass(frozen=True, slots=True)
-class Bins:
-    """Part of the price chooses how many bins of equal width there are, the rest measures these."""
-
-    candidates: tuple[int, ...]
-    share: Fraction = Fraction(1, 5)
-
-
-@dataclass(frozen=True, slots=True)
-class Unlisted:
-    """Categories that nobody has listed: those are shown that enough people have, noise included.
-
-    No category at all is one of them, unless it is dropped: from the noisy answer, which costs nothing.
-    """
-
-    missing: Rule = Rule.CELL
-
-
-@dataclass(frozen=True, slots=True)
-class Sparse:
-    """Noise only where there are people, for a random price and people who are replaced; on every cell if the price's γ
-    is too small for that. See `SparseHistogram`."""
-
-
-Method = Flat | Tree | Buckets | Bins | Unlisted | Sparse
-Noise = Laplace | Gaussian
 Paid = TypeVar("Paid", PureDP, ZeroConcentratedDP)
 
+COUNTS, CHOICE = "counts", "choice"
+"""The names of the measurements; bins and buckets are chosen before the counts are measured."""
+
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """A histogram with all its noise: everything that will happen to the data, and what it promises.
+class HistogramPlan(Plan):
+    """A plan for a histogram: the counts, and before them the choice of bins or buckets if there is one.
 
-    `noise` is for every number that is measured, fitted to `distance`, which is that of all of them together. `choice`
-    is what chooses bins or buckets beforehand, and `sparse` leaves empty cells without noise. `price` is what will be
-    charged: without a δ or a γ that is not needed.
+    The counts are all numbers that get noise: cells, sums of neighbouring cells, or both. One noise is fitted to how
+    far one person moves all of them together.
     """
 
     tally: Tally
     method: Method
-    price: Kept
-    noise: Noise
-    distance: Distance
-    choice: Exponential | Noise | None = None
-    threshold: Threshold | None = None
-    sparse: SparseHistogram | None = None
 
     @property
     def grid(self) -> Grid:
-        assert self.tally.grid is not None, "categories that nobody has listed have a grid only once they are shown"
+        """The public cells."""
+        assert self.tally.grid is not None, "unlisted categories have cells only after they are released"
         return self.tally.grid
 
     @property
+    def noise(self) -> Noise:
+        """The noise on each number that gets any."""
+        counted = self[COUNTS].mechanism
+        found = counted.noise if isinstance(counted, Threshold | SparseHistogram) else counted
+        assert isinstance(found, Noise)
+        return found
+
+    @property
+    def distance(self) -> Distance:
+        """How far one person moves all counts together."""
+        found = self[COUNTS].distance
+        assert found is not None
+        return found
+
+    @property
+    def choice(self) -> Exponential | Noise | None:
+        """The mechanism that chooses bins or buckets; None if there is nothing to choose."""
+        found = next((each.mechanism for each in self.measurements if each.name == CHOICE), None)
+        assert found is None or isinstance(found, Exponential | Noise)
+        return found
+
+    @property
+    def threshold(self) -> Threshold | None:
+        """The rule that decides which categories are shown; None if all cells are public."""
+        found = self[COUNTS].mechanism
+        return found if isinstance(found, Threshold) else None
+
+    @property
+    def sparse(self) -> SparseHistogram | None:
+        """The mechanism that leaves empty cells without noise; None if all cells get noise."""
+        found = self[COUNTS].mechanism
+        return found if isinstance(found, SparseHistogram) else None
+
+    @property
     def hierarchy(self) -> Hierarchy | None:
-        """The tree that is measured, if one is."""
+        """The tree that is measured; None if none is."""
         line = self.grid.line if isinstance(self.method, Tree) else None
         return None if line is None else _hierarchy(self.method, line, pure=isinstance(self.noise, Laplace))
 
     def promise(self) -> Kept:
-        """What choice and measurement together promise: at most the price."""
-        if self.sparse is not None:
-            return self.sparse.promise()
-        if self.threshold is not None:
-            return self.threshold.promise()
-        measured = self.noise.promise()
-        match self.price, measured:
-            case ZeroConcentratedDP(), ZeroConcentratedDP():
-                return _total(measured, self._chosen(ZeroConcentratedDP))
-            case ApproximateDP(delta=delta), ZeroConcentratedDP():
-                found = measured.to_approximate(delta=delta)
-                return ApproximateDP(upward(exact(found.epsilon) + exact(self._chosen_epsilon())), delta)
-            case ApproximateDP(), PureDP():
-                return ApproximateDP(upward(exact(measured.epsilon) + exact(self._chosen_epsilon())), 0.0)
-        return _total(measured, self._chosen(PureDP))
+        """What choice and counts keep together.
 
-    def infinite_mass(self) -> float:
-        """P(L = +∞): the chance that somebody's presence is exposed outright, apart from the finite tail; and apart
-        from the fraction γ of a random promise, which `SparseHistogram.exposed` counts."""
-        return self.threshold.promise().delta if self.threshold is not None else 0.0
+        For a zero-concentrated price the choice of bins counts with ε²/8, not with the ε²/2 of a pure mechanism: its
+        losses lie in an interval of length ε.
+        """
+        if isinstance(self.price, ZeroConcentratedDP) and isinstance(self.choice, Exponential):
+            counts = self[COUNTS].mechanism.promise()
+            assert isinstance(counts, ZeroConcentratedDP)
+            return counts + self.choice.zero_concentrated()
+        return Plan.promise(self)
 
     def error(self, *, confidence: Number = 0.95) -> int:
-        """The half-width of the interval of one measured number, exact for the law of its noise."""
+        """The error of one measured number, exact for the law of its noise."""
         return int(self.noise.error(confidence=confidence))
 
     def range_error(self, first: int, last: int, *, confidence: Number = 0.95) -> float:
-        """The half-width of the interval of the sum over these cells, before anything is spent.
+        """The error of the sum over the cells from `first` to `last`, before anything is spent.
 
-        Only of what is measured cell by cell or by a tree: which cells will be joined is not known beforehand.
+        Only for Flat() and Tree(): with other methods the data decide which cells are joined or shown.
         """
         if isinstance(self.method, Buckets | Bins | Unlisted) or not 0 <= first <= last < (self.grid.line or 0):
             raise QuestionError(
-                wanted="A range of cells in a line was wanted, measured by Flat() or Tree().",
-                given=f"{first!r} to {last!r} by {self.method!r} was given.",
-                do="Number the cells from 0. What joins cells errs as the data decide, see its intervals afterwards.",
+                wanted="a range of cells in a line, measured by Flat() or Tree()",
+                given=f"{first!r} to {last!r} by {self.method!r}",
+                do="Number the cells from 0; for joined cells, see the intervals of the answer.",
             )
         wanted = np.zeros(self.grid.line or 0)
         wanted[first : last + 1] = 1.0
@@ -158,29 +137,17 @@ class Plan:
         """E|Y| of one measured number."""
         return mean_size(self.noise)
 
-    def spelled(self) -> str:
-        """The question in one line, for the ledger."""
-        what = ", ".join(key.name for key in self.tally.query.keys) + ", unlisted categories"
-        if self.tally.grid is not None:
-            what = ", ".join(map(spelled, self.grid.axes))
-        return f"HISTOGRAM OF {what} BY {type(self.method).__name__.upper()}: {text(self.tally.query.query)}"
 
-    def _chosen(self, flavor: type[Additive]) -> Additive | None:
-        """What the choice of bins or buckets costs. A range of losses of length ε is ε²/8-zCDP.      [CR21]"""
-        match self.choice:
-            case None:
-                return None
-            case Exponential(epsilon) if flavor is ZeroConcentratedDP:
-                return ZeroConcentratedDP(upward(exact(epsilon) ** 2 / 8))
-        return self.choice.promise()
-
-    def _chosen_epsilon(self) -> float:
-        part = self._chosen(PureDP)
-        return part.epsilon if isinstance(part, PureDP) else 0.0
+def spell(tally: Tally, method: Method) -> str:
+    """A histogram in one line, for the ledger."""
+    what = ", ".join(key.name for key in tally.query.keys) + ", unlisted categories"
+    if tally.grid is not None:
+        what = ", ".join(map(spelled, tally.grid.axes))
+    return f"HISTOGRAM OF {what} BY {type(method).__name__.upper()}: {text(tally.query.query)}"
 
 
-def fit(tally: Tally, price: Promise, *, method: Method, rows: int | None = None) -> Plan:
-    """The plan with the least error that the price can pay. `Sparse` wants the number of `rows`, where it is public."""
+def fit(tally: Tally, price: Promise, *, method: Method, rows: int | None = None) -> HistogramPlan:
+    """The plan with the least error that the price can pay. `Sparse` needs the number of `rows`, if it is public."""
     if isinstance(method, Sparse):
         return _fit_sparse(tally, price, rows)
     _check(tally, method)
@@ -188,89 +155,107 @@ def fit(tally: Tally, price: Promise, *, method: Method, rows: int | None = None
         case PureDP() if price.epsilon >= LEAST and tally.grid is not None:
             return _fit_pure(tally, price, method)
         case ZeroConcentratedDP(xi=0.0) if price.rho >= LEAST and tally.grid is not None:
-            return _fit_concentrated(tally, price, method)
+            first, rest = _parts(price, method)
+            chosen = None if first is None else _concentrated_choice(tally, first, method)
+            return _gaussian(tally, method, price, rest, chosen)
         case ApproximateDP() if price.epsilon >= LEAST and (price.delta == 0 or LEAST <= price.delta < 1):
             if tally.grid is not None:
                 return _fit_approximate(tally, price, method)
             if price.delta > 0 and isinstance(method, Unlisted):
                 return _fit_unlisted(tally, price, method)
-    unlisted = "Categories that are not public are shown above a threshold only, which wants approximate(ε, δ), δ > 0."
-    raise QuestionError(
-        wanted=unlisted
-        if tally.grid is None
-        else "A price that buys a histogram was wanted: pure(ε), zcdp(ρ), or approximate(ε, δ) with δ < 1; "
-        f"ε, ρ and a δ above 0 are at least {LEAST}.",
-        given=f"{price!r} was given.",
-        do="List them with keys, from public knowledge, or pay with a δ."
-        if tally.grid is None
-        else "Measure with Sparse(), or pay with the promise inside it."
+    raise _no_price(tally, price)
+
+
+def _no_price(tally: Tally, price: Promise) -> QuestionError:
+    if tally.grid is None:
+        return QuestionError(
+            given="Categories that are not public are shown above a threshold, which needs a price in "
+            f"approximate(ε, δ) with δ > 0, but the price is {price!r}.",
+            do="List the categories with keys, from public knowledge, or pay with a δ.",
+        )
+    return QuestionError(
+        wanted=f"a price of pure(ε), zcdp(ρ) or approximate(ε, δ) with δ < 1, each number at least {LEAST}",
+        given=f"{price!r}",
+        do="Measure with Sparse(), or pay with the promise inside the random one."
         if isinstance(price, RandomDP)
-        else "Pay with one.",
+        else "Pay a little more: with no privacy loss there is no answer.",
     )
 
 
-def _fit_pure(tally: Tally, price: PureDP, method: Method) -> Plan:
+def _planned(
+    tally: Tally, method: Method, price: Kept, counts: Measurement, choice: Exponential | Noise | None = None
+) -> HistogramPlan:
+    chosen = () if choice is None else (Measurement(CHOICE, choice, tally.distance()),)
+    return HistogramPlan((*chosen, counts), price, spell(tally, method), tally, method)
+
+
+def _gaussian(
+    tally: Tally, method: Method, price: Kept, part: ZeroConcentratedDP | GaussianDP, choice: Exponential | Noise | None
+) -> HistogramPlan:
+    """Discrete Gaussian noise for a price in ρ, rounded Gaussian noise for one in μ."""
+    distance = _measured(tally, method, pure=False)
+    noise: Noise
+    if isinstance(part, GaussianDP):
+        noise = RoundedGaussian.fitting(part, sensitivity=distance.l2)
+    else:
+        noise = Gaussian.fitting(part, sensitivity=distance.l2)
+    counts = Measurement(COUNTS, noise, distance)
+    return _planned(tally, method, price, counts, choice)
+
+
+def _fit_pure(tally: Tally, price: PureDP, method: Method, *, charged: Kept | None = None) -> HistogramPlan:
     first, rest = _parts(price, method)
     distance = _measured(tally, method, pure=True)
-    plan = Plan(tally, method, price, Laplace.fitting(rest, sensitivity=distance.l1), distance)
-    return plan if first is None else replace(plan, choice=_pure_choice(tally, first, method))
+    counts = Measurement(COUNTS, Laplace.fitting(rest, sensitivity=distance.l1), distance)
+    chosen = None if first is None else _pure_choice(tally, first, method)
+    return _planned(tally, method, charged or price, counts, chosen)
 
 
-def _fit_concentrated(tally: Tally, price: ZeroConcentratedDP, method: Method) -> Plan:
-    first, rest = _parts(price, method)
-    distance = _measured(tally, method, pure=False)
-    plan = Plan(tally, method, price, Gaussian.fitting(rest, sensitivity=distance.l2), distance)
-    return plan if first is None else replace(plan, choice=_concentrated_choice(tally, first, method))
-
-
-def _fit_approximate(tally: Tally, price: ApproximateDP, method: Method) -> Plan:
-    """Laplace or Gaussian noise, whichever errs less; a choice beforehand is paid by ε alone."""
-    pure = _fit_pure(tally, PureDP(price.epsilon), method)
-    candidates = [replace(pure, price=ApproximateDP(price.epsilon, 0.0))]
-    first, rest = _parts(PureDP(price.epsilon), method)
-    rho = ZeroConcentratedDP.fitting(ApproximateDP(rest.epsilon, price.delta))
-    if rho.rho > 0:
-        distance = _measured(tally, method, pure=False)
-        plan = Plan(tally, method, price, Gaussian.fitting(rho, sensitivity=distance.l2), distance)
-        candidates.append(plan if first is None else replace(plan, choice=_pure_choice(tally, first, method)))
+def _fit_approximate(tally: Tally, price: ApproximateDP, method: Method) -> HistogramPlan:
+    """Laplace or Gaussian noise, whichever errs less; ε alone pays for a choice of bins or buckets."""
+    pure = PureDP(price.epsilon)
+    candidates = [_fit_pure(tally, pure, method, charged=ApproximateDP(price.epsilon, 0.0))]
+    first, _ = _parts(pure, method)
+    chosen = None if first is None else _pure_choice(tally, first, method)
+    most = largest_mu(price, beside=() if chosen is None else (chosen,)) if price.delta > 0 else None
+    if most is not None:
+        candidates.append(_gaussian(tally, method, price, most, chosen))
     return min(candidates, key=lambda plan: plan.error())
 
 
-def _fit_unlisted(tally: Tally, price: ApproximateDP, method: Unlisted) -> Plan:
-    """One draw decides whether a category is shown and is its count."""
+def _fit_unlisted(tally: Tally, price: ApproximateDP, method: Unlisted) -> HistogramPlan:
+    """One draw is the count of a category and decides whether it is shown."""
     distance = tally.distance()
     threshold = Threshold.fitting(price, sensitivity=distance.l1, groups=tally.query.max_groups)
-    return Plan(tally, method, price, threshold.noise, distance, threshold=threshold)
+    return _planned(tally, method, price, Measurement(COUNTS, threshold, distance))
 
 
-def _fit_sparse(tally: Tally, price: Promise, rows: int | None) -> Plan:
-    """Which cells get noise depends on public numbers alone, and so does what is charged: no γ where all of them do."""
+def _fit_sparse(tally: Tally, price: Promise, rows: int | None) -> HistogramPlan:
+    """Public numbers alone decide which cells get noise, and what is charged: no γ where all cells get noise."""
     if tally.grid is None or not tally.size_is_public or rows is None:
         raise QuestionError(
-            wanted="Sparse() wants public cells and a data set in which each row is a person and neighbours replace "
-            "one row.",
-            given="Categories that nobody has listed were given."
+            wanted="for Sparse(), public cells and a data set in which each row is a person and neighbours replace one "
+            "row",
+            given="unlisted categories"
             if tally.grid is None
-            else f"unit={tally.query.unit!r} and relation={tally.query.relation} were given.",
-            do="Measure with Flat(); or protect the data set with unit=sitr.Row() and "
-            "relation=sitr.Relation.REPLACE_ONE, if that is what is meant.",
+            else f"unit={tally.query.unit!r} and relation={tally.query.relation}",
+            do="Measure with Flat(), or protect the data set with unit=sitr.Row() and "
+            "relation=sitr.Relation.REPLACE_ONE if each row is a different person.",
         )
     if not isinstance(price, RandomDP) or not isinstance(price.inner, PureDP) or price.inner.epsilon < LEAST:
         raise QuestionError(
-            wanted=f"A price that buys noise where people are was wanted: random(pure(ε), γ), with ε at least {LEAST}.",
-            given=f"{price!r} was given.",
-            do="Pay with one, from a budget with a γ; or measure with Flat(), which protects everybody.",
+            wanted=f"for Sparse(), a price of random(pure(ε), γ) with ε at least {LEAST}",
+            given=f"{price!r}",
+            do="Pay with one from a budget with a γ, or measure with Flat(), which protects everybody.",
         )
-    # Rows that are counted nowhere are people in one more cell, which is not shown.
+    # Rows that no cell counts are people in one more cell, which is not shown.
     cells = tally.grid.size + (0 if tally.total_is_public else 1)
     found = (
         SparseHistogram.fitting(price, cells=cells, people=rows)
         if rows > 0
         else Laplace.fitting(price.inner, sensitivity=2)
     )
-    if isinstance(found, Laplace):
-        return Plan(tally, Sparse(), found.promise(), found, tally.distance())
-    return Plan(tally, Sparse(), found.promise(), found.noise, tally.distance(), sparse=found)
+    return _planned(tally, Sparse(), found.promise(), Measurement(COUNTS, found, tally.distance()))
 
 
 def _measured(tally: Tally, method: Method, *, pure: bool) -> Distance:
@@ -280,7 +265,7 @@ def _measured(tally: Tally, method: Method, *, pure: bool) -> Distance:
             return tally.distance()
         case Buckets() | Bins():
             return tally.merged_distance()
-    assert tally.grid is not None and tally.grid.line is not None  # _check has seen to it
+    assert tally.grid is not None and tally.grid.line is not None  # see _check
     above = _hierarchy(method, tally.grid.line, pure=pure).levels - 1
     cells, sums = tally.distance(), tally.merged_distance()
     largest = max(cells.largest, sums.largest) if above else cells.largest
@@ -293,7 +278,7 @@ def _hierarchy(method: Method, line: int, *, pure: bool) -> Hierarchy:
 
 
 def _parts(price: Paid, method: Method) -> tuple[Paid | None, Paid]:
-    """What pays for the choice of bins or buckets, and what is left for the measurement: exactly the price together."""
+    """The part of the price that pays for the choice of bins or buckets, and the rest: exactly the price together."""
     if not isinstance(method, Buckets | Bins):
         return None, price
     first = price.share(exact(method.share))
@@ -328,7 +313,7 @@ def _concentrated_choice(tally: Tally, price: ZeroConcentratedDP, method: Method
 
 
 def _line(tally: Tally) -> int:
-    assert tally.grid is not None and tally.grid.line is not None  # _check has seen to it
+    assert tally.grid is not None and tally.grid.line is not None  # see _check
     return tally.grid.line
 
 
@@ -337,14 +322,14 @@ def _check(tally: Tally, method: Method) -> None:
         return
     if tally.grid is None or tally.grid.line is None:
         raise QuestionError(
-            wanted=f"{type(method).__name__} wants cells in a line: one column of numbers or dates.",
-            given="Categories, or several columns, were given.",
+            wanted=f"cells in a line for {type(method).__name__}(), of one column of numbers or dates",
+            given="categories, or several columns",
             do="Measure them with Flat().",
         )
     if isinstance(method, Buckets | Bins) and not 0 < exact(method.share) < 1:
         raise QuestionError(
-            wanted="The share of the price that pays for a choice lies between 0 and 1.",
-            given=f"share={method.share!r} was given.",
+            wanted="a share of the price between 0 and 1 for the choice",
+            given=f"share={method.share!r}",
             do="Choose for example Fraction(1, 4).",
         )
     if isinstance(method, Bins):
@@ -357,22 +342,7 @@ def _check_candidates(grid: Grid, candidates: Sequence[int]) -> None:
     different = len(set(candidates)) == len(candidates) >= 2
     if not isinstance(axis, Even) or not whole or not different or any(axis.bins % number for number in candidates):
         raise QuestionError(
-            wanted="Numbers of bins to choose from are two or more, of equal width, and each divides the largest.",
-            given=f"{tuple(candidates)!r} was given.",
+            wanted="two or more numbers of bins of equal width, each of which divides the largest",
+            given=f"{tuple(candidates)!r}",
             do="Write for example bins=(5, 10, 20, 40).",
         )
-
-
-def mean_size(noise: Noise) -> float:
-    """E|Y|: 1/sinh(1/t) for discrete Laplace noise of scale t; σ·√(2/π) for Gaussian, to within a few percent if σ ≥ 1.
-
-    >>> round(mean_size(Laplace(scale=10)), 3), round(mean_size(Gaussian(sigma=10)), 3)
-    (9.983, 7.979)
-    """
-    if isinstance(noise, Laplace):
-        return 1 / math.sinh(min(700.0, float(1 / exact(noise.scale))))
-    return float(exact(noise.sigma)) * math.sqrt(2 / math.pi)
-
-
-def _total(measured: Additive, chosen: Additive | None) -> Additive:
-    return measured if chosen is None else measured + chosen  # type: ignore[operator]

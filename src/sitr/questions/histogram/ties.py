@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.additive import Noise, deviation
 from sitr.mechanisms.laplace import Laplace
 from sitr.numbers import exact
 from sitr.questions.histogram.projection import Ties, checked, lattice
 
-Noise = Laplace | Gaussian
 Reals = NDArray[np.float64]
 
 CANDIDATES = (Ties.DROP_SMALLEST, Ties.SOFT_THRESHOLD, Ties.PROPORTIONAL)
@@ -56,7 +55,7 @@ def expected_losses(noisy: NDArray[Any], *, total: int, noise: Noise) -> dict[Ti
     cells hold almost all rows.
     """
     y = checked(noisy, total)
-    spread = _deviation(noise)
+    spread = deviation(noise)
     near = y <= _FAR * spread
     step = max(1.0, float(math.floor(spread / 4)))
     start = -step * math.ceil(_NEAR * spread / step)
@@ -98,12 +97,6 @@ def _support(spread: float) -> Reals:
     while found[-1] < (_FAR + 4) * spread or len(found) < 3:
         found.append(found[-1] + max(1.0, float(math.floor(min(found[-1] / 4, spread / 2)))))
     return np.array(found)
-
-
-def _deviation(noise: Noise) -> float:
-    if isinstance(noise, Laplace):
-        return math.sqrt(2) * float(exact(noise.scale))
-    return float(exact(noise.sigma))
 
 
 def _log_density(away: Reals, noise: Noise) -> Reals:

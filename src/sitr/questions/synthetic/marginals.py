@@ -6,16 +6,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from sitr.dataset.cells import Drawable, Granular, Rule
+from sitr.mechanisms.additive import Noise, deviation
 from sitr.noise.coins import Coins
+from sitr.numbers import Number
 from sitr.questions.histogram.projection import MOST_TOTAL, lattice, simplex
 from sitr.questions.histogram.ties import best_ties
 from sitr.questions.synthetic.axes import Codes
-from sitr.questions.synthetic.plan import MOST_PAIRS, Method, Noise, SynthesisPlan, deviation
+from sitr.questions.synthetic.figures import Quality
+from sitr.questions.synthetic.plan import MOST_PAIRS, Method, SynthesisPlan
 
 Weights = NDArray[np.float64]
 
@@ -43,16 +48,66 @@ class Measured:
     be chosen, `chosen_by` are the marginals that decided.
     """
 
+    plan: SynthesisPlan
     total: float
     alone: tuple[Marginal, ...]
     shares: tuple[Weights, ...]
     groups: tuple[Codes, ...] = ()
     chosen_by: tuple[Marginal, ...] = ()
     pairs: tuple[Marginal, ...] = ()
+    quality: Quality | None = None
+    """How far rows drawn from the model are from the data, without a plan: it is `plan.quality`."""
 
     def noises(self) -> list[Noise]:
         """All noise that was added; together it costs what was charged."""
         return [each.noise for each in (*self.alone, *self.chosen_by, *self.pairs)]
+
+    def possible(self) -> bool:
+        """Whether `measure` could have returned this for its plan: the same columns and noise, and possible numbers.
+
+        Marginals that are read from a file pass through here. An edited file can have other noisy counts, but no
+        numbers that would make a later measurement of the data fail or overflow, and no noise that was never added.
+        """
+        plan, measured = self.plan, self
+        if self.quality is not None and (plan.quality is None or not self.quality.possible()):
+            return False
+        cells = plan.sheet.grid.shape
+        places = tuple(range(len(cells)))
+        if not isinstance(measured.total, float) or not -math.inf < measured.total <= MOST_TOTAL:
+            return False
+        if plan.method is Method.JOINT:
+            whole = _are(measured.alone, [places], [cells], plan.division.alone())
+            rest = (*measured.groups, *measured.chosen_by, *measured.pairs)
+            return whole and not rest and _laws(measured.shares, [math.prod(cells)])
+        singles: list[tuple[int, ...]] = [(place,) for place in places]
+        known = _are(measured.alone, singles, [(count,) for count in cells], plan.division.alone())
+        if not (known and _laws(measured.shares, cells) and _groupings(measured.groups, cells)):
+            return False
+        pairs: list[tuple[int, ...]] = list(combinations(places, 2))
+        if (choice := plan.division.choosing()) is None:
+            chosen = not measured.chosen_by
+        else:
+            chosen = _are(measured.chosen_by, pairs, None, choice.noises([1] * len(pairs)))
+            pairs = [each.columns for each in measured.pairs if each.columns in pairs]
+            chosen = chosen and len(set(pairs)) == MOST_PAIRS
+        sizes = [int(each.max()) + 1 for each in measured.groups]
+        shapes: list[tuple[int, ...]] = [(sizes[i], sizes[j]) for i, j in pairs]
+        noises = plan.division.paired().noises([i * j for i, j in shapes])
+        return chosen and _are(measured.pairs, pairs, shapes, noises)
+
+    def intervals(self, *, confidence: Number = 0.95) -> pa.Table:
+        """Each count of the marginals of single columns, or of the one of all, with its interval."""
+        sheet = self.plan.sheet
+        labels = [[cell.label for cell in axis.cells()] for axis in sheet.axes]
+        rows: list[dict[str, Any]] = []
+        for each in self.alone:
+            far = float(each.noise.error(confidence=confidence))
+            names = " × ".join(sheet.names[place] for place in each.columns)
+            for place, count in np.ndenumerate(each.counts):
+                cell = " × ".join(labels[i][code] for i, code in zip(each.columns, place, strict=True))
+                rows.append({"columns": names, "cell": cell, "count": count})
+                rows[-1] |= {"count_low": max(0.0, count - far), "count_high": max(0.0, count + far)}
+        return pa.Table.from_pylist(rows)
 
 
 def measure(plan: SynthesisPlan, codes: Codes, *, coins: Coins) -> Measured:
@@ -60,54 +115,25 @@ def measure(plan: SynthesisPlan, codes: Codes, *, coins: Coins) -> Measured:
     axes, shape = plan.sheet.axes, plan.sheet.grid.shape
     if plan.method is Method.JOINT:
         whole = np.ravel_multi_index(tuple(codes.T), shape) if len(codes) else np.empty(0, dtype=np.int64)
-        (joint,) = _noisy([tuple(range(len(axes)))], [whole], [shape], plan.alone(), coins)
+        (joint,) = _noisy([tuple(range(len(axes)))], [whole], [shape], plan.division.alone(), coins)
         total = _at_most(float(joint.counts.sum()))
-        return Measured(total, (joint,), (joint_shares(joint, total),))
-    alone = _noisy([(i,) for i in range(len(axes))], list(codes.T), [(size,) for size in shape], plan.alone(), coins)
+        return Measured(plan, total, (joint,), (joint_shares(joint, total),))
+    singles = [(place,) for place in range(len(axes))]
+    alone = _noisy(singles, list(codes.T), [(size,) for size in shape], plan.division.alone(), coins)
     total = _at_most(_total(alone))
     known = tuple(shares(each.counts, total) for each in alone)
     pairs: list[tuple[int, ...]] = list(combinations(range(len(axes)), 2))
     chosen_by: tuple[Marginal, ...] = ()
-    if (choice := plan.choosing()) is not None:
+    if (choice := plan.division.choosing()) is not None:
         halves = [group(axis, share, 2) for axis, share in zip(axes, known, strict=True)]
         chosen_by = grouped(pairs, codes, halves, choice.noises([1] * len(pairs)), coins)
         coarse = [group_sums(share, groups) for share, groups in zip(known, halves, strict=True)]
         pairs = strongest(chosen_by, coarse, total)
-    most = plan.groups(total)
+    most = plan.division.groups(total)
     groups = tuple(group(axis, share, most) for axis, share in zip(axes, known, strict=True))
     sizes = [int(each.max()) + 1 for each in groups]
-    noises = plan.paired().noises([sizes[i] * sizes[j] for i, j in pairs])
-    return Measured(total, alone, known, groups, chosen_by, grouped(pairs, codes, groups, noises, coins))
-
-
-def as_planned(plan: SynthesisPlan, measured: Measured) -> bool:
-    """Whether `measure` could have returned this for the plan: the same columns and noise, and possible numbers.
-
-    Marginals that are read from a file pass through here. An edited file can have other noisy counts, but no numbers
-    that would make a later measurement of the data fail or overflow, and no noise that was never added.
-    """
-    cells = plan.sheet.grid.shape
-    places = tuple(range(len(cells)))
-    if not isinstance(measured.total, float) or not -math.inf < measured.total <= MOST_TOTAL:
-        return False
-    if plan.method is Method.JOINT:
-        whole = _are(measured.alone, [places], [cells], plan.alone())
-        rest = (*measured.groups, *measured.chosen_by, *measured.pairs)
-        return whole and not rest and _laws(measured.shares, [math.prod(cells)])
-    singles: list[tuple[int, ...]] = [(place,) for place in places]
-    known = _are(measured.alone, singles, [(count,) for count in cells], plan.alone())
-    if not (known and _laws(measured.shares, cells) and _groupings(measured.groups, cells)):
-        return False
-    pairs: list[tuple[int, ...]] = list(combinations(places, 2))
-    if (choice := plan.choosing()) is None:
-        chosen = not measured.chosen_by
-    else:
-        chosen = _are(measured.chosen_by, pairs, None, choice.noises([1] * len(pairs)))
-        pairs = [each.columns for each in measured.pairs if each.columns in pairs]
-        chosen = chosen and len(set(pairs)) == MOST_PAIRS
-    sizes = [int(each.max()) + 1 for each in measured.groups]
-    shapes: list[tuple[int, ...]] = [(sizes[i], sizes[j]) for i, j in pairs]
-    return chosen and _are(measured.pairs, pairs, shapes, plan.paired().noises([i * j for i, j in shapes]))
+    noises = plan.division.paired().noises([sizes[i] * sizes[j] for i, j in pairs])
+    return Measured(plan, total, alone, known, groups, chosen_by, grouped(pairs, codes, groups, noises, coins))
 
 
 def _are(

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sitr.dataset.cells import size
 from sitr.errors import QuestionError
-from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive
 from sitr.flavors.promise import Promise
-from sitr.flavors.pure import PureDP
-from sitr.flavors.random import RandomDP
-from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.gaussian import Gaussian
-from sitr.mechanisms.laplace import Laplace
-from sitr.questions.aggregate.fit import LEAST
+from sitr.mechanisms.additive import Noise, deviation
+from sitr.mechanisms.shared import SharedNoise
+from sitr.plans.plan import Measurement, Plan
 from sitr.questions.synthetic.axes import MOST_CELLS
+from sitr.questions.synthetic.price import affordable, shared, ways_to_pay
 from sitr.questions.synthetic.sheet import Sheet
+
+if TYPE_CHECKING:
+    from sitr.questions.synthetic.quality_plan import QualityPlan
 
 ALONE = Fraction(3, 10)
 """The part of the price for the tables of single columns; the rest is for the pairs."""
@@ -49,7 +49,6 @@ SIZES = (1e3, 1e4, 1e5, 1e6)
 NORMAL = math.sqrt(2 / math.pi)
 """E|Z| of a standard normal Z."""
 
-Noise = Laplace | Gaussian
 Reals = NDArray[np.float64]
 
 
@@ -61,58 +60,17 @@ class Method(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Budgeted:
-    """A sum to spend on tables of counts, in the flavor of the noise that it buys."""
-
-    price: PureDP | ZeroConcentratedDP
-    sheet: Sheet
-
-    def noises(self, cells: Sequence[int]) -> list[Noise]:
-        """Noise for tables of so many cells, all measured once, with the least sum of sizes over all cells.
-
-        A table of c cells with standard deviation s adds c·s. For Gaussian noise s ∝ 1/√ρ, and Σ c/√ρ is least for
-        ρ ∝ c^⅔; for Laplace noise s ∝ 1/ε, and Σ c/ε is least for ε ∝ √c.
-        """
-        power = 0.5 if isinstance(self.price, PureDP) else 2 / 3
-        weights = [math.ceil(1000 * count**power) for count in cells]
-        total = sum(weights)
-        return [self._noise(Fraction(weight, total)) for weight in weights]
-
-    def part(self, fraction: Fraction) -> Budgeted:
-        """Some of it."""
-        return Budgeted(self.price.share(fraction), self.sheet)
-
-    def _noise(self, share: Fraction) -> Noise:
-        moved = self.sheet.distance()
-        if isinstance(self.price, PureDP):
-            return Laplace.fitting(self.price.share(share), sensitivity=moved.l1)
-        return Gaussian.fitting(self.price.share(share), sensitivity=moved.l2)
-
-
-@dataclass(frozen=True, slots=True)
-class SynthesisPlan:
-    """Which tables will be measured and with how much of the price; `price` is what will be charged.
-
-    Everything but the groups of values and the chosen pairs is fixed here. Those are made from noisy tables, which were
-    paid for: they cost nothing, and the parts of the price do not depend on them.
-    """
+class Division:
+    """How a price is divided between the tables, and how good the rows can be expected to be."""
 
     sheet: Sheet
     price: Additive
     method: Method
 
     @property
-    def whole(self) -> Budgeted:
+    def whole(self) -> SharedNoise:
         """What the price buys."""
-        match self.price:
-            case PureDP():
-                return Budgeted(self.price, self.sheet)
-            case ApproximateDP(epsilon, 0.0):
-                return Budgeted(PureDP(epsilon), self.sheet)
-            case ApproximateDP():
-                return Budgeted(ZeroConcentratedDP.fitting(self.price), self.sheet)
-            case ZeroConcentratedDP():
-                return Budgeted(self.price, self.sheet)
+        return shared(self.price, self.sheet)
 
     @property
     def pairs(self) -> int:
@@ -125,11 +83,11 @@ class SynthesisPlan:
             return self.whole.noises([self.sheet.grid.size])
         return self.whole.part(ALONE).noises(self.sheet.grid.shape)
 
-    def choosing(self) -> Budgeted | None:
+    def choosing(self) -> SharedNoise | None:
         """For the choice of pairs; None where all are measured."""
         return self.whole.part((1 - ALONE) * CHOICE) if self.pairs > MOST_PAIRS else None
 
-    def paired(self) -> Budgeted:
+    def paired(self) -> SharedNoise:
         """For the tables of pairs."""
         return self.whole.part((1 - ALONE) * (1 if self.pairs <= MOST_PAIRS else 1 - CHOICE))
 
@@ -200,7 +158,41 @@ class SynthesisPlan:
         return float(self.paired().noises([1] * min(self.pairs, MOST_PAIRS))[0].error())
 
 
-def plan(sheet: Sheet, price: Promise, *, method: Method | None = None) -> SynthesisPlan:
+@dataclass(frozen=True, slots=True)
+class SynthesisPlan(Plan):
+    """The tables that will be measured.
+
+    Those of single columns come first. The groups of values by which pairs are counted, and which pairs are, follow
+    from the noisy tables before them; what may be spent on the pairs does not.
+    """
+
+    division: Division
+    quality: QualityPlan | None = None
+    """What a second stage measures of rows drawn from the fitted model; its measurements and price are in this plan."""
+
+    @property
+    def sheet(self) -> Sheet:
+        """What is read from the rows."""
+        return self.division.sheet
+
+    @property
+    def method(self) -> Method:
+        """How the columns are tabulated."""
+        return self.division.method
+
+
+def _planned(division: Division, text: str) -> SynthesisPlan:
+    moved = division.sheet.distance()
+    named = [(name, noise) for (name, _, _), noise in zip(division.errors(), division.alone(), strict=True)]
+    measured = [Measurement(name, noise, moved) for name, noise in named]
+    if division.method is Method.MARGINALS:
+        choice = division.choosing()
+        measured += [] if choice is None else [Measurement("choice of pairs", choice, moved)]
+        measured.append(Measurement("pairs", division.paired(), moved))
+    return SynthesisPlan(tuple(measured), division.price, text, division)
+
+
+def plan(sheet: Sheet, price: Promise, *, method: Method | None = None, text: str = "SYNTHESIZE") -> SynthesisPlan:
     """The plan for a price. Without a `method` it is the one with the least expected error.
 
     An approximate price buys Gaussian or Laplace noise, whichever errs less; Laplace noise is charged without the δ.
@@ -229,49 +221,10 @@ def plan(sheet: Sheet, price: Promise, *, method: Method | None = None) -> Synth
     possible = [Method.JOINT] if cells <= MOST_CELLS else []
     possible += [Method.MARGINALS] if len(sheet.axes) > 1 else []
     wanted = possible if method is None else [method]
-    candidates = [SynthesisPlan(sheet, each, way) for way in wanted for each in ways_to_pay(paid)]
-    return min(candidates, key=SynthesisPlan.expected_error)
-
-
-def ways_to_pay(price: Additive) -> list[Additive]:
-    """A price with a δ buys Gaussian noise; its ε alone buys Laplace noise, which is sometimes less.
-
-    >>> ways_to_pay(ApproximateDP(1.0, 1e-9))
-    [ApproximateDP(epsilon=1.0, delta=0.0), ApproximateDP(epsilon=1.0, delta=1e-09)]
-    """
-    if not isinstance(price, ApproximateDP) or price.delta == 0:
-        return [price]
-    alone = ApproximateDP(price.epsilon, 0.0)
-    return [alone, price] if ZeroConcentratedDP.fitting(price).rho > 0 else [alone]
-
-
-def deviation(noise: Noise) -> float:
-    """The standard deviation: σ, or √2 times the scale of Laplace noise."""
-    return float(noise.sigma) if isinstance(noise, Gaussian) else math.sqrt(2) * float(noise.scale)
+    candidates = [Division(sheet, each, way) for way in wanted for each in ways_to_pay(paid)]
+    return _planned(min(candidates, key=Division.expected_error), text)
 
 
 def _products(sizes: Reals) -> Reals:
     """Of each two of them."""
     return np.asarray(np.outer(sizes, sizes)[np.triu_indices(len(sizes), 1)])
-
-
-def affordable(price: Promise) -> Additive:
-    """The price, if it buys synthetic rows.
-
-    A random one does not: its γ would be paid for noise that protects everybody.
-    """
-    match price:
-        case PureDP() if price.epsilon >= LEAST:
-            return price
-        case ApproximateDP() if price.epsilon >= LEAST and (price.delta == 0 or LEAST <= price.delta < 1):
-            return price
-        case ZeroConcentratedDP() if price.rho >= LEAST and price.xi == 0:
-            return price
-    raise QuestionError(
-        wanted="A price that buys synthetic rows was wanted: pure(ε), zcdp(ρ) or approximate(ε, δ), δ < 1; "
-        f"ε, ρ and a δ above 0 are at least {LEAST}, and there is no ξ.",
-        given=f"{price!r} was given.",
-        do="Pay with the promise inside it: a γ buys nothing here, for the noise protects everybody."
-        if isinstance(price, RandomDP)
-        else "Pay a little more: with no privacy loss there is nothing to imitate.",
-    )

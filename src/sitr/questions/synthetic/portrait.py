@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from dataclasses import dataclass
 
@@ -32,16 +31,18 @@ Model = Mixture | Weights
 class Portrait:
     """Noisy marginals, the model that was fitted to them, and public facts about the rows to draw.
 
-    `model` is a mixture, or the joint probabilities of all cells. `private` is False if the noise was drawn with test
-    coins; then the rows protect nobody.
+    `model` is a mixture, or the joint probabilities of all cells.
     """
 
-    plan: SynthesisPlan
     measured: Measured
     model: Model
     schema: pa.Schema
     never: tuple[Predicate, ...]
-    private: bool
+
+    @property
+    def plan(self) -> SynthesisPlan:
+        """What was measured."""
+        return self.measured.plan
 
     @property
     def axes(self) -> tuple[Drawable, ...]:
@@ -107,23 +108,13 @@ class Portrait:
 
 
 def portrait(
-    plan: SynthesisPlan,
-    measured: Measured,
-    *,
-    schema: pa.Schema,
-    never: tuple[Predicate, ...],
-    private: bool,
-    progress: Progress | None = None,
+    measured: Measured, *, schema: pa.Schema, never: tuple[Predicate, ...], progress: Progress | None = None
 ) -> Portrait:
     """Fit a model to noisy marginals; `schema` gives the types of the columns."""
+    plan = measured.plan
     model: Model = measured.shares[0] if plan.method is Method.JOINT else fit(measured, progress=progress)
-    return Portrait(plan, measured, model, stamped(plan, schema, private=private), never, private)
-
-
-def stamped(plan: SynthesisPlan, schema: pa.Schema, *, private: bool) -> pa.Schema:
-    """The fields of the imitated columns, nullable if NULL has a cell, and a note that the rows are synthetic."""
     fields = [
         field.with_nullable(axis.missing is Rule.CELL or field.nullable).remove_metadata()
         for axis, field in zip(plan.sheet.axes, map(schema.field, plan.sheet.names), strict=True)
     ]
-    return pa.schema(fields, metadata={"sitr": json.dumps({"synthetic": True, "private": private})})
+    return Portrait(measured, model, pa.schema(fields), never)

@@ -4,71 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
 
 from sitr.dataset.cells import Drawable, Granular
 from sitr.errors import QuestionError
-from sitr.flavors.arrows import Additive
 from sitr.flavors.promise import Promise
-from sitr.flavors.pure import PureDP
-from sitr.mechanisms.gaussian import Gaussian
-from sitr.mechanisms.laplace import Laplace
-from sitr.noise.coins import Coins, Keystream
-from sitr.numbers import square_root_upward
+from sitr.noise.coins import Coins
+from sitr.numbers import Number
 from sitr.questions.synthetic.axes import MOST_CELLS, Codes
-from sitr.questions.synthetic.marginals import Marginal, Weights, group, grouped
-from sitr.questions.synthetic.plan import Noise, SynthesisPlan, affordable, ways_to_pay
+from sitr.questions.synthetic.figures import Figure, Quality
+from sitr.questions.synthetic.marginals import Marginal, Measured, Weights, group, grouped
+from sitr.questions.synthetic.plan import SynthesisPlan
 from sitr.questions.synthetic.portrait import Portrait
+from sitr.questions.synthetic.quality_plan import QualityPlan, quality_plan
+from sitr.questions.synthetic.sheet import Sheet
 from sitr.questions.synthetic.values import positions
 
 LEVELS = 8
 """The most groups of an ordered column in the noisy marginals that correlations are computed from."""
-
-Names = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """The error of one statistic; `error` is the half-width of its 95% interval, 0 if no noise was added."""
-
-    columns: Names
-    found: float
-    error: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Quality:
-    """How far synthetic rows are from the data, or from a public table.
-
-    `single` and `pairs` are Σ |p − q| over the cells of a marginal, from 0 to 2 apart from noise. `ranges` are the
-    largest errors of the share of any range of an ordered column. `correlations` are synthetic minus true. `paid` is
-    the price, or None if the rows were compared with the public table `holdout` for free. `scores` are the accuracy on
-    the hold-out after training on synthetic rows and after training on real ones. `private` is False if any of the
-    noise, here or in the rows, was drawn with test coins.
-    """
-
-    single: tuple[Figure, ...]
-    pairs: tuple[Figure, ...]
-    ranges: tuple[Figure, ...]
-    correlations: tuple[Figure, ...]
-    paid: Promise | None = None
-    scores: tuple[float, float] | None = None
-    holdout: str | None = None
-    private: bool = True
-
-    @property
-    def mean_single(self) -> float:
-        """The mean over all columns."""
-        return _mean(self.single)
-
-    @property
-    def mean_pairs(self) -> float:
-        """The mean over all pairs."""
-        return _mean(self.pairs)
 
 
 def against(portrait: Portrait, synthetic: Codes, holdout: Codes, *, name: str) -> Quality:
@@ -90,47 +46,54 @@ def against(portrait: Portrait, synthetic: Codes, holdout: Codes, *, name: str) 
         Figure((names[i], names[j]), _correlation(ordered, synthetic, i, j) - _correlation(ordered, holdout, i, j))
         for i, j in combinations(ordered, 2)
     ]
-    return Quality(
-        tuple(single), tuple(pairs), tuple(ranges), tuple(correlations), holdout=name, private=portrait.private
-    )
+    return Quality(None, tuple(single), tuple(pairs), tuple(ranges), tuple(correlations), holdout=name)
 
 
-@dataclass(frozen=True, slots=True)
-class QualityPlan:
-    """The price and the noise of a private comparison: the same noise on every distance, and pairs for correlations.
+@dataclass(frozen=True, slots=True, eq=False)
+class QualityQuestion:
+    """How far synthetic rows, as numbers of cells, are from the data themselves."""
 
-    One unit moves each Σ |c − s| over counts c by at most Δ₁, the ℓ1 distance of the counts, and the largest error of a
-    range by at most Δ₁ too. So it moves a vector of M such numbers by at most MΔ₁ in ℓ1 and √M·Δ₁ in ℓ2.
-    """
+    portrait: Portrait
+    synthetic: Codes
+    table: str
 
-    price: Promise
-    distances: Noise
-    pairs: tuple[Noise, ...]
+    def text(self) -> str:
+        """In one line."""
+        return f"QUALITY OF SYNTHETIC {', '.join(self.portrait.plan.sheet.names)} FROM {self.table}"
+
+    def plan(self, price: Promise, /) -> QualityPlan:
+        """Noise for every distance, and for tables that show correlations."""
+        return quality_plan(self.portrait.plan.sheet, price, text=self.text())
+
+    def reading(self) -> Sheet:
+        """The cells of each row."""
+        return self.portrait.plan.sheet
+
+    def answer(self, plan: QualityPlan, exact: Codes, /, *, coins: Coins) -> Quality:
+        """Noisy figures."""
+        return privately(plan, self.portrait, self.synthetic, exact, coins=coins)
+
+    def errors(self, plan: QualityPlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
+        """Of every distance, as a share of the rows."""
+        return {"distance": float(plan.distances.error(confidence=confidence)) / max(1, self.portrait.size)}
 
 
-def plan(portrait: Portrait, price: Promise) -> QualityPlan:
-    """Half of the price pays for the distances and half for the correlations, if there are two ordered columns.
+@dataclass(frozen=True, slots=True, eq=False)
+class QualityStage:
+    """The second stage of synthetic rows whose plan has a `quality`: the first has measured the tables."""
 
-    An approximate price buys Laplace or Gaussian noise, whichever has the smaller error.
-    """
-    return min(
-        (_plan(portrait, each) for each in ways_to_pay(affordable(price))), key=lambda made: made.distances.error()
-    )
+    portrait: Portrait
+    synthetic: Codes
 
+    def reading(self) -> Sheet:
+        """The cells of each row, once more."""
+        return self.portrait.plan.sheet
 
-def _plan(portrait: Portrait, price: Additive) -> QualityPlan:
-    axes = portrait.axes
-    made = SynthesisPlan(portrait.plan.sheet, price, portrait.plan.method)
-    ordered = len(_ordered(axes))
-    numbers = len(axes) + math.comb(len(axes), 2) + ordered
-    related = math.comb(ordered, 2)
-    half = made.whole.part(Fraction(1, 2)) if related else made.whole
-    moved = portrait.plan.sheet.distance().l1
-    if isinstance(half.price, PureDP):
-        noise: Noise = Laplace.fitting(half.price, sensitivity=numbers * moved)
-    else:
-        noise = Gaussian.fitting(half.price, sensitivity=square_root_upward(Fraction(numbers * moved**2)))
-    return QualityPlan(made.price, noise, tuple(half.noises([1] * related) if related else ()))
+    def answer(self, plan: SynthesisPlan, exact: Codes, /, *, coins: Coins) -> Measured:
+        """The tables of the first stage, and noisy figures beside them."""
+        assert plan.quality is not None
+        found = privately(plan.quality, self.portrait, self.synthetic, exact, coins=coins)
+        return replace(self.portrait.measured, quality=replace(found, plan=None))
 
 
 def privately(plan: QualityPlan, portrait: Portrait, synthetic: Codes, codes: Codes, *, coins: Coins) -> Quality:
@@ -146,9 +109,7 @@ def privately(plan: QualityPlan, portrait: Portrait, synthetic: Codes, codes: Co
     ]
     correlations = _private_correlations(plan, portrait, synthetic, codes, ordered, coins)
     single, pairs, ranges = figures[: len(axes)], figures[len(axes) : len(places)], figures[len(places) :]
-    # Only the system's keystream counts as private, whatever other coins claim.
-    private = portrait.private and type(coins) is Keystream
-    return Quality(tuple(single), tuple(pairs), tuple(ranges), tuple(correlations), paid=plan.price, private=private)
+    return Quality(plan, tuple(single), tuple(pairs), tuple(ranges), tuple(correlations))
 
 
 def distances(portrait: Portrait, synthetic: Codes, codes: Codes) -> list[int]:
@@ -259,7 +220,3 @@ def _correlation(ordered: dict[int, Granular], codes: Codes, i: int, j: int) -> 
     if len(x) < 2 or x.std() == 0 or y.std() == 0:
         return 0.0
     return float(np.corrcoef(x, y)[0, 1])
-
-
-def _mean(figures: tuple[Figure, ...]) -> float:
-    return sum(figure.found for figure in figures) / len(figures) if figures else 0.0

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -11,36 +12,50 @@ from sitr.accounting.filter import Filter
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
-from sitr.report.certificate import before
+from sitr.ledger.entry import Entry
+from sitr.ledger.receipt import Receipt
+from sitr.plans.plan import Measurement
+from sitr.questions.statistic.numbers import Numbers
+from sitr.questions.statistic.question import StatisticPlan, StatisticRelease
 from sitr.report.english import ENGLISH
 from sitr.report.headline import Headline
 from sitr.report.plots import budget_bar
-from sitr.report.released import Record, page, render, to_dict
+from sitr.report.statistic import answer, chart, page, to_dict
 from sitr.report.text import as_text
 
 PRICE = RandomDP(ApproximateDP(0.5, 1e-7), 0.04, Basis.ASYMPTOTIC, parts=(("newcomer", 0.03), ("<b>", 0.01)))
 BUDGET = Filter(RandomDP(ApproximateDP(1.0, 1e-6), 0.1, Basis.ASYMPTOTIC)).consent(PRICE)
-RECORD = Record(
-    value=Fraction(5, 4),
-    mechanism="Mechanism(<script>)",
-    column="cost",
-    missing=0.0,
-    charge=PRICE,
-    private=True,
-    dataset="poll",
-    neighbors="row, replace-one",
-    entry=1,
-    at=datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC),
-    by="amal",
-    version="0.1.0",
-    budget=BUDGET,
-)
+
+
+@dataclass(frozen=True)
+class Made:
+    """Stands for a mechanism."""
+
+    price: Any = PRICE
+
+    def promise(self) -> Any:
+        return self.price
+
+    def __repr__(self) -> str:
+        return "Mechanism(<script>)"
+
+
+def made(*values: Any, price: Any = PRICE, budget: Filter = BUDGET, private: bool = True) -> tuple[Any, Receipt]:
+    """A release and its receipt."""
+    measured = tuple(Measurement(f"value {place}", Made(price)) for place in range(len(values)))  # type: ignore[arg-type]
+    plan = StatisticPlan(measured, price, "cost: Mechanism(<script>)", Numbers("cost", 0.0))
+    at = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
+    entry = Entry(1, "poll", price, plan.text, at, "amal", "0.1.0")
+    return StatisticRelease(plan, values), Receipt("poll", "row, replace-one", entry, budget, private)
+
+
+RECORD = made(Fraction(5, 4))
 
 
 def test_every_paper_says_what_gamma_is():
-    shown = " ".join(as_text(render(RECORD)).split())
+    shown = " ".join(as_text(answer(*RECORD)).split())
     assert "1.25" in shown
-    for text in (shown, page(RECORD), json.dumps(to_dict(RECORD), ensure_ascii=False)):
+    for text in (shown, page(*RECORD), json.dumps(to_dict(*RECORD), ensure_ascii=False)):
         assert "asymptotic" in text
         assert "as published" in text
         assert "newcomer" in text
@@ -50,17 +65,17 @@ def test_every_paper_says_what_gamma_is():
 
 def test_what_is_not_random_says_nothing_of_newcomers():
     budget = Filter(PureDP(1.0)).consent(PureDP(0.5))
-    plain = replace(RECORD, charge=PureDP(0.5), budget=budget)
-    for text in (as_text(render(plain)), page(plain), json.dumps(to_dict(plain), ensure_ascii=False)):
+    plain = made(Fraction(5, 4), price=PureDP(0.5), budget=budget)
+    for text in (as_text(answer(*plain)), page(*plain), json.dumps(to_dict(*plain), ensure_ascii=False)):
         assert "newcomer" not in text
         assert "γ" not in text
     assert ENGLISH.newcomer(PureDP(0.5)) == ""
 
 
 def test_a_page_is_text_whatever_names_say():
-    assert "<script>" not in page(RECORD)
-    assert "<b>" not in page(RECORD)
-    assert "NOT PRIVATE" in page(replace(RECORD, private=False))
+    assert "<script>" not in page(*RECORD)
+    assert "<b>" not in page(*RECORD)
+    assert "NOT PRIVATE" in page(*made(Fraction(5, 4), private=False))
 
 
 @pytest.mark.parametrize(
@@ -73,17 +88,20 @@ def test_a_page_is_text_whatever_names_say():
     ],
 )
 def test_values_of_other_kinds(value, shown, plain):
-    record = replace(RECORD, value=value)
-    assert as_text(render(record)).startswith(shown)
-    assert to_dict(record)["value"] == plain
+    record = made(*value) if isinstance(value, tuple) else made(value)
+    assert as_text(answer(*record)).startswith(shown)
+    assert to_dict(*record)["value"] == plain
+    assert "nan" not in chart(record[0])
 
 
 def test_before_the_first_charge_gamma_was_open_and_since_then_it_is_closed():
-    spent, left = before(BUDGET, PRICE)
+    start = BUDGET.before(PRICE)
+    spent, left = start.spent(), start.remaining()
     assert spent == RandomDP(ApproximateDP(0.0, 0.0), 0.0)
     assert left == BUDGET.promise
     later = BUDGET.consent(PureDP(0.25))
-    spent, left = before(later, ApproximateDP(0.25, 0.0))
+    start = later.before(ApproximateDP(0.25, 0.0))
+    spent, left = start.spent(), start.remaining()
     assert spent == PRICE
     assert spent.parts == PRICE.parts
     assert left == RandomDP(ApproximateDP(0.5, 9e-7), 0.0, Basis.ASYMPTOTIC)

@@ -21,6 +21,7 @@ from sitr.errors import (
     BudgetExceeded,
     DescriptionError,
     IncompatiblePromises,
+    NotKept,
     QuestionError,
     UnknownName,
 )
@@ -75,8 +76,9 @@ class Total:
             raise ValueError(f"the largest value is {max(values)}")
         return Fraction(values.sum())
 
-    def error(self, *more: Any, **named: Any) -> Any:
-        raise NotImplementedError
+    def error(self, values: Any, *, confidence: Any = 0.95) -> Any:
+        """It depends on the values."""
+        raise AssertionError(values, confidence)
 
 
 @pytest.fixture
@@ -103,7 +105,7 @@ def test_the_charge_is_made_and_the_column_is_given_in_order(open_budget: Callab
     assert released.promise.parts == PRICE.parts
     assert released.private
     (entry,) = budget.entries()
-    assert (entry.price, entry.number) == (PRICE, released.record.entry)
+    assert (entry.price, entry) == (PRICE, released.receipt.entry)
     assert entry.question.startswith("cost: Total(")
     assert budget.remaining() == sitr.RandomDP(sitr.PureDP(0.5), 0.0)
 
@@ -147,12 +149,12 @@ def test_the_papers_show_what_is_exposed_outright(open_budget: Callable[..., Bud
     budget, test = open_budget(sitr.ApproximateDP(9.0, 1e-3)), proposed(median)
     smooth_noise = SmoothNoise.fitting(sitr.ApproximateDP(0.5, 1e-6), sensitivity=smooth(median, bounds=(0, 1)))
     twice = budget.release(sitr.Composed((test, smooth_noise, test)), column="cost")
-    assert twice.to_dict()["infinite_mass"] == pytest.approx(2 * test.exposed())
+    assert twice.to_dict()["delta"]["infinite_mass"] == pytest.approx(2 * test.exposed())
     assert 0 < test.exposed() < 1e-6
     for text in (str(twice), twice.certificate(tmp_path / "page.html").read_text("utf-8")):
         assert "an answer may hide nobody" in " ".join(text.split())
     once = budget.release(smooth_noise, column="cost")
-    assert once.to_dict()["infinite_mass"] == 0.0
+    assert once.to_dict()["delta"]["infinite_mass"] == 0.0
     assert "hide nobody" not in str(once)
 
 
@@ -243,3 +245,83 @@ def test_what_a_mechanism_says_of_the_data_is_withheld(open_budget: Callable[...
         if "sitr/session" in frame.f_code.co_filename:
             assert not any(isinstance(value, np.ndarray) for value in frame.f_locals.values())
     assert len(budget.entries()) == 1  # the data were touched
+
+
+# The same as every answer
+
+
+def test_a_preview_reads_no_column_and_spends_nothing(open_budget: Callable[..., Budget]) -> None:
+    budget, mechanism = open_budget(), Total()
+    request = budget.statistic(mechanism, column="cost")
+    preview = request.preview(PRICE)
+    assert preview.price == PRICE
+    assert "newcomer 0.04" in " ".join(str(preview).split())
+    assert "left now" in preview._repr_html_()
+    assert preview.to_dict()["kind"] == "preview of statistic"
+    assert mechanism.seen == budget.entries() == []
+    with pytest.raises(QuestionError, match="pays for what the mechanism promises"):
+        request.preview(sitr.RandomDP(sitr.PureDP(0.4), 0.05))
+
+
+def test_no_more_than_the_promise_is_charged(open_budget: Callable[..., Budget]) -> None:
+    budget = open_budget(sitr.PureDP(1.0))
+    budget.statistic(Total(sitr.PureDP(0.25)), column="cost").release(sitr.PureDP(0.5))
+    assert [entry.price for entry in budget.entries()] == [sitr.PureDP(0.25)]
+
+
+def test_the_table_has_a_row_for_each_part(open_budget: Callable[..., Budget], tmp_path: Path) -> None:
+    budget = open_budget(sitr.ApproximateDP(9.0, 1e-3))
+    answer = budget.release(sitr.Composed((proposed(median), smoothed(median))), column="cost")
+    assert answer.table.column_names == ["part", "mechanism", "value"]
+    assert answer.table["mechanism"].to_pylist() == ["ProposeTestRelease", "SmoothNoise"]
+    assert answer.table["value"].to_pylist() == [None if value is None else float(value) for value in answer.value]
+    assert len(answer.to_pandas()) == 2
+    assert answer.loss is None
+    assert answer.plot(tmp_path / "a.svg").read_text("utf-8").startswith("<svg")
+    assert "SmoothNoise" in answer._repr_html_()
+
+
+def test_intervals_where_the_error_does_not_depend_on_the_data(open_budget: Callable[..., Budget]) -> None:
+    budget, test = open_budget(sitr.ApproximateDP(99.0, 0.5)), passing(median)
+    answer = budget.release(test, column="cost", coins=TestCoins(1))
+    (row,) = answer.intervals(confidence=0.9).to_pylist()
+    far = float(test.error(confidence=0.9))
+    assert answer.errors(confidence=0.9) == {"value": pytest.approx(far)}
+    assert row["value_high"] - row["value"] == pytest.approx(far) == row["value"] - row["value_low"]
+    smooth_noise = budget.release(smoothed(median), column="cost")
+    for ask in (smooth_noise.intervals, smooth_noise.errors):
+        with pytest.raises(QuestionError, match="depends on the data"):
+            ask()
+
+
+def passing(statistic: Any) -> ProposeTestRelease:
+    """Its test is passed by any data."""
+    rule = propose_test_release(statistic, proposal=100, bounds=(0, 1))
+    return ProposeTestRelease.fitting(sitr.ApproximateDP(8.0, 0.01), sensitivity=rule)
+
+
+def test_a_kept_value_is_resumed_at_no_charge(open_budget: Callable[..., Budget]) -> None:
+    budget = open_budget(sitr.ApproximateDP(99.0, 0.5))
+    mechanism = sitr.Composed((passing(median), proposed(median)))
+    answer = budget.release(mechanism, column="cost", missing=0.5, coins=TestCoins(1))
+    request = budget.statistic(mechanism, column="cost", missing=0.5)
+    assert answer.receipt.kept is not None
+    again = request.resume(answer.receipt.kept, answer.promise)
+    assert again.value == answer.value
+    assert again.to_dict() == answer.to_dict()
+    assert not again.private
+    assert len(budget.entries()) == 1
+    with pytest.raises(QuestionError, match="another question"):
+        budget.statistic(mechanism, column="cost").resume(answer.receipt.kept, answer.promise)
+
+
+def test_a_value_that_cannot_be_stored_is_not_lost(open_budget: Callable[..., Budget]) -> None:
+    class Odd(Total):
+        def release(self, *_: Any, **__: Any) -> Any:
+            return {"no": "number"}
+
+    with pytest.warns(NotKept):
+        answer = open_budget().release(Odd(), column="cost")
+    assert answer.value == {"no": "number"}
+    with pytest.raises(QuestionError, match="other than a number"):
+        _ = answer.table

@@ -59,7 +59,7 @@ def test_sql_and_calls_are_the_same_question(budget: Budget) -> None:
         ),
     ]
     for sql, calls in pairs:
-        assert budget.sql(sql).query == calls.query
+        assert budget.sql(sql).question == calls.question
 
 
 def test_a_preview_reads_no_data_and_spends_nothing(budget: Budget, visits_path: Path) -> None:
@@ -117,9 +117,9 @@ def test_keys_that_nobody_described(visits_path: Path, tmp_path: Path) -> None:
     budget = visits.budget(ApproximateDP(4, 1e-5), ledger=tmp_path / "sitr.db")
     answer = budget.group_by("ward").agg(n=sitr.count()).release(ApproximateDP(4, 1e-5))
     assert set(answer.table["ward"].to_pylist()) >= {"Cardiology", "Surgery", "Maternity"}
-    assert 0 < answer.record.release.plan.infinite_mass() <= 1e-5
+    assert 0 < answer.released.plan.infinite_mass() <= 1e-5
     refused = visits.budget(PureDP(1), ledger=tmp_path / "other.db").group_by("ward").agg(n=sitr.count())
-    with pytest.raises(QuestionError, match="threshold"):
+    with pytest.raises(QuestionError, match="needs δ > 0"):
         refused.preview(PureDP(0.1))
 
 
@@ -169,7 +169,7 @@ def test_numbers_from_numpy_are_numbers(budget: Budget) -> None:
     plain = budget.where((sitr.column("days") > 3) & sitr.column("days").is_in([4, 5])).agg(n=sitr.count())
     three: Any = np.int64(3)
     numpy = budget.where((sitr.column("days") > three) & sitr.column("days").is_in(np.array([4, 5])))
-    assert numpy.agg(n=sitr.count()).query == plain.query
+    assert numpy.agg(n=sitr.count()).question == plain.question
     half: Any = np.float64(1.5)
     budget.where(sitr.column("cost") > half).agg(n=sitr.count()).release(PRICE)
 

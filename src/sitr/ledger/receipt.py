@@ -1,0 +1,29 @@
+"""A receipt: where an answer stands in the ledger, and whether its noise was private."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sitr.accounting.filter import Filter
+from sitr.ledger.entry import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """The proof that an answer was paid for; every answer carries one."""
+
+    dataset: str
+    neighbors: str
+    """Who is protected, such as "person (patient_id), add-remove"."""
+    entry: Entry
+    standing: Filter
+    """The budget right after the charge."""
+    private: bool = True
+    """False if the noise was drawn with test coins: then the numbers protect nobody."""
+    kept: Path | None = None
+    """The file that keeps what was released, beside the ledger."""
+
+    def before(self) -> Filter:
+        """The budget right before the charge."""
+        return self.standing.before(self.entry.price)

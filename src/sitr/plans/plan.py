@@ -1,0 +1,133 @@
+"""A plan: everything that will be measured, with which noise, for which price.
+
+A plan separates what is *measured* from what is *shown*. Each measurement is a public description of some numbers and
+the mechanism that hides them; the columns of an answer are functions of the measured numbers. Promise, loss, errors,
+text and JSON are views of the plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import cast
+
+from sitr.errors import InvalidPromise
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.arrows import Kept
+from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
+from sitr.loss.loss import Loss
+from sitr.mechanisms.composed import Composed
+from sitr.mechanisms.mechanism import Mechanism
+from sitr.neighbors.distance import Distance
+from sitr.numbers import Number, downward, exact, upward
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """Some numbers computed from the rows, and the mechanism that hides them.
+
+    Values are clamped and quantised before they are measured: the mechanism sees integers, each of which is worth
+    `granularity` in the unit of the column.
+    """
+
+    name: str
+    mechanism: Mechanism
+    distance: Distance | None = None
+    """How far one person moves the numbers; None where the mechanism finds out from the data."""
+    granularity: Fraction = Fraction(1)
+
+    def error(self, *, confidence: Number = 0.95) -> float:
+        """Half the width of the interval around each measured number that contains the exact one, rounded up."""
+        return upward(self.mechanism.error(confidence=confidence) * self.granularity)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All measurements that answer a question, and the price that pays for them.
+
+    Later measurements may depend on the answers to earlier ones (choose bins, then count), but their mechanisms are
+    fixed here, so that there is one charge for all of them. `price` is what will be charged: it may be less than the
+    price that was offered, if this noise does not need all of it.
+    """
+
+    measurements: tuple[Measurement, ...]
+    price: Kept
+    text: str
+    """The question in one line, for the ledger."""
+
+    def __getitem__(self, name: str) -> Measurement:
+        return next(each for each in self.measurements if each.name == name)
+
+    @property
+    def mechanism(self) -> Composed:
+        """All mechanisms as one."""
+        return Composed(tuple(each.mechanism for each in self.measurements))
+
+    def loss(self) -> Loss | None:
+        """The privacy loss of all measurements together; None if no pair of laws dominates one of them."""
+        return self.mechanism.loss()
+
+    def promise(self) -> Kept:
+        """What the measurements keep together, in the flavor of the price; for an approximate price, at its δ."""
+        if isinstance(self.price, ApproximateDP):
+            return self._approximate(self.price)
+        return cast("Kept", self.mechanism.promise())
+
+    def infinite_mass(self) -> float:
+        """P(L = +∞): the probability that somebody's presence is revealed outright."""
+        masses = (exact(_infinite_mass(each.mechanism)) for each in self.measurements)
+        return upward(min(Fraction(1), sum(masses, Fraction(0))))
+
+    def finite_tail(self) -> float:
+        """The part of δ for losses that are finite but larger than ε; 0 without a δ, and where ε bounds them all."""
+        promises = [each.mechanism.promise() for each in self.measurements]
+        bounds = [exact(promise.epsilon) for promise in promises if isinstance(promise, PureDP | ApproximateDP)]
+        if not isinstance(self.price, ApproximateDP):
+            return 0.0
+        if len(bounds) == len(promises) and sum(bounds, Fraction(0)) <= exact(self.price.epsilon):
+            return 0.0
+        return downward(max(Fraction(0), exact(self.price.delta) - exact(self.infinite_mass())))
+
+    def check(self) -> None:
+        """Refuse to charge less than the measurements cost. It cannot happen unless there is a bug in a fit."""
+        if not self._kept():
+            raise InvalidPromise(
+                wanted=f"noise that keeps {self.price!r}",
+                given=f"a plan that keeps {self.promise()!r} only",
+                do="Nothing was spent. Please report this: it is a bug in Sitr.",
+            )
+
+    def _kept(self) -> bool:
+        if isinstance(self.price, ApproximateDP) and self.price.delta > 0:
+            loss = self.loss()
+            if loss is not None and loss.delta(epsilon=self.price.epsilon).upper <= self.price.delta:
+                return True
+            return self.mechanism.promise(delta=self.price.delta).covers(self.price)
+        return self.promise().covers(self.price)
+
+    def _approximate(self, price: ApproximateDP) -> ApproximateDP:
+        """The least ε that is known at this δ: from the loss, or from the promises where these say more."""
+        delta, found = price.delta, []
+        if delta > 0 and (loss := self.loss()) is not None:
+            found.append(ApproximateDP(max(0.0, loss.epsilon(delta=delta).upper), delta))
+            if loss.delta(epsilon=price.epsilon).upper <= delta:  # this proof is often a little tighter
+                found.append(price)
+        try:
+            promises = self.mechanism.promise(delta=delta) if delta > 0 else self.mechanism.promise()
+        except InvalidPromise:
+            if not found:
+                raise
+        else:
+            found.append(ApproximateDP(promises.epsilon, getattr(promises, "delta", 0.0)))  # type: ignore[union-attr]
+        return min(found, key=lambda promise: promise.epsilon)
+
+
+def _infinite_mass(mechanism: Mechanism) -> float:
+    """All of δ where the law of the loss is not known; promises without a δ allow none. γ is about other people."""
+    promise = mechanism.promise()
+    inner = promise.inner if isinstance(promise, RandomDP) else promise
+    if not isinstance(inner, ApproximateDP):
+        return 0.0
+    loss = mechanism.loss()
+    return inner.delta if loss is None else min(inner.delta, loss.infinite_mass())

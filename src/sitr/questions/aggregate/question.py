@@ -1,0 +1,79 @@
+"""Counts and sums by group, as a question: a plan for a price, what is read, and noisy numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+
+from sitr.dataset.schema import Key
+from sitr.flavors.promise import Promise
+from sitr.noise.coins import Coins
+from sitr.numbers import Number
+from sitr.questions.aggregate.bind import BoundedQuery, Cells
+from sitr.questions.aggregate.fit import AggregatePlan, Shown, fit
+from sitr.questions.aggregate.nodes import text
+from sitr.questions.aggregate.release import Release
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateQuestion:
+    """A bounded query. Two questions with equal queries are the same, whether written as SQL or as calls."""
+
+    query: BoundedQuery
+
+    def text(self) -> str:
+        """As SQL."""
+        return text(self.query.query)
+
+    def plan(self, price: Promise, /) -> AggregatePlan:
+        """An equal share of the price for each column, and for the keys if they are not public."""
+        return fit(self.query, price)
+
+    def reading(self) -> BoundedQuery:
+        """The exact integers of each cell."""
+        return self.query
+
+    def answer(self, plan: AggregatePlan, exact: Cells, /, *, coins: Coins) -> Release:
+        """Noise on every cell: known keys get theirs whether there are rows or not."""
+        keys = _shown(plan, exact, coins)
+        absent = (0,) * len(plan.columns)
+        columns = [
+            _noisy(column, [exact.get(key, absent)[place] for key in keys], coins)
+            for place, column in enumerate(plan.columns)
+        ]
+        return Release(plan, keys, tuple(zip(*columns, strict=True)))
+
+    def errors(self, plan: AggregatePlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
+        """By the name of the column."""
+        return {column.term.name: column.error(confidence=confidence) for column in plan.columns}
+
+
+def _noisy(column: Shown, numbers: list[int], coins: Coins) -> list[int]:
+    """Noise for a vector, or for each number by itself where there is only one."""
+    if getattr(column.noise, "single", False):
+        return [column.noise.release(number, coins=coins) for number in numbers]
+    return column.noise.release(numbers, coins=coins)
+
+
+def _shown(plan: AggregatePlan, cells: Cells, coins: Coins) -> tuple[tuple[Key, ...], ...]:
+    """All known keys, as they were described; of unknown keys those above the threshold, sorted."""
+    if plan.threshold is None:
+        return tuple(product(*(key.keys for key in plan.query.keys if key.keys is not None)))
+    candidates = in_order(cells)
+    noisy = plan.threshold.release([cells[key][-1] for key in candidates], coins=coins)
+    return tuple(key for key, people in zip(candidates, noisy, strict=True) if people is not None)
+
+
+def in_order(keys: Iterable[tuple[Key, ...]]) -> list[tuple[Key, ...]]:
+    """Sorted by value, NULL last: an order that says nothing about the order of the rows."""
+    return sorted(keys, key=_order)
+
+
+def _order(key: tuple[Key, ...]) -> tuple[tuple[bool, str | int], ...]:
+    """Dates sort by their ordinal."""
+    parts = []
+    for part in key:
+        value = part if isinstance(part, str | int) else 0 if part is None else part.toordinal()
+        parts.append((part is None, "" if part is None else value))
+    return tuple(parts)

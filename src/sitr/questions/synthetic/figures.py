@@ -1,0 +1,57 @@
+"""Figures about the quality of synthetic rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from sitr.questions.synthetic.quality_plan import QualityPlan
+
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """The error of one statistic; `error` is the half-width of its 95% interval, 0 if no noise was added."""
+
+    columns: Names
+    found: float
+    error: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """How far synthetic rows are from the data, or from a public table.
+
+    `single` and `pairs` are Σ |p − q| over the cells of a marginal, from 0 to 2 apart from noise. `ranges` are the
+    largest errors of the share of any range of an ordered column. `correlations` are synthetic minus true. `plan` is
+    None if the rows were compared with the public table `holdout` for free. `scores` are the accuracy on the hold-out
+    after training on synthetic rows and after training on real ones.
+    """
+
+    plan: QualityPlan | None
+    single: tuple[Figure, ...]
+    pairs: tuple[Figure, ...]
+    ranges: tuple[Figure, ...]
+    correlations: tuple[Figure, ...]
+    scores: tuple[float, float] | None = None
+    holdout: str | None = None
+
+    def possible(self) -> bool:
+        """Whether these are numbers at all; what was read from a file is asked."""
+        every = (*self.single, *self.pairs, *self.ranges, *self.correlations)
+        return all(math.isfinite(figure.found) and math.isfinite(figure.error) for figure in every)
+
+    @property
+    def mean_single(self) -> float:
+        """The mean over all columns."""
+        return _mean(self.single)
+
+    @property
+    def mean_pairs(self) -> float:
+        """The mean over all pairs."""
+        return _mean(self.pairs)
+
+
+def _mean(figures: tuple[Figure, ...]) -> float:
+    return sum(figure.found for figure in figures) / len(figures) if figures else 0.0

@@ -1,0 +1,108 @@
+"""The JSON that all previews and answers share: who asked what, when, at which price, and what it did to the budget.
+
+=============  =========================================================================================================
+kind           what kind of question it is; "preview of …" where nothing was charged
+question       in one line, as the ledger keeps it
+price          what is charged
+promise        what the measurements keep, at most the price
+headline       the promise as (ε, δ), see `sitr.report.headline`
+delta          `infinite_mass`: somebody revealed outright; `finite_tail`: losses above ε, null where moments bound them
+budget         `promise`, `charge`, and `before` and `after` with `spent` and `remaining`; `after` is null in a preview
+               that the budget cannot pay
+receipt        `dataset`, `neighbors`, `entry`, `at` (ISO 8601), `by`, `version`, `private`, `kept`; null in a preview
+=============  =========================================================================================================
+
+Every promise is an object with its `notation`, its `flavor` and its parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, cast
+
+from sitr.accounting.filter import Filter
+from sitr.errors import BudgetExceeded
+from sitr.flavors.arrows import Kept
+from sitr.flavors.notation import NAMES, write
+from sitr.flavors.promise import Promise
+from sitr.flavors.random import RandomDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.ledger.receipt import Receipt
+from sitr.plans.plan import Plan
+from sitr.report.english import ENGLISH
+from sitr.report.headline import headline
+
+
+def of_preview(kind: str, plan: Plan, standing: Filter) -> dict[str, Any]:
+    """The envelope of a plan that was not carried out; `standing` is the budget now."""
+    after = after_paying(plan, standing)
+    return {
+        "kind": f"preview of {kind}",
+        **_plan(plan),
+        "budget": {
+            "promise": promise_dict(standing.promise),
+            "charge": promise_dict(cast("Kept", standing.charge(plan.price))),
+            "before": _standing(standing),
+            "after": None if after is None else _standing(after),
+        },
+        "receipt": None,
+    }
+
+
+def of_answer(kind: str, plan: Plan, receipt: Receipt) -> dict[str, Any]:
+    """The envelope of an answer."""
+    entry = receipt.entry
+    return {
+        "kind": kind,
+        **_plan(plan),
+        "budget": {
+            "promise": promise_dict(receipt.standing.promise),
+            "charge": promise_dict(entry.price),
+            "before": _standing(receipt.before()),
+            "after": _standing(receipt.standing),
+        },
+        "receipt": {
+            "dataset": receipt.dataset,
+            "neighbors": receipt.neighbors,
+            "entry": entry.number,
+            "at": entry.at.isoformat(),
+            "by": entry.by,
+            "version": entry.version,
+            "private": receipt.private,
+            "kept": None if receipt.kept is None else str(receipt.kept),
+        },
+    }
+
+
+def _plan(plan: Plan) -> dict[str, Any]:
+    promise = plan.promise()
+    moments = isinstance(promise, ZeroConcentratedDP)
+    return {
+        "question": plan.text,
+        "price": promise_dict(plan.price),
+        "promise": promise_dict(promise),
+        "headline": headline(plan).to_dict(),
+        "delta": {"infinite_mass": plan.infinite_mass(), "finite_tail": None if moments else plan.finite_tail()},
+    }
+
+
+def promise_dict(promise: Promise) -> dict[str, Any]:
+    """A promise: `notation`, `flavor` and its parameters; a random one also says in `words` what it means."""
+    flavor = next(name for name, kind in NAMES.items() if type(promise) is kind)
+    parameters = {field.name: getattr(promise, field.name) for field in fields(cast("Any", promise))}
+    if isinstance(promise, RandomDP):
+        inner, parts = promise_dict(cast("Kept", promise.inner)), dict(promise.parts)
+        parameters |= {"inner": inner, "basis": promise.basis.value, "parts": parts, "words": ENGLISH.newcomer(promise)}
+    return {"notation": write(promise), "flavor": flavor, **parameters}
+
+
+def after_paying(plan: Plan, standing: Filter) -> Filter | None:
+    """The budget after this plan; None if it cannot pay."""
+    try:
+        return standing.consent(plan.price)
+    except BudgetExceeded:
+        return None
+
+
+def _standing(budget: Filter) -> dict[str, Any]:
+    return {"spent": promise_dict(budget.spent()), "remaining": promise_dict(budget.remaining())}

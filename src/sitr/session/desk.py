@@ -1,0 +1,28 @@
+"""Where questions are asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sitr.backends.backend import Backend
+from sitr.dataset.schema import Table
+from sitr.ledger.ledger import Ledger
+
+
+def account_name(table: Table) -> str:
+    """The name of a data set in the ledger. Questions ignore case, so budgets must too."""
+    return table.name.casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Where questions are asked: a described table, the backend that holds its rows, and the ledger of its budget."""
+
+    table: Table
+    backend: Backend
+    ledger: Ledger
+
+    @property
+    def account(self) -> str:
+        """The name of the data set in the ledger."""
+        return account_name(self.table)

@@ -1,0 +1,80 @@
+"""A question with a place to ask it: previewed for free, released for a price."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from sitr.accounting.filter import Filter
+from sitr.flavors.promise import Promise
+from sitr.noise.coins import Coins
+from sitr.numbers import Number
+from sitr.plans.plan import Plan
+from sitr.questions.question import Question
+from sitr.report.papers import preview_papers
+from sitr.session.answer import Answer
+from sitr.session.ask import ask, checked
+from sitr.session.desk import Desk
+from sitr.session.kept import resumed
+
+Answered_co = TypeVar("Answered_co", bound=Answer, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Request(Generic[Answered_co]):
+    """A checked question. Two requests with equal questions are the same, however they were written."""
+
+    question: Question
+    at: Desk = field(repr=False, compare=False)
+    answered: type[Answered_co] = field(repr=False, compare=False)
+
+    def preview(self, price: Promise) -> Preview:
+        """What the answer would cost and how far off it would be. Reads no rows and spends nothing."""
+        standing = self.at.ledger.standing(self.at.account)
+        plan = self.question.plan(checked(price))
+        standing.charge(plan.price)  # a price in a flavor that the budget does not take is refused here
+        return Preview(self.question, plan, standing)
+
+    def release(self, price: Promise, *, coins: Coins | None = None) -> Answered_co:
+        """Charge the price, and answer: see `sitr.session.ask`."""
+        return self.answered(*ask(self.question, price, at=self.at, coins=coins), self)
+
+    def resume(self, path: str | Path, price: Promise) -> Answered_co:
+        """What was released before and kept in a file. Nothing is charged and no rows are read.
+
+        This must be the same question at the same price.
+        """
+        plan = self.question.plan(checked(price))
+        return self.answered(*resumed(Path(path), plan, at=self.at), self)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Preview:
+    """A plan, and the budget before it is paid."""
+
+    question: Question
+    plan: Plan
+    standing: Filter
+
+    @property
+    def price(self) -> Promise:
+        """What would be charged."""
+        return self.plan.price
+
+    def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
+        """The error of every column at this confidence."""
+        return self.question.errors(self.plan, confidence=confidence)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines."""
+        return preview_papers(self.plan).to_dict(self.plan, self.standing)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return preview_papers(self.plan).text(self.plan, self.standing)
+
+    def _repr_html_(self) -> str:
+        return preview_papers(self.plan).fragment(self.plan, self.standing)
