@@ -90,8 +90,9 @@ def _log_excess(law: Law, tilt: float, *, relative: float) -> Interval:
 def _excess(cells: Mesh, law: Law, tilt: float, rate: float) -> tuple[float, float]:
     """ln E[g] from below, with every cell merged, and from above, with every cell split between its ends.
 
-    The ends are moved out by their error. The error of a common loss is 2·slack. Shares are rounded towards the end with
-    the larger g. Above the mesh, g ≤ e^{λl}, and l ≤ e^{rl}/r for any rate r; below it, g ≤ λe^{−l} (or e^{−l}), whose mean under P is Q's mass.
+    The ends are moved out by their error. The error of a common loss is 2·slack. Shares are rounded towards the end
+    with the larger g. Above the mesh, g ≤ e^{λl}, and l ≤ e^{rl}/r for any rate r; below it, g ≤ λe^{−l} (or e^{−l}),
+    whose mean under P is Q's mass.
     """
     off = np.maximum(off_at(law, cells.first), off_at(law, cells.last))
     lows, highs = cells.first - off, cells.last + off
