@@ -228,7 +228,8 @@ def may_be_hidden(name: str, module: Path) -> bool:
     library = name.partition(".")[0]
     frames = library in {"pandas", "polars"} and part in {"backends", "report", "session"}
     learning = name.startswith("sitr.learn.") and part == "session"  # an extra as a whole: it loads scikit-learn
-    return part in {"cli", "__init__"} or frames or learning
+    losses = name.startswith("sitr.loss.") and part == "flavors"  # numpy and scipy, of which most commands need nothing
+    return part in {"cli", "__init__"} or frames or learning or losses
 
 
 def test_hidden_imports_would_be_found() -> None:

@@ -33,8 +33,9 @@ every_price = pytest.mark.parametrize("price", PRICES, ids=repr)
 
 def less(noise: Noise, factor: Fraction = Fraction(99, 100)) -> Noise:
     """The same noise, one percent smaller."""
-    name = "scale" if isinstance(noise, Laplace) else "sigma"
-    return replace(noise, **{name: size(noise) * factor})
+    if isinstance(noise, Laplace):
+        return replace(noise, scale=size(noise) * factor)
+    return replace(noise, sigma=size(noise) * factor)
 
 
 @every_price

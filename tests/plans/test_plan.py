@@ -74,8 +74,9 @@ def less(mechanism: Noise | SharedNoise | Exponential) -> Noise | SharedNoise | 
             return replace(mechanism, epsilon=exact(epsilon) / Fraction(99, 100))
         case Laplace():
             return replace(mechanism, scale=size(mechanism) * Fraction(99, 100))
-        case _:
+        case Gaussian() | RoundedGaussian():
             return replace(mechanism, sigma=size(mechanism) * Fraction(99, 100))
+    raise NotImplementedError
 
 
 @every_plan

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_a_plan_with_less_noise_is_refused(ask, keys, price):
     plan = fit(ask(by_ward(2), **keys), price)
     share = Fraction(99, 100) if keys else Fraction(4, 5)
     first, *others = plan.measurements
-    noise = first.mechanism
+    noise: Any = first.mechanism
     name = "scale" if isinstance(noise, Laplace) else "sigma"
     less = replace(first, mechanism=replace(noise, **{name: getattr(noise, name) * share}))
     with pytest.raises(InvalidPromise, match="bug in Sitr"):

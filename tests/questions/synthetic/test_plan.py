@@ -17,7 +17,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.additive import deviation
+from sitr.mechanisms.additive import deviation, size
 from sitr.mechanisms.composed import Composed
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
@@ -65,7 +65,7 @@ def test_the_division_is_the_best_one(sheet: Sheet, price: Promise) -> None:
     cells = np.array([4, 100, 3000])
     power = 2 if isinstance(price, ZeroConcentratedDP) else 1
     noises = plan(sheet, price).whole.noises(cells.tolist())
-    sizes = np.array([float(noise.sigma if isinstance(noise, Gaussian) else noise.scale) for noise in noises])
+    sizes = np.array([float(size(noise)) for noise in noises])
     parts = sizes**-power
     generator = np.random.default_rng(1)
     for _ in range(100):

@@ -25,7 +25,8 @@ from sitr.questions.synthetic.axes import ARROW, Codes
 from sitr.questions.synthetic.marginals import measure
 from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.portrait import Portrait, portrait
-from sitr.questions.synthetic.quality import QualityPlan, QualityQuestion, against, distances, privately
+from sitr.questions.synthetic.quality import QualityQuestion, against, distances, privately
+from sitr.questions.synthetic.quality_plan import QualityPlan
 from sitr.questions.synthetic.sheet import Sheet
 
 
