@@ -19,7 +19,7 @@ from sitr.ledger.sql import SqlLedger
 
 Sitr = Callable[..., Any]
 
-PRICE = ("--promise", "zcdp(0.05)")
+PRICE = ("--price", "zcdp(0.05)")
 FEW = ("--columns", "ward,insurance", "--domain", "domain.yaml")
 DOMAIN = """\
 insurance: {keys: [public, private, self-paid]}
@@ -37,7 +37,7 @@ def entries(ledger: str = "sitr.db") -> int:
 
 
 def test_rows_of_a_described_data_set(sitr: Sitr, description: Path) -> None:
-    words = ("--rows", 500, "-o", "rows.parquet", "--page", "page.html", "--plot", "plot.svg")
+    words = ("--rows", 500, "-o", "rows.parquet", "--certificate", "page.html", "--plot", "plot.svg")
     done = sitr("synthesize", description, *PRICE, *FEW, *words)
     assert (done.code, done.err) == (0, "")
     assert "500 rows drawn. Written: rows.parquet, page.html, plot.svg" in done.out
@@ -98,7 +98,7 @@ def declared(sitr: Sitr) -> str:
 
 
 def test_a_declared_public_table(sitr: Sitr, declared: str) -> None:
-    words = ("--rows", 100, "-o", "rows.csv", "--page", "page.html", "--holdout", "published")
+    words = ("--rows", 100, "-o", "rows.csv", "--certificate", "page.html", "--holdout", "published")
     done = sitr("synthesize", declared, *PRICE, *FEW, *words)
     assert done.code == 0
     assert "with the public table published" in done.out
@@ -209,10 +209,10 @@ def test_of_a_file_by_itself_the_unit_is_said(sitr: Sitr) -> None:
         assert "who is protected" in refused["wanted"]
 
 
-@pytest.mark.parametrize("option", ["--promise", "--quality"])
+@pytest.mark.parametrize("option", ["--price", "--quality"])
 def test_a_gamma_buys_no_rows(sitr: Sitr, option: str) -> None:
     words = ("synthesize", "visits.parquet", "--unit-row", "-o", "rows.csv", "--json")
-    prices = {"--promise": "pure(1)", "--quality": "pure(1)"} | {option: "random(pure(1), 0.05)"}
+    prices = {"--price": "pure(1)", "--quality": "pure(1)"} | {option: "random(pure(1), 0.05)"}
     refused = sitr(*words, *(word for price in prices.items() for word in price)).error()
     assert refused["error"] == "QuestionError"
     assert "protects everybody" in refused["do"]
@@ -271,7 +271,7 @@ def test_a_measurement_that_fails_costs_no_rows(sitr: Sitr, description: Path, m
         raise BackendFailure(wanted="a.", given="b.", do="c.")
 
     monkeypatch.setattr("sitr.session.synthetic.Synthetic.measure", fail)
-    words = ("--rows", 20, "-o", "rows.csv", "--page", "page.html", "--quality", "zcdp(0.01)", "--json")
+    words = ("--rows", 20, "-o", "rows.csv", "--certificate", "page.html", "--quality", "zcdp(0.01)", "--json")
     done = sitr("synthesize", description, *PRICE, *FEW, *words)
     assert (done.code, json.loads(done.err)["error"]) == (1, "BackendFailure")
     assert done.told()["written"] == ["rows.csv", "page.html"]
@@ -279,7 +279,7 @@ def test_a_measurement_that_fails_costs_no_rows(sitr: Sitr, description: Path, m
 
 def test_another_request_is_not_resumed(sitr: Sitr, description: Path) -> None:
     kept = sitr("synthesize", description, *PRICE, *FEW, "--rows", 5, "-o", "one.csv", "--json").told()["kept"]
-    words = ("synthesize", description, "--promise", "zcdp(0.1)", *FEW, "--rows", 5, "-o", "two.csv", "--json")
+    words = ("synthesize", description, "--price", "zcdp(0.1)", *FEW, "--rows", 5, "-o", "two.csv", "--json")
     assert "another request" in sitr(*words, "--resume", kept).error()["given"]
     assert entries() == 1
 

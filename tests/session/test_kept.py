@@ -29,6 +29,7 @@ from sitr.session.kept import keep, resumed
 PRICE = sitr.ZeroConcentratedDP(0.1)
 BUDGET = sitr.ZeroConcentratedDP(1.0)
 ROWS = 3000
+from tests.oracles.axes import keyed
 
 
 @pytest.fixture
