@@ -1,4 +1,4 @@
-"""Rows as numbers of cells: every value has its cell, and no person has more rows than allowed."""
+"""Rows as cell numbers: every value has its cell, and no person has more rows than the cap."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def test_no_person_has_more_rows_than_allowed(most: int, tmp_path: Path) -> None
         assert all(found[cell] <= theirs[1][cell] for cell in (0, 1, 2))
 
 
-def test_which_rows_are_kept_is_fair() -> None:
-    """Of four rows, two of them alike, one is kept: a thousand people choose each row a quarter of the time."""
+def test_the_choice_of_rows_is_uniform() -> None:
+    """One of four rows is kept, and two of them are equal: each row is kept for a quarter of a thousand people."""
     table = pa.table({"id": np.repeat(np.arange(1000), 4), "x": [0.0, 0.0, 1.0, 2.0] * 1000})
     kept = Counter(
         open_source(table, types={}).read(Sheet((NUMBER,), Person("id"), Relation.ADD_REMOVE, 1), salt=5)[:, 0].tolist()
@@ -125,8 +125,8 @@ def replayed(table: pa.Table, sheet: Sheet) -> Codes:
 
 
 @pytest.mark.parametrize("relation", Relation)
-def test_neighbours_are_no_farther_apart_than_was_said(relation: Relation) -> None:
-    """Whole persons come and go, with many rows in one cell or in many."""
+def test_neighbors_are_no_farther_apart_than_the_distance(relation: Relation) -> None:
+    """A person is added, removed or replaced, with many rows in one cell or in several."""
     ward = keyed("w", Kind.TEXT, keys=("a", "b"), nulls=True)
     sheet = Sheet((NUMBER, ward), Person("id"), relation, 3)
     generator = np.random.default_rng(6)
@@ -159,7 +159,7 @@ def test_types_of_every_source(tmp_path: Path) -> None:
     assert csv.schema().names == ["id", "x"]
 
 
-def test_failures_say_nothing(tmp_path: Path) -> None:
+def test_failures_quote_nothing(tmp_path: Path) -> None:
     _, parquet, _ = sources(PEOPLE, tmp_path)
     (tmp_path / "rows.parquet").write_bytes(b"PAR1 secret PAR1")
     with pytest.raises(BackendFailure, match="withheld") as failure:

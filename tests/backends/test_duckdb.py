@@ -1,4 +1,4 @@
-"""Parquet, CSV and Arrow sources: one answer from all of them, and clear words about what is none."""
+"""Parquet, CSV and Arrow sources: all give the same answer, and clear errors refuse everything else."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_numbers_are_clamped_and_counted_in_granules(
 
 
 def test_sums_do_not_overflow() -> None:
-    """More than 64 bits of granules."""
+    """The sum of the granules needs more than 64 bits."""
     size = 2**53
     rows = pa.table({"id": range(3000), "ward": ["A"] * 3000, "cost": pa.array([2**62] * 3000, pa.int64())})
     backend = open_source(rows, types={})
@@ -175,7 +175,7 @@ def test_odd_keys_become_null_rather_than_errors() -> None:
 
 
 def test_no_line_of_a_csv_file_changes_what_another_says(tmp_path: Path) -> None:
-    """Neither an error nor a swallowed neighbour: whatever one line holds, the others count as before."""
+    """Whatever one line contains, there is no error, and the other lines count as before."""
     good = "id,ward,cost\n" + "".join(f"{number},A,2.5\n" for number in range(50))
     path = tmp_path / "visits.csv"
     path.write_text(good)
@@ -218,7 +218,7 @@ def test_open_quotes_are_refused_when_a_csv_file_is_protected(tmp_path: Path) ->
     ],
 )
 def test_a_csv_file_that_is_read_as_other_columns_is_refused(tmp_path: Path, text: str, message: str) -> None:
-    """Row numbers without a name, spaces after commas, lines that are too short: each would be another table."""
+    """Row numbers without a name, spaces after commas and short lines would each give another table."""
     path = tmp_path / "visits.csv"
     path.write_text(text)
     with pytest.raises(SourceError, match=message):
@@ -226,7 +226,7 @@ def test_a_csv_file_that_is_read_as_other_columns_is_refused(tmp_path: Path, tex
 
 
 def test_a_csv_file_is_settled_once(tmp_path: Path) -> None:
-    """With its format known, no row is read before a question; a changed header is noticed."""
+    """When the format is known, no row is read before a question, and a changed header is refused."""
     path = tmp_path / "visits.csv"
     path.write_text("id;day;at\n1;31/12/2023;31/12/2023 10:00:00\n2;01/02/2024;01/02/2024 11:30:00\n")
     settled = open_source(path, types={})
@@ -295,7 +295,7 @@ def test_rows_are_never_printed() -> None:
     assert "Ж" not in repr(open_source(VISITS, types={}))
 
 
-def test_what_is_no_source_is_said_clearly(tmp_path: Path) -> None:
+def test_other_objects_and_files_are_refused(tmp_path: Path) -> None:
     fake = tmp_path / "fake.parquet"
     fake.write_text("patient 4711, HIV")
     with pytest.raises(SourceError, match="cannot be read as a Parquet file") as failure:
@@ -359,7 +359,7 @@ def test_reading_a_column_fails_in_one_way_only(tmp_path: Path) -> None:
 
 
 def test_a_damaged_csv_file_fails_in_the_same_way(tmp_path: Path) -> None:
-    """The header is read before the charge, and the damage lies behind it."""
+    """The header is read before the charge; the damage is after the header."""
     path = tmp_path / "numbers.csv.gz"
     path.write_bytes(gzip.compress(b"cost,id\n1.5,1\n"))
     backend = open_source(path, types={})
@@ -400,7 +400,7 @@ def test_names_that_differ_in_case_alone_are_refused(form: str, one: str, other:
     ("one", "other"), [("Ж", "ж"), ("É", "é"), ("K", "\u212a"), ("ſ", "s"), ("ß", "SS"), ("İ", "i")]
 )
 def test_names_that_duckdb_tells_apart_answer_for_themselves(form: str, one: str, other: str, tmp_path: Path) -> None:
-    """It folds the case of ASCII letters only. Were that to change, one column would answer for the other."""
+    """DuckDB folds the case of ASCII letters only. If that changes, one column would answer for the other."""
     backend = open_source(
         as_source(pa.table([[1, 2], [3, 4], [5, 6]], names=["id", one, other]), form, tmp_path), types={}
     )

@@ -1,4 +1,4 @@
-"""One person more or less: the schema stays, and the exact integers move by no more than the declared sensitivity."""
+"""Neighboring tables: the schema is the same, and the exact integers differ by at most the declared sensitivity."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_one_row_moves_no_column_beyond_its_stability(
 
 
 def test_the_bounds_are_reached() -> None:
-    """Two-sided: a stability of half the size would be refuted by these tables."""
+    """These tables would refute a stability of half the size."""
     for relation, factor in ((Relation.ADD_REMOVE, 1), (Relation.REPLACE_ONE, 2)):
         described = table(unit=Person("id"), relation=relation, groups=2, rows=3, known=False)
         query = bound(parse(QUESTIONS[0]), described)
@@ -162,7 +162,7 @@ def test_the_bounds_are_reached() -> None:
 
 
 def test_without_the_caps_the_same_check_fails() -> None:
-    """The check bites: a twin that forgets the caps is caught."""
+    """A broken twin without the caps is caught."""
     described = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=1, rows=1, known=False)
     query = bound(parse(QUESTIONS[0]), described)
     loose = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=9, rows=9, known=False)
@@ -195,7 +195,7 @@ def test_a_person_with_a_thousand_copies_counts_like_one_at_the_caps() -> None:
 
 
 def test_the_choice_of_rows_is_uniform() -> None:
-    """Of the values 0, 0, 0, 4 one row is kept: the 4 in a quarter of the salts, not in a half."""
+    """One of the values 0, 0, 0, 4 is kept: the 4 for a quarter of the salts, not for half of them."""
     described = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=1, rows=1, known=False)
     query = bound(parse("SELECT SUM(cost) AS total FROM visits"), described)
     rows: Rows = [(0, "A", 0.0, 1), (0, "A", 0.0, 1), (0, "A", 0.0, 1), (0, "A", 4.0, 1)]
@@ -206,7 +206,7 @@ def test_the_choice_of_rows_is_uniform() -> None:
 
 
 def test_the_choice_of_groups_is_uniform() -> None:
-    """Each of 3,000 people is in the same five wards, and one is kept of each: about 600 people in every ward."""
+    """3,000 people are in the same five wards and keep one each: about 600 people in every ward."""
     described = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=1, rows=1, known=False)
     query = bound(parse("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"), described)
     wards = ("Emergency", "Surgery", "Cardiology", "Orthopaedics", "Oncology")
@@ -228,7 +228,7 @@ def test_others_do_not_change_what_is_kept_of_a_person() -> None:
     assert {key: cell for key, cell in crowded.items() if key[0] != "D"} == alone
 
 
-def test_a_failure_while_reading_says_nothing_about_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_while_reading_quotes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     described = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=1, rows=1, known=False)
     query = bound(parse(QUESTIONS[0]), described)
 
@@ -240,7 +240,7 @@ def test_a_failure_while_reading_says_nothing_about_the_rows(monkeypatch: pytest
         rows_of([(0, "A", 1.0, 1)]).read(query, salt=1)
     assert "4711" not in str(failure.value)
     assert failure.value.__cause__ is None
-    assert failure.value.__context__ is None  # what is only suppressed can still be reached
+    assert failure.value.__context__ is None  # an error that is only suppressed can still be reached
 
 
 def test_the_statement_reads_only_what_the_question_names() -> None:

@@ -1,4 +1,4 @@
-"""Rows on disk: in a private folder, and nowhere once the process has ended, however it ended."""
+"""Rows on disk are in a private folder, and are deleted when the process has ended, however it ended."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ with connection({}) as engine:
     print("spilled", flush=True)
     sys.stdin.readline()
 """
-"""Keeps more rows than 40 MB hold until a line comes."""
+"""Holds more rows than fit into 40 MB until it reads a line."""
 
 QUESTION = """
 import os
@@ -50,12 +50,12 @@ cells = backend.read(question, salt=1)
 after = [folder.stat().st_mtime_ns for folder in folders]
 print(cells[()], [old != new for old, new in zip(before, after)])
 """
-"""Tells whether anything was written into the current folder and into the private one."""
+"""Prints whether anything was written into the current folder and into the private one."""
 
 
 @pytest.fixture
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
-    """The folder of the person who asks, and the system's folder for temporary files."""
+    """The current folder of the user, and the system's folder for temporary files."""
     here, temporary = tmp_path / "here", tmp_path / "temporary"
     here.mkdir()
     temporary.mkdir()

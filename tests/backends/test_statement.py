@@ -1,4 +1,4 @@
-"""Literals in the text of a statement: the extreme ones are answered like all others, wherever they stand."""
+"""Extreme literals are answered like all others, wherever they are in a question."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ROWS = pa.table(
     }
 )
 PLENTY = sitr.PureDP(1000)
-"""A price at which the noise is 0, but for one chance in e^1000."""
+"""A price at which the noise is 0, except with a probability of about e^-1000."""
 
 
 @pytest.mark.parametrize("value", [LEAST, LEAST + 1, -1, 0, MOST, -1.5, float(LEAST), -5e-324])
@@ -103,7 +103,7 @@ def test_the_least_integer_as_a_key(budget: Budget) -> None:
     ],
 )
 def test_the_least_integer_is_no_edge_and_costs_nothing(budget: Budget, cells: dict[str, Any]) -> None:
-    """Doubles cannot tell such edges apart."""
+    """Such edges are equal as doubles."""
     with pytest.raises(QuestionError):
         budget.histogram("x", **cells)
     assert budget.remaining() == sitr.PureDP(10**6)
@@ -158,13 +158,13 @@ def test_rows_are_not_copied_and_reading_them_twice_gives_the_same() -> None:
 
 
 def test_like_takes_time_in_proportion_to_the_text() -> None:
-    """Before DuckDB 2.0 a row of 500 letters took more than 10 seconds, and twice as many letters ten times as long."""
+    """Before DuckDB 2.0 a row of 500 letters took more than 10 seconds, and 1,000 letters ten times as long."""
     column = "SELECT repeat('a', 1000000 + i::INTEGER) AS s FROM range(3) AS r(i)"
     asked = (
         f"import duckdb; print(duckdb.execute(\"SELECT count(*) FROM ({column}) WHERE s LIKE '%_a%a%a%b'\").fetchall())"
     )
-    told = subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, text=True, timeout=300)
-    assert told.stdout == "[(0,)]\n"
+    found = subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, text=True, timeout=300)
+    assert found.stdout == "[(0,)]\n"
 
 
 def test_older_versions_of_duckdb_are_not_installed() -> None:

@@ -1,4 +1,4 @@
-"""Counting in the database: the same cells as by hand, and no neighbour moves them farther than is said."""
+"""Counts in the database equal counts by hand, and neighbors move them by at most the distance."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ def counted(tally: Tally, rows: list[tuple[int | None, float]]) -> np.ndarray:
 
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("seed", range(4))
-def test_no_person_moves_the_counts_or_what_is_made_of_them_farther_than_is_said(seed: int, relation: Relation) -> None:
-    """Replay: the table with and without each person, or with another in their place, under the same choice key."""
+def test_no_person_moves_the_counts_or_their_sums_by_more_than_the_distance(seed: int, relation: Relation) -> None:
+    """Compare the table with the one without each person, or with another person instead, under one salt."""
     rows = people(seed)
     empty = pa.table({"u": pa.array([], pa.int64()), "v": pa.array([], pa.float64())})
     described = table_of(empty, unit=Person("u"), relation=relation)

@@ -189,7 +189,7 @@ def test_an_unusual_quote_is_confirmed_too(tmp_path: Path) -> None:
     source.write_text("id,ward\n1,a\n2,b\n")
     sitr.protect(source, unit=sitr.Row(), types=types)
     source.write_text("id,ward\n1,a\n2,b\n3,'x,y'\n")
-    with pytest.raises(DescriptionError, match=r"with ' as the quote\. A single row.*accept_types=True"):
+    with pytest.raises(DescriptionError, match=r"with ' as the quote\. If all.*accept_types=True"):
         sitr.protect(source, unit=sitr.Row(), types=types)
     sitr.protect(source, unit=sitr.Row(), types=types, accept_types=True)
 

@@ -47,19 +47,23 @@ class DuckDB:
         return self.source.schema()
 
     def size(self) -> int:
-        sql = f"SELECT count(*) FROM {self.source.relation}"
-        ((rows,),) = read(self.source.tables, lambda engine: engine.execute(sql).fetchall(), charge=UNCHARGED)
+        def prepare() -> tuple[dict[str, pa.Table], str]:
+            return self.source.tables(), f"SELECT count(*) FROM {self.source.relation}"
+
+        ((rows,),) = read(prepare, lambda found: found.fetchall(), charge=UNCHARGED)
         return int(rows)
 
     def read(self, reading: Reading, *, salt: int) -> Any:
         what = tree(reading)
 
-        def fetch(engine: duckdb.DuckDBPyConnection) -> Any:
+        def prepare() -> tuple[dict[str, pa.Table], str]:
             source, types = self.source.relation, self.source.types()
-            found = engine.execute(statement(what, dialect=DUCKDB, source=source, types=types, salt=salt))
+            return self.source.tables(), statement(what, dialect=DUCKDB, source=source, types=types, salt=salt)
+
+        def fetch(found: duckdb.DuckDBPyConnection) -> list[Any]:
             return found.fetchall() if isinstance(what, Totals) else list(found.fetchnumpy().values())
 
-        return shaped(reading, read(self.source.tables, fetch))
+        return shaped(reading, read(prepare, fetch))
 
     def cells(self, query: BoundedQuery, *, salt: int) -> Cells:
         found: Cells = self.read(query, salt=salt)

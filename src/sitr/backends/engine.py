@@ -49,20 +49,23 @@ def settings() -> dict[str, str | bool | int | float | list[str]]:
 
 
 def read(
-    tables: Callable[[], Mapping[str, pa.Table]],
+    prepare: Callable[[], tuple[Mapping[str, pa.Table], str]],
     fetch: Callable[[duckdb.DuckDBPyConnection], Found],
     *,
     charge: str = CHARGED,
 ) -> Found:
-    """What `fetch` finds in the data; if that fails, an error whose text is always the same.
+    """What `fetch` takes from the result of the statement that `prepare` gives, with the tables that it reads.
+
+    If anything fails, the text of the error is always the same.
 
     Our error is raised after the database's own error is gone. `raise … from None` would not be enough: that error
     would stay reachable as `__context__`, and it can quote the data. A context manager would not be enough either,
     because it raises while the error is still being handled.
     """
     try:
-        with connection(tables()) as engine:
-            return fetch(engine)
+        tables, sql = prepare()
+        with connection(tables) as engine:
+            return fetch(engine.execute(sql))
     except (duckdb.Error, OSError, pa.ArrowException, SourceError):
         pass
     raise BackendFailure(

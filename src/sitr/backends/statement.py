@@ -37,6 +37,7 @@ Nothing in them is volatile, so both readings are equal."""
 
 def statement(tree: Tree, *, dialect: Dialect, source: str, types: Mapping[str, str], salt: int) -> str:
     """SELECT what the tree describes. `source` is what follows FROM; `types` are the engine's types of its columns.
+    A column without a type makes the statement fail when it runs, as every other change of the source does.
 
     Totals come as the keys k0, k1, …, the sums t0, t1, … and the number of people; a listing comes as t0, t1, ….
     """
@@ -178,7 +179,7 @@ class _Writer:
             case OneOf(column, values):
                 return " OR ".join(self.condition(Compare(column, Comparison.EQUAL, value)) for value in values)
             case Compare(column, comparison, value):
-                compared = self.dialect.comparable(self.dialect.identifier(column), self.types[column], value)
+                compared = self.dialect.comparable(self.dialect.identifier(column), self.types.get(column, ""), value)
                 return f"{compared} {comparison.value} {self.dialect.literal(value)}"
 
 
