@@ -25,11 +25,11 @@ from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.session.budget import Budget
 from sitr.session.kept import keep, resumed
+from tests.oracles.axes import keyed
 
 PRICE = sitr.ZeroConcentratedDP(0.1)
 BUDGET = sitr.ZeroConcentratedDP(1.0)
 ROWS = 3000
-from tests.oracles.axes import keyed
 
 
 @pytest.fixture
