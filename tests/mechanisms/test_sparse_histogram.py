@@ -181,7 +181,7 @@ def test_the_error_is_that_of_the_noise():
     ids=["short", "long", "another sum", "negative", "floats", "masked", "text", "nested"],
 )
 def test_other_tables_are_refused(table):
-    with pytest.raises(DescriptionError, match="Counts of 3 cells that sum to 6 people"):
+    with pytest.raises(DescriptionError, match="counts of 3 cells that sum to 6 people"):
         SparseHistogram(3, 6, Laplace(scale=4, sensitivity=2)).release(table)
 
 

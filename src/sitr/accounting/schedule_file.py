@@ -67,7 +67,7 @@ def read_schedule(source: str | Path | Sequence[object]) -> Schedule:
     kinds = set().union(*map(_kinds, content))
     for replaced in {"random", "shuffled"} & kinds if "subsampled" in kinds else ():
         # A sample's promise is about one person more or less, these are about one who takes the place of another.
-        do = "Compare them in two plans: they are about different neighbours, and their losses do not add."
+        do = "Compare them in two schedules: they are about different neighbours, and their losses do not add."
         raise _wrong("the schedule", f"either sampled or {replaced} steps", "both", do)
     try:
         return Schedule(tuple(_step(item, f"step {place}") for place, item in enumerate(content, start=1)))
