@@ -54,7 +54,7 @@ def test_minus_zero_is_zero():
 def test_a_parameter_that_cannot_be(number):
     with pytest.raises(InvalidPromise) as refusal:
         parameter(number, name="rho", flavor="ZeroConcentratedDP")
-    assert refusal.value.wanted == "ZeroConcentratedDP wants rho to be a number of at least 0."
+    assert refusal.value.wanted == "rho of ZeroConcentratedDP to be a number of at least 0"
     assert str(number) in refusal.value.given
 
 
@@ -137,5 +137,5 @@ def test_several_things_follow_if_each_does():
 def test_incompatible_promises_name_both():
     error = incompatible(PureDP(1), ApproximateDP(1, 1e-6))
     assert "PureDP" in error.wanted
-    assert error.given == "ApproximateDP(epsilon=1.0, delta=1e-06) was given."
+    assert error.given == "ApproximateDP(epsilon=1.0, delta=1e-06)"
     assert "to_" in error.do

@@ -285,7 +285,7 @@ def test_how_it_is_shown():
     ],
 )
 def test_what_are_no_parts(parts):
-    with pytest.raises(InvalidPromise, match="parts of RandomDP"):
+    with pytest.raises(InvalidPromise, match="of RandomDP"):
         RandomDP(PureDP(0.5), 0.05, parts=parts)
 
 
