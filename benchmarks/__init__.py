@@ -1,1 +1,1 @@
-"""Sitr beside other accountants: the same questions, the same machine, the same run, told as ratios."""
+"""Compare Sitr with other accountants: the same questions, machine and run; times are ratios."""

@@ -1,4 +1,4 @@
-"""Accountants side by side: `python -m benchmarks.accounting [--json file]`. Peers come with the extra `bench`."""
+"""Compare accountants: `python -m benchmarks.accounting [--json file]`. Peers come with the extra `bench`."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def measured(case: Case, subjects: list[Subject], **how: float) -> Iterator[tuple[Subject, Measured]]:
-    """One after the other, Sitr first: whoever wants to know how narrow an answer must be is told."""
+    """Ask one after the other, Sitr first, so that the others can be asked for an interval as narrow as Sitr's."""
     wanted = case
     for subject in subjects:
         found = measure(subject, wanted, **how)  # type: ignore[arg-type]
@@ -58,11 +58,11 @@ def measured(case: Case, subjects: list[Subject], **how: float) -> Iterator[tupl
         yield subject, found
 
 
-# What is shown
+# Tables
 
 
 def verdict(case: Case, name: str, results: Results) -> str:
-    """How an answer compares with the interval that is proved."""
+    """How an answer compares with the proved interval."""
     found = results[case, name]
     if found.trouble:
         return found.trouble
@@ -139,11 +139,11 @@ def _figure(number: float, form: str) -> str:
     return "" if math.isnan(number) else format(number, form)
 
 
-# What is kept
+# The report
 
 
 def report(results: Results, imports: dict[str, float], judged: list[Target]) -> dict[str, object]:
-    """Everything, in plain values; what has no number in JSON is null."""
+    """All figures as plain values; a number that JSON cannot write is null."""
     return {
         "machine": {"python": platform.python_version(), "processor": _processor()},
         "versions": {name: _version(name) for name in PACKAGES},
@@ -182,8 +182,8 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.accounting", description=__doc__)
     parser.add_argument("--json", type=Path, help="write all figures to this file too")
     parser.add_argument("--only", nargs="+", metavar="NAME", help=", ".join(subject.name for subject in SUBJECTS))
-    parser.add_argument("--repeat", type=int, default=7, help="how often each is timed at most; the best counts")
-    parser.add_argument("--limit", type=float, default=240.0, help="seconds after which an answer is not waited for")
+    parser.add_argument("--repeat", type=int, default=7, help="time each at most this often; the best counts")
+    parser.add_argument("--limit", type=float, default=240.0, help="time limit of an answer in seconds")
     return parser.parse_args()
 
 

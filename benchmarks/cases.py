@@ -1,4 +1,4 @@
-"""What is asked. A case is a plain value: it travels to the process that measures it."""
+"""The questions. A case is a plain value, because it is sent to the process that measures it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from itertools import product
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """DP-SGD: Gaussian noise σ on a Poisson sample at rate q, in so many steps; ε is asked for."""
+    """DP-SGD: Gaussian noise σ on a Poisson sample at rate q, in several steps; the question is ε."""
 
     rate: float
     sigma: float
     steps: int
     delta: float
     error: float = 0.1
-    """How far off an answer may be, for accountants that want to know."""
+    """The allowed error, for accountants that have such a parameter."""
 
     @property
     def title(self) -> str:
@@ -24,7 +24,7 @@ class Training:
 
 @dataclass(frozen=True, slots=True)
 class Mixture:
-    """Equally many Gaussian, Laplace, sampled Gaussian and response mechanisms, all different; ε is asked for."""
+    """As many Gaussian as Laplace, sampled Gaussian and response mechanisms, all different; the question is ε."""
 
     each: int
     delta: float
@@ -50,7 +50,7 @@ class Mixture:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """DP-SGD whose noise changes at every step, from σ = 0.8 to 2, at one sampling rate; ε is asked for."""
+    """DP-SGD whose noise changes at every step, from σ = 0.8 to 2, at one sampling rate; the question is ε."""
 
     steps: int
     rate: float = 0.01
@@ -66,7 +66,7 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The least σ with which DP-SGD keeps (ε, δ)."""
+    """The smallest σ with which DP-SGD keeps (ε, δ)."""
 
     rate: float
     steps: int
@@ -86,7 +86,7 @@ DP_SGD = tuple(Training(*setup, steps, 1e-5) for setup, steps in product(((0.01,
 USUAL = Training(0.01, 0.8, 10**4, 1e-5)
 SMALL_DELTA = tuple(Training(0.01, 0.8, 10**4, delta) for delta in (1e-12, 1e-20, 1e-100))
 SMOOTH = (Training(0.01, 4.0, 10**4, 1e-5), Training(0.05, 2.0, 5000, 1e-5))
-"""With much noise, losses are small, and other accountants are at their fastest."""
+"""With much noise, losses are small, and other accountants are fastest."""
 MIXTURE = Mixture(125, 1e-5)
 SCHEDULES = (Schedule(1000), Schedule(3000))
 CALIBRATION = Calibration(0.01, 10**4, 1.0, 1e-5)

@@ -1,8 +1,8 @@
-"""Histograms, timed and judged: `python -m benchmarks.histogram [--rows N] [--json file]`.
+"""Time histograms and measure their errors: `python -m benchmarks.histogram [--rows N] [--json file]`.
 
-Counting is timed beside DuckDB's own GROUP BY of the same quotient, on the same file of public numbers. Errors are the
-mean l1 distance between released and exact shares, over repeated releases of tables that are made here. Intervals of
-ranges are judged by how often they hold the exact sum, and by their time.
+Counting is compared with DuckDB's own GROUP BY of the same quotient, on the same file of public numbers. Errors are the
+mean l1 distance between released and exact shares, over repeated releases of generated tables. Intervals of
+ranges are judged by how often they contain the exact sum, and by their time.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Noisy = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Sparse:
-    """k cells of which a few are full, evenly, with n people; noise of scale 2/α: replacing one moves two cells."""
+    """k cells, a few of them equally full, with n people; noise of scale 2/α, as one person moves two cells."""
 
     cells: int
     people: int
@@ -76,7 +76,7 @@ KNOWN = {
     (MANY, Ties.SOFT_THRESHOLD.value): 0.0061,
     (MANY, STABILITY): 0.0017,
 }
-"""Mean l1 as another programme found it, with real-valued noise, which protects nobody on a computer."""
+"""The mean l1 error of another program, with real-valued noise in floats, which is not private."""
 
 Errors = dict[tuple[Sparse, str], float]
 
@@ -104,7 +104,7 @@ def rules(case: Sparse) -> dict[str, Callable[[Noisy], Noisy]]:
 
 
 def errors(case: Sparse, *, repeat: int, real: bool = False, seed: int = 1) -> Errors:
-    """The mean l1 of every rule, all on the same noisy counts: with Sitr's noise, or with `real` numbers.
+    """The mean l1 error of every rule on the same noisy counts: with Sitr's noise, or with `real` numbers.
 
     A stability histogram adds no noise to empty cells.
     """
@@ -115,8 +115,8 @@ def errors(case: Sparse, *, repeat: int, real: bool = False, seed: int = 1) -> E
         drawn = chance.laplace(0.0, 2 / case.alpha, case.cells) if real else noise.release(np.zeros_like(exact))
         noisy: Noisy = exact.astype(np.float64) + drawn.astype(np.float64)
         for name, rule in rules(case).items():
-            told = rule(np.where(exact > 0, noisy, 0.0) if name == STABILITY else noisy)
-            found[name].append(float(np.abs(told - exact / case.people).sum()))
+            shares = rule(np.where(exact > 0, noisy, 0.0) if name == STABILITY else noisy)
+            found[name].append(float(np.abs(shares - exact / case.people).sum()))
     return {(case, name): float(np.mean(values)) for name, values in found.items()}
 
 
@@ -131,7 +131,7 @@ def best_cpu(work: Callable[[], object], *, repeat: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """CPU seconds of both, for a column of reals and for one of integers."""
+    """CPU seconds of Sitr and of DuckDB, for a column of reals and one of integers."""
 
     rows: int
     kind: str
@@ -140,7 +140,7 @@ class Counting:
 
 
 def counting(folder: Path, rows: int, *, repeat: int) -> Iterator[Counting]:
-    """Twenty cells from 0 to 120, some values outside; DuckDB computes the quotient without looking at the ends."""
+    """Twenty cells from 0 to 120, some values outside; DuckDB computes the quotient and ignores the ends."""
     path = folder / "numbers.parquet"
     with duckdb.connect() as engine:
         numbers = "random() * 130 - 5 AS x, (random() * 130 - 5)::INTEGER AS i"
@@ -160,9 +160,9 @@ def counting(folder: Path, rows: int, *, repeat: int) -> Iterator[Counting]:
 
 
 def projecting(*, repeat: int, cells: int = CELLS) -> dict[str, float]:
-    """CPU seconds of the lattice projection of so many noisy counts, by rule, the worst of three totals.
+    """CPU seconds of the lattice projection of noisy counts in `cells` cells, by rule, the worst of three totals.
 
-    The default rule is chosen first, which projects by every rule.
+    The default rule includes the choice among all rules, which projects with each of them.
     """
     chance, noise = np.random.default_rng(2), Laplace(scale=2)
     noisy = chance.laplace(1.0, 2.0, cells)
@@ -183,7 +183,7 @@ def projecting(*, repeat: int, cells: int = CELLS) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The sum of many noisy cells: how often its 95% interval holds the exact sum, and the CPU seconds to find it."""
+    """The sum of many noisy cells: how often its 95% interval contains the exact sum, and its CPU seconds."""
 
     noise: str
     cells: int
@@ -192,7 +192,7 @@ class Range:
 
 
 def ranges(*, runs: int, repeat: int, cells: tuple[int, ...] = (20, 1000, 100_000)) -> Iterator[Range]:
-    """Coverage is counted over `runs` sums of fresh noise, up to 1,000 cells; widths are found anew each time."""
+    """Coverage is counted over `runs` sums of fresh noise, for up to 1,000 cells; each run computes the width again."""
     for noise in (Laplace(scale=20), Gaussian(sigma=30)):
         for number in cells:
             terms = (Term(noise, number),)
@@ -207,10 +207,10 @@ def ranges(*, runs: int, repeat: int, cells: tuple[int, ...] = (20, 1000, 100_00
 def targets(
     found: Errors, again: Errors, counted: list[Counting], projected: dict[str, float], summed: list[Range]
 ) -> Iterator[Target]:
-    """All of them, each at its worst case; `again` are errors with real-valued noise, as the known ones are."""
+    """All targets, each at its worst case; `again` holds errors with real-valued noise, like the known ones."""
     for (case, name), known in KNOWN.items():
         if name == Ties.BY_INDEX.value:
-            continue  # it depends on where the full cells are, which the known figure does not tell
+            continue  # it depends on the places of the full cells, which the known figure does not state
         off = abs(again.get((case, name), math.nan) / known - 1)
         yield Target(f"relative distance from the known l1 {known:g}, {case.people} people, {name}", off, 0.15)
     for case in CASES:
@@ -246,7 +246,7 @@ def errors_table(found: Errors, again: Errors) -> Table:
 def report(
     found: Errors, counted: list[Counting], projected: dict[str, float], summed: list[Range], judged: list[Target]
 ) -> dict[str, object]:
-    """Everything in plain values."""
+    """All figures as plain values."""
     return {
         "errors": [asdict(case) | {"rule": name, "l1": value} for (case, name), value in found.items()],
         "counting": [asdict(one) for one in counted],
@@ -279,8 +279,8 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.histogram", description=__doc__)
     parser.add_argument("--json", type=Path, help="write all figures to this file too")
-    parser.add_argument("--rows", type=int, default=ROWS, help="how many rows are counted")
-    parser.add_argument("--repeat", type=int, default=5, help="how often each is timed; the best counts")
+    parser.add_argument("--rows", type=int, default=ROWS, help="number of rows to count")
+    parser.add_argument("--repeat", type=int, default=5, help="time each this often; the best counts")
     return parser.parse_args()
 
 

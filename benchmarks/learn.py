@@ -1,10 +1,10 @@
-"""Private models beside scikit-learn's own: `python -m benchmarks.learn [--json file] [--adult file]`.
+"""Compare private models with scikit-learn's: `python -m benchmarks.learn [--json file] [--adult file]`.
 
-Needs the extra `learn`. `--accuracy` measures the defaults of the models only, and no time; `--adult` adds the census
+Needs the extra `learn`. `--accuracy` measures only the defaults of the models, and no time. `--adult` adds the census
 data set, a CSV of integers whose last column is the label.
 
-Times are CPU times of a whole fit, the best of several, with one thread for linear algebra; half of the rows are longer
-than the norm and have to be shortened. Errors are distances of coefficients and intercept from those without noise,
+Times are CPU times of a whole fit, the best of several, with one thread for linear algebra. Half of the rows are longer
+than the norm and must be shortened. Errors are distances of coefficients and intercept from those without noise,
 the median of several fits.
 """
 
@@ -50,7 +50,7 @@ WAYS: dict[str, tuple[Promise, Method]] = {
     "pairs, random": (RandomDP(APPROXIMATE, GAMMA), Method.OUTPUT),
 }
 NONE = ZeroConcentratedDP(1e12)
-"""So little noise that none is left."""
+"""Negligible noise."""
 
 Numbers = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ class Data:
 
 
 def draw(count: int) -> Data:
-    """Rows in a ball of radius 2, of which those beyond 1 are to be shortened."""
+    """Rows in a ball of radius 2; those longer than 1 must be shortened."""
     generator = np.random.default_rng(1)
     rows = generator.normal(size=(count, COLUMNS))
     rows *= (2 * generator.random(count) / np.linalg.norm(rows, axis=1))[:, None]
@@ -88,7 +88,7 @@ def _norm(promise: Promise) -> float | None:
 
 
 def cpu(fit: Callable[[], object], *, repeat: int) -> float:
-    """The least CPU time in seconds."""
+    """The smallest CPU time in seconds."""
     times = []
     for _ in range(repeat):
         start = time.process_time()
@@ -101,7 +101,7 @@ Times = dict[tuple[str, str], float]
 
 
 def times_of(data: Data, *, repeat: int) -> Times:
-    """CPU seconds by model and way."""
+    """CPU seconds by model and method."""
     x, count = data.features, len(data.features)
     found: Times = {}
     with threadpool_limits(1):
@@ -119,7 +119,7 @@ def times_of(data: Data, *, repeat: int) -> Times:
 
 
 def errors_of(data: Data, *, fits: int) -> dict[tuple[str, str], float]:
-    """The median distance from the same minimum without noise, by model and way."""
+    """The median distance from the minimum without noise, by model and method."""
     found = {}
     for way, (promise, method) in WAYS.items():
         for name, model, quiet, target in (
@@ -148,7 +148,7 @@ CLOSE = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Rows in the unit ball, three of four for training, and what is to be predicted: a label 0 or 1, or a number."""
+    """Rows in the unit ball, three quarters for training, and the target: a label 0 or 1, or a number."""
 
     name: str
     features: Numbers
@@ -158,7 +158,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """On the held-out rows: the share of right labels, or R²."""
+    """On the held-out rows: the share of correct labels, or R²."""
 
     name: str
     model: str
@@ -171,19 +171,19 @@ class Accuracy:
 
     @property
     def close(self) -> bool:
-        """Is the default within 3% of the best of the grid?"""
+        """Whether the default is within 3% of the best of the grid."""
         share = abs(self.grid) if self.model == "logistic" else 1.0
         return self.default >= self.grid - CLOSE * share
 
 
 def scaled(rows: Numbers) -> Numbers:
-    """Means and deviations are supposed to be public; few rows are longer than 1."""
+    """Means and standard deviations are treated as public; few rows are longer than 1."""
     spread = np.where(rows.std(axis=0) > 0, rows.std(axis=0), 1.0)
     return np.asarray((rows - rows.mean(axis=0)) / spread / (1.5 * math.sqrt(rows.shape[1])))
 
 
 def tasks(adult: Path | None = None) -> Iterator[Task]:
-    """The guesses of `sitr.learn.losses` were fitted with these in sight; `unseen` came after they were fixed."""
+    """The guesses of `sitr.learn.losses` were chosen with these data; `unseen` was added after they were fixed."""
     logistic, numbers = (PrivateLogisticRegression,), (PrivateRidge, PrivateHuberRegressor)
     cancer, wine, iris, digits = (
         load(return_X_y=True) for load in (load_breast_cancer, load_wine, load_iris, load_digits)
@@ -211,7 +211,7 @@ def tasks(adult: Path | None = None) -> Iterator[Task]:
 
 
 def unseen() -> Iterator[Task]:
-    """Whoever changes the guesses because of these has to find other data to check them."""
+    """If you change the guesses because of these data, check them on other data."""
     logistic, numbers = (PrivateLogisticRegression,), (PrivateRidge, PrivateHuberRegressor)
     digits, diabetes, wine = (load(return_X_y=True) for load in (load_digits, load_diabetes, load_wine))
     for first, second in ((4, 9), (1, 7)):
@@ -339,12 +339,12 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.learn", description=__doc__)
     parser.add_argument("--json", type=Path, help="write all figures to this file too")
-    parser.add_argument("--accuracy", action="store_true", help="measure the defaults only, and no time")
+    parser.add_argument("--accuracy", action="store_true", help="measure only the defaults, and no time")
     parser.add_argument("--adult", type=Path, help="the census data set, a CSV of integers with the label last")
-    parser.add_argument("--seeds", type=int, default=100, help="over how many seeds the defaults are averaged")
-    parser.add_argument("--repeat", type=int, default=5, help="how often each is timed; the best counts")
-    parser.add_argument("--fits", type=int, default=21, help="how many fits an error is the median of")
-    parser.add_argument("--rows", type=int, default=MANY, help="how many rows are timed")
+    parser.add_argument("--seeds", type=int, default=100, help="number of seeds to average the defaults over")
+    parser.add_argument("--repeat", type=int, default=5, help="time each this often; the best counts")
+    parser.add_argument("--fits", type=int, default=21, help="number of fits; an error is their median")
+    parser.add_argument("--rows", type=int, default=MANY, help="number of rows to time")
     return parser.parse_args()
 
 

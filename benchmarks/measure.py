@@ -1,6 +1,6 @@
-"""One accountant, one case, one process: CPU time without imports, peak memory with everything, and a limit on both.
+"""Measure one accountant on one case in one process: CPU time without imports, peak memory including them, with limits.
 
-Run as a module with a request as its argument, it is the process; `measure` starts it and reads what it prints.
+Run as a module with a request as its argument, this file is that process. `measure` starts it and reads its output.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from benchmarks.subjects import BY_NAME, Answer, Subject
 
 MOST_MEMORY = 10 << 30
 ENOUGH = 5.0
-"""CPU seconds after which nothing is timed once more."""
+"""CPU seconds after which no further run is timed."""
 
 WARM_UP = Training(0.5, 5.0, 2, 1e-3, 0.1)
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What an accountant claims, its best CPU time in seconds and its peak memory in MB; or what went wrong."""
+    """An accountant's claim, its best CPU time in seconds and its peak memory in MB; or what went wrong."""
 
     lower: float = math.nan
     upper: float = math.nan
@@ -40,7 +40,7 @@ class Measured:
 
 
 def measure(subject: Subject, case: Case, *, repeat: int = 7, limit: float = 300.0) -> Measured:
-    """In a new process. BLAS gets one thread there: what is compared is work, not cores."""
+    """Measure in a new process. BLAS uses one thread there, because the comparison is about work, not cores."""
     request = json.dumps({"subject": subject.name, "kind": type(case).__name__, "case": asdict(case), "repeat": repeat})
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     command = [sys.executable, "-m", "benchmarks.measure", request]
@@ -56,7 +56,7 @@ def measure(subject: Subject, case: Case, *, repeat: int = 7, limit: float = 300
 
 
 def best_time(question: Callable[[], Answer], *, repeat: int) -> tuple[Answer, float, int]:
-    """The answer, the least CPU time, and of how many. What Sitr keeps from one run is forgotten before the next."""
+    """The answer, the smallest CPU time, and the number of runs. Sitr's caches are cleared before each run."""
     times: list[float] = []
     while not times or (len(times) < repeat and sum(times) < ENOUGH):
         forget()
@@ -67,7 +67,7 @@ def best_time(question: Callable[[], Answer], *, repeat: int) -> tuple[Answer, f
 
 
 def forget() -> None:
-    """Empty every cache of Sitr: a second run must do all the work again."""
+    """Clear every cache of Sitr, so that the next run does all the work again."""
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == "sitr":
             for value in vars(module).values():
@@ -76,7 +76,7 @@ def forget() -> None:
 
 
 def import_seconds(statement: str, *, repeat: int = 5) -> float:
-    """The least CPU time of an import in a new process, without the interpreter's own start."""
+    """The smallest CPU time of an import in a new process, without the start of the interpreter."""
     code = f"import time; start = time.process_time(); {statement}; print(time.process_time() - start)"
     command = [sys.executable, "-W", "ignore", "-c", code]
     times = []
@@ -104,7 +104,7 @@ def _serve(request: str) -> Measured:
         return Measured(trouble=f"{error.name} is not installed")
     except MemoryError:
         return Measured(trouble=f"more than {MOST_MEMORY >> 30} GiB of memory")
-    except Exception as error:  # noqa: BLE001 - whatever another library raises is its answer
+    except Exception as error:  # noqa: BLE001 - any exception of another library is its answer
         return Measured(trouble=f"{type(error).__name__}: {error}".splitlines()[0][:100])
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return Measured(lower, upper, cpu, runs, peak)

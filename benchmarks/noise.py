@@ -1,7 +1,7 @@
-"""Samplers side by side: `python -m benchmarks.noise [--json file]`. opendp and diffprivlib are asked where installed.
+"""Compare samplers: `python -m benchmarks.noise [--json file]`. opendp and diffprivlib take part if installed.
 
-Times are CPU times, the best of several, in nanoseconds for one draw. numpy's laws are not private: they are floats,
-from a generator that anybody can follow.
+Times are CPU times, the best of several, in nanoseconds for one draw. numpy's draws are not private: they are floats
+from a predictable generator.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ CASES = tuple((law, scale) for law in (LAPLACE, GAUSSIAN, ROUNDED) for scale in 
 SITR, NUMPY, OPENDP, DIFFPRIVLIB = "sitr", "numpy", "opendp", "diffprivlib"
 MANY = 1_000_000
 DRAWS = {SITR: MANY, NUMPY: MANY, OPENDP: 5_000, DIFFPRIVLIB: 300}
-"""Of the slow ones fewer are drawn: their time for one does not depend on how many there are."""
+"""Slow samplers draw fewer numbers: their time per draw does not depend on the number of draws."""
 
 LONG = 3.0
-"""CPU seconds after which nothing is timed once more."""
+"""CPU seconds after which no further run is timed."""
 
 Case = tuple[str, int]
 Draw = Callable[[int], object]
@@ -45,7 +45,7 @@ Draw = Callable[[int], object]
 
 @dataclass(frozen=True, slots=True)
 class Single:
-    """What Sitr needs besides: CPU seconds for its tables and for one draw, and how far time follows the noise."""
+    """More about Sitr: CPU seconds for its tables and for one draw, and how much time depends on the noise."""
 
     tables: float
     one: float
@@ -53,7 +53,7 @@ class Single:
 
 
 def sampler(name: str, case: Case) -> Draw:
-    """What draws so many of a law; raises ImportError where a peer is missing."""
+    """A function that draws any number of values of a distribution; raises ImportError if a peer is missing."""
     law, scale = case
     if name == SITR:
         if law == LAPLACE:
@@ -94,7 +94,7 @@ def _diffprivlib(law: str, scale: int) -> Draw:
 
 
 def cpu_per_draw(draw: Draw, count: int, *, repeat: int) -> float:
-    """The least CPU time for one draw, in seconds, tables made before. Fewer are drawn where one takes very long."""
+    """The smallest CPU time per draw in seconds, without building tables. Slow samplers draw fewer numbers."""
     start = time.process_time()
     draw(1)
     first, times = time.process_time() - start, [0.0]
@@ -107,7 +107,7 @@ def cpu_per_draw(draw: Draw, count: int, *, repeat: int) -> float:
 
 
 def tables_and_first_draw(draw: Callable[[], object], *, repeat: int) -> float:
-    """CPU seconds from nothing to the first draw."""
+    """CPU seconds until the first draw, including tables."""
     times = []
     for _ in range(repeat):
         forget()
@@ -118,7 +118,7 @@ def tables_and_first_draw(draw: Callable[[], object], *, repeat: int) -> float:
 
 
 def time_follows_noise(draw: Callable[[], int], count: int) -> float:
-    """Spearman's rank correlation of |noise| and the time that its draw took."""
+    """Spearman's rank correlation of |noise| and the time of its draw."""
     draw()
     clock, spent, drawn = time.perf_counter_ns, [0] * count, [0] * count
     collecting = gc.isenabled()
@@ -151,7 +151,7 @@ Times = dict[tuple[Case, str], float]
 
 
 def targets(times: Times, single: dict[Case, Single]) -> Iterator[Target]:
-    """All of them, each at its worst case."""
+    """All targets, each at its worst case."""
 
     def ratios(law: str, name: str) -> list[float]:
         return [times[(law, s), name] / times[(law, s), SITR] for s in SCALES if ((law, s), name) in times]
@@ -206,7 +206,7 @@ def main() -> None:
 
 
 def report(times: Times, single: dict[Case, Single], judged: list[Target]) -> dict[str, object]:
-    """Everything in plain values."""
+    """All figures as plain values."""
     rows = [
         {"law": law, "scale": scale, "sampler": name, "seconds": spent}
         | (asdict(single[law, scale]) if name == SITR else {})
@@ -226,7 +226,7 @@ def _version(package: str) -> str | None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.noise", description=__doc__)
     parser.add_argument("--json", type=Path, help="write all figures to this file too")
-    parser.add_argument("--repeat", type=int, default=9, help="how often each is timed at most; the best counts")
+    parser.add_argument("--repeat", type=int, default=9, help="time each at most this often; the best counts")
     parser.add_argument(
         "--watched", type=int, default=100_000, help="single draws whose time is compared with the noise"
     )

@@ -1,7 +1,7 @@
-"""How long it takes to learn a sensitivity from a million values: `python -m benchmarks.sensitivity [--json file]`.
+"""Time the sensitivity of a million values: `python -m benchmarks.sensitivity [--json file]`.
 
-Times are CPU times, the best of several, in seconds, from an array of floats to the answer: reading, rounding and
-sorting are included. numpy's time is that for the statistic itself, without any noise.
+Times are CPU times, the best of several, in seconds, from an array of floats to the answer, with reading, rounding and
+sorting. numpy's time is for the statistic itself, without noise.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ SHAPES: dict[str, Callable[[np.random.Generator, int], Values]] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """CPU seconds for one statistic of data of one shape: at the slowest dilation, for the distance, and numpy's."""
+    """CPU seconds for one statistic on data of one shape: at the slowest dilation, for the distance, and numpy's."""
 
     statistic: str
     shape: str
@@ -75,7 +75,7 @@ class Row:
 
 
 def cpu(work: Callable[[], object], *, repeat: int) -> float:
-    """The least CPU time of several."""
+    """The smallest CPU time of several."""
     times = []
     for _ in range(repeat):
         start = time.process_time()
@@ -96,7 +96,7 @@ def measured(name: str, shape: str, *, count: int, repeat: int) -> Row:
 
 
 def newcomers(*, count: int, repeat: int) -> dict[str, float]:
-    """CPU seconds for a mean with noise for a random newcomer, by which pairs of people are compared."""
+    """CPU seconds for a mean with noise for a random newcomer, by kind of pairs."""
     values = SHAPES["bell"](np.random.default_rng(1), count)
     found = {}
     for pairs in (Pairs.DISJOINT, Pairs.EVERY, Pairs.DRAWN):
@@ -107,10 +107,10 @@ def newcomers(*, count: int, repeat: int) -> dict[str, float]:
 
 
 def targets(rows: list[Row], random_seconds: dict[str, float]) -> Iterator[Target]:
-    """All of them, each at its worst case."""
+    """All targets, each at its worst case."""
     middle = [row.smooth for row in rows if row.statistic == MEDIAN]
     yield Target("CPU seconds for the smooth sensitivity of the median, most", max(middle), 1)
-    yield Target("CPU seconds for that of any statistic, most", max(row.smooth for row in rows), 1)
+    yield Target("CPU seconds for the smooth sensitivity of any statistic, most", max(row.smooth for row in rows), 1)
     yield Target("CPU seconds for any distance to a proposal's failure, most", max(row.distance for row in rows), 1)
     yield Target("CPU seconds for a mean with noise for a newcomer, most", max(random_seconds.values()), 2)
 
@@ -126,7 +126,7 @@ def rows_table(rows: list[Row]) -> Table:
 
 
 def report(rows: list[Row], random_seconds: dict[str, float], judged: list[Target]) -> dict[str, object]:
-    """Everything in plain values."""
+    """All figures as plain values."""
     return {
         "numpy": np.__version__,
         "rows": [asdict(row) for row in rows],
@@ -155,8 +155,8 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sensitivity", description=__doc__)
     parser.add_argument("--json", type=Path, help="write all figures to this file too")
-    parser.add_argument("--count", type=int, default=MANY, help="how many values")
-    parser.add_argument("--repeat", type=int, default=3, help="how often each is timed; the best counts")
+    parser.add_argument("--count", type=int, default=MANY, help="number of values")
+    parser.add_argument("--repeat", type=int, default=3, help="time each this often; the best counts")
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""A spanning tree of pairs on mbi, as MST does it: a peer of synthetic rows. Its noise is numpy's."""
+"""Synthetic rows by a spanning tree of pairs on mbi, like MST, for comparison. It uses numpy's noise."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ STEPS = 1000
 
 
 def spanning_tree(rows: Codes, cells: Sequence[int], *, rho: float) -> Codes:
-    """A third of ρ for single columns, a third for the choice of a tree, a third for its pairs. Values that are rarer
-    than three times the noise are one value, which is spread again at the end."""
+    """A third of ρ for single columns, a third for the choice of a tree, a third for its pairs. Values rarer
+    than three times the noise are merged into one value, and split again at the end."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # mbi's advice at its import
         import mbi
@@ -59,7 +59,7 @@ def _counts(rows: Codes, i: int, j: int, shares: Sequence[NDArray[np.float64]]) 
 def _tree(
     rows: Codes, shares: Sequence[NDArray[np.float64]], epsilon: float, generator: np.random.Generator
 ) -> list[tuple[int, int]]:
-    """Edge by edge, by the exponential mechanism: distances from independence, which one row moves by at most 1."""
+    """Choose each edge by the exponential mechanism: a row moves a distance from independence by at most 1."""
     score = {
         (i, j): float(np.abs(_counts(rows, i, j, shares) - np.outer(shares[i], shares[j]).ravel() * len(rows)).sum())
         for i, j in combinations(range(len(shares)), 2)
@@ -77,7 +77,7 @@ def _tree(
 
 
 def _merged(counts: NDArray[np.float64], least: float) -> Codes:
-    """Common values by themselves, all others as the last one."""
+    """Common values stay as they are; all others become the last one."""
     common = counts >= least
     groups = np.full(len(counts), int(common.sum()))
     groups[common] = np.arange(int(common.sum()))

@@ -1,8 +1,8 @@
-"""Histograms of which most cells are empty: `python -m benchmarks.sparse [--svg picture.svg]`.
+"""Compare histograms in which most cells are empty: `python -m benchmarks.sparse [--svg picture.svg]`.
 
-The mean of Σ|released − counted|/n over many tables, as the number of cells with people grows, of four ways: noise
+The mean of Σ|released − counted|/n over many tables, as the number of full cells grows, for four methods: noise
 everywhere, projected onto the histograms of n people in two ways; noise only where there are people, which protects a
-random newcomer; and noise above a threshold. People are in all full cells alike.      [HRW11, Sec. 5]
+random newcomer; and noise above a threshold. All full cells are equally likely.      [HRW11, Sec. 5]
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DELTA = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """k cells, n people, ε, and how many of the cells have people in them."""
+    """k cells, n people, ε, and the number of cells with people."""
 
     cells: int
     people: int
@@ -51,7 +51,7 @@ PAPER = Setting(cells=100, people=500, epsilon=0.5, full=(2, 4, 8, 16, 32, 64, 1
 def mean_errors(
     setting: Setting, full: int, *, trials: int, chance: np.random.Generator, coins: Coins | None = None
 ) -> list[float]:
-    """One number for each of the ways. The second to last takes whatever γ it needs: n, k and ε decide its noise."""
+    """One number for each method. The second to last uses the γ that it needs; n, k and ε determine its noise."""
     price = PureDP(setting.epsilon)
     everywhere = Laplace.fitting(price, sensitivity=2)
     random = SparseHistogram.fitting(RandomDP(price, 1.0), cells=setting.cells, people=setting.people)
@@ -72,14 +72,14 @@ def mean_errors(
 
 
 def nearest(noisy: Counts, people: int) -> Counts:
-    """The nearest histogram of n people in Euclidean distance: as much is taken from every cell as makes them n."""
+    """The nearest histogram of n people in Euclidean distance: subtract the same amount from every cell."""
     growing = np.sort(noisy)[::-1]
     over = (np.cumsum(growing) - people) / np.arange(1, len(noisy) + 1)
     return np.asarray(np.maximum(noisy - over[np.flatnonzero(growing > over)[-1]], 0.0))
 
 
 def largest_first(noisy: Counts, people: int) -> Counts:
-    """The largest cells are kept until they make n; what is then missing is shared among them."""
+    """Keep the largest cells until their sum reaches n, and share the difference among them."""
     kept, left = np.zeros_like(noisy), float(people)
     for cell in np.argsort(-noisy):
         if noisy[cell] <= 0 or left <= 0:
@@ -90,7 +90,7 @@ def largest_first(noisy: Counts, people: int) -> Counts:
 
 
 def picture(setting: Setting, errors: dict[int, list[float]]) -> str:
-    """Error along the number of full cells, both on logarithmic axes."""
+    """The error by number of full cells, both on logarithmic axes."""
     pane, left, width, height = 62, 9.0, 88.0, 260
     places = list(errors)
     highest = math.ceil(math.log10(max(max(row) for row in errors.values())) - 0.01)
@@ -102,10 +102,10 @@ def picture(setting: Setting, errors: dict[int, list[float]]) -> str:
     def down(error: float) -> float:
         return height * (highest - math.log10(error)) / (highest - lowest)
 
-    told = f"{setting.cells} cells, {setting.people} people, ε = {setting.epsilon}; mean Σ|released − counted|/n"
+    caption = f"{setting.cells} cells, {setting.people} people, ε = {setting.epsilon}; mean Σ|released − counted|/n"
     parts = [
         text("Where most cells are empty, noise only where people are", x=1, y=16, size=15, weight=650),
-        text(told, x=1, y=36, size=11, opacity=0.75),
+        text(caption, x=1, y=36, size=11, opacity=0.75),
     ]
     for power in range(lowest, highest + 1):
         parts.append(line(left, pane + down(10.0**power), left + width, pane + down(10.0**power), more=_FAINT))
@@ -120,7 +120,7 @@ def picture(setting: Setting, errors: dict[int, list[float]]) -> str:
         y = pane + height + 56 + 18 * place
         parts.append(line(1, y - 4, 5, y - 4, stroke=colour, more='stroke-width="3"'))
         parts.append(text(way, x=6, y=y))
-    return standalone(svg("Histograms with many empty cells", told, parts, height=pane + height + 130))
+    return standalone(svg("Histograms with many empty cells", caption, parts, height=pane + height + 130))
 
 
 _FAINT = 'stroke-opacity="0.2"'
@@ -128,8 +128,8 @@ _FAINT = 'stroke-opacity="0.2"'
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sparse", description="Histograms with empty cells.")
-    parser.add_argument("--svg", type=Path, help="where to draw the picture")
-    parser.add_argument("--trials", type=int, default=200, help="how many tables for each number of full cells")
+    parser.add_argument("--svg", type=Path, help="the file for the chart")
+    parser.add_argument("--trials", type=int, default=200, help="number of tables for each number of full cells")
     given = parser.parse_args()
     chance, setting = np.random.default_rng(1), PAPER
     errors = {full: mean_errors(setting, full, trials=given.trials, chance=chance) for full in setting.full}

@@ -1,4 +1,4 @@
-"""Who is asked: Sitr and other accountants, each with the settings that its users get."""
+"""Sitr and the other accountants, each with its default settings."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 from benchmarks.cases import Calibration, Case, Mixture, Schedule, Training
 
 Answer = tuple[float, float]
-"""What is claimed: at least the first (−∞ where nothing is), at most the second."""
+"""The claim: at least the first number (−∞ if nothing is claimed), at most the second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One accountant: the modules that are imported before the clock starts, and what it can be asked."""
+    """One accountant: the modules to import before the clock starts, and the questions it can answer."""
 
     name: str
     modules: tuple[str, ...]
@@ -26,7 +26,7 @@ class Subject:
     schedule: Callable[[Schedule], Answer] | None = None
 
     def ask(self, case: Case) -> Callable[[], Answer] | None:
-        """The question, ready to be timed; none if this accountant cannot be asked."""
+        """A function to be timed; None if this accountant cannot answer the question."""
         match case:
             case Training():
                 return partial(self.training, case)

@@ -1,9 +1,10 @@
-"""Synthetic rows beside peers: `python -m benchmarks.synthetic adult.csv adult-domain.json [--json file]`.
+"""Compare synthetic rows: `python -m benchmarks.synthetic adult.csv adult-domain.json [--json file]`.
 
-The table holds cell numbers, its domain the number of cells of each column. What is told is the mean of Σ|p − q| over
-all pairs of columns, between the table and synthetic rows, and CPU seconds. smartnoise-synth is asked where installed.
+The table holds cell numbers, and its domain the number of cells of each column. The figures are the mean of Σ|p − q|
+over all pairs of columns, between the table and synthetic rows, and CPU seconds. smartnoise-synth takes part if it is
+installed.
 
-Without files, `python -m benchmarks.synthetic`, a made-up year of 336,776 flights is imitated, and pairs are counted on
+Without files, `python -m benchmarks.synthetic` imitates a made-up year of 336,776 flights, and counts the pairs on
 which synthetic rows are worse than independent columns.
 """
 
@@ -39,7 +40,7 @@ ORDERED = (
 )
 EPSILON, DELTA = 1.0, 1e-9
 RHO = 0.014973057673588523
-"""What (1, 10⁻⁹) buys."""
+"""ρ for (1, 10⁻⁹)."""
 
 MANY = 1_000_000
 
@@ -48,7 +49,7 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """Rows of cell numbers, and how many cells each column has."""
+    """Rows of cell numbers, and the number of cells of each column."""
 
     names: tuple[str, ...]
     cells: tuple[int, ...]
@@ -78,7 +79,7 @@ Method = Callable[[Census], Found]
 
 
 def errors(census: Census, rows: Codes) -> list[float]:
-    """Of each pair: Σ|p − q|, between 0 and 2."""
+    """Σ|p − q| of each pair, between 0 and 2."""
 
     def share(of: Codes, i: int, j: int) -> NDArray[np.float64]:
         cells = of[:, i] * census.cells[j] + of[:, j]
@@ -89,12 +90,12 @@ def errors(census: Census, rows: Codes) -> list[float]:
 
 
 def mean_error(census: Census, rows: Codes) -> float:
-    """Over all pairs."""
+    """The mean over all pairs."""
     return float(np.mean(errors(census, rows)))
 
 
 def ours(census: Census, *, rho: float = RHO) -> Found:
-    """Sitr, as its users do it: through a ledger, with the noise of the system's coins."""
+    """Sitr, as its users run it: through a ledger, with the system's coins."""
     ordered = [name for name in census.names if name in ORDERED]
     cells = dict(zip(census.names, census.cells, strict=True))
     start = time.process_time()
@@ -119,7 +120,7 @@ def ours(census: Census, *, rho: float = RHO) -> Found:
 
 
 def independent(census: Census, *, rho: float = RHO) -> Found:
-    """The whole price on single columns."""
+    """Spend the whole price on single columns."""
     start = time.process_time()
     weights = np.array(census.cells) ** (2 / 3)
     generator = np.random.default_rng()
@@ -134,7 +135,7 @@ def independent(census: Census, *, rho: float = RHO) -> Found:
 
 
 def bootstrap(census: Census) -> Found:
-    """The table itself, drawn again with replacement: not private."""
+    """The table itself, resampled with replacement: not private."""
     drawn = np.random.default_rng().integers(0, len(census.rows), len(census.rows))
     return Found(mean_error(census, census.rows[drawn]))
 
@@ -178,7 +179,7 @@ def ask(name: str, census: Census) -> Found:
         return METHODS[name](census)
     except ModuleNotFoundError as error:
         return Found(trouble=f"{error.name} is not installed")
-    except Exception as error:  # whatever another library raises is its answer
+    except Exception as error:  # any exception of another library is its answer
         if name == SITR:
             raise
         return Found(trouble=f"{type(error).__name__}: {error}".splitlines()[0][:100])
@@ -238,15 +239,15 @@ def flights(rows: int = 336_776, *, seed: int = 2013) -> Census:
 
 
 def year_of_flights(console: Console) -> None:
-    """Beside independent columns, at two prices."""
+    """Compare with independent columns, at two prices."""
     census = flights()
-    told = Table("ρ", "Sitr", "CPU s", "independent", "pairs worse than independent", "by at most")
+    table = Table("ρ", "Sitr", "CPU s", "independent", "pairs worse than independent", "by at most")
     for rho in (RHO, 0.1):
         found, apart = ours(census, rho=rho), independent(census, rho=rho)
         excess = np.array(found.pairs) - np.array(apart.pairs)
         figures = (f"{found.error:.4f}", f"{found.cpu:.1f}", f"{apart.error:.4f}")
-        told.add_row(f"{rho:.3f}", *figures, f"{(excess > 0).sum()} of {len(excess)}", f"{excess.max():.4f}")
-    console.print(told)
+        table.add_row(f"{rho:.3f}", *figures, f"{(excess > 0).sum()} of {len(excess)}", f"{excess.max():.4f}")
+    console.print(table)
 
 
 def main() -> None:
@@ -265,13 +266,13 @@ def main() -> None:
     whole = Census(tuple(domain), tuple(domain.values()), rows)
     few = whole.only([name for name in whole.names if name not in ORDERED])
     results = {name: (ask(name, whole), ask(name, few)) for name in given.only}
-    told = Table("method", "all pairs", "CPU s", "categorical pairs", "CPU s", "10^6 rows, CPU s", "")
+    table = Table("method", "all pairs", "CPU s", "categorical pairs", "CPU s", "10^6 rows, CPU s", "")
     for name, (all_found, few_found) in results.items():
         figures = (all_found.error, all_found.cpu, few_found.error, few_found.cpu, all_found.draw)
         cells = ["" if math.isnan(figure) else f"{figure:.4f}" for figure in figures]
-        told.add_row(name, *cells, all_found.trouble)
+        table.add_row(name, *cells, all_found.trouble)
     console = Console()
-    console.print(told)
+    console.print(table)
     if SITR in results:
         console.print(targets_table(targets(*results[SITR])))
     if given.json is not None:

@@ -1,4 +1,4 @@
-"""What was promised of speed, accuracy and memory, and whether this run keeps it."""
+"""The targets for speed, accuracy and memory, and whether this run meets them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Results = Mapping[tuple[Case, str], Measured]
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A figure and the side of a bound that it must be on. NaN: it was not measured."""
+    """A figure with its upper or lower bound. NaN means that it was not measured."""
 
     text: str
     found: float
@@ -42,7 +42,7 @@ class Target:
 
 
 def targets(results: Results, *, import_time: float) -> Iterator[Target]:
-    """All of them, each at its worst case."""
+    """All targets, each at its worst case."""
     for text, other, bound in (
         ("dp-accounting", DP_ACCOUNTING, 20),
         ("prv-accountant (± 0.1)", PRV, 50),
@@ -53,7 +53,7 @@ def targets(results: Results, *, import_time: float) -> Iterator[Target]:
         yield Target(f"CPU of {text} / Sitr, least of {len(answered)} cases it answers", least, bound, at_most=False)
     yield Target("relative width of the interval, widest", _most(_width(results, case, SITR) for case in DP_SGD), 1e-3)
     yield Target("relative width at 1e-5, widest", _most(_width(results, case, FINE) for case in DP_SGD), 1e-5)
-    yield Target("known values outside of the interval", _outside(results), 0)
+    yield Target("known values outside the interval", _outside(results), 0)
     fine = (_cpu(results, case, FINE) / _cpu(results, case, DP_ACCOUNTING) for case in (*DP_SGD, *SMOOTH))
     yield Target("CPU at relative width 1e-5 / dp-accounting, most of eight cases", _most(fine), 1)
     tiny = (_cpu(results, case, SITR) / _cpu(results, USUAL, SITR) for case in SMALL_DELTA)
@@ -74,7 +74,7 @@ def targets(results: Results, *, import_time: float) -> Iterator[Target]:
 
 
 def _most(values: Iterable[float]) -> float:
-    """The largest; NaN if one is missing, or all are."""
+    """The largest number; NaN if any is missing, or if there is none."""
     found = list(values)
     return math.nan if not found or any(map(math.isnan, found)) else max(found)
 
@@ -84,7 +84,7 @@ def _with_steps(steps: int) -> list[Training]:
 
 
 def _cpu(results: Results, case: Case, name: str) -> float:
-    """NaN if there is no answer, but where Sitr was asked and has none, that took it forever."""
+    """NaN if there is no answer; infinite if Sitr was asked and has no answer."""
     found = results.get((case, name), Measured())
     return math.inf if found.trouble and name in (SITR, FINE) else found.cpu
 
@@ -95,7 +95,7 @@ def _width(results: Results, case: Case, name: str) -> float:
 
 
 def _outside(results: Results) -> float:
-    """How many known values are not in the interval, with the digits that are known."""
+    """The number of known values outside the interval, to their known digits."""
     outside = 0
     for case, known in KNOWN.items():
         found = results.get((case, SITR), Measured())

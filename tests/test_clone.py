@@ -1,4 +1,4 @@
-"""A clone stays as it was: the demo, the tests and the documentation leave nothing behind that git would list."""
+"""A clone stays clean: the demo, the tests and the documentation leave no files that git would list."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def clone(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def environment(clone: Path, tmp_path: Path) -> dict[str, str]:
-    """A virtual environment in which everything seems to be installed, and `sitr` is the clone's."""
+    """A virtual environment that looks complete, and whose `sitr` is the clone's."""
     programs = tmp_path / "venv" / "bin"
     programs.mkdir(parents=True)
     run = f"""exec "{sys.executable}" -c "from sitr.cli.main import main; main()" "$@\""""
@@ -61,7 +61,7 @@ def test_the_first_demo_of_a_clone_begins_anew_and_leaves_it_clean(clone: Path, 
 
 
 def test_the_tests_leave_a_clone_clean(clone: Path, environment: dict[str, str]) -> None:
-    some = ["tests/ledger/test_plan.py", "tests/report/test_plots.py"]
+    some = ["tests/ledger/test_schedule.py", "tests/report/test_plots.py"]
     tests = [sys.executable, "-m", "pytest", "-q", *some]
     subprocess.run(tests, cwd=clone, env=environment | {"CI": ""}, check=True, capture_output=True, timeout=300)
     assert (clone / ".pytest_cache").exists()

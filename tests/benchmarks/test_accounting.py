@@ -1,4 +1,4 @@
-"""The benchmark measures what it says it measures. No time is compared here, and no peer is needed."""
+"""The benchmark measures what it claims to measure. No times are compared, and no peer is needed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ RESULTS: dict[tuple[Case, str], Measured] = {
 }
 
 
-def test_sitr_answers_every_kind_of_question_it_is_asked() -> None:
+def test_sitr_answers_every_kind_of_question() -> None:
     lower, upper = BY_NAME[SITR].training(SMALL)
     assert 0.0 < lower <= upper
     mixture = BY_NAME[SITR].mixture
@@ -55,7 +55,7 @@ def test_sitr_answers_every_kind_of_question_it_is_asked() -> None:
     assert 0.0 < lower <= upper
 
 
-def test_names_are_different_and_what_cannot_be_asked_is_known() -> None:
+def test_names_differ_and_impossible_questions_are_known() -> None:
     assert len(BY_NAME) == len(SUBJECTS)
     assert BY_NAME["autodp, Rényi"].ask(MIXTURE) is None
     assert BY_NAME["autodp, Rényi"].ask(SCHEDULES[0]) is None
@@ -70,7 +70,7 @@ def test_mechanisms_of_a_mixture_are_all_different() -> None:
         assert len(set(schedule.sigmas())) == schedule.steps
 
 
-def test_a_process_of_its_own_measures() -> None:
+def test_a_separate_process_measures() -> None:
     found = measure(BY_NAME[SITR], SMALL, repeat=1)
     assert found.trouble == ""
     assert (found.lower, found.upper) == BY_NAME[SITR].training(SMALL)
@@ -79,11 +79,11 @@ def test_a_process_of_its_own_measures() -> None:
     assert found.memory > 10.0
 
 
-def test_a_process_that_takes_too_long_is_ended() -> None:
+def test_a_slow_process_is_ended() -> None:
     assert measure(BY_NAME[SITR], SMALL, limit=0.01).trouble == "no answer in 0.01 s"
 
 
-def test_what_is_missing_or_goes_wrong_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_libraries_and_failures_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     from benchmarks import measure as module
 
     def wrong(case: Training) -> tuple[float, float]:
@@ -117,12 +117,12 @@ def test_nothing_is_remembered_from_one_run_to_the_next(monkeypatch: pytest.Monk
     assert cached.cache_info().currsize == 0
 
 
-def test_imports_are_timed_and_missing_ones_told() -> None:
+def test_imports_are_timed_and_missing_ones_reported() -> None:
     assert import_seconds("import json", repeat=1) >= 0.0
     assert math.isnan(import_seconds("import a_module_that_is_not_there", repeat=1))
 
 
-def test_who_wants_to_know_how_narrow_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_peer_can_ask_how_narrow_the_interval_is(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
     def fake(_subject: Subject, case: Training, **_how: float) -> Measured:
@@ -146,7 +146,7 @@ def test_who_wants_to_know_how_narrow_is_told(monkeypatch: pytest.MonkeyPatch) -
         (Measured(trouble="no answer in 1 s"), "no answer in 1 s"),
     ],
 )
-def test_answers_are_held_against_what_is_proved(claimed: Measured, words: str) -> None:
+def test_answers_are_compared_with_the_proved_interval(claimed: Measured, words: str) -> None:
     results = RESULTS | {(USUAL, "somebody"): claimed}
     assert proved(USUAL, results) == (10.0536, 10.05365)
     assert words in verdict(USUAL, "somebody", results)
@@ -163,7 +163,7 @@ def test_targets_pass_fail_or_are_not_measured() -> None:
     found = verdicts(RESULTS)
     assert found["CPU of dp-accounting / Sitr, least of 6 cases it answers"] == "pass"
     assert found["CPU of prv-accountant (± 0.1) / Sitr, least of 6 cases it answers"] == "FAIL"
-    assert found["known values outside of the interval"] == "pass"
+    assert found["known values outside the interval"] == "pass"
     assert set(verdicts({}, math.nan).values()) == {"not measured"}
 
 
@@ -172,7 +172,7 @@ def test_targets_pass_fail_or_are_not_measured() -> None:
     [
         (USUAL, replace(GOOD, cpu=0.06), "CPU of dp-accounting / Sitr, least of 6 cases it answers"),
         (USUAL, replace(GOOD, lower=10.04), "relative width of the interval, widest"),
-        (USUAL, replace(GOOD, lower=10.054), "known values outside of the interval"),
+        (USUAL, replace(GOOD, lower=10.054), "known values outside the interval"),
         (SMALL_DELTA[2], replace(GOOD, cpu=0.1), "CPU at δ = 1e-12, 1e-20, 1e-100 / at 1e-5, most"),
         (DP_SGD[2], replace(GOOD, cpu=0.04), "CPU of 10^6 steps / 10^4 steps, σ = 0.8"),
         (MIXTURE, replace(GOOD, cpu=2.1), "CPU seconds of 500 different mechanisms"),
@@ -193,7 +193,7 @@ def test_a_narrow_answer_must_not_be_slower_than_a_peer() -> None:
     assert verdicts(RESULTS | {(SMOOTH[0], FINE): replace(GOOD, cpu=1.1)})[text] == "FAIL"
 
 
-def test_what_a_peer_does_not_answer_is_left_out_and_what_sitr_does_not_is_a_failure() -> None:
+def test_a_missing_answer_of_a_peer_is_left_out_and_one_of_sitr_is_a_failure() -> None:
     mute = Measured(trouble="no answer in 1 s")
     without = verdicts(RESULTS | {(USUAL, DP_ACCOUNTING): mute})
     assert without["CPU of dp-accounting / Sitr, least of 5 cases it answers"] == "pass"

@@ -1,4 +1,4 @@
-"""The benchmark of histograms measures what it says it measures. No time is compared."""
+"""The benchmark of histograms measures what it claims to measure. No times are compared."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from benchmarks.histogram import (
 from sitr.questions.histogram.projection import Ties
 
 
-def test_tables_are_as_full_as_is_said() -> None:
+def test_tables_are_as_full_as_stated() -> None:
     counts = Sparse(40, 300, 5, 1.0).draw(np.random.default_rng(1))
     assert counts.sum() == 300
     assert (counts > 0).sum() <= 5
 
 
-def test_without_noise_no_rule_errs() -> None:
+def test_without_noise_no_rule_has_an_error() -> None:
     counts = SEED.draw(np.random.default_rng(2))
     for name, rule in rules(SEED).items():
-        if name != STABILITY:  # which drops small counts in any case
+        if name != STABILITY:  # it always drops small counts
             assert np.abs(rule(counts.astype(float)) - counts / 500).sum() == pytest.approx(0.0)
 
 
@@ -59,14 +59,14 @@ def test_the_known_order_of_the_rules_is_found() -> None:
     assert real[SEED, Ties.SOFT_THRESHOLD.value] == pytest.approx(KNOWN[SEED, Ties.SOFT_THRESHOLD.value], rel=0.15)
 
 
-def test_both_count_the_same_file(tmp_path: Path) -> None:
+def test_sitr_and_duckdb_count_the_same_file(tmp_path: Path) -> None:
     found = list(counting(tmp_path, 1_000, repeat=1))
     assert [one.kind for one in found] == ["real", "integer"]
     assert all(one.sitr > 0 and one.duckdb > 0 for one in found)
     assert best_cpu(lambda: sum(range(100_000)), repeat=2) > 0
 
 
-def test_ranges_are_held_as_often_as_stated() -> None:
+def test_intervals_of_ranges_contain_the_sum_as_often_as_stated() -> None:
     found = list(ranges(runs=1_000, repeat=1, cells=(5, 2_000)))
     assert [(one.noise, one.cells) for one in found[:2]] == [("Laplace", 5), ("Laplace", 2_000)]
     assert all(one.seconds > 0 for one in found)

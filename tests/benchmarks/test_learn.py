@@ -1,4 +1,4 @@
-"""The benchmark of models measures what it says it measures. No time is compared."""
+"""The benchmark of models measures what it claims to measure. No times are compared."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from benchmarks.learn import (
 )
 
 
-def test_half_of_the_rows_have_to_be_shortened() -> None:
+def test_half_of_the_rows_must_be_shortened() -> None:
     lengths = np.linalg.norm(draw(4000).features, axis=1)
     assert 0.45 < np.mean(lengths > 1) < 0.55
     assert max(lengths) <= 2 + 1e-9
 
 
-def test_all_ways_are_timed_and_judged_by_the_slowest() -> None:
+def test_all_methods_are_timed_and_judged_by_the_slowest() -> None:
     times = times_of(draw(600), repeat=1)
     assert {way for _, way in times} == {*WAYS, "scikit-learn"}
     assert all(spent >= 0 for spent in times.values())
@@ -40,7 +40,7 @@ def test_all_ways_are_timed_and_judged_by_the_slowest() -> None:
     assert verdicts == {"ridge": "FAIL", "logistic": "pass"}
 
 
-def test_errors_are_distances_that_noise_makes() -> None:
+def test_errors_are_distances_caused_by_noise() -> None:
     errors = errors_of(draw(600), fits=1)
     assert len(errors) == 2 * len(WAYS) - 1
     assert all(0 < error < math.inf for error in errors.values())
@@ -60,7 +60,7 @@ def test_tasks_are_in_the_unit_ball_and_have_both_kinds_of_target() -> None:
         assert len(task.target) == len(task.features)
 
 
-def test_accuracies_are_means_over_seeds_beside_the_best_of_a_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_accuracies_are_means_over_seeds_and_compared_with_the_best_of_a_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(learn, "PENALTIES", [1e-2, 1e6])
     named = {task.name: task for task in tasks()}
     (one,) = accuracies_of(named["generated"], epsilon=100.0, seeds=2, tries=1)
@@ -71,7 +71,7 @@ def test_accuracies_are_means_over_seeds_beside_the_best_of_a_grid(monkeypatch: 
     assert ridge.constant < 0.05 < 0.3 < min(ridge.default, huber.default)
 
 
-def test_defaults_are_held_against_constants_and_the_grid() -> None:
+def test_defaults_are_compared_with_constants_and_the_grid() -> None:
     good = Accuracy("one", "logistic", 100, 3, 1.0, constant=0.6, default=0.8, grid=0.82)
     bad = Accuracy("two", "ridge", 100, 3, 1.0, constant=0.0, default=-0.01, grid=0.3)
     verdicts = [target.verdict for target in accuracy_targets([good, bad])]

@@ -1,4 +1,4 @@
-"""The benchmark of samplers measures what it says it measures. No peer is needed, and no time is compared."""
+"""The benchmark of samplers measures what it claims to measure. No peer is needed, and no times are compared."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ SINGLE = {case: Single(0.01, 5e-6, 0.001) for case in CASES}
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_sitr_and_numpy_draw_what_is_asked(case: tuple[str, int]) -> None:
+def test_sitr_and_numpy_draw_the_requested_number(case: tuple[str, int]) -> None:
     for name in (SITR, NUMPY):
         drawn = np.asarray(sampler(name, case)(100))
         assert drawn.shape == (100,)
         assert (drawn.dtype == np.int64) is (name == SITR)
 
 
-def test_times_are_those_of_one_draw() -> None:
+def test_times_are_per_draw() -> None:
     def spin(count: int) -> None:
         end = time.process_time() + 1e-4 * count
         while time.process_time() < end:
@@ -68,7 +68,7 @@ def test_single_draws_are_measured() -> None:
 
 
 @pytest.mark.parametrize(("work", "follows"), [(lambda drawn: 40 * drawn, True), (lambda _: 400, False)])
-def test_time_that_follows_noise_is_seen(work: Callable[[int], int], follows: bool) -> None:
+def test_time_that_depends_on_noise_is_detected(work: Callable[[int], int], follows: bool) -> None:
     generator = random.Random(1)
 
     def draw() -> int:
@@ -96,7 +96,7 @@ def test_targets_pass_fail_or_are_not_measured() -> None:
     assert verdicts(alone, SINGLE)[:2] == ["not measured"] * 2
 
 
-def test_tables_show_every_case_and_who_is_missing() -> None:
+def test_tables_show_every_case_and_missing_peers() -> None:
     out = StringIO()
     Console(file=out, width=150).print(draws_table(TIMES, SINGLE, {OPENDP}))
     shown = out.getvalue()

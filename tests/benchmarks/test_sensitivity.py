@@ -1,4 +1,4 @@
-"""The benchmark of sensitivities measures what it says it measures. No time is compared."""
+"""The benchmark of sensitivities measures what it claims to measure. No times are compared."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_numpy_computes_the_same_statistic(name: str) -> None:
     assert float(plain(values)) == pytest.approx(float(statistic.value(values.astype(np.int64))), rel=0.01)  # type: ignore[arg-type]
 
 
-def test_the_least_time_counts() -> None:
+def test_the_smallest_time_counts() -> None:
     spans = iter([0.02, 0.005, 0.03])
 
     def spin() -> None:

@@ -1,4 +1,4 @@
-"""The peer does what it is held to: the tree of the strongest pairs, and rows near the data where noise is small."""
+"""The peer works as described: the tree has the strongest pairs, and with little noise rows are near the data."""
 
 from __future__ import annotations
 

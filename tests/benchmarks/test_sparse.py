@@ -1,4 +1,4 @@
-"""The comparison of histograms with empty cells: the figures of docs/random.md, and the picture."""
+"""The comparison of histograms with empty cells: the figures of docs/random.md, and the chart."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_the_figures_of_the_documentation(setting, figures):
     assert errors == pytest.approx(figures, rel=0.06)
 
 
-def test_noise_only_where_people_are_wins_where_most_cells_are_empty_and_not_where_none_is():
+def test_noise_only_in_full_cells_is_better_if_most_cells_are_empty_and_worse_if_none_is():
     chance, coins = np.random.default_rng(1), TestCoins(1)
     empty, full = (mean_errors(PAPER, full, trials=40, chance=chance, coins=coins) for full in (4, PAPER.cells))
     assert empty[2] < min(empty[0], empty[1]) * 0.8
@@ -41,7 +41,7 @@ def test_projections_are_histograms_of_all_people():
     assert largest_first(noisy, 6).tolist() == [5.5, 0.0, 0.5, 0.0]
 
 
-def test_the_picture_has_a_curve_for_each_way():
+def test_the_chart_has_a_curve_for_each_method():
     drawn = picture(PAPER, {full: [0.1, 0.2, 0.01, 0.5] for full in PAPER.full})
     curves = [curve.attrib["stroke"] for curve in ET.fromstring(drawn).iter() if curve.tag.endswith("polyline")]
     assert curves == list(COLOURS)

@@ -1,4 +1,4 @@
-"""The benchmark measures what it says: errors of known tables, and targets on the right side."""
+"""The benchmark measures what it claims: errors of known tables, and targets with the right direction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_errors() -> None:
     assert mean_error(CENSUS.only(["age", "ward"]), apart[:, :2]) == pytest.approx(2.0)
 
 
-def test_methods_in_their_order() -> None:
+def test_methods_have_the_expected_order() -> None:
     near, far = ours(CENSUS), independent(CENSUS)
     assert near.error < 0.5 * far.error
     assert 0 < bootstrap(CENSUS).error < far.error
@@ -46,6 +46,6 @@ def test_targets() -> None:
     assert targets(Found(), Found())[0].verdict == "not measured"
 
 
-def test_what_is_not_installed_is_said() -> None:
+def test_missing_libraries_are_reported() -> None:
     found = ask("smartnoise-synth MST", CENSUS)
     assert math.isnan(found.error) == bool(found.trouble)

@@ -1,12 +1,12 @@
-"""Every example in README.md and docs/ runs and shows what it says it shows.
+"""Every example in README.md and docs/ runs, and its output is true.
 
-The blocks of a document run in their order, in one new folder:
+The blocks of a document run in order, in a new folder:
 
-- ```` ```console ````: a line that starts with `$ ` is a command (it goes on after a final backslash), what follows is
-  its output. What noise or the clock changes is compared as "a number": a number with its error (the first of
-  `12 ± 3`), the numbers of a CSV row, dates and times. All other numbers must be right. Runs of space and box-drawing
-  are one space; a line `...` stands for anything. `bash dev/…` is not run, but must exist.
-- ```` ```python ````: run as a doctest where it has prompts, otherwise simply run. Names live on to the next block.
+- ```` ```console ````: a line that starts with `$ ` is a command (a final backslash continues it), and the lines below
+  are its output. Values that change with the noise or the clock only need to be present: a number with its error (the
+  first of `12 ± 3`), the numbers of a CSV row, dates and times. All other numbers must be equal. Spaces and box-drawing
+  characters count as one space; a line `...` matches anything. `bash dev/…` is not run, but must exist.
+- ```` ```python ````: run as a doctest if it has prompts, otherwise as a script. Names stay for the next block.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Block:
 
 
 def blocks(document: Path) -> list[Block]:
-    """The fenced blocks that can be run, each with the line at which its text begins."""
+    """The fenced blocks that can be run, each with the line where its text begins."""
     text = document.read_text()
     fences = re.finditer(r"^(?P<fence>`{3,})(console|python)\s*\n(.*?)^(?P=fence)\s*$", text, re.DOTALL | re.MULTILINE)
     return [Block(found[2], found[3], text[: found.start(3)].count("\n") + 1) for found in fences]
 
 
 def commands(text: str) -> list[tuple[str, str]]:
-    """Pairs of a command and the output that is shown below it."""
+    """Pairs of a command and the output shown below it."""
     before, *parts = re.split(r"^\$ ", text, flags=re.MULTILINE)
     assert not before.strip(), f"a console block starts with a command after `$ `, not with {before!r}"
     pairs = []
@@ -61,7 +61,7 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 
 
 def normal(output: str) -> str:
-    """What changes from run to run as #, drawing and space as one space."""
+    """The output with # for values that change from run to run, and one space for spaces and box-drawing."""
     rows = CSV_ROW.sub(lambda row: CSV_NUMBER.sub("#", row[0]), output)
     settled = MOMENT.sub("#", NOISY.sub("#", rows))
     return re.sub(r"[\s\u2500-\u257f]+", " ", settled).strip()
@@ -73,7 +73,7 @@ def shows(expected: str, actual: str) -> bool:
 
 
 def programs(command: str) -> set[str]:
-    """The first word of the command and of whatever it is piped or chained to."""
+    """The first word of the command and of each command that it is piped or chained to."""
     words = list(shlex.shlex(command, posix=True, punctuation_chars="|;&"))
     return {word for before, word in zip(["|", *words], words, strict=False) if set(before) <= set("|;&")}
 
@@ -102,8 +102,8 @@ def run_console(text: str, *, folder: Path) -> None:
             timeout=300,
             check=False,
         )
-        assert shows(expected, done.stdout), f"$ {command}\nwas to show:\n{expected}\nbut showed:\n{done.stdout}"
-        # An error that is shown in full is an example of one; an error that is not shown is a mistake.
+        assert shows(expected, done.stdout), f"$ {command}\nshould show:\n{expected}\nbut showed:\n{done.stdout}"
+        # An error that the document shows in full is intended; any other error is a mistake.
         whole = expected.strip() and not re.search(r"^\s*\.\.\.\s*$", expected, re.MULTILINE)
         assert done.returncode == 0 or whole, f"$ {command}\nended with status {done.returncode}:\n{done.stdout}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -155,12 +156,19 @@ def test_repeated_responses_lose_what_their_product_does(epsilon):
 # Arrows
 
 
+@cache
+def scanned(promise: RenyiDP) -> list[tuple[float, float]]:
+    """The curve at many orders up to a million."""
+    orders = (*(1 + np.exp(np.linspace(-6.9, 13.8, 2101))).tolist(), 2.0, 8.0, 32.0)
+    return [(alpha, promise.curve(alpha)) for alpha in orders]
+
+
 def best(promise: RenyiDP, delta: float, *, published: bool) -> float:
-    """A dense scan of the orders up to a million, independent of the library's search."""
+    """A dense scan of the orders, independent of the library's search."""
     found = math.inf
-    for alpha in (*(1 + np.exp(np.linspace(-6.9, 13.8, 2101))).tolist(), 2.0, 8.0, 32.0):
+    for alpha, bound in scanned(promise):
         gain = 0.0 if published else math.log1p(-1 / alpha) - math.log(alpha) / (alpha - 1)
-        found = min(found, promise.curve(alpha) + gain - math.log(delta) / (alpha - 1))
+        found = min(found, bound + gain - math.log(delta) / (alpha - 1))
     return max(0.0, found)
 
 
@@ -178,9 +186,8 @@ CURVES = [
 def test_both_arrows_are_the_best_over_all_orders(promise, delta):
     tight = promise.to_approximate(delta=delta).epsilon
     assert tight <= best(promise, delta, published=False) * (1 + 1e-9) + 1e-12
-    published = promise.to_approximate_as_published(delta=delta).epsilon
-    assert published <= best(promise, delta, published=True) * (1 + 1e-9)
-    assert published >= best(promise, delta, published=True) * (1 - 1e-4)
+    published, least = promise.to_approximate_as_published(delta=delta).epsilon, best(promise, delta, published=True)
+    assert least * (1 - 1e-4) <= published <= least * (1 + 1e-9)
 
 
 @given(tables, deltas)

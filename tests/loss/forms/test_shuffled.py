@@ -39,9 +39,11 @@ def stick(atoms: list[Output], epsilon: arb) -> arb:
 
 
 SMALL = [ShuffledLaw(epsilon, people) for epsilon in (0.01, 1.0, 2.5, 12.0) for people in (*range(1, 13), 40)]
+SOME = [law if law.people in (1, 2, 3, 5, 8, 40) else pytest.param(law, marks=pytest.mark.slow) for law in SMALL]
+"""The same laws; some numbers of people run only with the slow tests."""
 
 
-@pytest.mark.parametrize("law", SMALL, ids=str)
+@pytest.mark.parametrize("law", SOME, ids=str)
 def test_the_profile_is_that_of_all_outputs(law, truth):
     atoms, loss = outputs(law, truth), Loss.of(law)
     assert abs(sum((p for _, p, _ in atoms), arb(0)) - 1) < arb("1e-50")
