@@ -11,6 +11,7 @@ version = release = installed("sitr")
 extensions = ["myst_parser"]
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["deflist", "dollarmath"]
+myst_heading_anchors = 3  # pages link to headings of other pages
 
 html_theme = "furo"
 html_title = f"Sitr {version}"
