@@ -1,0 +1,220 @@
+"""What every kind of question must satisfy on its way through the door: one plan, one charge, one receipt.
+
+A new kind is one entry in `KINDS`; a test walks the packages, so that none can be missing.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import pkgutil
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sitr
+import sitr.questions
+from sitr.backends.duckdb import DuckDB
+from sitr.errors import BackendFailure, BudgetExceeded, IncompatiblePromises
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.arrows import Kept
+from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.mechanisms.smooth import SmoothNoise
+from sitr.noise.coins import TestCoins
+from sitr.plans.plan import Plan
+from sitr.questions.aggregate.question import AggregateQuestion
+from sitr.questions.histogram.question import HistogramQuestion
+from sitr.questions.statistic.question import StatisticQuestion
+from sitr.questions.synthetic.quality import QualityQuestion
+from sitr.questions.synthetic.question import SyntheticQuestion
+from sitr.sensitivity import median, smooth
+from sitr.session.budget import Budget
+from sitr.session.request import Request
+
+ROWS = 400
+WARDS = ["a", "b", "c"]
+ENVELOPE = ["kind", "question", "price", "promise", "headline", "delta", "budget", "receipt"]
+PRICES: tuple[Kept, ...] = (PureDP(0.5), ZeroConcentratedDP(0.1), ApproximateDP(0.5, 1e-6))
+
+pytestmark = pytest.mark.filterwarnings("ignore::sitr.errors.NotPrivate")
+
+
+@pytest.fixture
+def open_budget(tmp_path: Path) -> Callable[[Kept], Budget]:
+    """A budget in any flavor for the same rows."""
+    rows = np.arange(ROWS)
+    table = pa.table({"ward": [WARDS[row % 3] for row in rows], "cost": (rows % 100).astype(np.float64)})
+
+    def opened(promise: Kept) -> Budget:
+        data = sitr.protect(
+            table,
+            unit=sitr.Row(),
+            relation=sitr.Relation.REPLACE_ONE,
+            name="visits",
+            bounds={"cost": (0, 100)},
+            granularity={"cost": 0.5},
+            keys={"ward": WARDS},
+        )
+        return data.budget(promise, ledger=tmp_path / f"{type(promise).__name__}.db")
+
+    return opened
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How to ask a question of this kind, and the prices it can be asked at."""
+
+    request: Callable[[Budget], Request[Any]]
+    prices: tuple[Kept, ...] = PRICES
+
+
+def _smoothed() -> SmoothNoise:
+    return SmoothNoise.fitting(PureDP(0.5), sensitivity=smooth(median, bounds=(0, 100)))
+
+
+KINDS: dict[type, Kind] = {
+    AggregateQuestion: Kind(
+        lambda budget: budget.sql("SELECT ward, COUNT(*) AS n, SUM(cost) AS total FROM visits GROUP BY ward")
+    ),
+    HistogramQuestion: Kind(lambda budget: budget.histogram("cost", bins=8)),
+    SyntheticQuestion: Kind(lambda budget: budget.synthesize(columns=["ward", "cost"], bins=4)),
+    StatisticQuestion: Kind(lambda budget: budget.statistic(_smoothed(), column="cost"), (PureDP(0.5),)),
+}
+FREE = {QualityQuestion}
+"""Kinds that follow another answer: `tests/session/test_synthetic.py` asks them through the same door."""
+
+every_kind = pytest.mark.parametrize(
+    ("kind", "price"),
+    [
+        pytest.param(kind, price, id=f"{name.__name__}-{price!r}")
+        for name, kind in KINDS.items()
+        for price in kind.prices
+    ],
+)
+
+
+def enough(price: Kept) -> Kept:
+    """A budget for two such prices."""
+    return price * 2
+
+
+def kinds() -> set[type]:
+    """Every class in `sitr.questions` that can be planned, read and answered."""
+    modules = [import_module(each.name) for each in pkgutil.walk_packages(sitr.questions.__path__, "sitr.questions.")]
+    members = [member for module in modules for _, member in inspect.getmembers(module, inspect.isclass)]
+    protocol = {each for each in members if getattr(each, "_is_protocol", False)}
+    return {
+        each
+        for each in members
+        if each not in protocol and all(hasattr(each, name) for name in ("text", "plan", "reading", "answer", "errors"))
+    }
+
+
+def test_no_kind_is_missing() -> None:
+    assert kinds() == set(KINDS) | FREE
+
+
+@every_kind
+def test_a_plan_is_made_without_data_and_paid_for(open_budget: Any, kind: Kind, price: Kept) -> None:
+    question = kind.request(open_budget(enough(price))).question
+    plan: Plan = question.plan(price)
+    plan.check()
+    assert plan.measurements
+    assert plan.price.covers(price)
+    assert repr(plan) == repr(question.plan(price))
+    assert plan.text == question.text()
+    assert "\n" not in plan.text
+
+
+@every_kind
+def test_an_answer_is_charged_once_and_carries_its_receipt(open_budget: Any, kind: Kind, price: Kept) -> None:
+    budget = open_budget(enough(price))
+    request = kind.request(budget)
+    answer = request.release(price)
+    (entry,) = budget.entries()
+    assert answer.receipt.entry == entry
+    assert entry.question == request.question.text()
+    assert answer.receipt.standing == budget.standing()
+    assert answer.receipt.before().charges == 0
+    assert answer.private
+    assert answer.promise == request.preview(price).price
+    assert not request.release(price, coins=TestCoins(1)).private
+
+
+@every_kind
+def test_every_answer_speaks_the_same_words(open_budget: Any, tmp_path: Path, kind: Kind, price: Kept) -> None:
+    request = kind.request(open_budget(enough(price)))
+    preview, answer = request.preview(price), request.release(price)
+    for shown in (preview.to_dict(), answer.to_dict()):
+        assert set(ENVELOPE) <= set(shown)
+        assert json.loads(json.dumps(shown)) == shown
+        assert {"notation", "flavor"} <= set(shown["price"])
+        assert list(shown["budget"]) == ["promise", "charge", "before", "after"]
+    assert preview.to_dict()["receipt"] is None
+    assert answer.to_dict()["receipt"]["entry"] == 1
+    assert isinstance(answer.table, pa.Table)
+    assert b'"private": true' in answer.table.schema.metadata[b"sitr"]
+    assert answer.to_pandas().shape[0] == answer.table.num_rows
+    assert "<html" in answer.certificate(tmp_path / "page.html").read_text()
+    assert answer.plot(tmp_path / "chart.svg").read_text().startswith("<svg")
+    assert answer._repr_html_()
+    assert preview._repr_html_()
+    assert str(preview)
+    assert str(answer)
+    assert answer.loss is None or answer.loss.epsilon(delta=1e-3).upper >= 0
+
+
+@every_kind
+def test_what_was_paid_for_is_kept_and_read_again_for_free(open_budget: Any, kind: Kind, price: Kept) -> None:
+    budget = open_budget(enough(price))
+    request = kind.request(budget)
+    answer = request.release(price)
+    assert answer.receipt.kept is not None
+    again = kind.request(budget).resume(answer.receipt.kept, price)
+    assert len(budget.entries()) == 1
+    assert {**again.to_dict(), "budget": None} == {**answer.to_dict(), "budget": None}
+
+
+@every_kind
+def test_nothing_is_read_that_is_not_paid_for(
+    open_budget: Any, monkeypatch: pytest.MonkeyPatch, kind: Kind, price: Kept
+) -> None:
+    budget = open_budget(enough(price))
+    request = kind.request(budget)
+    monkeypatch.setattr(DuckDB, "read", lambda *_, **__: pytest.fail("rows were read"))
+    with pytest.raises(IncompatiblePromises):
+        request.release(0.5)  # type: ignore[arg-type]
+    assert budget.entries() == []
+    for _ in range(2):
+        budget.ledger.charge("visits", price=price, question="before")
+    with pytest.raises(BudgetExceeded):
+        request.release(price)
+    assert len(budget.entries()) == 2
+
+
+@every_kind
+def test_a_failure_after_the_charge_says_nothing_about_the_rows(
+    open_budget: Any, monkeypatch: pytest.MonkeyPatch, kind: Kind, price: Kept
+) -> None:
+    budget = open_budget(enough(price))
+    request = kind.request(budget)
+
+    def fails(_question: object, _plan: object, exact: object, /, *, coins: object) -> None:
+        raise ValueError(f"SECRET {exact} {coins}")
+
+    monkeypatch.setattr(type(request.question), "answer", fails)
+    with pytest.raises(BackendFailure) as caught:
+        request.release(price)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "SECRET" not in shown.replace("SECRET {exact} {coins}", "")
+    assert caught.value.__cause__ is caught.value.__context__ is None
+    assert str(caught.value).startswith("The answer could not be computed after the charge")
+    assert len(budget.entries()) == 1
