@@ -110,10 +110,10 @@ def ours(census: Census, *, rho: float = RHO) -> Found:
         budget = data.budget(sitr.ZeroConcentratedDP(rho), ledger=f"{folder}/ledger.db")
         asked = budget.synthesize(bins=max(census.cells), required=census.names)
         made = asked.release(sitr.ZeroConcentratedDP(rho))
-    rows = made.table(len(census.rows))
+    rows = made.draw(len(census.rows))
     cpu = time.process_time() - start
     start = time.process_time()
-    made.table(MANY)
+    made.draw(MANY)
     draw = time.process_time() - start
     of_pairs = errors(census, np.column_stack([rows[name] for name in census.names]))
     return Found(float(np.mean(of_pairs)), cpu, draw, pairs=tuple(of_pairs))

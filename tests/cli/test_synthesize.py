@@ -63,10 +63,11 @@ def test_other_files(sitr: Sitr, description: Path, name: str, read: Callable[[s
 def test_json(sitr: Sitr, description: Path) -> None:
     words = ("--quality", "zcdp(0.01)", "--rows", 100, "-o", "rows.csv", "--json")
     told = sitr("synthesize", description, *PRICE, *FEW, *words).told()
-    assert (told["kind"], told["drawn"], told["written"]) == ("synthetic", 100, ["rows.csv"])
-    assert told["quality"]["paid"] == "zcdp(rho=0.01)"
+    assert (told["kind"], told["drawn"], told["written"]) == ("synthetic rows", 100, ["rows.csv"])
+    assert told["price"]["notation"] == "zcdp(rho=0.06)"
+    assert told["quality"]["price"]["notation"] == "zcdp(rho=0.01)"
     assert len(told["quality"]["pairs"]) == 1
-    assert entries() == 2
+    assert entries() == 1
 
 
 def test_a_bar_is_for_people_before_a_terminal(sitr: Sitr, description: Path) -> None:
@@ -85,6 +86,11 @@ def test_a_preview_spends_nothing(sitr: Sitr, description: Path) -> None:
     assert "ward × insurance" in shown.out
     told = sitr("synthesize", description, *PRICE, *FEW, "--preview", "--json").told()
     assert told["kind"] == "preview of synthetic rows"
+    both = sitr("synthesize", description, *PRICE, *FEW, "--quality", "zcdp(0.01)", "--preview")
+    assert "ρ = 0.06: ρ = 0.05 for the rows, and ρ = 0.01 to measure their quality" in both.out
+    assert "left then  ρ = 0.44" in both.out
+    poor = sitr("synthesize", description, *PRICE, *FEW, "--quality", "zcdp(0.46)", "--preview", "--json").told()
+    assert (poor["budget"]["after"], entries()) == (None, 0)
 
 
 @pytest.fixture
@@ -111,7 +117,8 @@ def test_an_undeclared_table_is_refused_before_the_charge(sitr: Sitr, declared: 
     words = ("--rows", 100, "-o", "rows.csv", "--holdout", holdout, "--json")
     refused = sitr("synthesize", declared, *PRICE, *FEW, *words)
     assert (refused.code, refused.error()["error"]) == (2, "UnknownName")
-    assert "--public census=FILE" in refused.error()["do"]
+    near = holdout == "published.parquet"
+    assert ("Did you mean 'published'?" if near else "--public census=FILE") in refused.error()["do"]
     assert entries() == 0
     assert not Path("rows.csv").exists()
 
@@ -237,14 +244,15 @@ def test_rows_that_cannot_be_written_are_not_lost(
         done = sitr(*words, "-o", "rows.csv", "--plot", "plot.svg", "--quality", "zcdp(0.01)", "--json")
     assert done.code == 1
     assert done.told()["written"] == ["plot.svg"]
-    assert entries() == 1  # nothing is measured of rows that nobody has
+    assert entries() == 1
     error = json.loads(done.err)
-    assert (error["error"], error["given"]) == ("FileError", "rows.csv: No space left on device.")
-    kept = done.told()["kept"]
+    assert (error["error"], error["given"]) == ("FileError", "Could not write rows.csv (No space left on device).")
+    kept = done.told()["receipt"]["kept"]
     assert f"--resume {kept}" in error["do"]
-    again = sitr(*words, "-o", "rows.csv", "--resume", kept)
+    again = sitr(*words, "-o", "rows.csv", "--quality", "zcdp(0.01)", "--resume", kept)
     assert (again.code, entries()) == (0, 1)
-    assert "ρ = 0.45 of ρ = 0.5" in again.out
+    assert "ρ = 0.44 of ρ = 0.5" in again.out
+    assert "with the data, for ρ = 0.01" in again.out  # measured once, and kept
     assert pyarrow.csv.read_csv("rows.csv").num_rows == 20
 
 
@@ -259,7 +267,7 @@ def test_an_interrupted_fit_says_where_the_tables_are(
     with monkeypatch.context() as broken:
         broken.setattr("sitr.session.synthetic.portrait", stop)
         done = sitr(*words)
-    (kept,) = Path().glob("*.npz")
+    (kept,) = Path().glob("*.answers/*.npz")
     assert (done.code, entries()) == (code, 1)
     assert str(kept.resolve()) in done.err
     assert sitr(*words, "--resume", kept).code == 0
@@ -270,17 +278,24 @@ def test_a_measurement_that_fails_costs_no_rows(sitr: Sitr, description: Path, m
     def fail(*_: object, **__: object) -> None:
         raise BackendFailure(wanted="a.", given="b.", do="c.")
 
-    monkeypatch.setattr("sitr.session.synthetic.Synthetic.measure", fail)
-    words = ("--rows", 20, "-o", "rows.csv", "--certificate", "page.html", "--quality", "zcdp(0.01)", "--json")
-    done = sitr("synthesize", description, *PRICE, *FEW, *words)
-    assert (done.code, json.loads(done.err)["error"]) == (1, "BackendFailure")
-    assert done.told()["written"] == ["rows.csv", "page.html"]
+    words = ("synthesize", description, *PRICE, *FEW, "--rows", 20, "-o", "rows.csv", "--quality", "zcdp(0.01)")
+    with monkeypatch.context() as broken:
+        broken.setattr("sitr.questions.synthetic.quality.privately", fail)
+        done = sitr(*words)
+    assert (done.code, entries()) == (1, 1)
+    (kept,) = Path().glob("*.answers/*.npz")
+    assert str(kept.resolve()) in done.err
+    again = sitr(*words, "--resume", kept)
+    assert (again.code, entries()) == (0, 1)
+    assert "could not be measured: it is lost" in again.out
+    assert pyarrow.csv.read_csv("rows.csv").num_rows == 20
 
 
 def test_another_request_is_not_resumed(sitr: Sitr, description: Path) -> None:
-    kept = sitr("synthesize", description, *PRICE, *FEW, "--rows", 5, "-o", "one.csv", "--json").told()["kept"]
+    done = sitr("synthesize", description, *PRICE, *FEW, "--rows", 5, "-o", "one.csv", "--json")
+    kept = done.told()["receipt"]["kept"]
     words = ("synthesize", description, "--price", "zcdp(0.1)", *FEW, "--rows", 5, "-o", "two.csv", "--json")
-    assert "another request" in sitr(*words, "--resume", kept).error()["given"]
+    assert "another question, another price" in sitr(*words, "--resume", kept).error()["given"]
     assert entries() == 1
 
 
@@ -293,9 +308,9 @@ def test_rows_that_cannot_be_drawn_leave_their_tables(
 
     words = ("synthesize", description, *PRICE, *FEW, "-o", "rows.csv")
     with monkeypatch.context() as broken:
-        broken.setattr("sitr.session.synthetic.Synthetic.table", stop)
+        broken.setattr("sitr.session.synthetic.Synthetic.draw", stop)
         done = sitr(*words)
-    (kept,) = Path().glob("*.npz")
+    (kept,) = Path().glob("*.answers/*.npz")
     assert done.code != 0
     assert str(kept.resolve()) in done.err
     assert (sitr(*words, "--resume", kept).code, entries()) == (0, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -14,6 +15,8 @@ import pytest
 from sitr.accounting.filter import Filter
 from sitr.dataset.schema import Kind
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.ledger.entry import Entry
+from sitr.ledger.receipt import Receipt
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.noise.coins import TestCoins
@@ -23,6 +26,8 @@ from sitr.questions.synthetic.marginals import measure
 from sitr.questions.synthetic.mixture import Mixture
 from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.portrait import Portrait, portrait
+from sitr.questions.synthetic.quality_plan import quality_plan
+from sitr.questions.synthetic.question import SyntheticQuestion
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.report import synthetic, synthetic_chart
 from sitr.report.text import as_text
@@ -35,19 +40,27 @@ AXES = (
 SHEET = Sheet(AXES, Person("id"), Relation.ADD_REMOVE, 3)
 PRICE = ZeroConcentratedDP(0.1)
 CODES = np.column_stack([np.arange(600) % 51, np.arange(600) % 2])
-RECEIPT = synthetic.Receipt(
-    "people", 7, datetime(2026, 1, 2, tzinfo=UTC), "me", "1", Filter(ZeroConcentratedDP(0.5)).consent(PRICE)
+QUESTION = SyntheticQuestion(SHEET, "people")
+ENTRY = Entry(7, "people", PRICE, QUESTION.text(), datetime(2026, 1, 2, tzinfo=UTC), "me", "1")
+RECEIPT = Receipt(
+    "people", "person (id), add-remove", ENTRY, Filter(ZeroConcentratedDP(0.5)).consent(PRICE), private=False
 )
 FOUND = Quality(
-    (Figure(("age",), 0.02, 0.001),), (Figure(("age", "<b>ward"), 0.123456, 0.001),), (), (), PRICE, (0.8, 0.9)
+    quality_plan(SHEET, PRICE, text="QUALITY"),
+    (Figure(("age",), 0.02, 0.001),),
+    (Figure(("age", "<b>ward"), 0.123456, 0.001),),
+    (),
+    (),
+    (0.8, 0.9),
 )
+PUBLIC = replace(FOUND, plan=None, holdout="census")
 
 
 @pytest.fixture
 def made() -> Portrait:
     planned = plan(SHEET, PRICE)
     schema = pa.schema([(axis.column.name, ARROW[axis.column.kind]) for axis in AXES])
-    return portrait(planned, measure(planned, CODES, coins=TestCoins(1)), schema=schema, never=(), private=False)
+    return portrait(measure(planned, CODES, coins=TestCoins(1)), schema=schema, never=())
 
 
 def test_a_preview_tells_every_error() -> None:
@@ -61,6 +74,21 @@ def test_a_preview_tells_every_error() -> None:
     told = synthetic.preview_dict(plan(SHEET, PRICE), Filter(ZeroConcentratedDP(0.05)))
     assert (told["budget"]["after"], told["pairs"]) == (None, None)
     json.dumps(told, allow_nan=False)
+
+
+def test_a_preview_shows_the_price_and_the_error_of_the_quality() -> None:
+    both = replace(QUESTION, quality=ZeroConcentratedDP(0.02)).plan(PRICE)
+    assert both.quality is not None
+    text = as_text(synthetic.preview(both, Filter(ZeroConcentratedDP(0.5))))
+    assert "price      ρ = 0.12: ρ = 0.1 for the rows, and ρ = 0.02 to measure their quality" in text
+    assert re.search(rf"quality: each distance, in rows +± {both.quality.distances.error()}\s", text)
+    assert "left then  ρ = 0.38" in text
+    told = json.loads(json.dumps(synthetic.preview_dict(both, Filter(ZeroConcentratedDP(0.5))), allow_nan=False))
+    assert told["price"]["notation"] == "zcdp(rho=0.12)"
+    assert (told["prices"]["rows"]["rho"], told["prices"]["quality"]["rho"]) == (0.1, 0.02)
+    assert told["quality"] == {"distance_error_95": float(both.quality.distances.error())}
+    alone = synthetic.preview_dict(QUESTION.plan(PRICE), Filter(ZeroConcentratedDP(0.5)))
+    assert (alone["prices"]["quality"], alone["quality"]) == (None, None)
 
 
 def test_rows_that_protect_nobody_say_so(made: Portrait) -> None:
@@ -80,29 +108,30 @@ def test_pairs_that_the_model_misses_are_named(made: Portrait) -> None:
 
 def test_for_machines(made: Portrait) -> None:
     told = json.loads(json.dumps(synthetic.to_dict(made, RECEIPT), allow_nan=False))
-    assert (told["entry"], told["private"], told["method"], told["rows_per_unit"]) == (7, False, "joint", 3)
+    assert (told["kind"], told["method"], told["rows_per_unit"]) == ("synthetic rows", "joint", 3)
+    assert (told["receipt"]["entry"], told["receipt"]["private"]) == (7, False)
     assert [table["shape"] for table in told["tables"]] == [[51, 2]]
-    found = synthetic.quality_dict(FOUND, RECEIPT)
+    found = synthetic.quality_dict(FOUND, RECEIPT, private=True)
     assert found["pairs"] == [{"columns": ["age", "<b>ward"], "found": 0.123456, "error_95": 0.001}]
     assert found["scores"] == {"synthetic": 0.8, "real": 0.9}
-    assert (found["kind"], found["entry"], found["private"]) == ("quality of synthetic rows", 7, True)
-    assert found["budget"]["remaining"] == "zcdp(rho=0.4)"
-    free = synthetic.quality_dict(replace(FOUND, paid=None, holdout="census"), None)
-    assert (free["public_table"], free["budget"], "entry" in free) == ("census", None, False)
+    assert (found["kind"], found["receipt"]["entry"], found["private"]) == ("quality of synthetic rows", 7, True)
+    assert found["budget"]["after"]["remaining"]["notation"] == "zcdp(rho=0.4)"
+    free = synthetic.quality_dict(PUBLIC, None, private=True)
+    assert (free["public_table"], free["receipt"], "budget" in free) == ("census", None, False)
 
 
 def test_quality_in_words() -> None:
-    text = as_text(synthetic.quality(FOUND, RECEIPT))
+    text = as_text(synthetic.quality(FOUND, RECEIPT, private=True))
     assert "0.1235 ± 0.0010" in text
     assert "ρ = 0.1" in text
     assert "0.800 when trained on synthetic rows, 0.900" in text
     assert "ρ = 0.4 of ρ = 0.5" in text
     assert "7, people, 2026-01-02" in text
     assert "NOT PRIVATE" not in text
-    free = as_text(synthetic.quality(replace(FOUND, paid=None, holdout="census"), None))
+    free = as_text(synthetic.quality(PUBLIC, None, private=True))
     assert "compared  with the public table census" in free
     assert "entry" not in free
-    assert "NOT PRIVATE" in as_text(synthetic.quality(replace(FOUND, private=False), RECEIPT))
+    assert "NOT PRIVATE" in as_text(synthetic.quality(FOUND, RECEIPT, private=False))
 
 
 def test_pictures_escape_what_they_quote(made: Portrait) -> None:
@@ -110,7 +139,7 @@ def test_pictures_escape_what_they_quote(made: Portrait) -> None:
     assert "<b>" not in chart
     assert "&lt;b&gt;ward" in chart
     assert "a&amp;b" in chart
-    page = synthetic_chart.page(made, CODES, RECEIPT, found=(FOUND, RECEIPT))
+    page = synthetic_chart.page(made, CODES, RECEIPT, judged=synthetic.quality(FOUND, RECEIPT, private=True))
     assert "<b>" not in page
     assert "script" not in page
     assert synthetic_chart.chart(made, CODES[:0])  # no rows, no picture of them, and no error
