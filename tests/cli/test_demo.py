@@ -64,7 +64,7 @@ def test_json_until_the_budget_is_used_up(sitr: Sitr) -> None:
     assert files("here") == before
     shown = sitr("demo", "--rows", 2_000, "--directory", "here")
     assert shown.code == 1
-    assert shown.err.startswith("Budget exceeded\n")
+    assert shown.err.startswith("error: ")
 
 
 def test_a_lost_description_does_not_renew_the_budget(sitr: Sitr) -> None:

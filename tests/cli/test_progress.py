@@ -31,5 +31,5 @@ def test_it_goes_away_before_an_error_is_told(sitr: Sitr) -> None:
     Path("visits.parquet").unlink()
     refused = sitr(*ASK, environment=TERMINAL)
     assert refused.code == 1
-    assert refused.err.rindex("Reading and adding noise") < refused.err.index("Source error")
-    assert refused.err.rindex("\x1b[?25h") < refused.err.index("Source error")  # the cursor is back
+    assert refused.err.rindex("Reading and adding noise") < refused.err.index("error:")
+    assert refused.err.rindex("\x1b[?25h") < refused.err.index("error:")  # the cursor is back

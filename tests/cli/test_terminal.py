@@ -44,25 +44,23 @@ def test_every_error_has_its_exit_code(sitr: Sitr, monkeypatch: pytest.MonkeyPat
     assert done.error() == {"error": kind.__name__, "wanted": "This.", "given": "That.", "do": "Something."}
 
 
-def test_errors_are_a_title_and_three_lines(sitr: Sitr, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_is_one_line_of_two_sentences(sitr: Sitr, monkeypatch: pytest.MonkeyPatch) -> None:
     failing(
-        monkeypatch, errors.BudgetExceeded(wanted="This.", given="That " * 50 + ".", do="[red]Something[/red] :cat:.")
+        monkeypatch, errors.BudgetExceeded(wanted="this", given="that " * 50 + "one", do="[red]Try[/red] :cat: again.")
     )
     done = sitr(*ASK)
     assert done.out == ""
-    title, *lines = done.err.splitlines()
-    assert title == "Budget exceeded"
-    assert lines == ["wanted  This.", "given   " + "That " * 50 + ".", "do      [red]Something[/red] :cat:."]
+    assert done.err == "error: Expected this, got " + "that " * 50 + "one. [red]Try[/red] :cat: again.\n"
 
 
 @pytest.mark.parametrize(
     ("error", "given"),
     [
-        (FileNotFoundError(2, "No such file or directory", "gone"), "gone: No such file or directory."),
+        (FileNotFoundError(2, "No such file or directory", "gone"), "Cannot use the file gone: No such file or directory."),
         (OSError("a broken disk"), "a broken disk."),
     ],
 )
-def test_failures_of_the_system_are_told(
+def test_system_errors_are_reported(
     sitr: Sitr, monkeypatch: pytest.MonkeyPatch, error: OSError, given: str
 ) -> None:
     failing(monkeypatch, error)
@@ -89,11 +87,13 @@ def test_interruption_is_quiet(sitr: Sitr, monkeypatch: pytest.MonkeyPatch) -> N
         (("ledger", "show"), "LEDGER"),
     ],
 )
-def test_usage_is_told_in_the_same_way(sitr: Sitr, words: tuple[str, ...], named: str) -> None:
+def test_usage_errors_look_like_all_others(sitr: Sitr, words: tuple[str, ...], named: str) -> None:
     plain, machine = sitr(*words), sitr(*words, "--json")
     assert plain.code == machine.code == 2
-    assert [line.split()[0] for line in plain.err.splitlines()] == ["Bad", "wanted", "given", "do"]
-    assert named in plain.err
+    (line,) = plain.err.splitlines()
+    assert line.startswith("error: ")
+    assert line.endswith(" --help to see how to use it.")
+    assert named in line
     assert machine.error()["error"] == "BadUsage"
 
 
@@ -102,7 +102,7 @@ def test_colours_are_for_terminals_that_want_them(sitr: Sitr) -> None:
     coloured = sitr("ask", environment={"FORCE_COLOR": "1"})
     refused = sitr("ask", environment={"FORCE_COLOR": "1", "NO_COLOR": "1"})
     assert "\x1b" not in plain.err
-    assert "\x1b[1;31mBad usage" in coloured.err
+    assert "\x1b[1;31merror:" in coloured.err
     assert "\x1b[1;31m" not in refused.err
 
 

@@ -1,4 +1,4 @@
-"""How commands speak: answers to standard output, errors to standard error in three lines, and both as JSON if asked.
+"""What commands print: answers to standard output, errors to standard error, both as JSON with `--json`.
 
 Exit codes: 0 done; 1 refused or failed; 2 bad input; 130 interrupted.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,52 +20,51 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WIDTH = 100
-"""Of text that goes into a file or a pipe."""
+"""The width of text that goes to a file or a pipe."""
 
-# Typer exports only this child of the class of all its complaints.
-_Complaint = cast("type[Exception]", typer.BadParameter.__base__)
-
+# The base class of all usage errors. Typer exports only this subclass of it.
+_UsageError = cast("type[Exception]", typer.BadParameter.__base__)
 
 _BAD_INPUT = (ValueError, TypeError)
-"""Python's kinds of the errors that are about what the user wrote."""
+"""Errors about what the user wrote are also of one of these Python types."""
 
 
 class Command(TyperCommand):
-    """A command whose errors are told, never shown as a traceback."""
+    """A command that prints its errors as sentences, never as a traceback."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         as_json = "--json" in args
         try:
             return super().parse_args(ctx, args)
-        except _Complaint as complaint:
+        except _UsageError as problem:
+            message = cast("typer.BadParameter", problem).format_message()
             error = BadUsage(
-                wanted=f"The command is written {' '.join(ctx.get_usage().split()).removeprefix('Usage: ')}.",
-                given=cast("typer.BadParameter", complaint).format_message(),
-                do=f"See {ctx.command_path} --help.",
+                given=message if message.endswith((".", "?")) else f"{message}.",
+                do=f"Run {ctx.command_path} --help to see how to use it.",
             )
-            raise _told(error, as_json=as_json) from None
+            raise _reported(error, as_json=as_json) from None
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            raise  # whoever read the output has seen enough
+            raise  # the reader has closed the pipe; click exits quietly
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
         except SitrError as error:
-            raise _told(error, as_json=ctx.params["as_json"]) from None
+            raise _reported(error, as_json=ctx.params["as_json"]) from None
         except OSError as error:
-            raise _told(_explained(error), as_json=ctx.params["as_json"]) from None
+            raise _reported(_explained(error), as_json=ctx.params["as_json"]) from None
 
 
 def help_alone(context: typer.Context) -> None:
-    """A group of commands without a command shows its help."""
+    """Show the help of a group of commands that is called without a command."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A terminal, or plain text where there is none or where NO_COLOR asks for it. Text is shown as it is."""
+    """A terminal, or plain text if there is none or NO_COLOR is set. Text is printed as it is, without markup."""
     from rich.console import Console
 
     made = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
@@ -76,7 +74,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def table(*headings: str) -> Table:
-    """An empty table that looks like those of the reports."""
+    """An empty table in the style of the reports."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -84,12 +82,12 @@ def table(*headings: str) -> Table:
 
 
 def say_json(content: Mapping[str, object], *, stderr: bool = False) -> None:
-    """For machines."""
+    """Print JSON."""
     typer.echo(json_text(content), err=stderr)
 
 
 def json_text(content: Mapping[str, object]) -> str:
-    """In ASCII, so that every terminal, pipe and file carries it unharmed."""
+    """JSON in ASCII, which is safe in every terminal, pipe and file."""
     return json.dumps(content, indent=2, allow_nan=False)
 
 
@@ -102,24 +100,21 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else "�" for character in text)
 
 
-def _told(error: SitrError, *, as_json: bool) -> typer.Exit:
-    """Tell an error; what is returned ends the command."""
-    name = type(error).__name__
-    sentences = {"wanted": error.wanted, "given": error.given, "do": error.do}
+def _reported(error: SitrError, *, as_json: bool) -> typer.Exit:
+    """Print an error, and return the exit that ends the command."""
     if as_json:
-        say_json({"error": name, **sentences}, stderr=True)
+        fields = {"wanted": error.wanted, "given": error.given, "do": error.do}
+        say_json({"error": type(error).__name__, **fields}, stderr=True)
     else:
-        out = console(stderr=True)
-        out.print(re.sub(r"(?<!^)([A-Z])", lambda letter: f" {letter[1].lower()}", name), style="bold red")
-        for label, sentence in sentences.items():
-            if sentence:
-                out.print(f"{label:<8}{printable(sentence)}", soft_wrap=True)
+        from rich.text import Text
+
+        line = Text.assemble(("error:", "bold red"), " ", printable(str(error)))
+        console(stderr=True).print(line, soft_wrap=True)
     return typer.Exit(2 if isinstance(error, _BAD_INPUT) else 1)
 
 
 def _explained(error: OSError) -> SitrError:
     return FileError(
-        wanted="A file was to be read or written.",
-        given=f"{error.filename}: {error.strerror}." if error.filename else f"{error}.",
-        do="Check the path, the rights to it and the space on its disk.",
+        given=f"Cannot use the file {error.filename}: {error.strerror}." if error.filename else f"{error}.",
+        do="Check its path, its permissions and the free space on its disk.",
     )
