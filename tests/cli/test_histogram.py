@@ -131,7 +131,9 @@ def test_bad_words_cost_nothing(sitr: Sitr, folder: Path, words: tuple[str, ...]
 
 
 def test_a_description_beside_the_file_is_the_only_door(sitr: Sitr, description: Path) -> None:
-    assert sitr("histogram", "visits.parquet", *DAYS, *ROW, "--json").error()["error"] == "BadUsage"
+    refused = sitr("histogram", "visits.parquet", *DAYS, "--json").error()
+    assert refused["error"] == "DescriptionError"
+    assert f"Use {description.name} instead of the file" in refused["do"]
     said = sitr("histogram", description, "--column", "ward", "--price", "zcdp(0.01)", *ROW, "--json")
     assert said.error()["error"] == "BadUsage"
 

@@ -206,8 +206,8 @@ def test_data_are_never_overwritten(sitr: Sitr) -> None:
         (("visits.parquet", "--unit-row", "--keys", "ward=A", "--keys-file", "ward=notes.txt"), 2, "BadUsage"),
         (("visits.parquet", "--unit-row", "--keys-file", "ward=missing.txt"), 1, "FileError"),
         (("visits.parquet", "--unit-row", "--type", "cost=money"), 2, "DescriptionError"),
-        (("visits.parquet", "--unit-row", "--budget", "zcdp(0.5)"), 2, "BadUsage"),
-        (("visits.parquet", "--unit-row", "--ledger", "sitr.db"), 2, "BadUsage"),
+        (("visits.parquet", "--unit-row", "--budget", "zcdp(0.5)"), 2, "DescriptionError"),
+        (("visits.parquet", "--unit-row", "--ledger", "sitr.db"), 2, "DescriptionError"),
         (("visits.parquet", "--unit-row", "--budget", "zcdp(-1)", "--ledger", "sitr.db"), 2, "InvalidPromise"),
         (("visits.parquet", "--unit-row", "--budget", "0.5", "--ledger", "sitr.db"), 2, "InvalidPromise"),
         (("visits.parquet", "--unit-row", "--budget", "zcdp(0.5)", "--ledger", "missing/sitr.db"), 1, "LedgerError"),
@@ -249,7 +249,7 @@ def test_a_budget_with_gamma(sitr: Sitr) -> None:
     assert load(Path("visits.sitr.yaml")).promise == promise
     assert SqlLedger("sitr.db").account("visits").promise == promise
     dear = sitr("preview", "visits.sitr.yaml", "SELECT COUNT(*) AS n FROM visits", "--price", "pure(2)")
-    assert "a price of at most approximate(epsilon=1.0, delta=1e-06) would" in dear.out
+    assert "at most approximate(epsilon=1.0, delta=1e-06) is left" in dear.out
     random = sitr("ask", "visits.sitr.yaml", "SELECT COUNT(*) AS n FROM visits", "--price", "random(pure(0.1), 0.01)")
     assert random.code == 2
     asked = sitr("ask", "visits.sitr.yaml", "SELECT COUNT(*) AS n FROM visits", "--price", "pure(0.1)")

@@ -26,7 +26,7 @@ def test_a_description_without_a_budget_is_given_one(sitr: Sitr) -> None:
     for command in ("preview", "ask"):
         for half in ((), ("--ledger", "other.db"), ("--budget", "pure(1)")):
             refused = sitr(command, *asked, *half)
-            assert (refused.code, refused.error()["error"]) == (2, "BadUsage")
+            assert (refused.code, refused.error()["error"]) == (2, "DescriptionError")
             assert "--budget 'zcdp(0.5)' --ledger sitr.db" in refused.error()["do"]
         assert not Path("other.db").exists()
         told = sitr(command, *asked, "--budget", "pure(1)", "--ledger", "mine.db").told()
@@ -41,7 +41,7 @@ def test_a_description_without_a_budget_is_given_one(sitr: Sitr) -> None:
         (("--budget", "zcdp(9)"), "the promise zcdp(rho=9.0)"),
         (("--budget", "pure(0.5)"), "the promise pure(epsilon=0.5)"),
         (("--budget", "zcdp(9)", "--ledger", "other.db"), "the promise zcdp(rho=9.0) and the ledger other.db"),
-        (("--budget", "zcdp(0.5)", "--ledger", "other.db"), "with the ledger other.db"),
+        (("--budget", "zcdp(0.5)", "--ledger", "other.db"), "the ledger other.db"),
     ],
 )
 def test_a_second_budget_is_refused(

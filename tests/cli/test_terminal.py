@@ -56,13 +56,11 @@ def test_an_error_is_one_line_of_two_sentences(sitr: Sitr, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("error", "given"),
     [
-        (FileNotFoundError(2, "No such file or directory", "gone"), "Cannot use the file gone: No such file or directory."),
+        (FileNotFoundError(2, "No such file", "gone"), "Cannot use the file gone: No such file."),
         (OSError("a broken disk"), "a broken disk."),
     ],
 )
-def test_system_errors_are_reported(
-    sitr: Sitr, monkeypatch: pytest.MonkeyPatch, error: OSError, given: str
-) -> None:
+def test_system_errors_are_reported(sitr: Sitr, monkeypatch: pytest.MonkeyPatch, error: OSError, given: str) -> None:
     failing(monkeypatch, error)
     done = sitr(*ASK, "--json")
     assert done.code == 1

@@ -153,7 +153,7 @@ def test_wrong_declarations_are_explained(name: str, source: Any, told: str) -> 
 
 @pytest.mark.usefixtures("folder")
 def test_tables_in_memory_cannot_be_described_on_disk() -> None:
-    with pytest.raises(DescriptionError, match="census lives in memory"):
+    with pytest.raises(DescriptionError, match="census is in memory"):
         protected("people.parquet", census=people()).save("d.sitr.yaml")
 
 

@@ -14,9 +14,9 @@ import yaml
 import sitr
 from sitr import PureDP, ZeroConcentratedDP
 from sitr.errors import DescriptionError, IncompatiblePromises, LedgerError, LedgerMismatch
+from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.sql import SqlLedger
 from sitr.session.dataset import Dataset
-from sitr.session.rehearsal import Rehearsal
 
 HALF, MUCH = ZeroConcentratedDP(0.5), ZeroConcentratedDP(100.0)
 
@@ -47,7 +47,7 @@ OTHERS: list[dict[str, Any]] = [
 def test_a_second_budget_is_refused(
     description: Path, opened: Callable[[Path], Dataset], other: dict[str, Any]
 ) -> None:
-    with pytest.raises(DescriptionError, match=r"visits.sitr.yaml names the one budget.*zcdp\(rho=0.5\) in .*sitr.db"):
+    with pytest.raises(DescriptionError, match=r"visits.sitr.yaml names, zcdp\(rho=0.5\) in .*sitr.db"):
         opened(description).budget(**other)
     assert not Path("second.db").exists()
 
@@ -62,7 +62,7 @@ def test_what_is_no_budget_is_refused_as_such(visits: Dataset, description: Path
 
 def test_ledgers_that_are_objects_are_told_apart(description: Path) -> None:
     data = sitr.open(description)
-    for other in (SqlLedger("second.db"), Rehearsal(HALF)):
+    for other in (SqlLedger("second.db"), LazyLedger(Path("third.db"), "visits", HALF, "row")):
         with pytest.raises(DescriptionError, match="the ledger"):
             data.budget(HALF, ledger=other)
     assert data.budget(HALF, ledger=SqlLedger("sitr.db")).promise == HALF
@@ -85,7 +85,7 @@ def test_another_name_is_no_second_door() -> None:
     Path("stays.parquet").symlink_to("visits.parquet")
     Path("more.parquet").hardlink_to("visits.parquet")
     for link in ("stays.parquet", "more.parquet"):
-        with pytest.raises(DescriptionError, match="names the one budget"):
+        with pytest.raises(DescriptionError, match=r"the budget that .* names"):
             anew(link).budget(MUCH, ledger="second.db")
     assert [account.dataset for account in SqlLedger("sitr.db").accounts()] == ["visits"]
 
@@ -94,7 +94,7 @@ def test_another_name_is_no_second_door() -> None:
 def test_a_link_from_another_folder_is_no_second_door(tmp_path_factory: pytest.TempPathFactory) -> None:
     link = tmp_path_factory.mktemp("elsewhere") / "visits.parquet"
     link.symlink_to(Path("visits.parquet").resolve())
-    with pytest.raises(DescriptionError, match="names the one budget"):
+    with pytest.raises(DescriptionError, match=r"the budget that .* names"):
         anew(str(link)).budget(MUCH, ledger="second.db")
 
 
@@ -128,11 +128,11 @@ def test_a_description_is_overwritten_on_the_same_terms_only(visits: Dataset, de
 
 
 def test_a_second_description_names_the_same_budget_or_none(visits: Dataset, description: Path) -> None:
-    with pytest.raises(DescriptionError, match="names the one budget"):
+    with pytest.raises(DescriptionError, match=r"the budget that .* names"):
         visits.save("second.sitr.yaml", promise=MUCH, ledger="second.db")
     assert not Path("second.sitr.yaml").exists()
     second = visits.save("second.yaml")
-    with pytest.raises(DescriptionError, match="names the one budget"):
+    with pytest.raises(DescriptionError, match=r"the budget that .* names"):
         sitr.open(second).budget(MUCH, ledger="second.db")
     assert description.exists()
 
@@ -142,7 +142,7 @@ def test_a_description_is_found_under_any_name(visits: Dataset, visits_path: Pat
     (tmp_path / "broken.yaml").write_text("a: [1")  # somebody else's
     (tmp_path / "folder.yaml").mkdir()
     visits.save(tmp_path / name, promise=HALF, ledger=tmp_path / "sitr.db")
-    with pytest.raises(DescriptionError, match=f"{name} names the one budget"):
+    with pytest.raises(DescriptionError, match=f"{name} names"):
         anew(str(visits_path)).budget(MUCH, ledger=tmp_path / "second.db")
 
 
@@ -180,20 +180,20 @@ def test_a_file_beside_the_description_of_another_is_free(visits_path: Path, des
 def test_a_description_is_found_however_it_is_written(description: Path, written: Callable[[str], str]) -> None:
     description.write_text(written(description.read_text("utf-8")), "utf-8")
     assert sitr.open(description).budget().promise == HALF
-    with pytest.raises(DescriptionError, match="names the one budget"):
+    with pytest.raises(DescriptionError, match=r"the budget that .* names"):
         anew().budget(MUCH, ledger="second.db")
 
 
 @pytest.mark.parametrize("name", ["visits.description", "visits", "visits.json"])
 def test_a_description_is_not_hidden_by_its_name(visits: Dataset, tmp_path: Path, name: str) -> None:
-    with pytest.raises(DescriptionError, match=r"ending in \.yaml"):
+    with pytest.raises(DescriptionError, match=r"ends in \.yaml"):
         visits.save(tmp_path / name, promise=HALF, ledger=tmp_path / "sitr.db")
     assert not (tmp_path / "sitr.db").exists()
 
 
 def test_a_description_in_capitals_is_found(visits: Dataset, visits_path: Path, tmp_path: Path) -> None:
     visits.save(tmp_path / "VISITS.YAML", promise=HALF, ledger=tmp_path / "sitr.db")
-    with pytest.raises(DescriptionError, match="names the one budget"):
+    with pytest.raises(DescriptionError, match=r"the budget that .* names"):
         anew(str(visits_path)).budget(MUCH, ledger=tmp_path / "second.db")
 
 
@@ -219,8 +219,8 @@ def test_other_public_tables_are_refused_with_the_budget(visits_path: Path, tmp_
     assert declaring().budget().public == {}
     in_memory = sitr.protect(visits_path, unit=sitr.Row(), public={"census": pa.table({"age": [1, 2]})})
     for other in (declaring(census="copy.csv"), declaring(census="census.csv", more="copy.csv"), in_memory):
-        with pytest.raises(DescriptionError, match="fixes the public tables of this data set: census"):
+        with pytest.raises(DescriptionError, match=r"only the public tables that .* declares \(census\)"):
             other.budget()
-    with pytest.raises(DescriptionError, match="fixes the public tables"):
+    with pytest.raises(DescriptionError, match="only the public tables that"):
         declaring(more="copy.csv").save(tmp_path / "other.yaml", **terms)
     assert not (tmp_path / "other.yaml").exists()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sitr.cli.one_off import Source, Who
+from sitr.cli.one_off import Who, opened
 from sitr.cli.options import Budget, Json, Ledger, Price, number, promise
 from sitr.cli.papers import Certificate, Output, Plot, Resume, publish, writers
 from sitr.cli.preview import show as show_preview
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sitr.questions.histogram.methods import Method
     from sitr.session.budget import Budget as Opened
     from sitr.session.histogram import HistogramAnswer
-    from sitr.session.request import Preview, Request
+    from sitr.session.request import Request
 
 Items = list[str] | None
 Pair = tuple[str, str] | None
@@ -87,18 +87,11 @@ def histogram(
     steps = [_afterwards(name, total=total, ties=ties) for name in after or ()]
     who = Who(unit, unit_row, max_groups, max_rows_per_group, "--max-groups 1 --max-rows-per-group 1", relation)
     said = Said(column, bins, bounds, edges, keys, every, outside, missing, _method(method, paid), where)
-    counted = Source(source, who, "histogram", (paid,), budget, ledger)
-
-    def rehearse(opened: Opened) -> Preview:
-        asked = said.request(opened)
-        _check_afterwards(asked, after or (), total)
-        return asked.preview(paid)
-
-    if preview:
-        show_preview(counted.preview(rehearse), as_json=as_json)
-        return
-    asked = said.request(counted.opened(rehearse))
+    asked = said.request(opened(source, who, paid, budget=budget, ledger=ledger))
     _check_afterwards(asked, after or (), total)
+    if preview:
+        show_preview(asked.preview(paid), as_json=as_json)
+        return
     with working("Counting and adding noise", quiet=as_json):
         answer = asked.release(paid) if resume is None else asked.resume(resume, paid)
     for step in steps:

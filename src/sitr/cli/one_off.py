@@ -1,20 +1,16 @@
-"""What a command counts: a described data set, or a file by itself, which is opened for one price."""
+"""The SOURCE of a command: a description, or a Parquet file with options that say who is protected in it."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from sitr.cli.options import promise
-from sitr.cli.question import dataset_budget
+from sitr.cli.options import dataset_budget, promise, unit_of
 from sitr.errors import BadUsage
 from sitr.neighbors.relation import Relation
-from sitr.neighbors.unit import Row
 
 if TYPE_CHECKING:
     from sitr.flavors.arrows import Kept
@@ -26,7 +22,7 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """Who is protected in a file without description, as it was written; `caps` is how these are written."""
+    """The options that say who is protected in a file without a description; `caps` is an example of the caps."""
 
     unit: str | None
     row: bool
@@ -35,49 +31,56 @@ class Who:
     caps: str
     relation: Relation | None = None
 
-    def unsaid(self, described: Path) -> None:
-        """Refuse what the description says already."""
+    def check_unset(self, description: Path) -> None:
+        """Refuse options that the description sets."""
         given = {"--unit": self.unit is not None, "--unit-row": self.row, "--relation": self.relation is not None}
         if any(given.values()):
             raise BadUsage(
-                wanted=f"{described} says who is protected.",
-                given=f"{' '.join(option for option, said in given.items() if said)} was given too.",
+                given=f"{' '.join(option for option, said in given.items() if said)} cannot be combined with "
+                f"{description}, which says who is protected.",
                 do="Leave it out; nothing was spent.",
             )
 
     def protect(self, source: Path) -> Dataset:
-        """The file behind the veil."""
+        """The protected file."""
         from sitr.backends.duckdb import CSV
         from sitr.session.dataset import protect
 
-        capped = None not in (self.max_groups, self.max_rows_per_group)
-        if (self.unit is not None) == self.row or not (self.row or capped):
+        unit = unit_of(self.unit, row=self.row, caps=f" {self.caps}")
+        if not self.row and None in (self.max_groups, self.max_rows_per_group):
             raise BadUsage(
-                wanted="Of a file without description it must be said who is protected: by the column of persons, "
-                "with caps, or as each row.",
-                given="Both ways were given." if self.unit is not None and self.row else "Something of it is missing.",
-                do=f"Write for example --unit patient_id {self.caps}; --unit-row is right only where nobody can have "
-                "two rows.",
+                wanted="--unit with a limit on what one person contributes",
+                given=f"--unit {self.unit}",
+                do=f"Write for example --unit {self.unit} {self.caps}.",
             )
         if source.name.lower().endswith(CSV):
             raise BadUsage(
-                wanted="A CSV file does not declare the types of its columns, so somebody must confirm them first.",
-                given=f"{source} has no description.",
-                do=f"Write one with sitr protect {shlex.quote(str(source))}, or convert the file to Parquet.",
+                given=f"{source} is a CSV file without a description, so the types of its columns are not confirmed.",
+                do=f"Run sitr protect {shlex.quote(str(source))} first, or convert the file to Parquet.",
             )
         return protect(
             source,
-            unit=self.unit if self.unit is not None else Row(),
+            unit=unit,
             max_groups=self.max_groups,
             max_rows_per_group=self.max_rows_per_group,
             relation=self.relation or Relation.ADD_REMOVE,
         )
 
 
+def opened(source: Path, who: Who, *prices: Kept, budget: str | None, ledger: Path | None) -> Budget:
+    """The budget that a description names, or a one-off budget for these prices: see `Dataset.one_off`."""
+    from sitr.session.terms import check_undescribed
+
+    if source.suffix in (".yaml", ".yml"):
+        who.check_unset(source)
+        return dataset_budget(source, budget=budget, ledger=ledger)
+    check_undescribed(source)
+    return who.protect(source).one_off(*((promise(budget),) if budget is not None else prices), ledger=ledger)
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
-    """SOURCE and the options beside it. A file by itself is opened for the `prices` that are paid here, if no budget is
-    given: a second time, nothing is left of it."""
+    """The arguments of `opened`."""
 
     path: Path
     who: Who
@@ -87,47 +90,9 @@ class Source:
     ledger: Path | None
 
     def preview(self, ask: Callable[[Budget], Found]) -> Found:
-        """What `ask` finds. For a file by itself it leaves no ledger behind."""
-        return ask(self._described()) if self._is_description else self._rehearsed(self._by_itself(), ask)
+        """What `ask` returns."""
+        return ask(self.opened(ask))
 
-    def opened(self, ask: Callable[[Budget], object]) -> Budget:
-        """The budget. For a file by itself it is made only if `ask` finds nothing wrong: a ledger that was opened on
-        wrong terms would stand in the way of the right ones."""
-        if self._is_description:
-            return self._described()
-        data = self._by_itself()
-        self._rehearsed(data, ask)
-        return data.budget(self._promised, ledger=self.ledger or self._beside)
-
-    @property
-    def _is_description(self) -> bool:
-        return self.path.suffix in (".yaml", ".yml")
-
-    @property
-    def _beside(self) -> Path:
-        """The ledger of a file by itself."""
-        return self.path.with_name(self.path.name.split(".")[0] + ".sitr.db")
-
-    @property
-    def _promised(self) -> Kept:
-        return reduce(add, self.prices) if self.budget is None else promise(self.budget)
-
-    def _described(self) -> Budget:
-        self.who.unsaid(self.path)
-        return dataset_budget(self.path, budget=self.budget, ledger=self.ledger)
-
-    def _by_itself(self) -> Dataset:
-        """The file behind the veil. A session would refuse a second budget too; here it is said what to write."""
-        from sitr.session.terms import fixed_terms
-
-        if (fixed := fixed_terms(self.path, None)) is not None:
-            raise BadUsage(
-                wanted=f"{self.path} is described by {fixed.path}, which names its one budget.",
-                given="The file itself was given, as if nothing were spent on it yet.",
-                do=f"Write sitr {self.command} {fixed.path}; nothing was spent.",
-            )
-        return self.who.protect(self.path)
-
-    def _rehearsed(self, data: Dataset, ask: Callable[[Budget], Found]) -> Found:
-        """Before anything is opened."""
-        return ask(data.rehearsal(self._promised))
+    def opened(self, _: Callable[[Budget], object]) -> Budget:
+        """The budget, which is not written before the first charge."""
+        return opened(self.path, self.who, *self.prices, budget=self.budget, ledger=self.ledger)

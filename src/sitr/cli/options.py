@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share, and how what is written in them is read."""
+"""The arguments and options that commands share, and how they are read."""
 
 from __future__ import annotations
 
@@ -13,30 +13,53 @@ from sitr.errors import BadUsage, FileError
 
 if TYPE_CHECKING:
     from sitr.flavors.arrows import Kept
+    from sitr.neighbors.unit import Row
+    from sitr.session.budget import Budget as Opened
 
 Value = TypeVar("Value")
 
-Json = Annotated[bool, typer.Option("--json", help="Write JSON, for machines.")]
-Description = Annotated[Path, typer.Argument(metavar="DESCRIPTION", help="The file that `sitr protect` wrote.")]
-Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question: one SELECT.")]
-Price = Annotated[str, typer.Option(help="What to pay, such as 'zcdp(0.05)', 'pure(0.1)' or 'approximate(0.1, 1e-6)'.")]
-Budget = Annotated[str | None, typer.Option(help="The promise for all answers together, such as 'zcdp(0.5)'.")]
-Ledger = Annotated[Path | None, typer.Option(help="The file that remembers what was spent.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Description = Annotated[Path, typer.Argument(metavar="DESCRIPTION", help="A description that `sitr protect` wrote.")]
+Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question, one SELECT.")]
+Price = Annotated[str, typer.Option(help="The price, such as 'zcdp(0.05)', 'pure(0.1)' or 'approximate(0.1, 1e-6)'.")]
+Budget = Annotated[str | None, typer.Option(help="The budget for all answers together, such as 'zcdp(0.5)'.")]
+Ledger = Annotated[Path | None, typer.Option(help="The ledger file, which records what was spent.")]
 
 
 def promise(text: str) -> Kept:
-    """A price or a budget.
+    """A price or a budget from its notation.
 
     >>> promise("zcdp(0.05)")
     ZeroConcentratedDP(rho=0.05)
     """
     from sitr.flavors.notation import parse
 
-    return cast("Kept", parse(text))  # a session refuses the flavors that no budget is kept in
+    return cast("Kept", parse(text))  # the session refuses flavors that no budget can have
+
+
+def dataset_budget(description: Path, *, budget: str | None, ledger: Path | None) -> Opened:
+    """The budget of a described data set: see `Dataset.budget`."""
+    from sitr.session.dataset import open as open_description
+
+    promised = promise(budget) if budget is not None else None
+    return open_description(description).budget(promised, ledger=ledger)
+
+
+def unit_of(column: str | None, *, row: bool, caps: str = "") -> str | Row:
+    """Who is protected: the persons of a column, or each row; `caps` continues the example."""
+    from sitr.neighbors.unit import Row
+
+    if (column is not None) == row:
+        raise BadUsage(
+            wanted="either --unit COLUMN, which identifies a person, or --unit-row",
+            given="both" if row else "neither",
+            do=f"Write for example --unit patient_id{caps}; use --unit-row only if nobody can have two rows.",
+        )
+    return column if column is not None else Row()
 
 
 def named(option: str, items: Iterable[str] | None, read: Callable[[str, str], Value]) -> dict[str, Value]:
-    """The values of a repeatable option by column; `read` is given the column and its text.
+    """The values of a repeatable option by name; `read` is called with the name and the text.
 
     >>> named("--bounds", ["age=0:120"], lambda column, text: text)
     {'age': '0:120'}
@@ -46,8 +69,8 @@ def named(option: str, items: Iterable[str] | None, read: Callable[[str, str], V
         column, equals, text = item.partition("=")
         if not column or not equals or column in found:
             raise BadUsage(
-                wanted=f"{option} wants NAME=VALUE, once for each name.",
-                given=f"{item!r} was given" + (" after another for the same name." if column in found else "."),
+                wanted=f"{option} NAME=VALUE, once for each name",
+                given=f"{item!r}" + (" after another value for the same name" if column in found else ""),
                 do=f"Write for example {option} {EXAMPLES[option]}.",
             )
         try:
@@ -56,8 +79,8 @@ def named(option: str, items: Iterable[str] | None, read: Callable[[str, str], V
             raise
         except ValueError:
             raise BadUsage(
-                wanted=f"{option} is written like {EXAMPLES[option]}.",
-                given=f"{item!r} was given.",
+                wanted=f"{option} in the form {EXAMPLES[option]}",
+                given=f"{item!r}",
                 do="Correct the value.",
             ) from None
     return found
@@ -75,7 +98,7 @@ EXAMPLES = {
 
 
 def number(text: str) -> int | float:
-    """A number as it is written.
+    """An integer or a decimal number.
 
     >>> number("-5"), number("1e3")
     (-5, 1000.0)
@@ -87,7 +110,7 @@ def number(text: str) -> int | float:
 
 
 def interval(text: str) -> tuple[int | float, int | float]:
-    """Two numbers.
+    """Two numbers, separated by a colon.
 
     >>> interval("-0.5:5")
     (-0.5, 5)
@@ -97,22 +120,20 @@ def interval(text: str) -> tuple[int | float, int | float]:
 
 
 def new_file(path: Path, option: str, endings: tuple[str, ...]) -> None:
-    """Refuse a file that cannot be written, or that is there already: known before anything is spent."""
+    """Refuse a file that cannot be written or already exists, before anything is spent."""
     if path.suffix not in endings:
         raise BadUsage(
-            wanted=f"{option} wants a file ending in {' or '.join(endings)}.",
-            given=f"{path} was given.",
+            wanted=f"{option} with a file ending in {' or '.join(endings)}",
+            given=f"{path}",
             do="Change the ending; nothing was spent.",
         )
     if path.exists():
         raise FileError(
-            wanted="A new file was to be written.",
-            given=f"{path} is there already, and what was paid for is not overwritten.",
+            given=f"{path} already exists, and paid answers are never overwritten.",
             do="Choose another name, or move the file away; nothing was spent.",
         )
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise FileError(
-            wanted=f"{path} was to be written.",
-            given=f"The folder {path.parent} is not there, or may not be written to.",
+            given=f"Cannot write {path}, because the folder {path.parent} does not exist or is not writable.",
             do="Create the folder or choose another; nothing was spent.",
         )

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from sitr.cli.options import Budget, Json, Ledger, interval, named, number, promise
+from sitr.cli.options import Budget, Json, Ledger, interval, named, number, promise, unit_of
 from sitr.cli.progress import working
 from sitr.cli.terminal import console, say_json
 from sitr.cli.terminal import table as empty
 from sitr.errors import BadUsage, FileError
 from sitr.neighbors.relation import Relation
-from sitr.neighbors.unit import Person, Row
+from sitr.neighbors.unit import Person
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
@@ -72,11 +72,12 @@ def protect(
     from sitr.dataset.schema import describe
     from sitr.report import text
     from sitr.session import dataset as session
+    from sitr.session.terms import check_pair
 
     target = output if output is not None else _beside(source)
     _check_target(target, force=force)
     promised = promise(budget) if budget is not None else None
-    _check_budget(promised, ledger)
+    check_pair(promised, ledger)
     public: dict[str, Any] = {
         "relation": relation,
         "max_groups": max_groups,
@@ -85,7 +86,7 @@ def protect(
         "granularity": named("--granularity", granularity, lambda _, text: number(text)),
     }
     tables = named("--public", public_tables, lambda _, text: Path(text))
-    protected, types = _unit(unit, row=unit_row), named("--type", kind, lambda _, text: text)
+    protected, types = unit_of(unit, row=unit_row), named("--type", kind, lambda _, text: text)
     with working(f"Reading {source} once", quiet=as_json):
         dataset = session.protect(
             source, unit=protected, types=types, accept_types=accept_types, name=name, public=tables, **public
@@ -207,31 +208,6 @@ def _check_target(target: Path, *, force: bool) -> None:
             given=f"{target} is there already.",
             do="Name another file with -o, or overwrite it with --force.",
         )
-
-
-def _check_budget(promised: Kept | None, ledger: Path | None) -> None:
-    """Both or none, and a place where a ledger is or can be: known before anything is read or written."""
-    from sitr.ledger.sql import SqlLedger
-    from sitr.ledger.sqlite import sqlite_file
-
-    if (promised is None) != (ledger is None):
-        raise BadUsage(
-            wanted="A budget and the ledger that remembers what was spent belong together.",
-            given=f"{'--ledger' if ledger is None else '--budget'} is missing.",
-            do="Give both here, such as --budget 'zcdp(0.5)' --ledger sitr.db, or both with each question.",
-        )
-    if ledger is not None:
-        SqlLedger(ledger, create=False) if ledger.exists() else sqlite_file(ledger, patience=0.0)
-
-
-def _unit(column: str | None, *, row: bool) -> str | Row:
-    if (column is not None) == row:
-        raise BadUsage(
-            wanted="Who is protected is said in one way: by the column of persons, or as each row.",
-            given="Both --unit and --unit-row were given." if row else "Neither --unit nor --unit-row was given.",
-            do="Write for example --unit patient_id; --unit-row is right only where nobody can have two rows.",
-        )
-    return column if column is not None else Row()
 
 
 def _keys(kinds: dict[str, Kind], listed: Items, filed: Items) -> dict[str, list[Key]]:

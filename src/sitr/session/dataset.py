@@ -1,9 +1,11 @@
-"""Protecting a data set: fixing what is public about it before any question is asked."""
+"""Protect a data set: fix what is public about it before any question is asked."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
 from pathlib import Path
 
 from sitr.backends.backend import Backend
@@ -14,8 +16,10 @@ from sitr.dataset.schema import Key, Kind, Table, describe
 from sitr.errors import DescriptionError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.random import RandomDP
+from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.sql import SqlLedger
+from sitr.ledger.sqlite import sqlite_file
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.numbers import Number
@@ -24,26 +28,25 @@ from sitr.session.budget import Budget
 from sitr.session.desk import Desk, account_name
 from sitr.session.public import Source, check_apart
 from sitr.session.public import declared as declared_public
-from sitr.session.rehearsal import Rehearsal
-from sitr.session.terms import check_overwrite, check_public, check_terms, fixed_terms
+from sitr.session.terms import check_overwrite, check_pair, check_public, check_terms, check_undescribed, fixed_terms
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Rows behind a veil: nothing is read from them but through a budget, and nothing of them is ever printed."""
+    """A protected data set. Its rows are read only through a budget, and they are never printed."""
 
     table: Table
     _backend: Backend = field(repr=False, compare=False)
     source: Path | None = None
     described: Description | None = None
     public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
-    """Tables that anybody may see, by name."""
+    """Tables that are public, by name."""
 
     def budget(self, promise: Kept | None = None, *, ledger: str | Path | Ledger | None = None) -> Budget:
-        """The budget of this data set in a ledger: opened now, or as it stands if it was opened before.
+        """The budget of this data set in a ledger, opened now if it is new.
 
-        A description that names a budget admits that one only. It can be left out here, or repeated; its ledger must
-        be there, since a lost ledger is a budget of which nobody knows what is left.
+        If a description names a budget, that is the only one: `promise` and `ledger` can be left out or repeated. The
+        ledger it names must exist, because without it nobody knows what is left.
         """
         fixed = fixed_terms(self.source, self.described)
         if fixed is not None:
@@ -52,26 +55,26 @@ class Dataset:
             return Budget(self._desk(_reopened(self.table, fixed)), self.public)
         if promise is None or ledger is None:
             raise DescriptionError(
-                wanted="A budget wants a promise and a ledger that remembers what was spent.",
-                given="One of them is missing, and the description names none.",
-                do='Write budget(sitr.ZeroConcentratedDP(0.5), ledger="sitr.db").',
+                wanted=f"a budget and a ledger for {self.table.name}, whose description names none",
+                given="neither" if promise is None and ledger is None else "only one of them",
+                do="Give --budget 'zcdp(0.5)' --ledger sitr.db with each question or to sitr protect "
+                '(in Python: budget(sitr.ZeroConcentratedDP(0.5), ledger="sitr.db")).',
             )
         keeper = _opened(self.table, checked(promise), ledger)
         return Budget(self._desk(keeper), self.public)
 
     def save(self, path: str | Path, *, promise: Kept | None = None, ledger: str | Path | None = None) -> Path:
-        """Write the description as YAML; with a promise and a ledger, open the budget that it will name."""
+        """Write the description as YAML; with a promise and a ledger, open the budget that it names."""
+        check_pair(promise, ledger)
         if self.source is None:
             raise DescriptionError(
-                wanted="Only a data set in a file can be described on disk.",
-                given=f"{self.table.name} lives in memory.",
+                given=f"{self.table.name} is in memory, and only a data set in a file can be described on disk.",
                 do="Write it to Parquet and protect that file.",
             )
         files = {name: file for name, file in self.public.items() if isinstance(file, Path)}
         if in_memory := sorted(self.public.keys() - files.keys()):
             raise DescriptionError(
-                wanted="A description on disk names files for its public tables.",
-                given=f"The public table {in_memory[0]} lives in memory.",
+                given=f"The public table {in_memory[0]} is in memory, and a description on disk can only name files.",
                 do="Write it to Parquet and declare that file.",
             )
         source = self._backend.source if isinstance(self._backend, DuckDB) else None
@@ -80,21 +83,36 @@ class Dataset:
         kept = None if promise is None else checked(promise)
         made = Description(self.table, self.source, format, kept, place, files)
         check_overwrite(Path(path), made)
-        if promise is not None and place is not None:  # first, so that a description never names a budget that is not
+        if promise is not None and place is not None:  # first, so that the budget of a description always exists
             self.budget(promise, ledger=place)
         save(made, Path(path))
         return Path(path)
 
-    def rehearsal(self, promise: Kept) -> Budget:
-        """A budget for previews, of which nothing is spent and from which nothing can be charged."""
-        return Budget(self._desk(Rehearsal(_allowed(self.table, checked(promise)))), self.public)
+    def one_off(self, *prices: Kept, ledger: str | Path | None = None) -> Budget:
+        """A budget of exactly these prices, for a file that no description names; it is opened by the first charge.
+
+        The ledger is `visits.sitr.db` beside `visits.parquet` unless another is given. Previews and refused questions
+        leave no ledger behind. Once the prices are paid, nothing is left for a second time.
+        """
+        if not prices or (ledger is None and self.source is None):
+            raise DescriptionError(
+                wanted="the prices to pay, and a file of rows or a ledger",
+                given="no prices" if not prices else f"{self.table.name}, which is in memory, and no ledger",
+                do='Write for example one_off(sitr.PureDP(0.1), ledger="sitr.db").',
+            )
+        check_undescribed(self.source)
+        promise = _allowed(self.table, checked(reduce(add, map(checked, prices))))
+        beside = self.source and self.source.with_name(self.source.name.split(".")[0] + ".sitr.db")
+        place = sqlite_file(ledger or str(beside), patience=0.0).path
+        later = LazyLedger(place, account_name(self.table), promise, self.table.neighbors())
+        return Budget(self._desk(later), self.public)
 
     def _desk(self, ledger: Ledger) -> Desk:
         return Desk(self.table, self._backend, ledger)
 
 
 def _opened(table: Table, promise: Kept, ledger: str | Path | Ledger) -> Ledger:
-    """The ledger, with an account for this data set on these terms."""
+    """The ledger, with an account of this data set on these terms."""
     _allowed(table, promise)
     keeper = SqlLedger(ledger) if isinstance(ledger, str | Path) else ledger
     keeper.open(account_name(table), promise=promise, neighbors=table.neighbors())
@@ -102,20 +120,20 @@ def _opened(table: Table, promise: Kept, ledger: str | Path | Ledger) -> Ledger:
 
 
 def _reopened(table: Table, fixed: Description) -> Ledger:
-    """The ledger that a description names, with the account that was opened when it was written."""
+    """The ledger that a description names, which must still have the account of this data set."""
     assert fixed.promise is not None
     assert fixed.ledger is not None
     keeper = SqlLedger(fixed.ledger, create=False)
-    keeper.account(account_name(table))  # a new ledger in the place of a lost one has no account
+    keeper.account(account_name(table))  # a new ledger in place of a lost one has no account
     return _opened(table, fixed.promise, keeper)
 
 
 def _allowed(table: Table, promise: Kept) -> Kept:
-    """The promise, if the neighbours are those that it is about."""
+    """The promise, if it can be made for these neighbours."""
     if isinstance(promise, RandomDP) and table.relation is not Relation.REPLACE_ONE:
         raise DescriptionError(
-            wanted="A budget with a γ wants neighbours that replace one person: a random newcomer takes a place.",
-            given=f"{table.name} protects each {table.neighbors()}.",
+            wanted="neighbours that replace one person, because a budget with a γ is about a random newcomer",
+            given=f"{table.name}, which protects each {table.neighbors()}",
             do="Protect the data set with relation=sitr.Relation.REPLACE_ONE (--relation replace-one).",
         )
     return promise
@@ -136,24 +154,24 @@ def protect(
     name: str | None = None,
     public: Mapping[str, str | Path | ArrowStream] | None = None,
 ) -> Dataset:
-    """Put a data set behind the veil.
+    """Protect a data set.
 
     `unit` is the column that identifies a person, or `Row()`. One person counts in at most `max_groups` groups of a
-    question, with at most `max_rows_per_group` rows in each. `bounds` and `granularity` make columns summable; `keys`
-    are the public values of grouping columns; keys that are not public are shown above a threshold only. `types`
-    declares the types of a CSV file's columns ("integer", "real", "text", "boolean", "date", "timestamp"); a value that
-    does not fit its type counts as missing. Without a type for every column the rows are read to propose types, and the
-    proposal must be confirmed: by `types` for all columns, or by `accept_types=True`. All of this counts as public.
+    question, with at most `max_rows_per_group` rows in each. `bounds` and `granularity` make columns summable. `keys`
+    are the public values of grouping columns; without them, only keys above a threshold are shown. `types` declares the
+    types of a CSV file's columns ("integer", "real", "text", "boolean", "date", "timestamp"); a value that does not fit
+    its type counts as missing. If a column has no type, types are proposed from the rows, and you must confirm them:
+    by `types` for all columns, or by `accept_types=True`. All of this counts as public.
 
-    `public` declares tables that anybody may see, by name, such as last year's published rows: synthetic rows can be
-    compared with them for free. Their rows are shown as they are, so that the protected table cannot be one of them.
+    `public` declares public tables by name, such as last year's published rows: synthetic rows can be compared with
+    them for free. Their rows are shown exactly, so the protected table cannot be one of them.
 
-    This is the moment of admission: the whole source is read once, to make sure that no row of it can fail later.
+    The whole source is read once, to make sure that no row can make a question fail later.
     """
     if not isinstance(unit, str | Row | Person) or not isinstance(relation, Relation):
         raise DescriptionError(
-            wanted="unit is the column that identifies a person, or sitr.Row(); relation is a sitr.Relation.",
-            given=f"unit={unit!r} and relation={relation!r} were given.",
+            wanted="unit to be a column or sitr.Row(), and relation to be a sitr.Relation",
+            given=f"unit={unit!r} and relation={relation!r}",
             do='Write unit="patient_id", and leave relation out or write sitr.Relation.REPLACE_ONE.',
         )
     declared = {column: _kind(column, kind) for column, kind in (types or {}).items()}
@@ -163,8 +181,7 @@ def protect(
     path = Path(source) if isinstance(source, str | Path) else None
     if name is None and path is None:
         raise DescriptionError(
-            wanted="A data set in memory wants a name: questions say FROM it, and the ledger knows it by it.",
-            given="There is none.",
+            given="A data set in memory needs a name, for questions and for the ledger.",
             do='Write protect(frame, name="visits", …).',
         )
     table = describe(
@@ -184,7 +201,7 @@ def protect(
 
 
 def open(description: str | Path) -> Dataset:
-    """The data set that a description tells of, written by `sitr protect` or `Dataset.save`."""
+    """The data set of a description, which `sitr protect` or `Dataset.save` wrote."""
     found = load(Path(description))
     kinds = {column.name: column.kind for column in found.table.columns}
     backend = open_source(found.source, types=kinds, format=found.format)
@@ -197,8 +214,8 @@ def _kind(column: str, kind: str) -> Kind:
     known = {known.value: known for known in Kind if known not in (Kind.BYTES, Kind.OTHER)}
     if kind not in known:
         raise DescriptionError(
-            wanted=f"A type is one of {', '.join(known)}.",
-            given=f"types={{{column!r}: {kind!r}}} was given.",
+            wanted=f"one of {', '.join(known)} as a type",
+            given=f"{kind!r} for the column {column!r}",
             do="Choose one of those.",
         )
     return known[kind]

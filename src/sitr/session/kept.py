@@ -30,6 +30,7 @@ from sitr.dataset.cells import Categories, Dates, Edges, Even, Granular, Grid, R
 from sitr.dataset.schema import Column, Kind, Quantised
 from sitr.errors import LedgerError, NotKept, QuestionError
 from sitr.ledger.entry import Entry
+from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.receipt import Receipt
 from sitr.ledger.sql import SqlLedger
@@ -59,7 +60,7 @@ def keep(ledger: Ledger, receipt: Receipt, plan: Plan, released: Any) -> Receipt
 
     The second stage of a question replaces the file of the first, whose numbers it holds too.
     """
-    if not isinstance(ledger, SqlLedger):
+    if not isinstance(ledger, SqlLedger | LazyLedger):
         return receipt
     path = receipt.kept or _place(ledger.path, receipt.entry)
     try:

@@ -1,7 +1,7 @@
-"""One data set, one budget: which terms a description has fixed, and whether others would open a second budget.
+"""One data set, one budget: the terms that a description fixes, and the refusal of any other terms.
 
-Two budgets for the same people add up, and whoever can open a second one can ask forever. So a description that names a
-budget admits that budget only, whether the data set was opened by it or its file was protected anew beside it.
+Two budgets for the same people add up, and anyone who can open a second one can ask forever. So if a description names
+a budget, no other budget can be opened, neither through the description nor by protecting its file again.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from sitr.session.public import Source
 Where = str | Path | Ledger
 
 SUFFIXES = (".yaml", ".yml")
-"""Of descriptions: others are not found beside a data set."""
+"""Endings of descriptions. Files with other endings are not found beside a data set."""
 
 
 def fixed_terms(source: Path | None, described: Description | None) -> Description | None:
-    """The description that names the budget of this data set: its own, or one in the same folder as its file."""
+    """The description that names the budget of this data set: its own, or one in the folder of its file."""
     if described is not None and described.promise is not None:
         return described
     if source is None or not source.exists():
@@ -42,8 +42,7 @@ def fixed_terms(source: Path | None, described: Description | None) -> Descripti
 
 
 def _is_description(path: Path) -> bool:
-    """A YAML file that names the version of Sitr's format, in any way in which YAML writes it; one that cannot be read
-    says nothing."""
+    """Is this a readable YAML file that names the version of Sitr's format, in any notation?"""
     if path.suffix.lower() not in SUFFIXES:
         return False
     try:
@@ -56,7 +55,7 @@ def _is_description(path: Path) -> bool:
 
 
 def check_terms(fixed: Description, table: Table, promise: Kept | None, ledger: Where | None) -> None:
-    """Refuse another name, promise or ledger than the description has fixed; None is as good as the same."""
+    """Refuse a name, promise or ledger that differs from the description; None counts as the same."""
     assert fixed.promise is not None
     assert fixed.ledger is not None
     others = []
@@ -68,34 +67,56 @@ def check_terms(fixed: Description, table: Table, promise: Kept | None, ledger: 
         others.append(f"the ledger {_named(ledger)}")
     if others:
         raise DescriptionError(
-            wanted=f"{fixed.path} names the one budget of this data set: {write(fixed.promise)} in {fixed.ledger}.",
-            given=f"Another was requested, with {' and '.join(others)}.",
-            do=f"Use {fixed.path} and the budget that it names; nothing was spent.",
+            wanted=f"the budget that {fixed.path} names, {write(fixed.promise)} in {fixed.ledger}",
+            given=" and ".join(others),
+            do=f"Use {fixed.path} and its budget; nothing was spent.",
         )
 
 
+def check_undescribed(source: Path | None) -> None:
+    """Refuse a file whose budget is named by a description beside it."""
+    if (fixed := fixed_terms(source, None)) is not None:
+        raise DescriptionError(
+            given=f"{source} already has a budget, which {fixed.path} names.",
+            do=f"Use {fixed.path} instead of the file; nothing was spent.",
+        )
+
+
+def check_pair(promise: Kept | None, ledger: str | Path | None) -> None:
+    """Refuse a budget without a ledger, a ledger without a budget, and a place where no ledger can be."""
+    if (promise is None) != (ledger is None):
+        raise DescriptionError(
+            wanted="a budget together with its ledger, or neither",
+            given="only a ledger" if promise is None else "only a budget",
+            do="Give both here, such as --budget 'zcdp(0.5)' --ledger sitr.db "
+            '(in Python: promise=sitr.ZeroConcentratedDP(0.5), ledger="sitr.db"), or both with each question.',
+        )
+    if ledger is not None and (place := sqlite_file(ledger, patience=0.0).path).exists():
+        SqlLedger(place, create=False)
+
+
 def check_public(fixed: Description, public: Mapping[str, Source]) -> None:
-    """Refuse public tables that the description has not declared: comparisons with them would be free and exact."""
+    """Refuse public tables that the description does not declare: comparisons with them would be free and exact."""
     declared = {name: file.resolve() for name, file in fixed.public.items()}
     for name, source in public.items():
         if not isinstance(source, Path) or source.resolve() != declared.get(name):
             raise DescriptionError(
-                wanted=f"{fixed.path} fixes the public tables of this data set: {', '.join(declared) or 'none'}.",
-                given=f"Another was declared as {name}.",
-                do="Leave it out. Nothing was spent.",
+                wanted=f"only the public tables that {fixed.path} declares ({', '.join(declared) or 'none'})",
+                given=f"another one as {name!r}",
+                do="Leave it out; nothing was spent.",
             )
 
 
 def check_overwrite(path: Path, new: Description) -> None:
-    """Refuse to replace a description that names a budget by one that names another, none, or other public tables.
+    """Refuse to replace a description that names a budget by one with another budget, none, or other public tables.
 
-    A description that cannot be read, such as one of a newer version of Sitr, may name a budget: it is not replaced.
+    A description that cannot be read, for example from a newer version of Sitr, may name a budget and is not replaced.
     """
     if path.suffix.lower() not in SUFFIXES:
         raise DescriptionError(
-            wanted="A description is a file ending in .yaml, so that it is found beside its data set.",
-            given=f"{path} was given.",
-            do="Give it such a name.",
+            wanted="a description whose name ends in .yaml",
+            given=f"{path}",
+            do="Change the ending: Sitr looks for such files beside the data.",
         )
     if not _is_description(path):
         return
@@ -105,21 +126,21 @@ def check_overwrite(path: Path, new: Description) -> None:
     check_terms(old, new.table, new.promise, new.ledger)
     if new.promise is None:
         raise DescriptionError(
-            wanted=f"{path} names the budget {write(old.promise)} in {old.ledger}.",
-            given="The new description names no budget, so that a second one could be opened.",
+            wanted=f"a description with the budget that {path} names, {write(old.promise)} in {old.ledger}",
+            given="one without a budget, which would allow a second one",
             do="Give the same budget and ledger again, or write the description to another file.",
         )
     before, after = ({name: file.resolve() for name, file in each.public.items()} for each in (old, new))
     if before != after:
         raise DescriptionError(
-            wanted=f"The public tables of {path} were fixed when its budget was opened: {', '.join(before) or 'none'}.",
-            given=f"The new description declares {', '.join(after) or 'none'}, or other files.",
+            wanted=f"the public tables that {path} declared when its budget was opened ({', '.join(before) or 'none'})",
+            given=f"{', '.join(after) or 'none'}" + (" in other files" if before.keys() == after.keys() else ""),
             do="Declare the same tables again.",
         )
 
 
 def _same_file(ledger: Where, fixed: Path) -> bool:
-    """Do both lead to one file? A ledger that is kept elsewhere than in a file is another one."""
+    """Are both the same file? A ledger that is not in a file is another ledger."""
     if isinstance(ledger, SqlLedger):
         path = ledger.path
     elif isinstance(ledger, str | Path):

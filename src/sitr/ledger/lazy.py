@@ -1,0 +1,83 @@
+"""A ledger that is created by its first charge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sitr.accounting.filter import Filter
+from sitr.errors import LedgerError
+from sitr.flavors.arrows import Kept
+from sitr.flavors.promise import Promise
+from sitr.ledger.entry import Account, Entry
+from sitr.ledger.sql import SqlLedger
+
+
+@dataclass(frozen=True, slots=True)
+class LazyLedger:
+    """A `Ledger` for one data set. Its first charge creates the file and the account.
+
+    Until then nothing is written, so that previews and refused questions leave no ledger behind: an account on the
+    wrong terms could not be opened on the right ones later. An account that already exists is used, and raises
+    `LedgerMismatch` if it has other terms.
+
+    >>> from sitr.flavors.pure import PureDP
+    >>> LazyLedger(Path("missing.db"), "visits", PureDP(0.5), "row, add-remove").standing("visits").remaining()
+    PureDP(epsilon=0.5)
+    """
+
+    path: Path
+    dataset: str
+    promise: Kept
+    neighbors: str
+
+    def open(self, dataset: str, *, promise: Kept, neighbors: str) -> Account:
+        """The account of this data set, created now if missing."""
+        return SqlLedger(self.path).open(dataset, promise=promise, neighbors=neighbors)
+
+    def account(self, dataset: str) -> Account:
+        """The account of this data set, or `LedgerError`."""
+        if (found := self._found()) is not None:
+            return found.account(dataset)
+        raise LedgerError(
+            given=f"{self.path} has no account for {dataset}, because nothing was charged yet.",
+            do="Charge the data set first, or check its name.",
+        )
+
+    def accounts(self) -> list[Account]:
+        """All accounts, by name; none before the first charge."""
+        found = self._found()
+        return [] if found is None else found.accounts()
+
+    def standing(self, dataset: str) -> Filter:
+        """The promise and what is spent now; nothing is spent before the first charge."""
+        found = self._found()
+        return Filter(self.promise) if found is None else found.standing(dataset)
+
+    def check(self, dataset: str) -> Filter:
+        """The same, added up from all entries."""
+        found = self._found()
+        return Filter(self.promise) if found is None else found.check(dataset)
+
+    def charge(self, dataset: str, *, price: Promise, question: str) -> tuple[Entry, Filter]:
+        """Charge the price. The ledger is created only if the budget can pay it."""
+        if (found := self._found()) is None:
+            Filter(self.promise).consent(price)
+            found = SqlLedger(self.path)
+            found.open(self.dataset, promise=self.promise, neighbors=self.neighbors)
+        return found.charge(dataset, price=price, question=question)
+
+    def entries(self, dataset: str | None = None) -> list[Entry]:
+        """The charges to one data set, or to all, oldest first; none before the first charge."""
+        found = self._found()
+        return [] if found is None else found.entries(dataset)
+
+    def _found(self) -> SqlLedger | None:
+        """The ledger in the file if it has the account, on these terms; None if there is no account yet."""
+        if not self.path.exists():
+            return None
+        found = SqlLedger(self.path)
+        if self.dataset not in (account.dataset for account in found.accounts()):
+            return None
+        found.open(self.dataset, promise=self.promise, neighbors=self.neighbors)
+        return found
