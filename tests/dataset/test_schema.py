@@ -36,7 +36,7 @@ def refused(word: str):
     ],
 )
 def test_unknown_columns_are_refused(visits, changed):
-    with refused("has the columns id, ward, cost"):
+    with refused(r"The data set visits has no column .*\. (Did you mean|Choose one of)"):
         visits(**changed)
 
 
@@ -74,7 +74,7 @@ def test_a_name_is_found_as_written_or_else_in_any_case_if_only_one_fits(name, f
 def test_names_can_be_written(changed):
     described: dict[str, Any] = {"name": "visits", "kinds": {"id": Kind.INTEGER}} | changed
     described |= {"bounds": {}, "granularity": {}, "keys": {}, "max_groups": 1, "max_rows_per_group": 1}
-    with refused("text of whole characters"):
+    with refused("valid Unicode text"):
         describe(described.pop("name"), unit=Person("id"), relation=Relation.ADD_REMOVE, **described)
 
 
@@ -89,7 +89,7 @@ def test_neighbors_in_words(visits):
 @pytest.mark.parametrize("cap", [0, -1, 1.0, 1.5, True, "2", None, NAN, INF])
 @pytest.mark.parametrize("name", ["max_groups", "max_rows_per_group"])
 def test_caps_are_whole_numbers_of_at_least_1(visits, name, cap):
-    with refused(f"{name} says how much"):
+    with refused(f"a whole number of at least 1 for {name}"):
         visits(**{name: cap})
 
 
@@ -105,12 +105,12 @@ def test_a_row_needs_no_caps(visits, groups, rows):
 
 @pytest.mark.parametrize(("groups", "rows"), [(2, None), (None, 2), (2, 2), (0, None), (None, 0), (-1, 1), ("1", 1)])
 def test_a_row_has_no_other_caps(visits, groups, rows):
-    with refused("A row is in one group and is one row"):
+    with refused("caps of 1, where the unit is a row"):
         visits(unit=Row(), max_groups=groups, max_rows_per_group=rows)
 
 
 def test_a_real_number_identifies_nobody(visits):
-    with refused("A person is identified"):
+    with refused("cannot identify a person"):
         visits(unit=Person("cost"))
 
 
@@ -121,7 +121,7 @@ def test_few_kinds_identify_a_person(visits, kind):
         assert visits(kinds=kinds).unit == Person("id")
     else:
         assert kind in (Kind.REAL, Kind.OTHER)
-        with refused("A person is identified"):
+        with refused("cannot identify a person"):
             visits(kinds=kinds)
 
 
@@ -224,12 +224,12 @@ def test_a_granularity_is_a_number_that_a_backend_can_divide_by(high):
 
 @pytest.mark.parametrize("name", ["ward", "born", "seen", "urgent", "scan"])
 def test_only_numbers_have_bounds(visits, name):
-    with refused("Only columns of numbers can have bounds"):
+    with refused("so it cannot have bounds"):
         visits(bounds={name: (0, 1)}, granularity={})
 
 
 def test_a_granularity_wants_bounds(visits):
-    with refused("has none"):
+    with refused("but no bounds"):
         visits(bounds={}, granularity={"cost": 0.5})
 
 
@@ -279,17 +279,17 @@ def test_keys_keep_their_order(kind, keys):
     ],
 )
 def test_impossible_keys_are_refused(kind, keys):
-    with refused("The keys of 'x' are a list of different values"):
+    with refused("a list of distinct keys .* for 'x'"):
         public_keys("x", kind, keys)
 
 
 @pytest.mark.parametrize("kind", [Kind.REAL, Kind.TIMESTAMP, Kind.OTHER])
 def test_some_columns_have_no_keys(kind):
-    with refused("can be grouped by"):
+    with refused("so it cannot have keys"):
         public_keys("x", kind, [])
 
 
 def test_text_that_no_table_can_hold_is_no_key():
     """Half a character cannot be written down: an answer with it would fail after the charge."""
-    with refused("The keys of 'x'"):
+    with refused("distinct keys .* for 'x'"):
         public_keys("x", Kind.TEXT, ["\ud800"])

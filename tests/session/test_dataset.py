@@ -36,7 +36,7 @@ def test_the_description_moves_with_its_folder(visits: Dataset, tmp_path: Path) 
 
 
 def test_half_a_budget_is_refused(visits: Dataset, tmp_path: Path) -> None:
-    with pytest.raises(DescriptionError, match="a budget together with its ledger"):
+    with pytest.raises(DescriptionError, match="only one of the two"):
         visits.save(tmp_path / "visits.sitr.yaml", promise=ZeroConcentratedDP(0.5))
     assert not (tmp_path / "visits.sitr.yaml").exists()
 
@@ -82,7 +82,7 @@ def test_a_broken_description_is_explained(visits: Dataset, tmp_path: Path, what
 
 
 def test_no_description_or_no_yaml(tmp_path: Path) -> None:
-    with pytest.raises(DescriptionError, match="There is none"):
+    with pytest.raises(DescriptionError, match="There is no description"):
         sitr.open(tmp_path / "nothing.yaml")
     (tmp_path / "bad.yaml").write_text("a: [1")
     with pytest.raises(DescriptionError, match="not YAML"):
@@ -140,11 +140,11 @@ def test_a_budget_keeps_its_promise_and_its_people(visits: Dataset, visits_path:
         ({"unit": "patient_id", "max_groups": 0, "max_rows_per_group": 1}, "max_groups"),
         ({"unit": "patient_id"}, "max_groups"),
         ({"unit": "cost", "max_groups": 1, "max_rows_per_group": 1}, "real numbers"),
-        ({"unit": sitr.Row(), "max_groups": 3}, "A row is in one group"),
-        ({"unit": sitr.Row(), "bounds": {"ward": (0, 1)}}, "holds text"),
+        ({"unit": sitr.Row(), "max_groups": 3}, "where the unit is a row"),
+        ({"unit": sitr.Row(), "bounds": {"ward": (0, 1)}}, "has type text"),
         ({"unit": sitr.Row(), "bounds": {"cost": (5, 0)}}, "low ≤ high"),
-        ({"unit": sitr.Row(), "granularity": {"cost": 1}}, "has none"),
-        ({"unit": sitr.Row(), "keys": {"cost": [1.0]}}, "can be grouped by"),
+        ({"unit": sitr.Row(), "granularity": {"cost": 1}}, "but no bounds"),
+        ({"unit": sitr.Row(), "keys": {"cost": [1.0]}}, "so it cannot have keys"),
         ({"unit": sitr.Row(), "types": {"cost": "money"}}, "money"),
     ],
 )

@@ -50,7 +50,7 @@ def test_a_preview_reads_no_data_and_spends_nothing(budget: Budget, visits_path:
     assert "10 cells from 0 to 5000" in preview._repr_html_()
     assert preview.to_dict()["kind"] == "preview of histogram"
     assert budget.remaining() == budget.promise
-    with pytest.raises(Exception, match=r"cannot be read|There is none"):
+    with pytest.raises(Exception, match=r"cannot be read|There is no description"):
         question.release(PureDP(1.0))
 
 

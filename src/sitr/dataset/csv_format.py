@@ -1,4 +1,4 @@
-"""How a CSV file is written: fixed when the data set is protected, so that later questions detect nothing."""
+"""The format of a CSV file, fixed when the data set is protected, so that later questions need not detect it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ QUOTE = '"'
 
 @dataclass(frozen=True, slots=True)
 class CsvFormat:
-    """The marks of a CSV file. A date format is in the letters of strptime, or empty for ISO 8601."""
+    """Delimiter, quote, and formats of dates and timestamps as in strptime; an empty format means ISO 8601."""
 
     delimiter: str = ","
     quote: str = QUOTE

@@ -1,4 +1,4 @@
-"""The public description of a data set as a small YAML file, to be kept beside the data."""
+"""The public description of a data set as a small YAML file, kept beside the data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import yaml
 
 from sitr.dataset.csv_format import CsvFormat
 from sitr.dataset.schema import Column, Kind, Table, describe
-from sitr.errors import DescriptionError, SitrError
+from sitr.errors import DescriptionError, SitrError, suggestion
 from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import parse, write
 from sitr.neighbors.relation import Relation
@@ -33,7 +33,7 @@ _HEADER = """\
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A described data set on disk, and the budget that was set for it, if any."""
+    """A described data set on disk, and its budget, if one was set."""
 
     table: Table
     source: Path
@@ -41,17 +41,17 @@ class Description:
     promise: Kept | None = None
     ledger: Path | None = None
     public: Mapping[str, Path] = field(default_factory=dict)
-    """Tables that anybody may see, by name."""
+    """Public tables, by name."""
     path: Path | None = None
-    """Where this description was read."""
+    """The file from which this description was read."""
 
 
 def save(description: Description, path: Path) -> None:
-    """Write the file; paths in it are relative to it."""
+    """Write the file. Paths below its folder are written relative to it."""
     if (description.promise is None) != (description.ledger is None):
         raise DescriptionError(
-            wanted="A budget is a promise and the ledger that remembers what was spent of it.",
-            given="Only one of the two was given.",
+            wanted="both a promise and a ledger for the budget",
+            given="only one of the two",
             do="Give both, or neither.",
         )
     table = description.table
@@ -75,13 +75,12 @@ def save(description: Description, path: Path) -> None:
 
 
 def load(path: Path) -> Description:
-    """Read the file; every mistake in it is a `DescriptionError` that names the place."""
+    """Read the file. Every mistake in it raises a `DescriptionError` that names the place."""
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError:
         raise DescriptionError(
-            wanted="The description of a data set was wanted.",
-            given=f"There is none at {path}.",
+            given=f"There is no description of a data set at {path}.",
             do="Write one with `sitr protect`.",
         ) from None
     except (yaml.YAMLError, UnicodeDecodeError):
@@ -139,7 +138,7 @@ def _format(content: object, path: Path) -> CsvFormat:
     format = CsvFormat(**_mapping(content, path, "csv", tuple(each.name for each in fields(CsvFormat))))
     marks = (format.delimiter, format.quote)
     if not all(isinstance(value, str) for value in astuple(format)) or any(len(mark) != 1 for mark in marks):
-        raise _wrong(path, "csv", "delimiter and quote are one character each, formats are text")
+        raise _wrong(path, "csv", "the delimiter and the quote must be one character each, and the formats text")
     return format
 
 
@@ -155,7 +154,7 @@ def _column(column: Column) -> dict[str, Any]:
 
 
 def _written(number: Fraction) -> int | float | str:
-    """A number as YAML knows it, or else as a fraction in text."""
+    """A number that YAML can hold exactly, or else a fraction as text."""
     if number.denominator == 1:
         return number.numerator
     return float(number) if exact(float(number)) == number else str(number)
@@ -171,7 +170,7 @@ def _pair(content: list[object]) -> tuple[Number, Number]:
 
 
 def _relative(target: Path, path: Path) -> str:
-    """Relative where the target lies below the description's folder, so that the two can move together."""
+    """Relative where the target lies below the description's folder, so that both can be moved together."""
     target, folder = target.resolve(), path.resolve().parent
     return str(target.relative_to(folder)) if target.is_relative_to(folder) else str(target)
 
@@ -180,13 +179,11 @@ def _mapping(content: object, path: Path, place: str, known: tuple[str, ...]) ->
     if not isinstance(content, dict):
         raise _wrong(path, place, "it is not a mapping")
     if unknown := [name for name in content if name not in known]:
-        raise _wrong(path, place, f"there is no field {unknown[0]!r}; there are {', '.join(known)}")
+        raise _wrong(path, place, f"there is no field {unknown[0]!r}", suggestion(unknown[0], known))
     return content
 
 
-def _wrong(path: Path, place: str, what: str) -> DescriptionError:
-    return DescriptionError(
-        wanted="The description of a data set was wanted, as `sitr protect` writes it.",
-        given=f"In {path}, {place}: {what}.",
-        do="Correct that place, or write the file anew with `sitr protect`.",
-    )
+def _wrong(
+    path: Path, place: str, what: str, do: str = "Correct it, or write the file again with `sitr protect`."
+) -> DescriptionError:
+    return DescriptionError(given=f"In the description {path}, {place}: {what}.", do=do)

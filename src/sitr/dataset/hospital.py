@@ -1,4 +1,4 @@
-"""A hospital that does not exist: visits as a hospital might record them, drawn from a seed."""
+"""A fictional hospital: visits as a hospital might record them, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AGES = ("0-17", "18-39", "40-64", "65-79", "80+")
 INSURANCES = ("public", "private", "self-paid")
 
 _AGE_WEIGHTS = (0.17, 0.22, 0.28, 0.22, 0.11)
-_WARD_WEIGHTS = (  # a row for each age, in the order of the wards
+_WARD_WEIGHTS = (  # one row per age band, in the order of the wards
     (30, 8, 1, 9, 2, 4, 46, 0),
     (30, 15, 4, 12, 4, 6, 0, 29),
     (26, 20, 16, 14, 12, 10, 0, 2),
@@ -45,27 +45,27 @@ class Chance:
             self._coins = TestCoins(seed)
 
     def uniform(self, count: int) -> Reals:
-        """In (0, 1): never an end."""
+        """Uniform in the open interval (0, 1)."""
         return ((self._coins.words(count) >> np.uint64(12)).astype(np.float64) + 0.5) / 2.0**52
 
     def normal(self, count: int) -> Reals:
-        """By the method of Box and Muller."""
+        """Standard normal, by the Box–Muller method."""
         radius: Reals = np.sqrt(-2 * np.log(self.uniform(count)))
         return radius * np.cos(2 * np.pi * self.uniform(count))
 
     def choice(self, weights: Reals, count: int) -> Codes:
-        """Positions, each as often as its weight says."""
+        """Positions, drawn in proportion to their weights."""
         edges: Reals = np.cumsum(weights)
         drawn: Codes = np.searchsorted(edges[:-1], self.uniform(count) * edges[-1], side="right")
         return drawn
 
     def holes(self, share: float, count: int) -> NDArray[np.bool_]:
-        """Where a value is missing."""
+        """Where values are missing."""
         return self.uniform(count) < share
 
 
 def hospital(rows: int = 200_000, *, seed: int = SEED) -> pa.Table:
-    """Visits of about a fifth as many patients. The same seed gives the same table.
+    """A table of visits, about five per patient. The same seed gives the same table.
 
     >>> hospital(1_000).schema.names
     ['visit_id', 'patient_id', 'ward', 'admitted', 'days', 'cost', 'age_band', 'insurance']
@@ -75,7 +75,7 @@ def hospital(rows: int = 200_000, *, seed: int = SEED) -> pa.Table:
     age = chance.choice(np.array(_AGE_WEIGHTS), patients)
     insurance = chance.choice(np.array((0.71, 0.22, 0.07)), patients)
     home = _ward(chance, age)
-    # Few come often: a log-normal number of visits, up to about a hundred for one patient.
+    # Few patients come often: visits per patient are log-normal, up to about a hundred.
     patient = chance.choice(np.exp(0.7 * chance.normal(patients)), rows)
     ward = np.where(chance.uniform(rows) < 0.6, home[patient], _ward(chance, age[patient]))
     days = np.floor(-np.array(_STAY)[ward] * np.log(chance.uniform(rows))).astype(np.int64)
@@ -95,7 +95,7 @@ def hospital(rows: int = 200_000, *, seed: int = SEED) -> pa.Table:
 
 
 def _ward(chance: Chance, age: Codes) -> Codes:
-    """A ward for each age in turn."""
+    """A ward for each age band in turn."""
     edges: Reals = np.cumsum(np.array(_WARD_WEIGHTS, dtype=np.float64), axis=1)
     drawn = chance.uniform(len(age)) * edges[age, -1]
     ward: Codes = (drawn[:, None] >= edges[age, :-1]).sum(axis=1)
@@ -103,7 +103,7 @@ def _ward(chance: Chance, age: Codes) -> Codes:
 
 
 def _admitted(chance: Chance, rows: int) -> Codes:
-    """Days in order, in the count of Arrow: more in winter, fewer at the weekend."""
+    """Sorted days as Arrow counts them: more in winter, fewer at weekends."""
     first = (FIRST_DAY - date(1970, 1, 1)).days
     day = np.arange(DAYS)
     weekend = (first + day + 3) % 7 >= 5  # 1970-01-01 was a Thursday

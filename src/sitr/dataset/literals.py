@@ -1,4 +1,4 @@
-"""What every table can hold and every message can show: nothing else comes into a question or a description."""
+"""The values that every table can hold and every message can show: no others enter a question or a description."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LONGEST = 60
 
 
 def writable(value: object) -> bool:
-    r"""Text of whole characters: half of one, a lone surrogate, could neither be sent to a backend nor be recorded.
+    r"""Whether a value is valid Unicode text: a lone surrogate could be neither sent to a backend nor recorded.
 
     >>> writable("مكة"), writable("\ud800"), writable(5)
     (True, False, False)
@@ -18,7 +18,7 @@ def writable(value: object) -> bool:
 
 
 def storable(number: float) -> bool:
-    """A number within 64 bits; NaN and infinity are not.
+    """Whether a number fits in 64 bits; NaN and infinity do not.
 
     >>> storable(-(2**63)), storable(2**63), storable(float("nan"))
     (True, False, False)
@@ -27,15 +27,15 @@ def storable(number: float) -> bool:
 
 
 def shown(value: object) -> str:
-    """Something given as a message quotes it.
+    """A value as messages quote it.
 
     >>> shown("مكة"), shown((0, 10**9_999))
-    ("'مكة'", 'a number of thousands of digits')
+    ("'مكة'", 'a number with thousands of digits')
     """
     try:
         return shortened(repr(value))
     except ValueError:  # Python refuses to write such integers
-        return "a number of thousands of digits"
+        return "a number with thousands of digits"
 
 
 def shortened(text: str) -> str:
