@@ -124,12 +124,12 @@ def test_other_tables_and_files_are_unknown(ask, table):
     ],
 )
 def test_names_of_the_answer_and_of_its_intervals_are_different(ask, sql):
-    with pytest.raises(QuestionError, match="a name of its own"):
+    with pytest.raises(QuestionError, match="Several columns of the answer have the same name"):
         ask(sql)
 
 
 def test_a_question_wants_an_aggregate(visits):
-    with pytest.raises(QuestionError, match="At least one aggregate"):
+    with pytest.raises(QuestionError, match="no aggregate"):
         bound(Query("visits", (), ("ward",)), visits())
 
 
@@ -158,18 +158,18 @@ def test_only_the_unit_is_counted_distinct(ask, column):
 
 @pytest.mark.parametrize("column", ["ward", "born", "seen", "urgent", "scan"])
 def test_only_numbers_are_summed(ask, column):
-    with pytest.raises(QuestionError, match="SUM wants a column of numbers"):
+    with pytest.raises(QuestionError, match="SUM needs a column of numbers"):
         ask(f"SELECT SUM({column}) FROM visits")
 
 
 def test_a_sum_wants_bounds(ask):
-    with pytest.raises(DescriptionError, match=r"SUM\(days\) wants bounds"):
+    with pytest.raises(DescriptionError, match=r"SUM\(days\) needs bounds"):
         ask("SELECT SUM(days) FROM visits", bounds={}, granularity={})
 
 
 @pytest.mark.parametrize("column", ["cost", "seen", "scan"])
 def test_some_columns_are_no_keys(ask, column):
-    with pytest.raises(QuestionError, match="Keys are columns of integer, text, boolean, date"):
+    with pytest.raises(QuestionError, match="a column of type integer, text, boolean, date"):
         ask(f"SELECT {column}, COUNT(*) AS n FROM visits GROUP BY {column}")
 
 
@@ -231,7 +231,7 @@ def test_literals_of_another_type_or_range_are_refused(visits, name, value):
         OneOf(name, (good, value)),
         Not(Or((IsNull("id"), And((IsNull("id"), Compare(name, Comparison.LESS, value)))))),
     ):
-        with pytest.raises(QuestionError, match=f"'{name}' holds"):
+        with pytest.raises(QuestionError, match=f"'{name}' has type"):
             asked(visits, predicate)
 
 
@@ -252,7 +252,7 @@ def test_text_is_read_as_a_date_where_dates_are(visits, name, written, value):
 @pytest.mark.parametrize("written", ["", "yesterday", "2024-02-30", "29.2.2024", "2024-02-29 25:00", "0000-01-01"])
 @pytest.mark.parametrize("name", ["born", "seen"])
 def test_text_that_is_no_date_is_refused(visits, name, written):
-    with pytest.raises(QuestionError, match=f"'{name}' holds"):
+    with pytest.raises(QuestionError, match=f"'{name}' has type"):
         asked(visits, Compare(name, Comparison.LESS, written))
 
 
@@ -262,20 +262,20 @@ def test_a_refused_date_says_how_dates_are_written(visits):
 
 
 def test_a_moment_with_a_zone_is_refused(visits):
-    with pytest.raises(QuestionError, match="'seen' holds timestamp"):
+    with pytest.raises(QuestionError, match="'seen' has type timestamp"):
         asked(visits, Compare("seen", Comparison.LESS, "2024-02-29 01:02:03+02:00"))
 
 
 @pytest.mark.parametrize("name", [name for name in GOOD if name != "ward"])
 def test_only_text_is_like_a_pattern(visits, name):
-    with pytest.raises(QuestionError, match=f"'{name}' holds"):
+    with pytest.raises(QuestionError, match=f"'{name}' has type"):
         asked(visits, Like(name, "A%"))
 
 
 @pytest.mark.parametrize("pattern", [5, None, True, b"A"])
 def test_a_pattern_is_text(visits, pattern):
     """Anything else would fail in the backend, after the charge."""
-    with pytest.raises(QuestionError, match="'ward' holds"):
+    with pytest.raises(QuestionError, match="'ward' has type"):
         asked(visits, Like("ward", pattern))
 
 
@@ -286,8 +286,8 @@ def test_text_that_no_table_can_hold_is_refused(visits):
             asked(visits, predicate)
 
 
-def test_in_wants_values(visits):
-    with pytest.raises(QuestionError, match="IN wants at least one value"):
+def test_in_needs_values(visits):
+    with pytest.raises(QuestionError, match="IN needs at least one value"):
         asked(visits, OneOf("ward", ()))
 
 
@@ -320,7 +320,7 @@ def test_what_is_not_too_deep_reads_back(visits, deeper, levels):
         predicate = deeper(predicate)
     query = Query("visits", (Named("n", Count()),), (), predicate)
     assert parse(text(bound(query, visits()).query)) == query
-    with pytest.raises(QuestionError, match=f"at most {DEEPEST} levels"):
+    with pytest.raises(QuestionError, match=f"more deeply than {DEEPEST} levels"):
         asked(visits, deeper(predicate))
 
 
@@ -340,13 +340,13 @@ def test_literals_are_plain_python(visits, name, value, plain):
 
 
 def test_a_number_too_long_to_be_written_is_refused(visits):
-    with pytest.raises(QuestionError, match="a number of thousands of digits was given"):
+    with pytest.raises(QuestionError, match="a number with thousands of digits"):
         asked(visits, Compare("days", Comparison.EQUAL, 10**5_000))
 
 
 def test_no_moment_is_no_literal(visits):
     missing: Any = pd.NaT  # a kind of datetime to Python
     for name in ("born", "seen"):
-        with pytest.raises(QuestionError, match=f"'{name}' holds"):
+        with pytest.raises(QuestionError, match=f"'{name}' has type"):
             asked(visits, Compare(name, Comparison.LESS, missing))
     assert type(asked(visits, Compare("seen", Comparison.LESS, pd.Timestamp(MOMENT))).value) is datetime

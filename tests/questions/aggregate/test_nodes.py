@@ -117,7 +117,7 @@ def test_other_names_stand_in_quotes(name):
 
 @pytest.mark.parametrize("name", ["", "\ud800", "n\udfff"])
 def test_a_column_of_the_answer_has_a_name_that_can_be_written(name):
-    with pytest.raises(QuestionError, match="wants a name"):
+    with pytest.raises(QuestionError, match="for a column of the answer"):
         Named(name, Count())
 
 

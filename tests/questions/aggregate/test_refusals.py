@@ -28,15 +28,14 @@ def test_constructs_are_called_by_their_names(item, name):
 
 def test_a_refusal_shows_the_construct_in_short():
     error = forbidden(sqlglot.parse_one("x + 1 /* why */ + '" + "a\n" * 100 + "'"))
-    assert error.wanted == "A question without arithmetic was wanted."
-    assert error.given.startswith("The text has: x + 1 + 'a a a")
-    assert len(error.given) < 80
+    assert error.given.startswith("A question cannot contain arithmetic: x + 1 + 'a a a")
+    assert len(error.given) < 100
     assert error.do == ALLOWED
 
 
 def test_what_cannot_be_shown_is_named():
     assert forbidden(True, what="ONLY").given == forbidden(exp.Lock(update=True), what="ONLY").given
-    assert forbidden(True, what="ONLY").given == "The text has: ONLY."
+    assert forbidden(True, what="ONLY").given == "A question cannot contain ONLY."
 
 
 @pytest.mark.parametrize(
@@ -54,7 +53,7 @@ def test_other_parts_are_refused_by_name(sql, name):
     refuse_other_parts(sqlglot.parse_one("SELECT 1 FROM a"), "expressions", "from_")
     with pytest.raises(ForbiddenConstruct) as refusal:
         refuse_other_parts(select, "expressions", "from_")
-    assert refusal.value.wanted == f"A question without {name} was wanted."
+    assert refusal.value.given.startswith(f"A question cannot contain {name}")
 
 
 @pytest.mark.parametrize(

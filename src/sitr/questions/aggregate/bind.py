@@ -1,7 +1,7 @@
-"""A question meets a description: names are resolved, types checked, and each person's part is bounded.
+"""Check a question against a description: resolve names, check types and bound each person's contribution.
 
-What comes out needs no data and can no longer fail on data: every comparison is between equal types, every
-number has bounds, every group has a cap.
+The result needs no data and cannot fail on data: every comparison is between equal types, every number has bounds, and
+every group has a cap.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ from sitr.questions.aggregate.nodes import (
 )
 
 DEEPEST = 16
-"""A condition may be nested so deeply: its text can be read back, and a backend can read it too."""
+"""The deepest nesting of a condition: its text can be read back, by Sitr and by every backend."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One aggregate, ready to be summed in integers: what each kept row adds to its cell.
+    """One aggregate as a sum of integers. Each kept row adds to its cell:
 
-    Rows (`column` None), rows with a value (`quantised` None), clamped values, or with `people` 1 for each person.
+    1 where `column` is None; 1 if the column has a value where `quantised` is None; its clamped value otherwise. With
+    `people`, each person adds 1.
     """
 
     name: str
@@ -51,8 +52,11 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class BoundedQuery:
-    """What a backend computes: for each cell the exact integer of each term, over at most `max_rows_per_group` rows
-    in at most `max_groups` cells of every unit, chosen by a keyed hash of the unit's own rows alone."""
+    """What a backend computes: for each cell the exact integer of each term.
+
+    Every unit contributes at most `max_rows_per_group` rows in at most `max_groups` cells. A keyed hash of the unit's
+    own rows alone chooses them.
+    """
 
     query: Query
     unit: Unit
@@ -68,30 +72,28 @@ class BoundedQuery:
 
     @property
     def known(self) -> bool:
-        """All keys are public, so that every key can be in the answer."""
+        """Whether all keys are public, so that every key is in the answer."""
         return all(key.keys is not None for key in self.keys)
 
     @property
     def cells(self) -> int | None:
-        """The number of cells, where it is public."""
+        """The number of cells if it is public, or else None."""
         return math.prod(len(key.keys) for key in self.keys if key.keys is not None) if self.known else None
 
 
 Cells = dict[tuple[Key, ...], tuple[int, ...]]
-"""A backend's answer: exact integers by key; where keys are not known, the last integer is the number of people."""
+"""A backend's answer: exact integers by key. Where the keys are not public, the last integer is the number of units."""
 
 
 def bound(query: Query, table: Table) -> BoundedQuery:
-    """Check a question against a description and bound what each unit can do to its answer."""
+    """Check a question against a description, and bound what each unit can contribute to its answer."""
     if query.table.lower() != table.name.lower():
         raise UnknownName(
             given=f"This budget answers questions about the table {table.name}, not about {query.table!r}.",
             do=f"Write FROM {table.name}.",
         )
     if not query.aggregates:
-        raise QuestionError(
-            wanted="At least one aggregate was wanted.", given="There is none.", do="Ask for COUNT(*) or SUM(column)."
-        )
+        raise QuestionError(given="The question has no aggregate.", do="Ask for COUNT(*) or SUM(column).")
     _refuse_depth(query.where)
     keys = tuple(_key(table.column(name)) for name in query.group_by)
     where = _typed(query.where, table) if query.where is not None else None
@@ -100,9 +102,8 @@ def bound(query: Query, table: Table) -> BoundedQuery:
     names = [*(key.name for key in keys), *(term.name for term in terms), *ends]
     if repeated := {name for name in names if names.count(name) > 1}:
         raise QuestionError(
-            wanted="Each column of the answer needs a name of its own.",
-            given=f"{', '.join(sorted(repeated))} stands there more than once.",
-            do="Name the columns with AS.",
+            given=f"Several columns of the answer have the same name: {', '.join(sorted(repeated))}.",
+            do="Name the columns with AS; the interval of a column n takes the names n_low and n_high.",
         )
     resolved = Query(
         table=table.name,
@@ -110,8 +111,8 @@ def bound(query: Query, table: Table) -> BoundedQuery:
         group_by=tuple(key.name for key in keys),
         where=where,
     )
-    # Without GROUP BY the whole table is one group, in which a person keeps as many rows as in all groups together:
-    # so that a total is the total of its parts.
+    # Without GROUP BY the whole table is one group. A person keeps as many rows in it as in all groups together, so
+    # that a total is the sum of its parts.
     groups, rows = table.max_groups, table.max_rows_per_group
     caps = (groups, rows) if keys else (1, groups * rows)
     return BoundedQuery(resolved, table.unit, table.relation, keys, terms, *caps)
@@ -120,9 +121,8 @@ def bound(query: Query, table: Table) -> BoundedQuery:
 def _key(column: Column) -> Column:
     if column.kind not in GROUPABLE:
         raise QuestionError(
-            wanted=f"Keys are columns of {', '.join(kind.value for kind in GROUPABLE)}.",
-            given=f"{column.name!r} holds {column.kind.value}.",
-            do="Group by another column.",
+            given=f"GROUP BY cannot use the column {column.name!r}, which has type {column.kind.value}.",
+            do=f"Group by a column of type {', '.join(kind.value for kind in GROUPABLE)}.",
         )
     return column
 
@@ -136,8 +136,7 @@ def _term(named: Named, table: Table) -> Term:
             if distinct and not (isinstance(table.unit, Person) and table.unit.column == column.name):
                 unit = f"COUNT(DISTINCT {table.unit.column})" if isinstance(table.unit, Person) else "COUNT(*)"
                 raise QuestionError(
-                    wanted="Only the unit of privacy can be counted distinct.",
-                    given=f"COUNT(DISTINCT {column.name}) was asked.",
+                    given=f"COUNT(DISTINCT {column.name}) is refused: only the privacy unit can be counted distinct.",
                     do=f"Ask for {unit} instead.",
                 )
             return Term(named.name, Count(column.name, distinct), None if distinct else column, people=distinct)
@@ -145,29 +144,27 @@ def _term(named: Named, table: Table) -> Term:
             column = table.column(name)
             if column.kind not in NUMERIC:
                 raise QuestionError(
-                    wanted="SUM wants a column of numbers.",
-                    given=f"{column.name!r} holds {column.kind.value}.",
+                    given=f"SUM needs a column of numbers, but {column.name!r} has type {column.kind.value}.",
                     do="Count it, or sum another column.",
                 )
             if column.quantised is None:
                 raise DescriptionError(
-                    wanted=f"SUM({column.name}) wants bounds: how much one row can add must be known beforehand.",
-                    given=f"The description of {table.name} has none for {column.name!r}.",
+                    given=f"SUM({column.name}) needs bounds, but the description of {table.name} has none for "
+                    f"{column.name!r}.",
                     do=f"Protect the data set with bounds={{{column.name!r}: (low, high)}}, from public knowledge.",
                 )
             return Term(named.name, Sum(column.name), column, column.quantised)
 
 
 def _refuse_depth(predicate: Predicate | None) -> None:
-    """Level by level, without recursion: calls can nest conditions without end."""
+    """Level by level, without recursion, because Python calls can nest conditions without limit."""
     level = [predicate]
     for _ in range(DEEPEST + 1):
         level = [part for whole in level for part in _parts(whole)]
     if level:
         raise QuestionError(
-            wanted=f"A condition of at most {DEEPEST} levels was wanted.",
-            given="This one is nested more deeply.",
-            do="Write it with fewer NOT and fewer AND and OR within each other.",
+            given=f"The condition is nested more deeply than {DEEPEST} levels.",
+            do="Nest fewer NOT, AND and OR.",
         )
 
 
@@ -181,7 +178,7 @@ def _parts(predicate: Predicate | None) -> tuple[Predicate, ...]:
 
 
 def _typed(predicate: Predicate, table: Table) -> Predicate:
-    """The predicate with resolved columns, and literals of the column's own type."""
+    """The predicate with resolved columns and literals of the column's type."""
     match predicate:
         case And(parts):
             return And(tuple(_typed(part, table) for part in parts))
@@ -192,24 +189,30 @@ def _typed(predicate: Predicate, table: Table) -> Predicate:
         case IsNull(name):
             return IsNull(table.column(name).name)
         case Like(name, pattern):
-            column = table.column(name)
-            if column.kind is not Kind.TEXT or not writable(pattern):
-                raise _mismatch(column, pattern)
-            return Like(column.name, pattern)
+            return _like(table.column(name), pattern)
         case OneOf(name, values):
             column = table.column(name)
             if not values:
-                raise QuestionError(
-                    wanted="IN wants at least one value.", given="There is none.", do="List the values."
-                )
+                raise QuestionError(given=f"IN needs at least one value for {column.name!r}.", do="List the values.")
             return OneOf(column.name, tuple(_literal(value, column) for value in values))
         case Compare(name, comparison, value):
             column = table.column(name)
             return Compare(column.name, comparison, _literal(value, column))
 
 
+def _like(column: Column, pattern: str) -> Like:
+    if column.kind is not Kind.TEXT:
+        raise QuestionError(
+            given=f"LIKE needs a column of text, but {column.name!r} has type {column.kind.value}.",
+            do="Use another comparison, or another column.",
+        )
+    if not writable(pattern):
+        raise _mismatch(column, pattern)
+    return Like(column.name, pattern)
+
+
 def _literal(value: Value, column: Column) -> Value:
-    """The literal as a plain value of the column's type; text is read as a date where the column holds dates."""
+    """The literal as a plain value of the column's type. For a column of dates, text is read as a date."""
     read = _temporal if column.kind in (Kind.DATE, Kind.TIMESTAMP) else _atomic
     try:
         plain = read(value, column.kind)
@@ -221,7 +224,7 @@ def _literal(value: Value, column: Column) -> Value:
 
 
 def _atomic(value: Value, kind: Kind) -> Value | None:
-    """Numbers lose any subclass: a NumPy float prints differently, and literals are printed for the backend."""
+    """Numbers become plain Python numbers: a NumPy float prints differently, and backends get printed literals."""
     match kind, value:
         case (Kind.BOOLEAN, bool()):
             return value
@@ -245,15 +248,17 @@ def _temporal(value: Value, kind: Kind) -> Value | None:
 
 
 WRITTEN = {
+    Kind.INTEGER: "Write a number between -2^63 and 2^63.",
+    Kind.REAL: "Write a number between -2^63 and 2^63.",
+    Kind.TEXT: "Write text in quotes.",
     Kind.BOOLEAN: "Write true or false.",
-    Kind.DATE: "Write a date like '2024-01-31': year, month and day, whatever the format in the file.",
-    Kind.TIMESTAMP: "Write a moment like '2024-01-31 09:30:00', without a time zone.",
+    Kind.DATE: "Write a date like '2024-01-31', whatever the format in the file.",
+    Kind.TIMESTAMP: "Write a time like '2024-01-31 09:30:00', without a time zone.",
 }
 
 
 def _mismatch(column: Column, value: Value) -> QuestionError:
     return QuestionError(
-        wanted=f"The column {column.name!r} holds {column.kind.value} and is compared with such values only.",
-        given=f"{shown(value)} was given.",
-        do=WRITTEN.get(column.kind, "Write a literal of that type; numbers lie between -2^63 and 2^63."),
+        given=f"The column {column.name!r} has type {column.kind.value} and cannot be compared with {shown(value)}.",
+        do=WRITTEN.get(column.kind, "Columns of this type can only be compared with NULL."),
     )

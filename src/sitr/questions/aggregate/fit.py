@@ -1,4 +1,4 @@
-"""The noise that a price pays for in an aggregate question, found before any row is read."""
+"""The noise that a price pays for in an aggregate question, fitted before any row is read."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.stability import people, stability
 
 LEAST = 1e-100
-"""Less is no price: it could end at 0 when it is shared, and nobody could use the answer."""
+"""The smallest price: a smaller one could become 0 when it is shared, and its answer would be useless."""
 
 KEYS = ""
-"""The name of the measurement that decides which keys are shown; no column of an answer is called so."""
+"""The name of the measurement that decides which keys are shown; no column of an answer can have this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A column of the answer, as a function of what is measured: here of one measurement, whose numbers it shows."""
+    """A column of the answer, which shows the numbers of one measurement."""
 
     term: Term
     measured: Measurement
@@ -53,17 +53,17 @@ class Shown:
 
     @property
     def granularity(self) -> Fraction:
-        """What one granule is worth."""
+        """The value of one granule."""
         return self.measured.granularity
 
     def error(self, *, confidence: Number = 0.95) -> float:
-        """Half the width of the interval around each number, in the column's unit."""
+        """The half-width of the interval around each number, in the column's unit."""
         return self.measured.error(confidence=confidence)
 
 
 @dataclass(frozen=True, slots=True)
 class AggregatePlan(Plan):
-    """A plan for a bounded query: a measurement for each column, and one more for keys that are not public."""
+    """A plan for a bounded query: one measurement per column, and one for the keys if they are not public."""
 
     query: BoundedQuery
 
@@ -74,14 +74,14 @@ class AggregatePlan(Plan):
 
     @property
     def threshold(self) -> Threshold | None:
-        """What decides which keys are shown; None if all of them are public."""
+        """The mechanism that decides which keys are shown; None if all keys are public."""
         found = [each.mechanism for each in self.measurements if each.name == KEYS]
         assert not found or isinstance(found[0], Threshold)
         return found[0] if found else None  # type: ignore[return-value]
 
 
 def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
-    """The plan with the least error that the price can pay; each column gets an equal share."""
+    """The plan with the least error at this price; each column gets an equal share."""
     match price:
         case PureDP() if price.epsilon >= LEAST:
             _refuse_unknown_keys(query, price)
@@ -94,17 +94,17 @@ def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
             return _useful(_approximate(query, price))
     raise QuestionError(
         wanted=f"a price of pure(ε), zcdp(ρ) or approximate(ε, δ) with δ < 1, each number at least {LEAST}",
-        given=f"{price!r}",
-        do="Pay a little more: with no privacy loss there is no answer.",
+        given=repr(price),
+        do="Pay a little more: without any privacy loss there is no answer.",
     )
 
 
 def _useful(plan: AggregatePlan) -> AggregatePlan:
-    """The plan, if its errors are numbers that can be shown."""
+    """The plan, unless an error is too large for a double."""
     lost = [shown.term.name for shown in plan.columns if shown.noise.error() * shown.granularity > sys.float_info.max]
     if lost:
         raise QuestionError(
-            given=f"At the price {plan.price!r} the error of {', '.join(lost)} exceeds {sys.float_info.max:.2g}.",
+            given=f"At the price {plan.price!r}, the error of {', '.join(lost)} exceeds {sys.float_info.max:.2g}.",
             do="Pay a little more, or describe the data set with narrower bounds or smaller caps.",
         )
     return plan
@@ -118,7 +118,7 @@ def _plan(
 
 
 def _approximate(query: BoundedQuery, price: ApproximateDP) -> AggregatePlan:
-    """Laplace or Gaussian noise, whichever errs less here; both are fitted without looking at the data."""
+    """Laplace or Gaussian noise, whichever has the smaller error; both are fitted without the data."""
     count = len(query.terms)
     half = downward(exact(price.delta) / 2)
     if query.known:
@@ -168,7 +168,7 @@ def _threshold(query: BoundedQuery, price: ApproximateDP) -> Threshold:
 
 
 def _relative_error(column: Shown) -> Fraction:
-    """Errors in different units are compared by what one unit can contribute."""
+    """The error relative to one unit's largest contribution, so that columns in different units can be compared."""
     return Fraction(column.noise.error(), column.distance.largest)
 
 
@@ -176,7 +176,7 @@ def _refuse_offset(price: ZeroConcentratedDP) -> None:
     if price.xi > 0:
         raise QuestionError(
             wanted="a price in zcdp(ρ) without ξ",
-            given=f"{price!r}",
+            given=repr(price),
             do="Leave ξ out: Gaussian noise does not need it.",
         )
 
@@ -184,6 +184,6 @@ def _refuse_offset(price: ZeroConcentratedDP) -> None:
 def _refuse_unknown_keys(query: BoundedQuery, price: Promise) -> None:
     if unknown := [key.name for key in query.keys if key.keys is None]:
         raise QuestionError(
-            given=f"The keys of {', '.join(unknown)} are not public, so that a price needs δ > 0, but it is {price!r}.",
-            do=f"Declare them with keys={{{unknown[0]!r}: […]}}, or use a budget and a price in approximate(ε, δ).",
+            given=f"The keys of {', '.join(unknown)} are not public, so the price needs δ > 0, but it is {price!r}.",
+            do=f"Declare them with keys={{{unknown[0]!r}: […]}}, or set the budget and the price in approximate(ε, δ).",
         )

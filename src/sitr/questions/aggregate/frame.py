@@ -1,4 +1,4 @@
-"""Questions by calls: the pieces that `group_by(…).agg(…)` and `where(…)` are made of."""
+"""Questions in Python calls: the arguments of `group_by(…).agg(…)` and `where(…)`."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from sitr.questions.aggregate.nodes import (
 
 
 def count(column: str | None = None, *, distinct: str | None = None) -> Count:
-    """Rows; rows where `column` is not NULL; or, with the unit's column as `distinct`, people.
+    """The number of rows, of rows where `column` is not NULL, or of people, with the unit's column as `distinct`.
 
     >>> count(), count(distinct="patient_id")
     (Count(column=None, distinct=False), Count(column='patient_id', distinct=True))
     """
     if column is not None and distinct is not None:
         raise QuestionError(
-            wanted="One column to count was wanted, or one to count distinct.",
-            given=f"Both {shown(column)} and distinct={shown(distinct)} were given.",
+            wanted="either a column or distinct in count()",
+            given=f"both {shown(column)} and distinct={shown(distinct)}",
             do="Ask for two aggregates.",
         )
     return Count(distinct, distinct=True) if distinct is not None else Count(column)
@@ -79,11 +79,11 @@ class Condition:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ColumnName:
-    """A column's name whose comparisons make conditions."""
+    """The name of a column; its comparisons make conditions."""
 
     name: str
 
-    __hash__ = None  # type: ignore[assignment]  # a comparison that makes a condition cannot find a key in a dict
+    __hash__ = None  # type: ignore[assignment]  # == makes a condition, so it cannot compare the keys of a dict
 
     def __eq__(self, value: object) -> Condition:  # type: ignore[override]
         return self._compare(Comparison.EQUAL, value)
@@ -111,8 +111,8 @@ class ColumnName:
         """The column is one of these."""
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
             raise QuestionError(
-                wanted="A list of values was wanted.",  # the letters of a text are hardly meant
-                given=f"{shown(values)} was given.",
+                wanted="a list of values",  # not a text, whose letters would be the values
+                given=shown(values),
                 do="Write is_in([…]), even for one value.",
             )
         return Condition(OneOf(self.name, tuple(map(_plain, values))))
@@ -130,5 +130,5 @@ class ColumnName:
 
 
 def _plain(value: object) -> Value:
-    """A number out of an array as Python's own; whether it fits is checked where the column is known."""
+    """A NumPy scalar as a plain Python value. Its type is checked later, where the column is known."""
     return cast("Value", value.item() if isinstance(value, np.generic) else value)

@@ -1,4 +1,4 @@
-"""A question as frozen values, the same whether it was written as SQL or as calls."""
+"""A question as frozen values, the same whether it was written in SQL or in Python calls."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Comparison(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """`column ⋚ value`; unknown (so not selected) where the column is NULL."""
+    """`column ⋚ value`; unknown, and so not selected, where the column is NULL."""
 
     column: str
     comparison: Comparison
@@ -70,7 +70,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    """All parts hold; an And among the parts is one with this."""
+    """All parts hold. Nested Ands are flattened."""
 
     parts: tuple[Predicate, ...]
 
@@ -80,7 +80,7 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    """At least one part holds; an Or among the parts is one with this."""
+    """At least one part holds. Nested Ors are flattened."""
 
     parts: tuple[Predicate, ...]
 
@@ -98,7 +98,7 @@ def _flat(join: type[And | Or], parts: tuple[Predicate, ...]) -> tuple[Predicate
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Rows; rows where a column is not NULL; or, with `distinct`, different values of the unit's column."""
+    """The number of rows; of rows where a column is not NULL; or, with `distinct`, of values of the unit's column."""
 
     column: str | None = None
     distinct: bool = False
@@ -124,8 +124,8 @@ class Named:
     def __post_init__(self) -> None:
         if not self.name or not writable(self.name):
             raise QuestionError(
-                wanted="A column of the answer wants a name of at least one character, all of them whole.",
-                given=f"{shown(self.name)} was given.",
+                wanted="a name of valid Unicode text for a column of the answer",
+                given=shown(self.name),
                 do="Choose a name like n or total.",
             )
 
@@ -198,7 +198,7 @@ def _quoted(name: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _plain(name: str) -> bool:
-    """To the tokenizer the bare word is no keyword, and the parser reads it as it reads the quoted one."""
+    """Whether a name needs no quotes: it is not a keyword, and the parser reads it as it reads the quoted name."""
     if not (name.isascii() and name.isidentifier()):
         return False
     if [token.token_type for token in DuckDB().tokenize(name)] != [TokenType.VAR]:
@@ -211,7 +211,7 @@ def _plain(name: str) -> bool:
 
 
 def _tree(sql: str) -> exp.Expr:
-    """The parser's tree, in which a name is a name with or without quotes."""
+    """The parser's tree, without the difference between bare and quoted names."""
     tree = parse_one(sql, dialect=DuckDB)
     for name in tree.find_all(exp.Identifier):
         name.set("quoted", False)

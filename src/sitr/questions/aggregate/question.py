@@ -1,4 +1,4 @@
-"""Counts and sums by group, as a question: a plan for a price, what is read, and noisy numbers."""
+"""Counts and sums by group, as a question: its plan, its reading and its noisy answer."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from sitr.questions.aggregate.release import Release
 
 @dataclass(frozen=True, slots=True)
 class AggregateQuestion:
-    """A bounded query. Two questions with equal queries are the same, whether written as SQL or as calls."""
+    """A bounded query. The same question in SQL and in Python calls is the same value."""
 
     query: BoundedQuery
 
     def text(self) -> str:
-        """As SQL."""
+        """The question as SQL."""
         return text(self.query.query)
 
     def plan(self, price: Promise, /) -> AggregatePlan:
-        """An equal share of the price for each column, and for the keys if they are not public."""
+        """The plan at this price: an equal share for each column, and a share for the keys if they are not public."""
         return fit(self.query, price)
 
     def reading(self) -> BoundedQuery:
-        """The exact integers of each cell."""
+        """The bounded query, which gives the exact integers of each cell."""
         return self.query
 
     def answer(self, plan: AggregatePlan, exact: Cells, /, *, coins: Coins) -> Release:
-        """Noise on every cell: known keys get theirs whether there are rows or not."""
+        """The exact integers with noise. Every public key gets noise, whether it has rows or not."""
         keys = _shown(plan, exact, coins)
         absent = (0,) * len(plan.columns)
         columns = [
@@ -45,19 +45,19 @@ class AggregateQuestion:
         return Release(plan, keys, tuple(zip(*columns, strict=True)))
 
     def errors(self, plan: AggregatePlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
-        """By the name of the column."""
+        """The error of each column, by name."""
         return {column.term.name: column.error(confidence=confidence) for column in plan.columns}
 
 
 def _noisy(column: Shown, numbers: list[int], coins: Coins) -> list[int]:
-    """Noise for a vector, or for each number by itself where there is only one."""
+    """The numbers with noise: drawn as a vector, or one by one where the mechanism is for a single number."""
     if getattr(column.noise, "single", False):
         return [column.noise.release(number, coins=coins) for number in numbers]
     return column.noise.release(numbers, coins=coins)
 
 
 def _shown(plan: AggregatePlan, cells: Cells, coins: Coins) -> tuple[tuple[Key, ...], ...]:
-    """All known keys, as they were described; of unknown keys those above the threshold, sorted."""
+    """All public keys in their declared order; otherwise the keys above the threshold, sorted."""
     if plan.threshold is None:
         return tuple(product(*(key.keys for key in plan.query.keys if key.keys is not None)))
     candidates = in_order(cells)
@@ -66,7 +66,7 @@ def _shown(plan: AggregatePlan, cells: Cells, coins: Coins) -> tuple[tuple[Key, 
 
 
 def in_order(keys: Iterable[tuple[Key, ...]]) -> list[tuple[Key, ...]]:
-    """Sorted by value, NULL last: an order that says nothing about the order of the rows."""
+    """The keys sorted by value, NULL last, so that their order does not depend on the order of the rows."""
     return sorted(keys, key=_order)
 
 

@@ -1,4 +1,4 @@
-"""What is outside the allow-list, called by the name that people know it by."""
+"""Refusals of SQL outside the allow-list, with the usual name of each construct."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from sitr.dataset.literals import shortened, shown
 from sitr.errors import ForbiddenConstruct, QuestionError
 
 ALLOWED = (
-    "Allowed is SELECT keys and COUNT(*), COUNT(column), COUNT(DISTINCT unit), SUM(column), each with AS name, "
-    "FROM one table, WHERE with comparisons of a column and a literal, BETWEEN, IN, LIKE, IS NULL, AND, OR, NOT, "
-    'and GROUP BY columns. Names with spaces or signs in them need double quotes, as in SUM("hours-per-week").'
+    "Write SELECT with keys and COUNT(*), COUNT(column), COUNT(DISTINCT unit) or SUM(column), each with AS name, FROM "
+    "one table, WHERE with comparisons of a column and a literal, BETWEEN, IN, LIKE, IS NULL, AND, OR and NOT, and "
+    'GROUP BY columns; names with spaces or signs need double quotes, as in SUM("hours-per-week").'
 )
 
 _PARTS = {
     "joins": "a join",
     "laterals": "a join",
     "alias": "a second name for the table",
-    "db": "a schema in front of the table",
+    "db": "a schema before the table",
     "order": "ORDER BY",
     "locks": "FOR UPDATE or FOR SHARE",
     "pivots": "PIVOT or UNPIVOT",
@@ -29,7 +29,7 @@ _PARTS = {
     "when": "an older version of the table",
     "kind": "SELECT AS",
 }
-"""The parts of a construct whose names the parser did not take from SQL."""
+"""The usual names of parts that the parser does not call by their SQL names."""
 
 _KINDS = {
     "Subquery": "a sub-query",
@@ -37,7 +37,7 @@ _KINDS = {
     "Window": "a window function",
     "Star": "*",
     "Anonymous": "a function of your own",
-    "Table": "a function as table",
+    "Table": "a table function",
     "Div": "arithmetic",
     "Add": "arithmetic",
     "Sub": "arithmetic",
@@ -49,35 +49,33 @@ _KINDS = {
     "Placeholder": "a placeholder",
     "Null": "a comparison with NULL (write IS NULL)",
 }
-"""The same for constructs."""
+"""The usual names of constructs that the parser does not call by their SQL names."""
 
 
 def forbidden(item: object, *, what: str | None = None) -> ForbiddenConstruct:
     """The error for a construct in a SELECT.
 
-    >>> forbidden(exp.column("x") + 1).wanted
-    'A question without arithmetic was wanted.'
+    >>> forbidden(exp.column("x") + 1).given
+    'A question cannot contain arithmetic: x + 1.'
     """
-    named = what or called(item)
+    named, written = what or called(item), shortened(_written(item))
     return ForbiddenConstruct(
-        wanted=f"A question without {named} was wanted.",
-        given=f"The text has: {shortened(_written(item)) or named}.",
-        do=ALLOWED,
+        given=f"A question cannot contain {named}{f': {written}' if written else ''}.", do=ALLOWED
     )
 
 
 def _written(item: object) -> str:
-    """The construct as SQL, or nothing if it cannot be written as such."""
+    """The construct as SQL, or an empty text if it cannot be written."""
     try:
         return item.sql(dialect=DuckDB, comments=False) if isinstance(item, exp.Expr) else ""
     except RecursionError:
         raise
-    except Exception:  # noqa: BLE001 (incomplete constructs fail in as many ways as there are)
+    except Exception:  # noqa: BLE001 (incomplete constructs fail in many ways)
         return ""
 
 
 def refuse_other_parts(item: exp.Expr, *parts: str, within: str = "") -> None:
-    """Whatever a construct has apart from these parts is forbidden."""
+    """Refuse a construct that has any other part than these."""
     for part, value in item.args.items():
         if value and part not in parts:
             what = within + _PARTS.get(part, part.strip("_").replace("_", " ").upper())
@@ -85,7 +83,7 @@ def refuse_other_parts(item: exp.Expr, *parts: str, within: str = "") -> None:
 
 
 def called(item: object) -> str:
-    """What a construct is called by people.
+    """The usual name of a construct.
 
     >>> called(exp.func("upper", exp.column("x"))), called(exp.Command(this="load")), called(exp.GroupingSets())
     ('the function UPPER', 'LOAD', 'GROUPING SETS')
@@ -102,12 +100,12 @@ def called(item: object) -> str:
 
 
 def unreadable(error: Exception) -> QuestionError:
-    """The error for a text that is no SQL, without the parser's picture of it."""
+    """The error for a text that is not SQL, without the parser's own message."""
     match error:
         case ParseError(errors=[{"highlight": str(place)}, *_]) if place:
-            given = f"The text cannot be read near {shown(place)}."
+            given = f"The SQL cannot be read near {shown(place)}."
         case SqlglotError():
-            given = "The text cannot be read: perhaps a quote or a comment is not closed."
+            given = "The SQL cannot be read: perhaps a quote or a comment is not closed."
         case _:
-            given = "The text cannot be read."
-    return QuestionError(wanted="A question in SQL was wanted.", given=given, do=ALLOWED)
+            given = "The SQL cannot be read."
+    return QuestionError(given=given, do=ALLOWED)

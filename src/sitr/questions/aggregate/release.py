@@ -1,4 +1,4 @@
-"""A released answer: noisy integers, and what they mean."""
+"""A released answer: noisy integers and their meaning."""
 
 from __future__ import annotations
 
@@ -19,17 +19,14 @@ _ARROW = {Kind.INTEGER: pa.int64(), Kind.TEXT: pa.string(), Kind.BOOLEAN: pa.boo
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Shown granules by key and column, with the plan that made them.
-
-    `private` is False if the coins were not: such numbers protect nobody and every report says so.
-    """
+    """Noisy granules by key and column, with the plan that made them."""
 
     plan: AggregatePlan
     keys: tuple[tuple[Key, ...], ...]
     granules: tuple[tuple[int, ...], ...]
 
     def possible(self) -> bool:
-        """Whether this plan can have released these numbers; what was read from a file is asked."""
+        """Whether this plan could have released these numbers. A release read from a file is checked with it."""
         query, width = self.plan.query, len(self.plan.columns)
         keys = all(type(key) is tuple and len(key) == len(query.keys) for key in self.keys)
         complete = query.cells is None or len(self.keys) == query.cells
@@ -53,9 +50,9 @@ class Release:
         return pa.Table.from_arrays(arrays, schema=pa.schema([*key_fields, *fields]))
 
     def intervals(self, *, confidence: Number = 0.95) -> pa.Table:
-        """The table with `<name>_low` and `<name>_high` beside every number.
+        """The table with `<name>_low` and `<name>_high` next to every number.
 
-        Each interval holds the exact value of the bounded question with this probability, for each number by itself.
+        Each interval, taken alone, contains the exact value of the bounded question with probability `confidence`.
         """
         table = self.table()
         for column in self.plan.columns:
@@ -74,13 +71,13 @@ def _field(column: Shown) -> pa.Field:
 
 
 def _number(granules: int | Fraction, column: Shown) -> int | float:
-    """Granules in the column's unit; numbers stop at the ends of 64 bits, or of the doubles."""
+    """Granules in the column's unit, clamped to the range of 64-bit integers or of doubles."""
     largest = 2**63 - 1 if _whole(column) else sys.float_info.max
     value = max(-largest, min(largest, granules * column.granularity))
     return int(value) if _whole(column) else float(value)
 
 
 def _whole(column: Shown) -> bool:
-    """Counts, and sums of integers in whole steps; a column of reals stays one, however coarse its granularity."""
+    """Whether the column holds whole numbers. A sum of reals stays real, however coarse its granularity."""
     real = column.term.column is not None and column.term.column.kind is Kind.REAL
     return column.granularity.denominator == 1 and (column.term.quantised is None or not real)

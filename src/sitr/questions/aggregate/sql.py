@@ -1,4 +1,4 @@
-"""SQL text to nodes, through an allow-list: what is not named here cannot be asked."""
+"""From SQL to nodes, through an allow-list: a construct that is not named here cannot be asked."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ _MIRRORED = {
     Comparison.GREATER: Comparison.LESS,
     Comparison.AT_LEAST: Comparison.AT_MOST,
 }
-# The parser warns of statements that it does not know, and Python prints warnings that nobody handles: between the
-# lines of a command's output. Whoever handles log records still gets them.
+# The parser logs a warning about statements that it does not know, and Python prints log records that have no handler
+# into the output of a command. Handlers of the application still get them.
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())
 
 _NOTHING = (exp.Semicolon, type(None))
-"""What the parser finds after the last semicolon, comments included."""
+"""What the parser returns for the text after the last semicolon, comments included."""
 
 
 def parse(sql: str) -> Query:
@@ -61,17 +61,15 @@ def parse(sql: str) -> Query:
     ('ward',)
     >>> parse("SELECT * FROM visits JOIN staff USING (ward)")
     Traceback (most recent call last):
-    sitr.errors.ForbiddenConstruct: A question without a join was wanted. ...
+    sitr.errors.ForbiddenConstruct: A question cannot contain a join: ...
     """
     try:
         return _read(_single_select(sql))
     except SitrError:
         raise
     except RecursionError:
-        raise QuestionError(
-            wanted="A question of moderate depth was wanted.", given="The text is nested too deeply.", do=ALLOWED
-        ) from None
-    except Exception as error:  # noqa: BLE001 (odd texts trip the parser in odd ways, and each must be refused in words)
+        raise QuestionError(given="The SQL is nested too deeply.", do=ALLOWED) from None
+    except Exception as error:  # noqa: BLE001 (odd texts break the parser in many ways, and each must be refused in words)
         raise unreadable(error) from None
 
 
@@ -90,8 +88,8 @@ def _read(select: exp.Select) -> Query:
 def _single_select(sql: str) -> exp.Select:
     if not writable(sql):
         raise QuestionError(
-            wanted="A question in SQL was wanted, as text of whole characters.",
-            given=f"{shown(sql)} was given.",
+            wanted="a question in SQL, as valid Unicode text",
+            given=shown(sql),
             do=ALLOWED,
         )
     statements = [part for part in sqlglot.parse(sql, dialect=DuckDB) if not isinstance(part, _NOTHING)]
@@ -99,17 +97,17 @@ def _single_select(sql: str) -> exp.Select:
         case [exp.Select() as select]:
             return select
         case []:
-            given = "nothing that can be asked"
+            given = "no statement"
         case [statement]:
             given = called(statement)
         case _:
             given = "several statements"
-    raise ForbiddenConstruct(wanted="One SELECT was wanted.", given=f"The text has {given}.", do=ALLOWED)
+    raise ForbiddenConstruct(wanted="one SELECT", given=given, do=ALLOWED)
 
 
 def _table(source: exp.From | None) -> str:
     if source is None:
-        raise QuestionError(wanted="FROM the data set was wanted.", given="There is no FROM.", do=ALLOWED)
+        raise QuestionError(given="The question has no FROM.", do=ALLOWED)
     table = source.this
     if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
         raise forbidden(table)
@@ -124,9 +122,8 @@ def _group_by(group: exp.Group | None) -> tuple[str, ...]:
     names = tuple(_column(key) for key in group.expressions)
     if len(set(names)) < len(names):
         raise QuestionError(
-            wanted="Each key stands once in GROUP BY.",
-            given=f"{', '.join(names)} was given.",
-            do="Remove the repeated one.",
+            given=f"GROUP BY lists a key more than once: {', '.join(names)}.",
+            do="Remove the repeated key.",
         )
     return names
 
@@ -145,15 +142,15 @@ def _selected(items: list[exp.Expr], group_by: tuple[str, ...]) -> tuple[Named, 
             aggregates.append(Named(default_name(aggregate) if alias is None else alias, aggregate))
     if sorted(keys) != sorted(group_by):
         raise QuestionError(
-            wanted="SELECT lists just the keys of GROUP BY, and aggregates.",
-            given=f"The keys are ({', '.join(group_by)}), selected are ({', '.join(keys)}).",
-            do="Make the two lists equal.",
+            wanted=f"SELECT to list the keys of GROUP BY, ({', '.join(group_by)}), and aggregates",
+            given=f"the keys ({', '.join(keys)})",
+            do="Make the two lists of keys equal.",
         )
     return tuple(aggregates)
 
 
 def default_name(aggregate: Aggregate) -> str:
-    """The name of an aggregate without AS."""
+    """The name of an aggregate that has no AS."""
     match aggregate:
         case Count(None):
             return "count"
@@ -207,7 +204,7 @@ def _predicate(item: exp.Expr) -> Predicate:
 
 
 def _negated(item: exp.Expr, predicate: Predicate) -> Predicate:
-    """The parser keeps the NOT of NOT LIKE within the LIKE."""
+    """The parser stores the NOT of NOT LIKE inside the LIKE."""
     refuse_other_parts(item, "this", "expression", "negate")
     return Not(predicate) if item.args.get("negate") else predicate
 
@@ -225,7 +222,7 @@ def _column(item: exp.Expr) -> str:
     if not isinstance(item, exp.Column) or not isinstance(item.this, exp.Identifier):
         raise forbidden(item)
     if not _only(item, "this"):
-        raise forbidden(item, what="a column with its table in front")
+        raise forbidden(item, what="a table name before a column")
     return item.name
 
 
@@ -250,9 +247,9 @@ def _value(item: exp.Expr) -> Value:
                     return datetime.fromisoformat(literal.name)
             except ValueError:
                 raise QuestionError(
-                    wanted="A date is written DATE '2024-12-31'.",
-                    given=f"{literal.name!r} was given.",
-                    do="Correct it.",
+                    wanted="a date that exists, such as '2024-12-31' or '2024-12-31 09:30:00'",
+                    given=shown(literal.name),
+                    do="Write year, month and day, then the time if there is one.",
                 ) from None
     raise forbidden(item)
 
@@ -264,13 +261,13 @@ def _number(literal: exp.Literal) -> int | float:
         number = math.nan
     if not abs(number) <= sys.float_info.max:
         raise QuestionError(
-            wanted="A number that a double can hold was wanted.",
-            given=f"{shortened(literal.name)} was given.",
+            wanted="a number that a double can hold",
+            given=shortened(literal.name),
             do="Write it like 12, 0.5 or 1e-3.",
         )
     return number
 
 
 def _only(item: exp.Expr, *parts: str) -> bool:
-    """The node has no other parts than these: no FILTER, no ORDER BY inside an aggregate, no ESCAPE."""
+    """Whether the node has only these parts: no FILTER, no ORDER BY inside an aggregate, no ESCAPE."""
     return not any(value for part, value in item.args.items() if part not in parts)

@@ -1,4 +1,4 @@
-"""How far one unit can move each column of an answer."""
+"""The distance by which one unit can move each column of an answer."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from sitr.sensitivity.bounded import bounded
 
 
 def stability(query: BoundedQuery, term: Term) -> Distance:
-    """The distance between the exact integers of one column on neighbouring tables, under one and the same choice key.
+    """The distance between the exact integers of one column on neighbouring tables, for the same choice key.
 
-    A person adds to a cell: 0 or 1 as a person, 0 to c as rows, c·min(lower, 0) to c·max(upper, 0) as clamped values.
+    To one cell, with at most c rows, a person adds 0 or 1 where people are counted, 0 to c where rows are counted, and
+    c·min(lower, 0) to c·max(upper, 0) where clamped values are summed.
     """
     rows = 1 if term.people else query.max_rows_per_group
     low, high = (term.quantised.lower, term.quantised.upper) if term.quantised else (0, 1)
@@ -24,5 +25,5 @@ def stability(query: BoundedQuery, term: Term) -> Distance:
 
 
 def people(query: BoundedQuery) -> Distance:
-    """The same for the number of units in each cell."""
+    """The distance of the number of units in each cell."""
     return bounded(low=0, high=1, groups=query.max_groups, cells=query.cells, relation=query.relation)
