@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sitr.questions.aggregate.answer import release
 
 from sitr.backends.duckdb import DuckDB
 from sitr.backends.duckdb_dialect import DUCKDB
@@ -28,6 +27,7 @@ from sitr.neighbors.unit import Person, Row, Unit
 from sitr.noise.coins import TestCoins
 from sitr.questions.aggregate.bind import BoundedQuery, Cells, bound
 from sitr.questions.aggregate.fit import fit
+from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.sql import parse
 from sitr.questions.aggregate.stability import people, stability
 
@@ -181,7 +181,7 @@ def test_the_release_has_one_schema_whatever_a_person_does() -> None:
             schemas = set()
             for variant in (own, *(remake(own) for remake in REMAKE)):
                 cells = rows_of(rest + [(0, *part) for part in variant]).read(plan.query, salt=3)
-                answer = release(plan, cells, coins=TestCoins(1)).table()
+                answer = AggregateQuestion(plan.query).answer(plan, cells, coins=TestCoins(1)).table()
                 schemas.add(str(answer.schema))
                 if known:
                     assert answer.num_rows == math.prod(len(key.keys or ()) for key in plan.query.keys)

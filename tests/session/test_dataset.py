@@ -36,7 +36,7 @@ def test_the_description_moves_with_its_folder(visits: Dataset, tmp_path: Path) 
 
 
 def test_half_a_budget_is_refused(visits: Dataset, tmp_path: Path) -> None:
-    with pytest.raises(DescriptionError, match="only one of the two"):
+    with pytest.raises(DescriptionError, match="a budget together with its ledger"):
         visits.save(tmp_path / "visits.sitr.yaml", promise=ZeroConcentratedDP(0.5))
     assert not (tmp_path / "visits.sitr.yaml").exists()
 
