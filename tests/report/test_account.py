@@ -34,7 +34,7 @@ def test_the_headline_says_what_was_found_and_where():
         (Interval(0.0, 0.0), "is 0"),
         (Interval(0.0, 1e-9), "is at most 10⁻⁹"),
         (Interval(math.inf, math.inf), "is infinite"),
-        (Interval(2.38061, math.inf), "is at least 2.38, without a bound from above,"),
+        (Interval(2.38061, math.inf), "is at least 2.38, with no upper bound,"),
     ],
 )
 def test_intervals_in_words(bounds, words):
@@ -77,7 +77,7 @@ def test_no_attack_on_you_is_bounded_by_a_promise_to_newcomers():
 
 def test_gamma_is_never_left_out():
     told = rows([{"random": {"gamma": 0.01, "step": {"pure": {"epsilon": 0.1}}}}])
-    assert told["random"].startswith("γ = 0.01, finite-sample: every ε here holds but for this fraction of data.")
+    assert told["random"].startswith("γ = 0.01, finite-sample: every ε here holds except for this fraction of data.")
     step = {"gamma": 0.01, "basis": "asymptotic", "step": {"pure": {"epsilon": 0.1}}}
     named = rows([{"random": step, "name": "means"}])["random"]
     assert named.startswith("γ = 0.01 (means 0.01), asymptotic, as published: every ε here holds")

@@ -48,7 +48,7 @@ def test_what_a_pure_promise_means(make) -> None:
     assert ENGLISH.whole(PureDP(2.0), query).endswith("changes the odds by at most a factor of 7.39.")
 
 
-def test_an_approximate_promise_is_told_as_it_is_defined(make) -> None:
+def test_an_approximate_promise_is_stated_as_it_is_defined(make) -> None:
     promise, known, one_row = ApproximateDP(1.0, 1e-6), make("known").plan.query, make("one_row").plan.query
     headline = Headline.of(promise)
     assert ENGLISH.meaning(headline, known) == (
@@ -182,16 +182,16 @@ def test_who_is_protected(make) -> None:
     assert "row by row, not as a whole" in ENGLISH.contribution(make("one_row").plan.query)
 
 
-def test_caps_are_told_as_they_are(make) -> None:
+def test_the_caps_are_stated(make) -> None:
     assert "at most 2 rows in each of at most 3 groups" in ENGLISH.contribution(make("known").plan.query)
     ungrouped = make("ungrouped").plan.query
-    assert f"with at most {ungrouped.max_rows_per_group} rows. " in ENGLISH.contribution(ungrouped)
+    assert f"contributes at most {ungrouped.max_rows_per_group} rows. " in ENGLISH.contribution(ungrouped)
     one = replace(ungrouped, max_rows_per_group=1)
-    assert "with at most 1 row. " in ENGLISH.contribution(one)
+    assert "contributes at most 1 row. " in ENGLISH.contribution(one)
 
 
 def test_rows_of_nobody_are_left_out(make) -> None:
-    said = "rows without a value in patient are left out"
+    said = "rows without a value in patient are always left out"
     assert said in ENGLISH.contribution(make("known").plan.query)
     assert said not in ENGLISH.contribution(make("one_row").plan.query)
 
@@ -201,7 +201,7 @@ def test_the_two_ways_to_fail_are_kept_apart(make) -> None:
     assert "4.966 × 10⁻⁷" in ENGLISH.exposure(both)
     assert "5.035 × 10⁻⁷ of δ" in ENGLISH.tail(both)
     only_keys = make("thresholded").plan
-    assert "expose that one outright" in ENGLISH.exposure(only_keys)
+    assert "would expose that person outright" in ENGLISH.exposure(only_keys)
     assert ENGLISH.tail(only_keys).startswith("There is no finite tail")
     gaussian = make("ungrouped").plan
     assert ENGLISH.exposure(gaussian).startswith("Nobody can be exposed outright")
@@ -215,12 +215,12 @@ def test_public_knowledge_names_bounds_granularity_and_keys(make) -> None:
     assert not any("keys of" in line for line in ENGLISH.public(make("thresholded").plan.query))
 
 
-def test_the_threshold_is_told(make) -> None:
+def test_the_threshold_is_stated(make) -> None:
     plan = make("thresholded").plan
     assert plan.threshold is not None
     assert f"is at least {plan.threshold.least}" in ENGLISH.shown_keys(plan)
-    assert ENGLISH.shown_keys(make("known").plan).startswith("All 6 keys were declared as public. Each is in")
-    assert ENGLISH.shown_keys(make("one_row").plan).startswith("The only key was declared as public. It is in")
+    assert ENGLISH.shown_keys(make("known").plan).startswith("All 6 keys were declared public. Each is in")
+    assert ENGLISH.shown_keys(make("one_row").plan).startswith("The only key was declared public. It is in")
 
 
 def test_the_arithmetic_can_be_followed(answer: Release) -> None:

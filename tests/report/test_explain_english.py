@@ -61,7 +61,7 @@ def test_the_spread_bounds_the_mean_too() -> None:
 def test_zero_concentrated_with_and_without_a_constant() -> None:
     assert "One reading of many is ε = 5.222, δ = 10⁻⁶." in told(ZeroConcentratedDP(0.5)).meaning
     assert "ξ" not in f"{told(ZeroConcentratedDP(0.5))}"
-    assert "and a constant: ρ = 0.5, ξ = 0.1." in told(ZeroConcentratedDP(0.5, xi=0.1)).promised
+    assert "plus a constant: ρ = 0.5, ξ = 0.1." in told(ZeroConcentratedDP(0.5, xi=0.1)).promised
 
 
 def test_renyi_names_its_orders() -> None:
@@ -77,27 +77,27 @@ def test_gaussian() -> None:
 
 def test_random_speaks_of_a_newcomer_throughout() -> None:
     random = told(RandomDP(PureDP(0.5), 0.01))
-    assert random.promised.startswith("This protects a random newcomer, and not you.")
-    assert "but for a fraction γ = 0.01 (1 in 100) of such draws" in random.promised
+    assert random.promised.startswith("This protects a random newcomer, not you.")
+    assert "in all but a fraction γ = 0.01 (1 in 100) of such draws" in random.promised
     assert random.meaning == (
         "In at least 99% of such draws, whatever anyone believed beforehand about whether the newcomer's data are "
         "included or those of the person replaced, the answer changes the odds by at most a factor of 1.65: a chance "
         "of 50% becomes at most 62.3%."
     )
     assert "neither the newcomer nor the person replaced is exposed outright" in random.failure
-    assert "nobody" not in random.failure  # of the others in the data nothing is said
-    assert "those who are not exchanged, nothing is said: they may be exposed every time" in random.not_promised
+    assert "nobody" not in random.failure  # nothing is promised to the others in the data
+    assert "the people in the data who are not exchanged: they may be exposed every time" in random.not_promised
     assert "only if all of them were fixed in advance" in random.not_promised
-    assert "Whoever the population never yields is promised nothing" in told(RandomDP(PureDP(0.5), 0.0)).failure
+    assert "Anyone whom the population never yields is promised nothing" in told(RandomDP(PureDP(0.5), 0.0)).failure
 
 
 def test_random_says_what_gamma_rests_on_and_comes_from() -> None:
     finite = told(RandomDP(PureDP(0.5), 0.05, parts=(("newcomer", 0.03), ("gate", 0.01))))
     assert "The data are assumed to be exchangeable" in finite.promised
-    assert "γ is finite-sample: it is proved for the very number of people in the data." in finite.promised
-    assert "It is made of these parts: newcomer 0.03, gate 0.01, others 0.01." in finite.promised
+    assert "γ is finite-sample: it is proved for the number of people in the data." in finite.promised
+    assert "Its parts are newcomer 0.03, gate 0.01, others 0.01." in finite.promised
     published = told(RandomDP(PureDP(0.5), 0.05, Basis.ASYMPTOTIC))
     assert "γ is asymptotic, as published" in published.promised
-    assert "nothing is proved for their number" in published.promised
+    assert "nothing is proved for the number in the data" in published.promised
     assert "finite-sample" not in published.promised
     assert "parts" not in published.promised

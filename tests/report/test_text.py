@@ -82,7 +82,7 @@ def test_a_preview_tells_price_error_threshold_and_budget(make: Make) -> None:
     text = as_text(preview(make("known").plan, Filter(PureDP(2.0))))
     for wanted in ("price      ε = 0.5", "± 72", "scale 24", "left now   ε = 2", "left then  ε = 1.5"):
         assert wanted in text
-    assert "caps       One person counts with at most 2 rows in each of at most 3 groups." in text
+    assert "caps       Each person contributes at most 2 rows in each of at most 3 groups." in text
     assert "is at least 87" in as_text(preview(make("thresholded").plan, Filter(make("thresholded").plan.price)))
 
 

@@ -1,4 +1,4 @@
-"""What a loss comes to, as a few lines for people and as a dictionary for machines."""
+"""The account of a loss, as a few lines for people and as a dictionary for machines."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ Rows = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A loss, the ε at a δ or the δ at an ε that was asked for, and what an attacker can do."""
+    """A loss, its ε at a given δ or its δ at a given ε, and the best attack."""
 
     loss: Loss
     found: Interval
     attack: Attack
     delta: float | None = None
     epsilon: float | None = None
-    """The one that was given; the other one was found."""
+    """One of `delta` and `epsilon` is given; the other is `found`."""
 
     @classmethod
     def at_delta(cls, loss: Loss, delta: float, *, proved: float = math.inf) -> Account:
-        """With an ε that is already proved to be enough, if there is one: by finer intervals than are told here."""
+        """The account at δ. `proved` is an ε that is already proved to be enough, if there is one."""
         found = loss.epsilon(delta=delta)
         return cls(loss, Interval(min(found.lower, proved), min(found.upper, proved)), Attack.on(loss), delta=delta)
 
@@ -48,11 +48,11 @@ class Account:
 
     @property
     def largest_delta(self) -> float:
-        """The δ that was asked for, or that was found from above."""
+        """The given δ, or the upper bound that was found."""
         return self.found.upper if self.delta is None else self.delta
 
     def headline(self) -> str:
-        """One answer with its proof.
+        """The result in one line.
 
         >>> from sitr.loss.forms.gaussian import GaussianLaw
         >>> Account.at_delta(Loss.of(GaussianLaw(1.0)), 1e-6).headline()
@@ -62,7 +62,7 @@ class Account:
         return f"{symbol} {between(self.found)} at {given}"
 
     def reading(self, *, gamma: float | None = None) -> Headline | None:
-        """The (ε, δ) that is proved, as in all reports; None if there is no such ε. A schedule may have a γ, too."""
+        """The proved (ε, δ), as in all reports; None if there is no finite ε. A schedule may also have a γ."""
         epsilon = self.found.upper if self.epsilon is None else self.epsilon
         if epsilon == math.inf:
             return None
@@ -72,7 +72,7 @@ class Account:
         )
 
     def to_dict(self, *, gamma: float | None = None) -> dict[str, object]:
-        """For machines: exact bounds, nothing rounded for reading."""
+        """For machines: exact bounds, not rounded."""
         headline = self.reading(gamma=gamma)
         return {
             "epsilon": ends(self.found) if self.epsilon is None else self.epsilon,
@@ -91,7 +91,7 @@ def between(bounds: Interval) -> str:
     """
     if bounds.upper == float("inf"):
         infinite = bounds.lower == float("inf")
-        return "is infinite" if infinite else f"is at least {at_least(bounds.lower)}, without a bound from above,"
+        return "is infinite" if infinite else f"is at least {at_least(bounds.lower)}, with no upper bound,"
     low, high = at_least(bounds.lower), at_most(bounds.upper)
     if low == high:
         return f"is {high}"
@@ -99,7 +99,7 @@ def between(bounds: Interval) -> str:
 
 
 def render(headline: str, rows: Iterable[tuple[str, str]]) -> RenderableType:
-    """The answer, and below it what it means."""
+    """The headline, and its meaning below it."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column()
@@ -109,9 +109,9 @@ def render(headline: str, rows: Iterable[tuple[str, str]]) -> RenderableType:
 
 
 def schedule_rows(schedule: Schedule, account: Account) -> Rows:
-    """What is released, what an attacker can do, whom ε does not protect, and γ.
+    """The releases, the best attack, outright exposure, and γ.
 
-    Where a schedule protects but a random newcomer, no attack on you is bounded.
+    A schedule that protects only a random newcomer bounds no attack on you.
     """
     rows = [
         ("releases", f"{counted(schedule.releases, 'release')} in {counted(len(schedule.parts), 'step')}."),
@@ -124,15 +124,17 @@ def schedule_rows(schedule: Schedule, account: Account) -> Rows:
 
 
 def _meaning(account: Account) -> Rows:
-    """What the (ε, δ) of a schedule means; nothing where there is none."""
+    """The meaning of the (ε, δ) of a schedule; empty if there is none."""
     if (headline := account.reading()) is None:
         return ()
     points = ((headline.epsilon, headline.delta),)
-    return (("meaning", likelihood(points, sides=("with your data", "without them"), told="all releases together")),)
+    return (
+        ("meaning", likelihood(points, sides=("with your data", "without them"), evidence="all releases together")),
+    )
 
 
 def training_rows(training: Training, account: Account) -> Rows:
-    """What is trained, what an attacker can do, and what is taken for granted."""
+    """The training run, the best attack, and the assumptions."""
     seen = "1 epoch" if training.epochs == 1 else f"{about(training.epochs)} epochs"
     return (
         (
@@ -140,15 +142,15 @@ def training_rows(training: Training, account: Account) -> Rows:
             f"{counted(training.examples, 'example')}, {seen} in batches of about {number(training.batch)}: "
             f"{counted(training.steps, 'step')} at a rate of {about(training.rate, digits=4)}.",
         ),
-        ("noise", f"σ = {about(training.sigma)} times the length to which gradients are clipped."),
+        ("noise", f"σ = {about(training.sigma)} times the norm to which gradients are clipped."),
         *account.attack.words(),
         ("assumed", ASSUMED),
     )
 
 
 ASSUMED = (
-    "Every step draws its batch anew, each example by a coin of its own (Poisson), and nobody sees who was drawn. One "
-    "example is added or removed. Shuffled batches are another mechanism, and these figures are not about it."
+    "Every step draws a new batch, each example independently (Poisson sampling), and nobody sees which examples were "
+    "drawn. One example is added or removed. Shuffled batches are another mechanism; these figures do not apply to it."
 )
 
 

@@ -61,15 +61,15 @@ class English:
         return f"{headline.symbols()}: exact for this noise, where {alone} at the same δ"
 
     def meaning(self, headline: Headline, query: Protects, /) -> str:
-        """P(S) ≤ e^ε·Q(S) + δ for all S, both ways: whatever is done with an answer is such an S.  [DKMMN06, Def. 1]"""
+        """P(S) ≤ e^ε·Q(S) + δ for all S, both ways; S is whatever is done with an answer.  [DKMMN06, Def. 1]"""
         return self._means(headline, query, "this answer")
 
     def odds(self, headline: Headline, query: Protects, /) -> str:
-        """Bayes: posterior odds are prior odds times e^L, where L > 0 speaks for the truth and L < 0 against it.
+        """Bayes: posterior odds are prior odds times e^L, where L > 0 favours the truth and L < 0 speaks against it.
 
         Where |L| ≤ ε always, the odds move by at most e^ε. Otherwise P(L > ε′) ≤ δ bounds how far they move towards the
-        truth; to be misled as much, L < −ε′, is rarer still, but not within the same δ. No (ε, δ) says this at its own
-        δ: E[(1 − e^{ε−L})₊] ≤ δ allows P(L > ε) > δ.
+        truth. Being misled as much, L < −ε′, is rarer still, but not covered by the same δ. An (ε, δ) promise does not
+        bound the odds at its own δ: E[(1 − e^{ε−L})₊] ≤ δ allows P(L > ε) > δ.
         """
         return self._odds(headline, query, "this answer")
 
@@ -79,40 +79,39 @@ class English:
         return f"{RANDOM} Here {exceptions(promise.gamma, promise.basis, promise.parts)}."
 
     def whole(self, promise: Kept, query: Protects, /) -> str:
-        headline, told = Headline.of(promise), "all that this budget will ever pay for, taken together,"
-        return f"{self._means(headline, query, told)} {self._odds(headline, query, told)}".strip()
+        headline, evidence = Headline.of(promise), "the whole set of answers from this budget"
+        return f"{self._means(headline, query, evidence)} {self._odds(headline, query, evidence)}".strip()
 
-    def _means(self, headline: Headline, query: Protects, told: str) -> str:
-        sentence = likelihood(((headline.epsilon, headline.delta),), sides=_sides(query), told=told)
+    def _means(self, headline: Headline, query: Protects, evidence: str) -> str:
+        sentence = likelihood(((headline.epsilon, headline.delta),), sides=_sides(query), evidence=evidence)
         if isinstance(headline.promise, RandomDP):
             return f"{self.newcomer(headline.promise)} For the others: {sentence}"
         return sentence
 
-    def _odds(self, headline: Headline, query: Protects, told: str) -> str:
+    def _odds(self, headline: Headline, query: Protects, evidence: str) -> str:
         if headline.odds is None:
             return ""
         others = "For the others: whatever" if headline.gamma is not None else "Whatever"
-        return (
-            f"{others} anyone believed beforehand about {_doubt(query)}, {moved(headline.odds, headline.delta, told)}"
-        )
+        change = moved(headline.odds, headline.delta, evidence)
+        return f"{others} anyone believed beforehand about {_doubt(query)}, {change}"
 
     def reading(self, headline: Headline, /) -> str:
-        told = f"{self.headline(headline)}. The factor in the first sentence is e^ε, rounded up."
+        bound = f"{self.headline(headline)}. The factor in the first sentence is e^ε, rounded up."
         if headline.odds is None or headline.delta == 0.0:
-            return told
+            return bound
         inner = headline.promise.inner if isinstance(headline.promise, RandomDP) else headline.promise
         offset = "ξ + " if isinstance(inner, ZeroConcentratedDP) and inner.xi else ""
         return (
             f"The promise itself is {symbols(headline.promise)}: every moment of the privacy loss is at most a "
-            f"Gaussian's. As (ε, δ) it is {told} The odds need a larger number: the loss exceeds ε′ = {offset}ρ + "
+            f"Gaussian's. As (ε, δ) it is {bound} The odds need a larger number: the loss exceeds ε′ = {offset}ρ + "
             f"2√(ρ ln(1/δ)) = {rounded(headline.odds)} with probability at most δ (probabilistic differential "
-            f"privacy), and their factor is e^ε′, rounded up. δ = {at_most(headline.delta)} was chosen for reading; "
-            "another δ gives another ε and ε′."
+            f"privacy), and the factor of the odds is e^ε′, rounded up. δ = {at_most(headline.delta)} was chosen for "
+            "this report; another δ gives another ε and ε′."
         )
 
     def protected(self, query: BoundedQuery, /) -> str:
         rows = f"all rows with the same {visible(query.unit.column)}" if isinstance(query.unit, Person) else "one row"
-        who = f"Each person, that is {rows}," if isinstance(query.unit, Person) else "Each single row"
+        who = f"Each person ({rows})" if isinstance(query.unit, Person) else "Each single row"
         if query.relation is Relation.ADD_REMOVE:
             return f"{who} is protected: the answer would look much the same with or without {_them(query)}."
         return (
@@ -127,53 +126,54 @@ class English:
         if not isinstance(query.unit, Person):
             return "One row counts once. A person with several rows is protected less: row by row, not as a whole."
         return (
-            f"One person counts with {_caps(query)}. Whatever a person has beyond that is left out at random, and rows "
-            f"without a value in {visible(query.unit.column)} are left out altogether."
+            f"Each person contributes {_caps(query)}. Rows beyond these caps are left out at random, and rows without "
+            f"a value in {visible(query.unit.column)} are always left out."
         )
 
     def error(self) -> str:
         return (
-            f"With {about(CONFIDENCE * 100)}% probability, for each number by itself, the exact answer lies within ± "
-            "the error; what was clamped to the bounds or left out by the caps is not in it."
+            f"Each number, taken alone, is within ± the error of the exact answer with {about(CONFIDENCE * 100)}% "
+            "probability; the bias from clamping and caps is not included."
         )
 
     def exposure(self, plan: AggregatePlan, /) -> str:
         mass = plan.infinite_mass()
         if mass == 0.0:
             return "Nobody can be exposed outright: no possible answer rules a person in or out for certain."
+        unit = self.unit(plan.query)
         return (
-            f"With probability at most {at_most(mass)} ({chance(mass)}) a key that only one {self.unit(plan.query)} "
-            "has passes the threshold by chance and is shown: this would expose that one outright."
+            f"With probability at most {at_most(mass)} ({chance(mass)}) a key that only one {unit} has passes the "
+            f"threshold by chance and is shown, which would expose that {unit} outright."
         )
 
     def tail(self, plan: AggregatePlan, /) -> str:
         if plan.finite_tail() > 0.0:
             return (
-                f"Apart from that, {at_most(plan.finite_tail())} of δ is for unusually large noise. It degrades "
-                "gracefully: the odds may then change by more than a factor of e^ε, but always by a finite one, and "
-                "the larger the rarer."
+                f"A further {at_most(plan.finite_tail())} of δ covers unusually large noise. Privacy then degrades "
+                "gracefully: the odds may change by more than a factor of e^ε, but always by a finite factor, and "
+                "larger factors are rarer."
             )
         if isinstance(plan.promise(), ZeroConcentratedDP):
             return (
-                "The loss has no fixed ceiling but a thin tail, like a Gaussian's: large losses are as rare as ρ says, "
-                "and every one of them is finite."
+                "The loss has no fixed ceiling, but a thin tail like a Gaussian's: ρ bounds the probability of large "
+                "losses, and every loss is finite."
             )
-        return "There is no finite tail: the loss never exceeds the bound in any other way."
+        return "There is no finite tail: the loss never exceeds ε in any other way."
 
     def shown_keys(self, plan: AggregatePlan, /) -> str:
         if not plan.query.keys:
-            return "The question has no groups: there is one row in the answer, whatever the data are."
+            return "The question has no groups, so the answer has one row, whatever the data are."
         if plan.threshold is None:
             many = plan.query.cells != 1
             declared = f"All {number(plan.query.cells or 0)} keys were" if many else "The only key was"
             return (
-                f"{declared} declared as public. {'Each' if many else 'It'} is in the answer, with noise, whether the "
-                "data hold it or not."
+                f"{declared} declared public. {'Each' if many else 'It'} is in the answer, with noise, whether or not "
+                "the data hold it."
             )
         return (
-            f"The keys were not public. A key is shown if its number of {_units(plan.query)}, with noise "
-            f"({self.noise(plan.threshold.noise)}), is at least {number(plan.threshold.least)}. The others are left "
-            "out, and nothing is said about how many they are."
+            f"The keys are not public. A key is shown if its number of {_units(plan.query)}, with noise "
+            f"({self.noise(plan.threshold.noise)}), is at least {number(plan.threshold.least)}. Other keys are left "
+            "out, and their number is not released."
         )
 
     def public(self, query: BoundedQuery, /) -> tuple[str, ...]:
@@ -209,14 +209,14 @@ class English:
 
     def not_private(self) -> str:
         return (
-            "NOT PRIVATE: made with test coins. Whoever knows the seed can take the noise off again. These numbers "
+            "NOT PRIVATE: made with test coins. Anyone who knows the seed can subtract the noise. These numbers "
             "protect nobody and must not be published."
         )
 
     def empty(self, plan: AggregatePlan, /) -> str:
         return (
-            f"No key reached the threshold of {number(plan.threshold.least if plan.threshold else 0)}. That is an "
-            "answer too: it was paid for, and it does not mean that the data are empty."
+            f"No key reached the threshold of {number(plan.threshold.least if plan.threshold else 0)}. This "
+            "answer was paid for; it does not mean that the data are empty."
         )
 
     def more(self, shown: int, total: int, /) -> str:
@@ -259,22 +259,22 @@ RANDOM = (
 
 
 ENGLISH: Words = English()
-"""The language of all reports so far."""
+"""The language of all reports."""
 
 
 def _inside(inner: Promise) -> Kept:
-    """What is inside a random promise that a ledger keeps."""
+    """The inner promise of a random promise that a ledger keeps."""
     return cast("Kept", inner)
 
 
 def _share(column: Shown) -> str:
-    """What one column costs, from its sensitivity and its noise."""
+    """The cost of one column, from its sensitivity and its noise."""
     match column.noise:
         case Laplace(scale):
             share = Fraction(column.distance.l1) / exact(scale)
             return f"Δ / scale = {number(column.distance.l1)} / {about(scale)} {_result(share, 'ε')}"
         case Gaussian(sigma):
-            # The promise is that of the mechanism's own Δ, which is √Δ² rounded up.
+            # The mechanism's promise uses its own Δ, which is √Δ² rounded up.
             share = exact(column.noise.sensitivity) ** 2 / (2 * exact(sigma) ** 2)
             return f"Δ² / (2σ²) = {number(column.distance.l2_squared)} / (2 × {about(sigma)}²) {_result(share, 'ρ')}"
         case RoundedGaussian(sigma):
@@ -291,7 +291,7 @@ def _threshold(threshold: Threshold) -> str:
 
 
 def _together(plan: AggregatePlan) -> str:
-    """The sum of the shares, then the arrow if there is one, then the price."""
+    """The sum of the shares, then the conversion if there is one, then the price."""
     match Composed(tuple(column.noise for column in plan.columns)).promise():
         case ZeroConcentratedDP(rho):
             steps = [f"ρ ≤ {at_most(rho, digits=6)}"]
@@ -312,7 +312,7 @@ def _result(share: Fraction, symbol: str) -> str:
 
 
 def _doubt(query: Protects) -> str:
-    """What the promise keeps in doubt."""
+    """The fact that the promise keeps in doubt."""
     person = isinstance(query.unit, Person)
     if query.relation is Relation.ADD_REMOVE:
         return "whether you are in these data" if person else "whether any one row is in these data"
