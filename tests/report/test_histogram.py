@@ -103,7 +103,7 @@ def test_every_plan_is_told_before_it_is_paid(case: Any) -> None:
 
 def test_sentences_say_what_is_true() -> None:
     flat = made(LINE, PureDP(0.5), Flat(), {})
-    assert report.measured(flat.plan) == "Each of 9 public cells gets noise of its own, empty ones too."
+    assert report.measured(flat.plan) == "Each of 9 public cells gets its own noise, including empty cells."
     assert report.noise(flat.plan).startswith("Discrete Laplace, scale 2: adding or removing one row")
     assert f"± {flat.plan.noise.error()}" in report.expected(flat.plan)
     assert "may be anything" in report.intervals(made(LINE, PureDP(1.0), Buckets(), {}))

@@ -316,7 +316,7 @@ def test_the_papers_of_a_random_price(tmp_path: Path) -> None:
     for text in (preview, str(answer), page):
         words = " ".join(text.split())
         assert "protects a random newcomer" in words
-        assert "Whoever is alone in a cell is exposed outright" in words
+        assert "Anyone who is alone in a cell is exposed outright" in words
         assert f"at most {exposed:.1f}" in words
         assert "Nobody can be exposed" not in words
     assert str(answer).count("exactly 0 ") >= 1

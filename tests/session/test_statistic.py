@@ -152,7 +152,7 @@ def test_the_papers_show_what_is_exposed_outright(open_budget: Callable[..., Bud
     assert twice.to_dict()["delta"]["infinite_mass"] == pytest.approx(2 * test.exposed())
     assert 0 < test.exposed() < 1e-6
     for text in (str(twice), twice.certificate(tmp_path / "page.html").read_text("utf-8")):
-        assert "an answer may hide nobody" in " ".join(text.split())
+        assert "the answer may protect nobody" in " ".join(text.split())
     once = budget.release(smooth_noise, column="cost")
     assert once.to_dict()["delta"]["infinite_mass"] == 0.0
     assert "hide nobody" not in str(once)

@@ -30,11 +30,11 @@ from sitr.report.text import MOST_ROWS, entry, facts, left, promised
 from sitr.report.words import notation
 
 _BAR = 30
-"""The length of the longest bar, in characters."""
+"""The length of the longest bar in characters."""
 
 
 def labels(grid: Grid, *, most: int | None = None) -> list[tuple[str, ...]]:
-    """The label of each cell, part by part, or those of the first cells."""
+    """The labels of all cells, or of the first `most` cells, part by part."""
     return list(islice(product(*([cell.label for cell in axis.cells()] for axis in grid.axes)), most))
 
 
@@ -42,12 +42,12 @@ def to_dict(histogram: Histogram, receipt: Receipt) -> dict[str, Any]:
     """Everything on the certificate, ready for JSON: the envelope, and
 
     =============  =====================================================================================================
-    method         how the cells are measured
-    columns        their names; `shape` is how many cells each has, null if the categories are not public
+    method         the method of measuring the cells
+    columns        their names; `shape` is the number of cells of each, null if the categories are not public
     noise          `mechanism`, `size`, `sensitivity` (`l1`, `l2_squared`), `error` at `confidence`, `mean`
-    exposed        how many people a random promise may expose outright, on average; null for other promises
-    total          the public total, or null; `processed` what was done to the counts; `stretches` the first cells of
-                   joined ones
+    exposed        the mean number of people whom a random promise may expose outright; null for other promises
+    total          the public total, or null; `processed` lists the processing of the counts; `stretches` the first
+                   cells of joined cells
     cells          `label` by column, `count`, `low` and `high`, both 0 where a cell is known to be empty
     words          the sentences of the page
     =============  =====================================================================================================
@@ -66,17 +66,17 @@ def to_dict(histogram: Histogram, receipt: Receipt) -> dict[str, Any]:
 
 
 def preview_dict(plan: HistogramPlan, standing: Filter) -> dict[str, Any]:
-    """The same for a plan that was not carried out: no counts."""
+    """The same for a preview, without counts."""
     return envelope.of_preview("histogram", plan, standing) | _plan(plan)
 
 
 def answer(histogram: Histogram, receipt: Receipt, *, most: int | None = MOST_ROWS) -> RenderableType:
-    """Bars with their intervals, what they promise and what they cost; without `most`, all cells."""
+    """Bars with their intervals, their promise and their cost; all cells if `most` is None."""
     plan, size = histogram.plan, len(histogram.counts)
     shown = size if most is None else min(most, size)
     band = () if receipt.private else (Text(ENGLISH.not_private(), style="bold white on red"),)
     cut = (Text(ENGLISH.more(shown, size)),) if shown < size else ()
-    after = f"{'; '.join(histogram.processed)}. This costs nothing."
+    processing = f"{'; '.join(histogram.processed)}. This costs nothing."
     return Group(
         *band,
         _bars(histogram, shown) if size else Text(_nothing(plan)),
@@ -87,7 +87,7 @@ def answer(histogram: Histogram, receipt: Receipt, *, most: int | None = MOST_RO
             ("outright", exposure(plan)),
             ("measured", measured(plan)),
             ("noise", noise(plan)),
-            *((("after that", after),) if histogram.processed else ()),
+            *((("processing", processing),) if histogram.processed else ()),
             ("intervals", intervals(histogram)),
             ("charged", notation(receipt.entry.price)),
             *entry(receipt),
@@ -96,7 +96,7 @@ def answer(histogram: Histogram, receipt: Receipt, *, most: int | None = MOST_RO
 
 
 def preview(plan: HistogramPlan, standing: Filter) -> RenderableType:
-    """What a histogram would cost and how far off it would be."""
+    """The price of a histogram and its errors."""
     return Group(Text(visible(plan.text), style="italic"), facts(*_preview(plan, standing)))
 
 
@@ -120,13 +120,13 @@ def _preview(plan: HistogramPlan, standing: Filter) -> tuple[tuple[str, str], ..
 
 
 def fragment(histogram: Histogram, receipt: Receipt) -> str:
-    """For a notebook: the chart, below a warning if it protects nobody."""
+    """The chart for a notebook, below a warning if it protects nobody."""
     band = Markup("") if receipt.private else Markup("<p><strong>{}</strong></p>").format(ENGLISH.not_private())
     return band + Markup(histogram_chart.chart(histogram))
 
 
 def page(histogram: Histogram, receipt: Receipt) -> str:
-    """A page that opens anywhere, without a network, for years."""
+    """The certificate as one page that needs no network and no other file."""
     plan = histogram.plan
     return html.render(
         "histogram.html",
@@ -138,14 +138,11 @@ def page(histogram: Histogram, receipt: Receipt) -> str:
         names=[axis.column.name for axis in histogram.grid.axes],
         chart=Markup(histogram_chart.chart(histogram)),
         sections=[
-            *[("The budget has a γ", sentence) for _, sentence in _random(plan, receipt.standing)],
+            *[("The γ of the budget", sentence) for _, sentence in _random(plan, receipt.standing)],
             ("How the cells were measured", measured(plan)),
             ("The noise", f"{noise(plan)} {exposure(plan)}"),
-            (
-                "After that",
-                f"{'; '.join(histogram.processed) or 'Nothing'}. Nothing that is done to noisy counts costs anything.",
-            ),
-            ("What the intervals say", intervals(histogram)),
+            ("Processing", f"{'; '.join(histogram.processed) or 'None'}. Processing noisy counts costs nothing."),
+            ("What the intervals mean", intervals(histogram)),
             ("Who is protected", f"{ENGLISH.protected(plan.tally.query)} {ENGLISH.contribution(plan.tally.query)}"),
         ],
     )
@@ -155,7 +152,7 @@ def page(histogram: Histogram, receipt: Receipt) -> str:
 
 
 def _random(plan: HistogramPlan, standing: Filter) -> list[tuple[str, str]]:
-    """What a budget with a γ keeps, unless the meaning of the promise says it already."""
+    """The meaning of a budget with a γ, unless the meaning of the promise says it already."""
     said = isinstance(plan.price, RandomDP) or not isinstance(standing.promise, RandomDP)
     return [] if said else [("random", ENGLISH.newcomer(standing.promise))]
 
@@ -164,12 +161,12 @@ def measured(plan: HistogramPlan) -> str:
     """How the cells were measured."""
     match plan.method:
         case Flat():
-            return f"Each of {counted(plan.grid.size, 'public cell')} gets noise of its own, empty ones too."
+            return f"Each of {counted(plan.grid.size, 'public cell')} gets its own noise, including empty cells."
         case Sparse():
             cells = counted(plan.grid.size, "public cell")
             if plan.sparse is None:
-                return f"Each of {cells} gets noise of its own, empty ones too: γ is too small for anything else."
-            return f"Only cells with people get noise. Of {cells}, the empty ones are shown as such, exactly 0."
+                return f"Each of {cells} gets its own noise, including empty cells: γ is too small to leave any out."
+            return f"Only cells with people get noise. Of {cells}, the empty ones are shown as exactly 0."
         case Tree():
             tree = plan.hierarchy
             assert tree is not None
@@ -177,43 +174,45 @@ def measured(plan: HistogramPlan) -> str:
             return f"A tree of {levels} sums over neighbouring cells, made consistent by least squares."
         case Buckets(share):
             return (
-                f"{_percent(share)} of the price chooses which neighbouring cells to join; their sum is spread evenly "
-                "over them."
+                f"{_percent(share)} of the price pays for choosing which neighbouring cells to join; each sum is "
+                "spread evenly over its cells."
             )
         case Bins(candidates, share):
             listed = ", ".join(map(number, candidates))
-            return f"{_percent(share)} of the price is for the choice of a number of bins among {listed}."
+            return f"{_percent(share)} of the price pays for choosing the number of bins among {listed}."
         case Unlisted():
             least = plan.threshold.least if plan.threshold is not None else 0
+            units = "people" if ENGLISH.unit(plan.tally.query) == "person" else "rows"
             return (
-                "The categories are not public. One is shown if its number of "
-                f"{ENGLISH.unit(plan.tally.query)}s, with noise, is at least {number(least)}; the others are left out."
+                f"The categories are not public. A category is shown if its number of {units}, with noise, is at least "
+                f"{number(least)}; the others are left out."
             )
 
 
 def noise(plan: HistogramPlan) -> str:
-    """The law of the noise, and the sensitivity that it is fitted to."""
+    """The law of the noise, and the sensitivity to which it is fitted."""
     far = plan.distance
-    moved = f"{number(far.l1)} in the sum of sizes" if isinstance(plan.noise, Laplace) else f"√{number(far.l2_squared)}"
+    laplace = isinstance(plan.noise, Laplace)
+    moved = f"{number(far.l1)} in ℓ₁ norm" if laplace else f"√{number(far.l2_squared)} in ℓ₂ norm"
     what = "replacing" if plan.tally.query.relation is Relation.REPLACE_ONE else "adding or removing"
     unit = ENGLISH.unit(plan.tally.query)
     law = ENGLISH.noise(plan.noise)
-    return f"{law[0].upper()}{law[1:]}: {what} one {unit} moves all counts together by at most {moved}."
+    return f"{law[0].upper()}{law[1:]}: {what} one {unit} moves the counts by at most {moved}."
 
 
 def expected(plan: HistogramPlan) -> str:
-    """The error of a count, from the law of the noise alone."""
+    """The error of a count, which depends only on the law of the noise."""
     far = plan.noise.error(confidence=CONFIDENCE)
-    once = f"Each measured number is within ± {number(far)} of the exact one with 95% probability, by itself"
-    return f"{once}, and off by {about(plan.mean_noise(), digits=3)} on average."
+    once = f"Each measured number, taken alone, is within ± {number(far)} of the exact one with 95% probability"
+    return f"{once}, and is off by {about(plan.mean_noise(), digits=3)} on average."
 
 
 def exposure(plan: HistogramPlan) -> str:
-    """P(L = +∞); for a random promise, the number of people whom it may expose."""
+    """P(L = +∞), or the number of people whom a random promise may expose."""
     if plan.sparse is not None:
         return (
-            "Whoever is alone in a cell is exposed outright: everybody sees that somebody is there. That is at most "
-            f"{at_most(plan.sparse.exposed())} people on average, in the worst population."
+            "Anyone who is alone in a cell is exposed outright: everybody sees that somebody is there. This happens to "
+            f"at most {at_most(plan.sparse.exposed())} people on average, in the worst population."
         )
     mass = plan.infinite_mass()
     if mass == 0.0:
@@ -225,22 +224,22 @@ def exposure(plan: HistogramPlan) -> str:
 
 
 def intervals(histogram: Histogram) -> str:
-    """What holds for the intervals, and what does not."""
-    once = "With 95% probability, for each cell by itself, the exact count (after caps) lies in its interval."
+    """What the intervals mean, and what they do not."""
+    once = "Each interval, taken alone, contains the exact count (after caps) with 95% probability."
     if histogram.starts is not None:
         once += " The count of a joined cell may be anything up to the whole sum."
     if histogram.empty is not None:
         once += " A cell that is exactly 0 has no interval: nobody is there."
     if histogram.plan.threshold is not None:
-        once += " This is before it is known whether a category is shown: counts near the threshold look larger."
+        once += " This holds before categories are selected: of those shown, counts near the threshold look larger."
     if histogram.processed:
-        once += " Intervals come from the noise alone: a processed count may lie outside of its own."
+        once += " Intervals follow from the noise alone, so a processed count may lie outside its interval."
     return once
 
 
 def _nothing(plan: HistogramPlan) -> str:
     least = plan.threshold.least if plan.threshold is not None else 0
-    return f"No category reached the threshold of {number(least)}. It does not mean that the data are empty."
+    return f"No category reached the threshold of {number(least)}. This does not mean that the data are empty."
 
 
 def _percent(share: Fraction) -> str:
@@ -279,7 +278,7 @@ def _bars(histogram: Histogram, shown: int) -> Table:
 
 
 def _bar(share: float) -> str:
-    """In eighths of a character."""
+    """A bar in eighths of a character."""
     eighths = round(share * _BAR * 8)
     return "█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]
 

@@ -1,4 +1,4 @@
-"""The chart of a histogram: bars for cells in a line, tiles for two columns, the largest cells for the rest."""
+"""The chart of a histogram: bars for one ordered column, tiles for two columns, else the largest cells."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEAD, _FOOT, _ROW = 40, 44, 30
 
 
 def chart(histogram: Histogram) -> str:
-    """As SVG; it says in words what it leaves out."""
+    """The chart as SVG; its text says what it leaves out."""
     names = [visible(axis.column.name) for axis in histogram.grid.axes]
     title = f"Histogram of {' and '.join(names)}"
     if histogram.counts.size == 0:
@@ -39,7 +39,7 @@ def chart(histogram: Histogram) -> str:
 
 
 def _line_chart(histogram: Histogram, title: str) -> str:
-    """All cells as bars in their order; where there are too many, neighbours are drawn as one."""
+    """All cells as bars in order; if there are too many, neighbours share a bar."""
     together = math.ceil(len(histogram.counts) / MOST_BARS)
     starts = np.arange(0, len(histogram.counts), together)
     counts = np.add.reduceat(histogram.counts, starts)
@@ -62,7 +62,7 @@ def _line_chart(histogram: Histogram, title: str) -> str:
 
 
 def _ceiling(histogram: Histogram, high: Reals) -> float:
-    """The end of the axis for intervals without a useful end."""
+    """The end of the axis for intervals without a finite end."""
     finite = high[np.isfinite(high)]
     return float(finite.max(initial=1.0)) if finite.size else float(histogram.counts.max(initial=1.0))
 
@@ -91,7 +91,7 @@ def _bars(counts: Reals, whiskers: tuple[Reals, Reals] | None, bottom: float, to
 
 
 def _names(names: list[str]) -> Iterator[str]:
-    """Some of the labels, so that they do not touch."""
+    """Some of the labels, so that they do not overlap."""
     wide, every = _WIDTH / len(names), math.ceil(len(names) / 7)
     for place in range(0, len(names), every):
         x = _LEFT + wide * (place + 0.5)
@@ -101,7 +101,7 @@ def _names(names: list[str]) -> Iterator[str]:
 
 
 def _tiles(histogram: Histogram, title: str) -> str:
-    """A tile for each cell of two columns, the darker the fuller."""
+    """A tile for each cell of two columns; darker means a larger count."""
     counts = histogram.counts.reshape(histogram.grid.shape)
     rows, columns = ([cell.label for cell in axis.cells()] for axis in histogram.grid.axes)
     fullest = float(max(counts.max(), 1.0))
@@ -123,14 +123,14 @@ def _tiles(histogram: Histogram, title: str) -> str:
 
 
 def _largest(histogram: Histogram, title: str) -> str:
-    """The largest cells, from noisy counts: this choice costs nothing."""
+    """The largest cells. Choosing them from noisy counts costs nothing."""
     size = len(histogram.counts)
     places = range(size) if size <= MOST_ROWS else np.argsort(-histogram.counts, kind="stable")[:MOST_ROWS].tolist()
-    wanted = {int(place) for place in places}
+    chosen = {int(place) for place in places}
     every = product(*([cell.label for cell in axis.cells()] for axis in histogram.grid.axes))
-    named = {place: label for place, label in enumerate(islice(every, max(wanted) + 1)) if place in wanted}
+    named = {place: label for place, label in enumerate(islice(every, max(chosen) + 1)) if place in chosen}
     low, high = histogram.ends(confidence=CONFIDENCE)
-    limit = max(1.0, *(float(high[place]) for place in wanted))
+    limit = max(1.0, *(float(high[place]) for place in chosen))
     note = "with 95% intervals" if size <= MOST_ROWS else f"the largest {MOST_ROWS} of {number(size)} cells"
     parts = [text(title, x=1, y=16, size=15, weight=650), text(note, x=99, y=16, opacity=0.8, anchor="end")]
     for row, place in enumerate(places):
@@ -142,4 +142,4 @@ def _largest(histogram: Histogram, title: str) -> str:
         parts.append(rect(1, top + 14, 98 * max(0.0, count) / limit, 10, fill=BLUE, more='fill-opacity="0.75"'))
         ends = [1 + 98 * float(part[place]) / limit for part in (low, high)]
         parts.append(line(ends[0], top + 19, ends[1], top + 19, more='stroke-width="1.2"'))
-    return svg(title, f"{number(len(wanted))} bars, {note}.", parts, height=_HEAD + _ROW * len(wanted) + 6)
+    return svg(title, f"{number(len(chosen))} bars, {note}.", parts, height=_HEAD + _ROW * len(chosen) + 6)

@@ -1,4 +1,4 @@
-"""What mechanisms released from a column: on a terminal, as a page, as a chart, and as JSON."""
+"""The values that mechanisms released from a column: on a terminal, as a page, as a chart, and as JSON."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def to_dict(release: StatisticRelease, receipt: Receipt) -> dict[str, Any]:
     """Everything on the certificate, ready for JSON: the envelope, and
 
     ==========  ========================================================================================================
-    value       what was released, null for no answer, a list for several mechanisms; a fraction has an `exact` text
-                beside its `float`
+    value       the released value, null for no answer, a list for several mechanisms; a fraction has an `exact` text
+                and a `float`
     mechanism   as it is written in code
-    column      `missing` is the number that rows without one count as
+    column      its name; `missing` is the number that replaces missing numbers
     ==========  ========================================================================================================
     """
     return (
@@ -64,18 +64,18 @@ def to_dict(release: StatisticRelease, receipt: Receipt) -> dict[str, Any]:
 
 
 def preview_dict(plan: StatisticPlan, standing: Filter) -> dict[str, Any]:
-    """The same for a plan that was not carried out: no value."""
+    """The same for a preview, without a value."""
     return envelope.of_preview("statistic", plan, standing) | _plan(plan)
 
 
 def answer(release: StatisticRelease, receipt: Receipt) -> RenderableType:
-    """The value, what it promises and what it costs."""
+    """The value, its promise and its cost."""
     band = () if receipt.private else (Text(ENGLISH.not_private(), style="bold white on red"),)
     return Group(*band, Text(shown(release.value), style="bold"), facts(*_answer(release, receipt)))
 
 
 def preview(plan: StatisticPlan, standing: Filter) -> RenderableType:
-    """What the mechanism would cost."""
+    """The price of the mechanism."""
     return Group(Text(visible(plan.text), style="italic"), facts(*_preview(plan, standing)))
 
 
@@ -85,7 +85,7 @@ def preview_fragment(plan: StatisticPlan, standing: Filter) -> str:
 
 
 def page(release: StatisticRelease, receipt: Receipt) -> str:
-    """The certificate as a page that opens anywhere."""
+    """The certificate as one page that needs no network and no other file."""
     return html.render(
         "statistic.html",
         receipt=receipt,
@@ -103,7 +103,7 @@ def fragment(release: StatisticRelease, receipt: Receipt) -> str:
 
 
 def chart(release: StatisticRelease) -> str:
-    """The values as bars, negative ones to the left."""
+    """The values as bars; negative bars point to the left."""
     values = [value if isinstance(value, int | float | Fraction) else 0 for value in release.values]
     title, widest = (
         f"Statistics of {visible(release.plan.reading.column)}",
@@ -143,7 +143,9 @@ def _sentences(plan: StatisticPlan, standing: Filter) -> tuple[tuple[str, str], 
 
 
 def _outright(mass: float) -> str:
-    return f"With probability up to {at_most(mass)}, a part of δ, an answer may hide nobody: the loss is unbounded."
+    return (
+        f"With probability up to {at_most(mass)}, a part of δ, the loss is unbounded and the answer may protect nobody."
+    )
 
 
 def _plan(plan: StatisticPlan) -> dict[str, Any]:
