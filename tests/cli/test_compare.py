@@ -89,7 +89,7 @@ def test_the_infinite_mass_and_gamma_have_lines_of_their_own(sitr: Sitr, plan: C
     assert "infinite loss is allowed with probability up to 10⁻⁸" in beyond
     assert "This is more than δ = 10⁻⁹: no ε follows at this δ" in beyond
     random = sitr("compare", plan(RANDOM), "--delta", 1e-6).out
-    assert "γ = 0.002, finite-sample: every ε here holds but for this fraction of data." in " ".join(random.split())
+    assert "γ = 0.002, finite-sample: every ε here holds except for this fraction of data." in " ".join(random.split())
 
 
 def test_a_total_that_nobody_can_give_is_no_error(sitr: Sitr, plan: Callable[[str], Path]) -> None:

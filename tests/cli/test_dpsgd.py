@@ -43,7 +43,7 @@ def test_how_much_noise_an_epsilon_takes(sitr: Sitr) -> None:
 def test_the_picture(sitr: Sitr, tmp_path: Path) -> None:
     done = sitr("dpsgd", *RUN, "--sigma", 1.1, "--plot", tmp_path / "run.svg", "--json")
     assert done.told()["steps"] == 14_063
-    assert "ε after so many releases" in (tmp_path / "run.svg").read_text(encoding="utf-8")
+    assert "ε by number of releases" in (tmp_path / "run.svg").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("words", [(), ("--sigma", 1, "--epsilon", 1), ("--sigma", 1, "--plot", "run.pdf")])

@@ -46,15 +46,15 @@ def test_epsilon_along_equal_releases_ends_at_all_of_them():
 
 def test_a_curve_that_ends_says_so():
     exposed = Loss.of(response(0.1, infinite=1e-4), 10)
-    assert along_epsilon(exposed, delta=1e-2).across == "ε, as far as it is bounded"
-    assert along_releases(exposed, delta=5e-4).across == "releases, as far as it is bounded"
+    assert along_epsilon(exposed, delta=1e-2).across == "ε, as far as ε is finite"
+    assert along_releases(exposed, delta=5e-4).across == "releases, as far as ε is finite"
     assert along_releases(exposed, delta=1e-2).across == "releases"
 
 
 def test_different_releases_are_repeated_as_a_whole():
     mixed = Loss.of(LaplaceLaw(0.1), 3) + Loss.of(GaussianLaw(0.1))
     panel = along_releases(mixed, delta=1e-5)
-    assert panel.across == "times the whole"
+    assert panel.across == "repetitions of the whole"
     assert [x for x, _ in panel.over] == [float(times) for times in range(1, 13)]
 
 

@@ -43,7 +43,7 @@ def test_nothing_released_helps_nobody():
 
 def test_words_name_the_interval():
     words = dict(Attack(Interval(0.33151, 0.33179), Interval(0.8225, 0.8229)).words())
-    assert words["attacker"] == "The best test for who took part finds 33.1% to 33.2% of them, with 1% false alarms."
+    assert words["attacker"] == "The best test of who took part detects 33.1% to 33.2% of them, with 1% false alarms."
     assert "right 82.2% to 82.3% of the time" in words["guess"]
 
 

@@ -184,10 +184,10 @@ def test_what_is_said_of_the_infinite_mass_agrees_with_the_theorems() -> None:
 def test_gamma_is_never_left_out(compared: dict[str, Comparison]) -> None:
     random = compared["random"]
     shown = as_text(render(random), width=200)
-    assert re.search(r"γ = 0\.003.*, finite-sample: every ε here holds but for this fraction of data\.", shown)
+    assert re.search(r"γ = 0\.003.*, finite-sample: every ε here holds except for this fraction of data\.", shown)
     assert "assumes exchangeable data" in shown
     assert "a random newcomer and not you" in shown
-    assert "But for the fraction γ, no newcomer can be exposed outright" in shown
+    assert "Except in the fraction γ, no newcomer can be exposed outright" in shown
     assert "Nobody" not in shown  # of the others in the data nothing is said
     assert not re.search(r"\byes\b", shown)
     assert to_dict(random)["gamma"] == 0.003

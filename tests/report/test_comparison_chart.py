@@ -140,7 +140,7 @@ def test_a_single_point_is_drawn_as_a_dot() -> None:
 def test_random_plans_carry_gamma() -> None:
     comparison = plan(RandomDP(PureDP(0.1), 1e-4), times=10)
     picture = ET.fromstring(chart(comparison))
-    told = "Every ε here holds but for a fraction γ = 0.001 of data, of up to 0.1 with more releases."
+    told = "Every ε here holds except for a fraction γ = 0.001 of data, of up to 0.1 with more releases."
     assert told in texts(picture)
     assert picture[1].text == told
 

@@ -1,4 +1,4 @@
-"""Pictures of a loss: δ at each ε, and ε along the number of releases, each as the band that is proved."""
+"""Charts of a loss: δ at each ε, and ε by number of releases, each as a proved band."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from sitr.report.plots import BLUE, GREY, nice_ticks
 from sitr.report.svg import line, polyline, svg, text, window
 
 WIDTH = 0.01
-"""How wide, relative to itself, the band may be."""
+"""The relative width of the band."""
 
 SHARES = 12
-"""At so many places along all releases ε is looked at."""
+"""The number of points at which ε is computed along the releases."""
 
 DECADES = range(1, 13)
-"""δ = 10⁻¹, 10⁻², …; and six powers of ten beyond the one that was asked for."""
+"""δ = 10⁻¹, 10⁻², …, and six powers of ten beyond the given δ."""
 
-ENDLESS = "as far as it is bounded"
-"""Said of an axis that ends where ε becomes infinite."""
+ENDLESS = "as far as ε is finite"
+"""The note on an axis that ends where ε becomes infinite."""
 
 _LEFT, _SPAN, _HEIGHT, _HEAD, _FOOT, _GAP, _EDGE = 9.0, 89.0, 220, 40, 34, 18, 1.0
 
@@ -31,16 +31,16 @@ Points = tuple[tuple[float, float], ...]
 
 
 def chart(loss: Loss, *, delta: float) -> str:
-    """Both pictures in one; of a δ of 0 there is but the first."""
+    """Both panels in one chart; only the first if δ is 0 or 1."""
     panels = [along_epsilon(loss, delta=delta), *([along_releases(loss, delta=delta)] if 0.0 < delta < 1.0 else [])]
     parts: list[str] = []
     top = 0
     for panel in panels:
         parts.extend(panel.svg(top=top))
         top += _HEAD + _HEIGHT + _FOOT + _GAP
-    told = "The line joins upper bounds; the pale band reaches to lower ones. Where computed, the truth is between."
-    parts.append(text(told, x=_EDGE, y=top + 6, size=11, opacity=0.8))
-    return svg("What is lost: δ at each ε, and ε along the releases", told, parts, height=top + 16)
+    note = "The line joins upper bounds; the pale band reaches to lower bounds. At computed points, ε lies between."
+    parts.append(text(note, x=_EDGE, y=top + 6, size=11, opacity=0.8))
+    return svg("Privacy loss: δ at each ε, and ε by number of releases", note, parts, height=top + 16)
 
 
 def along_epsilon(loss: Loss, *, delta: float) -> Panel:
@@ -55,7 +55,7 @@ def along_epsilon(loss: Loss, *, delta: float) -> Panel:
 
 
 def along_releases(loss: Loss, *, delta: float) -> Panel:
-    """ε after some of equal releases, up to all of them; where they differ, after the whole is released again."""
+    """ε after some of several equal releases, up to all; if they differ, after repetitions of the whole."""
     equal = len(loss.laws) == 1 and loss.laws[0][1] > 1
     law, times = loss.laws[0] if equal else (None, SHARES)
     places = sorted({max(1, round(times * share / SHARES)) for share in range(1, SHARES + 1)})
@@ -63,9 +63,9 @@ def along_releases(loss: Loss, *, delta: float) -> Panel:
     found = [(place, part.epsilon(delta=delta, relative=WIDTH)) for place, part in parts]
     known = [(place, epsilon) for place, epsilon in found if math.isfinite(epsilon.upper)]
     under, over = (tuple((place, getattr(one, side)) for place, one in known) for side in ("lower", "upper"))
-    axis = "releases" if equal else "times the whole"
+    axis = "releases" if equal else "repetitions of the whole"
     axis = axis if len(known) == len(found) else f"{axis}, {ENDLESS}"
-    return Panel(f"ε after so many releases, at δ = {at_most(delta)}", axis, "ε", under, over, logarithmic=False)
+    return Panel(f"ε by number of releases, at δ = {at_most(delta)}", axis, "ε", under, over, logarithmic=False)
 
 
 def _sides(points: list[tuple[Interval, float]]) -> tuple[Points, Points]:
@@ -74,7 +74,7 @@ def _sides(points: list[tuple[Interval, float]]) -> tuple[Points, Points]:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One picture: both ends of the band, and its axes."""
+    """One panel: both ends of the band, and the axes."""
 
     title: str
     across: str
@@ -82,7 +82,7 @@ class Panel:
     under: Points
     over: Points
     logarithmic: bool
-    """Is the upright axis?"""
+    """Whether the vertical axis is logarithmic."""
 
     def svg(self, *, top: int) -> Iterator[str]:
         pane = top + _HEAD

@@ -1,4 +1,4 @@
-"""What an attacker can do with everything that was released, in plain words: no test and no guess is better."""
+"""The best that an attacker can do with everything that was released, in plain words."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from sitr.numbers import Interval
 from sitr.report.figures import about, at_least, at_most
 
 FALSE_ALARMS = 0.01
-"""How often a test may point at somebody who did not take part."""
+"""The rate at which the test points at somebody who did not take part."""
 
 WIDTH = 0.01
-"""How wide, relative to itself, the figures for words may be."""
+"""The relative width of the computed intervals."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """The best that anybody can do: hits of a test with few false alarms, and right guesses from even odds."""
+    """The best attack: the hits of a test with few false alarms, and the correct guesses from even odds."""
 
     hits: Interval
     guess: Interval
@@ -28,13 +28,13 @@ class Attack:
         return cls(loss.trade_off(fpr=FALSE_ALARMS, relative=WIDTH), Interval(max(0.5, guess.lower), guess.upper))
 
     def words(self) -> tuple[tuple[str, str], ...]:
-        """A name and a sentence for each."""
+        """A label and a sentence for each attack."""
         alarms = f"{about(100 * FALSE_ALARMS)}% false alarms"
         return (
-            ("attacker", f"The best test for who took part finds {share(self.hits)} of them, with {alarms}."),
+            ("attacker", f"The best test of who took part detects {share(self.hits)} of them, with {alarms}."),
             (
                 "guess",
-                f"From even odds, the best guess whether you took part is right {share(self.guess)} of the time.",
+                f"From even odds, the best guess of whether you took part is right {share(self.guess)} of the time.",
             ),
         )
 
@@ -54,7 +54,7 @@ def share(bounds: Interval) -> str:
 
 
 def ends(bounds: Interval) -> dict[str, float | None]:
-    """An interval for machines; what is infinite has no number.
+    """An interval for machines; an infinite end is None.
 
     >>> ends(Interval(1.0, float("inf")))
     {'lower': 1.0, 'upper': None}

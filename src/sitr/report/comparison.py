@@ -1,7 +1,7 @@
 """Composition theorems side by side: as a table for people, as a dictionary for machines.
 
 A comparison is of a schedule, fixed in advance, or of what a ledger has `recorded`: releases that were chosen one after
-another. For those the tightest theorem is the tightest one that stays valid then.
+another. For recorded releases, only theorems that are valid under adaptive choice compete for the tightest.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LABELS: Mapping[str, str] = {
 
 
 def label(name: str) -> str:
-    """A theorem as tables and pictures call it.
+    """The name of a theorem in tables and charts.
 
     >>> label("halved")
     'advanced, halved (DR 2016)'
@@ -46,7 +46,7 @@ def label(name: str) -> str:
 
 
 def epsilon(bounds: Total) -> str:
-    """The total in four digits, rounded outward; an interval where both ends are known and differ in these digits.
+    """The total in four digits, rounded outward; an interval if both ends are known and differ in these digits.
 
     >>> epsilon(Total(4.3296371, 4.3296372, two_sided=True)), epsilon(Total(0.0, 4.32961, two_sided=False))
     ('4.33', '4.33')
@@ -59,12 +59,12 @@ def epsilon(bounds: Total) -> str:
 
 
 def adaptively(row: Row) -> str:
-    """Is this total valid when parameters are chosen adaptively? Yes, no, or the condition."""
+    """Whether this total is valid when parameters are chosen adaptively: yes, no, or the condition."""
     return "yes" if row.adaptive.valid else row.adaptive.condition or "no"
 
 
 def render(comparison: Comparison, *, recorded: bool = False) -> RenderableType:
-    """For a terminal: a line for every theorem that says something, then why the others do not, then what is common."""
+    """For a terminal: a line for every theorem that applies, why the others do not, and what all have in common."""
     best = tightest(comparison, recorded=recorded)
     proved = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     proved.add_column("theorem", no_wrap=True)
@@ -89,48 +89,49 @@ def render(comparison: Comparison, *, recorded: bool = False) -> RenderableType:
 
 
 def facts(comparison: Comparison, *, recorded: bool = False) -> tuple[tuple[str, str], ...]:
-    """What no single line says: how many releases there are, how they were chosen, outright failures, and γ."""
+    """What all theorems share: the releases, how they were chosen, outright exposure, and γ."""
     schedule = comparison.schedule
-    told = [("releases", f"{counted(schedule.releases, 'release')} in {counted(len(schedule.parts), 'step')}.")]
+    shared = [("releases", f"{counted(schedule.releases, 'release')} in {counted(len(schedule.parts), 'step')}.")]
     if recorded:
-        told.append(("adaptive", ADAPTIVE))
-    told.append(("outright", outright(_mass(comparison), delta=comparison.delta, random=comparison.gamma is not None)))
-    if comparison.gamma is not None:
-        told.append(("random", random_words(comparison.schedule)))
-    return tuple(told)
+        shared.append(("adaptive", ADAPTIVE))
+    random = comparison.gamma is not None
+    shared.append(("outright", outright(_mass(comparison), delta=comparison.delta, random=random)))
+    if random:
+        shared.append(("random", random_words(comparison.schedule)))
+    return tuple(shared)
 
 
 ADAPTIVE = (
-    "A ledger's releases are chosen one after another, after earlier answers. Only a row that says yes may be used as "
-    "their total, against a limit fixed in advance, and only if that row was chosen before the first release; a row "
-    "with a condition only if that was met by then, too."
+    "A ledger's releases are chosen one after another, in view of earlier answers. Only a row that says yes may be "
+    "used as their total, against a limit fixed in advance, and only if that row was chosen before the first release. "
+    "A row with a condition may be used only if the condition was met by then, too."
 )
 RANDOM = (
-    "every ε here holds but for this fraction of data. This is random differential privacy: it assumes exchangeable "
-    "data, protects a random newcomer and not you, says nothing of the others in the data, and holds only if every "
+    "every ε here holds except for this fraction of data. This is random differential privacy: it assumes exchangeable "
+    "data, protects a random newcomer and not you, promises nothing to the others in the data, and holds only if every "
     "random mechanism was fixed in advance."
 )
 
 
 def random_dict(schedule: Schedule) -> dict[str, object]:
-    """What the γ of a schedule rests on, and where it comes from, for machines."""
+    """The basis and the parts of the γ of a schedule, for machines."""
     return {"gamma_basis": schedule.basis.value, "gamma_parts": dict(schedule.gamma_parts)}
 
 
 def random_words(schedule: Schedule) -> str:
-    """The γ of a schedule, where it comes from, what it rests on, and whom it is about."""
+    """The γ of a schedule, its parts, its basis and its meaning."""
     return f"{exceptions(schedule.gamma, schedule.basis, schedule.gamma_parts)}: {RANDOM}"
 
 
 def outright(mass: float, *, delta: float, random: bool = False) -> str:
-    """P(L = +∞) apart from the finite tail: the two failures of δ. A random promise speaks of the exchanged alone.
+    """P(L = +∞), separate from the finite tail. A random promise speaks only of the newcomer.
 
     >>> outright(0.0, delta=1e-6)
     'Nobody can be exposed outright: no promise here allows an infinite loss. All of δ is finite tail.'
     """
     if mass == 0.0:
         nobody = (
-            "But for the fraction γ, no newcomer can be exposed outright"
+            "Except in the fraction γ, no newcomer can be exposed outright"
             if random
             else "Nobody can be exposed outright"
         )
@@ -145,13 +146,13 @@ def outright(mass: float, *, delta: float, random: bool = False) -> str:
 
 
 def _mass(comparison: Comparison) -> float:
-    """The most that P(L = +∞) can be; no more than δ where some ε holds at δ."""
+    """The largest possible P(L = +∞); at most δ if some ε holds at δ."""
     mass = infinite_mass(comparison.schedule)
     return mass if comparison.tightest is None else min(mass, comparison.delta)
 
 
 def tightest(comparison: Comparison, *, recorded: bool) -> Row | None:
-    """The least upper bound; of a ledger's releases, the least that is valid for them."""
+    """The row with the least upper bound; for recorded releases, the least that is valid for them."""
     rows = [row for row in comparison.rows if isinstance(row.outcome, Total) and (row.adaptive.valid or not recorded)]
     return min(rows, key=_upper, default=None)
 
@@ -161,7 +162,7 @@ def _upper(row: Row) -> float:
 
 
 def to_dict(comparison: Comparison, *, recorded: bool = False) -> dict[str, object]:
-    """For machines: exact bounds, nothing rounded for reading."""
+    """For machines: exact bounds, not rounded."""
     best = tightest(comparison, recorded=recorded)
     return {
         "delta": comparison.delta,
@@ -177,11 +178,11 @@ def to_dict(comparison: Comparison, *, recorded: bool = False) -> dict[str, obje
 
 def _row(row: Row) -> dict[str, object]:
     bounds = row.outcome if isinstance(row.outcome, Total) else None
-    told = {"lower": bounds.lower, "upper": bounds.upper, "two_sided": bounds.two_sided} if bounds else None
+    interval = {"lower": bounds.lower, "upper": bounds.upper, "two_sided": bounds.two_sided} if bounds else None
     return {
         "theorem": row.theorem.name,
         "source": row.theorem.source.strip("[]"),
-        "epsilon": told,
+        "epsilon": interval,
         "reason": row.outcome if isinstance(row.outcome, str) else None,
         "adaptive": {"valid": row.adaptive.valid, "condition": row.adaptive.condition or None},
     }

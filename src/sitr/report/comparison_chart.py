@@ -1,4 +1,4 @@
-"""Pictures of composition theorems: the total ε of each theory, along δ and along the number of releases."""
+"""Charts of composition theorems: the total ε of each theorem, by δ and by number of releases."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from sitr.report.plots import BLUE, GREY, ORANGE, nice_ticks
 from sitr.report.svg import line, polyline, svg, text, window
 
 COLOURS = (BLUE, ORANGE, "#3d9a35", "#b0468f", GREY, "#c4402b")
-"""Each is told from the white and from the black page; what shares a colour differs in its dashes."""
+"""Each is visible on white and on black; curves of the same colour have different dashes."""
 DASHES = ("", "7 4", "2 4")
 
 FACTORS = (1, 3, 10, 30, 100)
-"""How many times the whole schedule, in the picture along the number of releases."""
+"""The repetitions of the whole schedule in the chart by number of releases."""
 DECADES = range(-3, 4)
-"""By which powers of ten δ is varied."""
+"""The powers of ten by which δ is varied."""
 MANY = 50
-"""A schedule with more kinds of steps takes seconds per point: only the ends and the middle of an axis are computed."""
+"""Above this many kinds of steps, a point takes seconds: only the ends and the middle of an axis are computed."""
 
 _EDGE, _LEFT, _WIDTH, _HEIGHT = 1.0, 9.0, 89.0, 240
 _HEAD, _FOOT, _GAP = 40, 34, 18
@@ -42,7 +42,7 @@ class Family:
     write: Callable[[float], str]
 
     def curve(self, name: str) -> list[tuple[float, float]]:
-        """Where this theory can say something: the place and its upper bound on ε."""
+        """The points where this theorem applies: the place and its upper bound on ε."""
         return [
             (place, row.outcome.upper)
             for place, comparison in zip(self.places, self.comparisons, strict=True)
@@ -52,7 +52,7 @@ class Family:
 
 
 def along_delta(comparison: Comparison) -> Family:
-    """The same schedule at several δ around that of the comparison."""
+    """The same schedule at several δ around the δ of the comparison."""
     deltas = (
         float(exact(comparison.delta) * Fraction(10) ** power) for power in _thinned(DECADES, comparison.schedule)
     )
@@ -73,7 +73,7 @@ def along_releases(comparison: Comparison) -> Family:
     ]
     found = (comparison, *(compare(longer, delta=comparison.delta) for longer in plans[1:]))
     places = tuple(float(longer.releases) for longer in plans)
-    title = f"Total ε when the same is released more often, at δ = {at_most(comparison.delta)}"
+    title = f"Total ε when all releases are repeated, at δ = {at_most(comparison.delta)}"
     return Family(title, "releases", places, found, short)
 
 
@@ -83,7 +83,7 @@ def _thinned(places: Sequence[int], schedule: Schedule) -> Sequence[int]:
 
 
 def chart(comparison: Comparison) -> str:
-    """Both pictures in one, with one legend; the tightest theory at the δ asked for is drawn thick."""
+    """Both panels with one legend; the tightest theorem at the given δ has a thick curve."""
     families = (along_delta(comparison), along_releases(comparison))
     best = comparison.tightest
     strokes = [
@@ -91,23 +91,23 @@ def chart(comparison: Comparison) -> str:
         for place, row in enumerate(comparison.rows)
         if any(family.curve(row.theorem.name) for family in families)
     ]
-    told = _description(comparison, families[1])
+    description = _description(comparison, families[1])
     parts: list[str] = []
     top = 0
     for family in families:
         parts.extend(_panel(family, strokes, top=top))
         top += _HEAD + _HEIGHT + _FOOT + _GAP
-    # The δ asked for, where it is one of several.
+    # The given δ, among the others.
     mark = _LEFT + _WIDTH * _Scale.along(families[0].places).share(comparison.delta)
     parts.append(line(mark, _HEAD, mark, _HEAD + _HEIGHT, more='stroke-opacity="0.5" stroke-dasharray="2 3"'))
-    parts.append(text(told, x=_EDGE, y=top + 10, size=11, opacity=0.8))
+    parts.append(text(description, x=_EDGE, y=top + 10, size=11, opacity=0.8))
     parts.extend(_legend(comparison, strokes, top=top + 20))
-    return svg("Composition theorems compared: total ε", told, parts, height=top + 24 + 20 * len(strokes))
+    return svg("Composition theorems compared: total ε", description, parts, height=top + 24 + 20 * len(strokes))
 
 
 @dataclass(frozen=True, slots=True)
 class _Stroke:
-    """How one theory is drawn, the same in every picture."""
+    """The style of one theorem, the same in both panels."""
 
     name: str
     place: int
@@ -125,10 +125,10 @@ class _Stroke:
 
 def _description(comparison: Comparison, releases: Family) -> str:
     if comparison.gamma is None:
-        return "Each curve is what one theory proves of ε; the lower, the tighter. What is ten times larger is cut off."
+        return "Each curve is the ε that one theorem proves; lower is tighter. Values ten times larger are cut off."
     last = releases.comparisons[-1].gamma
     grows = f", of up to {at_most(last)} with more releases" if last is not None else ""
-    return f"Every ε here holds but for a fraction γ = {at_most(comparison.gamma)} of data{grows}."
+    return f"Every ε here holds except for a fraction γ = {at_most(comparison.gamma)} of data{grows}."
 
 
 def _panel(family: Family, strokes: Sequence[_Stroke], *, top: int) -> Iterator[str]:
@@ -149,15 +149,15 @@ def _panel(family: Family, strokes: Sequence[_Stroke], *, top: int) -> Iterator[
         yield text(family.write(place), x=x, y=pane + _HEIGHT + 17, size=11, anchor=anchor, opacity=0.75)
     yield text(family.axis, x=_LEFT + _WIDTH / 2, y=pane + _HEIGHT + 31, size=11, anchor="middle", opacity=0.75)
     drawn = []
-    for stroke in sorted(strokes, key=lambda stroke: not stroke.thick):  # the thick one lies below the others
+    for stroke in sorted(strokes, key=lambda stroke: not stroke.thick):  # the thick curve lies below the others
         points = [(1000 * widths.share(x), _HEIGHT * (1 - heights.share(y))) for x, y in curves[stroke]]
-        # A point alone is a line of no length, whose round ends make a dot.
+        # A single point is a line of length 0, whose round ends make a dot.
         drawn.append(polyline(points * 2 if len(points) == 1 else points, stroke=stroke.colour, more=stroke.style))
     yield window(drawn, x=_LEFT, y=pane, width=_WIDTH, height=_HEIGHT)
 
 
 def _legend(comparison: Comparison, strokes: Sequence[_Stroke], *, top: int) -> Iterator[str]:
-    """Every theory with its ε at the δ asked for, if it has one there."""
+    """Every theorem with its ε at the given δ, if it has one."""
     outcomes = {row.theorem.name: row.outcome for row in comparison.rows}
     for index, stroke in enumerate(strokes):
         y = top + 20 * index
@@ -183,9 +183,9 @@ class _Scale:
 
     @classmethod
     def above(cls, curves: Sequence[Sequence[tuple[float, float]]]) -> _Scale:
-        """From the least value to the largest, with some room, but not beyond ten times what the lowest curves reach.
+        """From the least value to the largest, with a margin, but at most ten times the top of the lowest curves.
 
-        Curves that leave the picture are told by the legend; they would press the others, that matter, into one line.
+        The legend names curves that leave the chart; they would squeeze the others, which matter, into one line.
         """
         lowest: dict[float, float] = {}
         for place, value in (point for curve in curves for point in curve):
@@ -197,11 +197,11 @@ class _Scale:
         return cls(math.log10(low) - room, math.log10(high) + room)
 
     def share(self, value: float) -> float:
-        """0 at the low end, 1 at the high one; zero, which has no place, lies below the picture."""
+        """0 at the low end, 1 at the high end; zero, which has no logarithm, lies below the chart."""
         return (math.log10(value) - self.low) / (self.high - self.low) if value > 0.0 else -1.0
 
     def ticks(self) -> list[Fraction]:
-        """1, 2, 5, 10, … where these are a few; powers of ten where they are many; even steps where they are none."""
+        """1, 2, 5, 10, … if these are few; powers of ten if they are many; even steps if there are fewer than three."""
         fine = self._inside((1, 2, 5))
         if len(fine) >= 3:
             return fine if len(fine) <= 9 else self._inside((1,))

@@ -1,4 +1,4 @@
-"""Ways to know how far one person moves a statistic, side by side: a table, a dictionary and a picture."""
+"""Ways to bound how far one person moves a statistic, compared in a table, a dictionary and a chart."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from sitr.report.words import notation
 Outcomes = Sequence[Outcome | Impossible]
 
 PUBLIC = (
-    "Everything here was computed from the data as they are: it protects nobody. Choose a way on public or made-up "
-    "data, then use it on private ones."
+    "Everything here was computed from the data without noise, so it protects nobody. Choose a way on public or "
+    "made-up data, then use it on private data."
 )
 _SELDOM, _OFTEN = 1e-9, 0.99
-"""A test that fails so seldom need not be spoken of; one that fails so often leads nowhere."""
+"""Refusals rarer than `_SELDOM` are not mentioned; a way that refuses more often than `_OFTEN` is useless."""
 
 _LEFT, _WIDTH, _ROW, _HEAD = 1.0, 98.0, 44, 46
 
 
 def render(outcomes: Outcomes) -> RenderableType:
-    """For a terminal: the ways that lead somewhere, the smallest error first, and why the others do not."""
+    """For a terminal: the ways that work, the smallest error first, and why the others do not."""
     ways = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     ways.add_column("way", no_wrap=True)
     ways.add_column("95% error", justify="right", no_wrap=True)
@@ -47,7 +47,7 @@ def render(outcomes: Outcomes) -> RenderableType:
     for way, reason in _impossible(outcomes).items():
         below.add_row("cannot", Text(f"{way} — {visible(reason)}"))
     if any(isinstance(outcome.promise, RandomDP) for outcome in ranked(outcomes)):
-        below.add_row("random", Text(f"Of a way with γ, {RANDOM}"))
+        below.add_row("random", Text(f"For a way with γ, {RANDOM}"))
     below.add_row("public", Text(PUBLIC))
     return Group(ways, Text(), below)
 
@@ -70,7 +70,7 @@ def to_dict(outcomes: Outcomes) -> dict[str, object]:
 
 
 def chart(outcomes: Outcomes, *, title: str) -> str:
-    """A bar for every error, on a logarithmic axis; promises to everybody are blue, those with a γ orange."""
+    """A bar for every error, on a logarithmic axis: blue for promises to everybody, orange for promises with a γ."""
     drawn = ranked(outcomes)
     errors = [float(outcome.error) for outcome in drawn]
     low, high = _quarter(min(errors), down=True), _quarter(max(errors), down=False)
@@ -79,15 +79,15 @@ def chart(outcomes: Outcomes, *, title: str) -> str:
         parts.extend(_bar(outcome, share=_share(float(outcome.error), low, high), top=_HEAD + _ROW * place))
     bottom = _HEAD + _ROW * len(drawn)
     parts.extend(_legend(bottom + 12))
-    told = "; ".join(f"{outcome.way}: ± {at_most(outcome.error, digits=3)}" for outcome in drawn)
-    return svg(title, f"{told}. {PUBLIC}", parts, height=bottom + 24)
+    listed = "; ".join(f"{outcome.way}: ± {at_most(outcome.error, digits=3)}" for outcome in drawn)
+    return svg(title, f"{listed}. {PUBLIC}", parts, height=bottom + 24)
 
 
-_AXIS = "95% error on a logarithmic axis: shorter is more exact"
+_AXIS = "95% error on a logarithmic axis: shorter is more accurate"
 
 
 def ranked(outcomes: Outcomes) -> list[Outcome]:
-    """Those that lead somewhere, by their error; those that hardly ever give an answer at the end.
+    """The ways that work, by error; ways that hardly ever give an answer come last.
 
     >>> ranked([Impossible("global", "No.")])
     []
@@ -112,7 +112,7 @@ def _seldom(probability: float) -> str:
 
 
 def _quarter(error: float, *, down: bool) -> float:
-    """The next quarter of a power of ten; below the least error one more, so that its bar has a length."""
+    """The next quarter of a power of ten; one more below the least error, so that its bar has a length."""
     quarters = 4 * math.log10(error)
     return 10 ** ((math.floor(quarters) - 1 if down else math.ceil(quarters)) / 4)
 
