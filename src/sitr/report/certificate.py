@@ -1,4 +1,4 @@
-"""The JSON of a certificate: an answer with everything that is needed to defend it."""
+"""The JSON of a certificate: an answer with everything needed to verify it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def to_dict(release: Release, receipt: Receipt) -> dict[str, Any]:
     ================  ==================================================================================================
     protected         `unit` ("person" or "row"), `column`, `relation`
     caps              `max_groups`, `max_rows_per_group` of one unit
-    keys              `columns`, `known`, and for unknown ones the `threshold`: `least`, `noise`, `promise`
+    keys              `columns`, `known`, and for unknown keys the `threshold`: `least`, `noise`, `promise`
     columns           `name`, `aggregate`, `noise`, `sensitivity` (`l1`, `l2_squared`, `largest`, in granules),
                       `granularity`, `clamp` (`low`, `high`) or null, `error` at `confidence`, rounded up
     rows              `key` (null is NULL) and for each column `value`, `low`, `high`
@@ -37,13 +37,13 @@ def to_dict(release: Release, receipt: Receipt) -> dict[str, Any]:
     ================  ==================================================================================================
 
     A noise has a `mechanism`, a `parameter` ("scale" or "sigma"), its `sensitivity`, both in granules, and its
-    `promise`. Numbers that are fractions have an `exact` text beside their nearest `float`.
+    `promise`. Fractions have an `exact` text and the nearest `float`.
     """
     return envelope.of_answer("answer", release.plan, receipt) | _plan(release.plan) | {"rows": _rows(release)}
 
 
 def preview_dict(plan: AggregatePlan, standing: Filter) -> dict[str, Any]:
-    """The same for a plan that was not carried out: no rows."""
+    """The same for a preview, without rows."""
     return envelope.of_preview("answer", plan, standing) | _plan(plan)
 
 

@@ -1,12 +1,12 @@
-"""The JSON that all previews and answers share: who asked what, when, at which price, and what it did to the budget.
+"""The JSON that all previews and answers share: question, price, promise, budget and receipt.
 
 =============  =========================================================================================================
-kind           what kind of question it is; "preview of …" where nothing was charged
-question       in one line, as the ledger keeps it
-price          what is charged
-promise        what the measurements keep, at most the price
+kind           the kind of question; "preview of …" if nothing was charged
+question       one line, as recorded in the ledger
+price          what this answer may cost
+promise        what the measurements guarantee, within the price
 headline       the promise as (ε, δ), see `sitr.report.headline`
-delta          `infinite_mass`: somebody revealed outright; `finite_tail`: losses above ε, null where moments bound them
+delta          `infinite_mass`: somebody exposed outright; `finite_tail`: losses above ε, null if moments bound them
 budget         `promise`, `charge`, and `before` and `after` with `spent` and `remaining`; `after` is null in a preview
                that the budget cannot pay
 receipt        `dataset`, `neighbors`, `entry`, `at` (ISO 8601), `by`, `version`, `private`, `kept`; null in a preview
@@ -34,7 +34,7 @@ from sitr.report.headline import headline
 
 
 def of_preview(kind: str, plan: Plan, standing: Filter) -> dict[str, Any]:
-    """The envelope of a plan that was not carried out; `standing` is the budget now."""
+    """The envelope of a preview; `standing` is the budget now."""
     after = after_paying(plan, standing)
     return {
         "kind": f"preview of {kind}",
@@ -87,7 +87,7 @@ def _plan(plan: Plan) -> dict[str, Any]:
 
 
 def promise_dict(promise: Promise) -> dict[str, Any]:
-    """A promise: `notation`, `flavor` and its parameters; a random one also says in `words` what it means."""
+    """A promise: `notation`, `flavor` and parameters; a random promise also has its meaning in `words`."""
     flavor = next(name for name, kind in NAMES.items() if type(promise) is kind)
     parameters = {field.name: getattr(promise, field.name) for field in fields(cast("Any", promise))}
     if isinstance(promise, RandomDP):
@@ -97,7 +97,7 @@ def promise_dict(promise: Promise) -> dict[str, Any]:
 
 
 def after_paying(plan: Plan, standing: Filter) -> Filter | None:
-    """The budget after this plan; None if it cannot pay."""
+    """The budget after this plan is paid; None if it cannot pay."""
     try:
         return standing.consent(plan.price)
     except BudgetExceeded:

@@ -26,7 +26,7 @@ VOICES: Mapping[Language, Voice] = {Language.ENGLISH: EnglishVoice(), Language.A
 
 
 def explain(promise: Promise, *, language: Language) -> Explanation:
-    """What a promise means for one person, and what it does not.
+    """What a promise means for one person, and what it does not mean.
 
     >>> explain(PureDP(0.5), language=Language.ENGLISH).title
     'Pure differential privacy: ε = 0.5'
@@ -67,7 +67,7 @@ def _explained(promise: Promise, voice: Voice, whom: Whom) -> Explanation:
         case RandomDP(inner):
             return voice.random(promise, inner=_explained(inner, voice, Whom.NEWCOMER))
     raise IncompatiblePromises(
-        wanted="A promise of one of the eight flavors was wanted.",
-        given=f"{promise!r} was given.",
+        wanted="a promise of one of the eight flavors",
+        given=repr(promise),
         do="Convert it to one of them first.",
     )

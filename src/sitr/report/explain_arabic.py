@@ -1,7 +1,7 @@
 """Promises explained in Arabic.
 
-Formulas and numbers run from left to right inside lines that run from right to left, so each stands in a pair of
-Unicode isolates: without them the order of `ε = 0.5` or of `(1, 10⁻⁶)` is up to chance.
+Formulas and numbers run from left to right inside lines that run from right to left, so each is enclosed in Unicode
+isolates. Without them, the displayed order of `ε = 0.5` or `(1, 10⁻⁶)` would depend on the text around it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from sitr.report.words import odds, shares
 
 
 def ltr(formula: str) -> str:
-    r"""A formula that reads from left to right, whatever stands around it, and that breaks after a comma only.
+    r"""A formula that reads from left to right in any context, and that breaks only after a comma.
 
     >>> ascii(ltr("e = 1, d = 2"))
     "'\\u2066e\\xa0=\\xa01, d\\xa0=\\xa02\\u2069'"
@@ -197,7 +197,7 @@ def _explanation(title: str, promised: str, meaning: str, failure: str, not_prom
 
 
 def _follows(points: tuple[tuple[float, float], ...], whom: Whom) -> str:
-    """P(S) ≤ e^ε·Q(S) + δ, which is more than to say "but with probability δ".      [DKMMN06, Def. 1]"""
+    """P(S) ≤ e^ε·Q(S) + δ, which is not the same as "except with probability δ".      [DKMMN06, Def. 1]"""
     here, there = _SIDES[whom]
     bounds = "، ولا ".join(ltr(linear(epsilon, delta)) for epsilon, delta in points)
     return f"كل ما يترتب على الإجابة باحتمال {ltr('p')} {here} لا يتجاوز احتماله {bounds} {there}، والعكس بالعكس."
@@ -213,7 +213,7 @@ def _parenthesis(probability: float) -> str:
 
 
 def _always(epsilon: float, whom: Whom) -> str:
-    """|L| ≤ ε, as Bayes reads it."""
+    """|L| ≤ ε, by Bayes' rule."""
     return (
         f"مهما كان ما يعتقده أي شخص مسبقًا بشأن {_DOUBT[whom]}، فإن الإجابة لا تغيّر نسبة الأرجحية إلا بعامل لا "
         f"يتجاوز {ltr(odds(epsilon))}: فاحتمال قدره {ltr('50%')} لا يصير أكبر من {ltr(belief(epsilon))}."
@@ -230,26 +230,26 @@ def _on_average(promise: ConcentratedDP) -> str:
 
 
 def _numbers(promise: Concentrated, whom: Whom, *, before: str = "") -> str:
-    """The promise as (ε, δ) at one δ, said to be one reading of many, and the odds; or the largest loss it allows.
+    """The promise as (ε, δ) at one δ, as one reading of many, and the odds; or the largest loss it allows.
 
-    Only the odds are told with a probability: the loss exceeds ε with more than δ, but ε′ with at most δ.
+    Only the odds come with a probability: the loss may exceed ε with probability above δ, but ε′ with at most δ.
     """
     headline = Headline.of(promise)
     if headline.delta == 0.0:
         return _always(headline.epsilon, whom)
     delta = ltr(f"δ = {at_most(headline.delta)}")
-    told = f"عند {delta} تفوق {_EPSILON} كل عدد يمكن كتابته هنا: فالوعد يكاد يكون بلا مضمون."
+    reading = f"عند {delta} تفوق {_EPSILON} كل عدد يمكن كتابته هنا: فالوعد يكاد يكون بلا مضمون."
     if math.isfinite(headline.epsilon) and headline.odds is not None:
-        told = (
+        reading = (
             f"إليك قراءة واحدة من قراءات كثيرة: {ltr(headline.symbols())}. "
             f"{_follows(((headline.epsilon, headline.delta),), whom)} وكل {_DELTA} أخرى تعطي {_EPSILON} أخرى، وهي تصح "
             f"جميعًا في آن واحد. {_moved(headline.odds, headline.delta, whom)}"
         )
-    return f"{before} {told}".strip()
+    return f"{before} {reading}".strip()
 
 
 def _moved(epsilon: float, delta: float, whom: Whom) -> str:
-    """P(L > ε′) ≤ δ, as Bayes reads it."""
+    """P(L > ε′) ≤ δ, by Bayes' rule."""
     return (
         f"ومهما كان ما يعتقده أي شخص مسبقًا بشأن {_DOUBT[whom]}، فإن احتمال أن تقرّب الإجابة نسبة الأرجحية من الحقيقة "
         f"بعامل أكبر من {ltr(odds(epsilon))} لا يتجاوز {ltr(at_most(delta))}{_parenthesis(delta)}."
@@ -266,7 +266,7 @@ def _bad_luck(promise: Concentrated, whom: Whom) -> str:
 
 
 def _at_several(promise: PrivacyProfile, whom: Whom) -> str:
-    """Outright is at most what the last δ leaves; the first ones may be finite losses."""
+    """At most the last δ can be outright exposure; larger δ may come from finite losses."""
     if len(promise.points) == 1:
         return _either(promise.infinite_mass(), whom)
     graceful = f"وما تسمح به {_DELTA} زيادةً على ذلك، عند {_EPSILON} أصغر، فهو من التدهور اللطيف."
@@ -289,9 +289,9 @@ def _either(delta: float, whom: Whom) -> str:
 
 
 def _rests(promise: RandomDP) -> str:
-    """What γ assumes, rests on and is made of."""
-    told = shares(promise.gamma, promise.parts, others="غيرها")
-    named = "، ".join(f"{ltr(name)} {ltr(share)}" for name, share in told)
+    """The assumption, the basis and the parts of γ."""
+    listed = shares(promise.gamma, promise.parts, others="غيرها")
+    named = "، ".join(f"{ltr(name)} {ltr(share)}" for name, share in listed)
     parts = f" وهي مؤلفة من هذه الأجزاء: {named}." if promise.parts else ""
     proved = {
         Basis.FINITE_SAMPLE: "مثبتة للعينات المنتهية: أي لعدد الأشخاص في البيانات بعينه.",
@@ -305,7 +305,7 @@ def _rests(promise: RandomDP) -> str:
 
 
 def _excepted(gamma: float) -> str:
-    """Whoever is promised nothing; with γ = 0 there still are some, whom the population never yields."""
+    """Who is promised nothing. Even with γ = 0 this is anyone whom the population never yields."""
     if gamma == 0.0:
         return "لا وعد بشيء لمن لا يأتي به المجتمع الإحصائي أبدًا، مهما حالف الحظ الآلية."
     return (

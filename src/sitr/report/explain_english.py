@@ -191,7 +191,7 @@ def _parenthesis(probability: float) -> str:
 
 
 def _always(epsilon: float, whom: Whom) -> str:
-    """|L| ≤ ε, as Bayes reads it."""
+    """|L| ≤ ε, by Bayes' rule."""
     return (
         f"Whatever anyone believed beforehand about {_DOUBT[whom]}, the answer changes the odds by at most a factor "
         f"of {odds(epsilon)}: a chance of 50% becomes at most {belief(epsilon)}."

@@ -1,7 +1,7 @@
 """What a promise means for one person: the parts of an explanation, and the numbers that every language needs.
 
-Every number in an explanation is a bound and is rounded so that it stays one. A language is one class in a file of its
-own; it says each flavor as a whole, since sentences do not translate word by word.
+Every number in an explanation is a bound and is rounded so that it stays one. A language is one class in its own file.
+It explains each flavor as a whole, because sentences do not translate word by word.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sitr.report.figures import at_least, at_most
 from sitr.report.words import odds
 
 Concentrated: TypeAlias = ConcentratedDP | ZeroConcentratedDP | RenyiDP | GaussianDP
-"""The flavors without one ε: they are read as (ε, δ) at a δ that the reader chooses, unless they set a largest loss."""
+"""The flavors without a single ε. They are read as (ε, δ) at a chosen δ, unless they bound the largest loss."""
 
 
 class Language(Enum):
@@ -37,7 +37,7 @@ class Language(Enum):
 
 
 class Whom(Enum):
-    """Whose data the two data sets of a promise differ in: anybody's, yours too, or those of a random newcomer."""
+    """The person in whose data the two data sets differ: anybody, including you, or a random newcomer."""
 
     YOU = "you"
     NEWCOMER = "newcomer"
@@ -45,7 +45,7 @@ class Whom(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A promise in plain words: its name, what it promises, what its numbers mean, how it can fail, what it is not."""
+    """A promise in plain words: its name, what it promises, its numbers, how it can fail, what it does not promise."""
 
     language: Language
     title: str
@@ -60,7 +60,7 @@ class Voice(Protocol):
 
     @property
     def headings(self) -> tuple[str, str, str, str]:
-        """What stands above the four parts."""
+        """The headings of the four parts."""
 
     def pure(self, promise: PureDP, /, *, whom: Whom) -> Explanation: ...
 
@@ -77,11 +77,11 @@ class Voice(Protocol):
     def gaussian(self, promise: GaussianDP, /, *, whom: Whom) -> Explanation: ...
 
     def random(self, promise: RandomDP, /, *, inner: Explanation) -> Explanation:
-        """`inner` explains the inner promise, to a newcomer."""
+        """`inner` explains the inner promise to a newcomer."""
 
 
 def symbols(promise: object) -> str:
-    """Any promise in symbols and few digits, rounded up; a random one never without its γ.
+    """Any promise in symbols and few digits, rounded up; a random promise always with its γ.
 
     >>> symbols(GaussianDP(1.0)), symbols(RandomDP(PureDP(0.5), 0.01)), symbols(RenyiDP.at({2: 0.1, 8: 0.5}))
     ('μ = 1', 'ε = 0.5, γ = 0.01', 'D₂ ≤ 0.1, D₈ ≤ 0.5')
@@ -107,18 +107,18 @@ def symbols(promise: object) -> str:
 
 
 READING_ORDERS = (2.0, 8.0, 32.0)
-"""Where a whole curve is shown."""
+"""The orders at which a whole curve is shown."""
 MOST = 4
-"""How many points of a table are shown."""
+"""The most points of a table that are shown."""
 
 
 def some_points(profile: PrivacyProfile) -> tuple[tuple[float, float], ...]:
-    """A few points of a profile, evenly chosen, with the first and the last."""
+    """A few evenly chosen points of a profile, including the first and the last."""
     return _few(profile.points)
 
 
 def some_orders(promise: RenyiDP) -> tuple[tuple[float, float], ...]:
-    """A few orders with their bounds, where there are any."""
+    """A few orders with their finite bounds."""
     if isinstance(promise.curve, Table):
         return _few(promise.curve.points)
     bounds = ((order, promise.curve(order)) for order in READING_ORDERS)
@@ -126,14 +126,14 @@ def some_orders(promise: RenyiDP) -> tuple[tuple[float, float], ...]:
 
 
 def all_shown(promise: PrivacyProfile | RenyiDP) -> bool:
-    """Do these few points say all of it?"""
+    """Whether these few points are the whole promise."""
     if isinstance(promise, PrivacyProfile):
         return len(promise.points) <= MOST
     return isinstance(promise.curve, Table) and len(promise.curve.points) <= MOST
 
 
 def belief(epsilon: float) -> str:
-    """What a belief of 50% becomes at most, e^ε/(1 + e^ε), in percent and rounded up.
+    """The most that a belief of 50% can become, e^ε/(1 + e^ε), in percent and rounded up.
 
     >>> belief(0.5), belief(1.0), belief(0.0)
     ('62.3%', '73.2%', '50%')
@@ -143,13 +143,14 @@ def belief(epsilon: float) -> str:
 
 FALSE_ALARMS = Fraction(5, 100)
 _NORMAL_95 = Fraction("1.644853626951472")
-"""Φ⁻¹(0.95), rounded down, which can only raise what a test can do."""
+"""Φ⁻¹(0.95), rounded down, which can only raise the power of the test."""
 
 
 def detected(promise: ApproximateDP | PrivacyProfile | GaussianDP) -> str:
-    """How often a test with 5% false alarms can be right at most, in percent and rounded up.
+    """The largest power of a test with 5% false alarms, in percent and rounded up.
 
-    min(δ + e^ε·5%, 1 − e^{−ε}(95% − δ)) at each (ε, δ); of a Gaussian Φ(μ − Φ⁻¹(95%)). [KOV15, Sec. 2; DRS22, Def. 2.6]
+    min(δ + e^ε·5%, 1 − e^{−ε}(95% − δ)) at each (ε, δ); for a Gaussian Φ(μ − Φ⁻¹(95%)).
+    [KOV15, Sec. 2; DRS22, Def. 2.6]
 
     >>> detected(ApproximateDP(1.0, 1e-6)), detected(GaussianDP(1.0)), detected(GaussianDP(0.0))
     ('13.6%', '26%', '5%')
@@ -173,7 +174,7 @@ def _detected(epsilon: float, delta: float) -> float:
 
 
 def linear(epsilon: float, delta: float) -> str:
-    """The bound e^ε·p + δ on what had probability p, rounded up.
+    """The bound e^ε·p + δ on an event of probability p, rounded up.
 
     >>> linear(1.0, 1e-6), linear(1.0, 0.0)
     ('2.72 · p + 10⁻⁶', '2.72 · p')
@@ -182,7 +183,7 @@ def linear(epsilon: float, delta: float) -> str:
 
 
 def one_in(probability: float) -> str:
-    """An upper bound on a probability above 0 as one in so many.
+    """The N of "1 in N", for an upper bound on a probability above 0.
 
     >>> one_in(1e-6), one_in(0.3)
     ('1,000,000', '3')
@@ -210,7 +211,7 @@ def _few(pairs: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], .
 
 
 def _subscript(order: float) -> str:
-    """The order of a moment; only whole numbers have letters of their own."""
+    """The order of a moment as a subscript; only whole numbers have subscript characters."""
     if order == int(order):
         return str(int(order)).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
     return f"({order!r})"

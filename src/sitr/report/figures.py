@@ -1,6 +1,6 @@
-"""How numbers and names are written: one function for each, and never a figure that flatters.
+"""The writing of numbers and names: one function for each, and bounds stay bounds.
 
-An error is an upper bound, so it is rounded up; what a promise allows is rounded up, what a budget has left down.
+Errors and promises are rounded up; what is left of a budget is rounded down.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from sitr.numbers import Number, exact
 from sitr.questions.aggregate.fit import Shown
 
 CONFIDENCE = Fraction(95, 100)
-"""How often the intervals of a report hold the exact number."""
+"""The probability with which an interval of a report contains the exact number."""
 
 _MINUS = "−"
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters that turn the direction of whatever stands after them."""
+"""Characters that change the writing direction of the text after them."""
 
 
 def number(value: Number, *, decimals: int = 0) -> str:
@@ -60,7 +60,7 @@ def at_least(value: Number, *, digits: int = 4) -> str:
 
 
 def about(value: Number, *, digits: int = 6) -> str:
-    """A number in few digits, rounded to the nearest: for what is no bound, such as the scale of noise.
+    """A number in few digits, rounded to the nearest: for numbers that are not bounds, such as the scale of noise.
 
     >>> about(Fraction(20)), about(Fraction(200000001, 3))
     ('20', '66,666,700')
@@ -69,7 +69,7 @@ def about(value: Number, *, digits: int = 6) -> str:
 
 
 def chance(probability: float) -> str:
-    """An upper bound on a probability as one in so many, rounded up in probability.
+    """An upper bound on a probability as "1 in N", with N rounded down.
 
     >>> chance(1e-6), chance(6.2712e-7), chance(0.3)
     ('1 in 1,000,000', '1 in 1,590,000', '1 in 3')
@@ -78,7 +78,7 @@ def chance(probability: float) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """So many of something.
+    """A count and its noun.
 
     >>> counted(1, "row"), counted(2_000, "row")
     ('1 row', '2,000 rows')
@@ -101,7 +101,7 @@ def short(value: Number) -> str:
 
 
 def visible(text: str) -> str:
-    """Text that cannot act: control characters are drawn, and nothing turns the direction of what follows.
+    """Harmless text: control characters are drawn, and nothing changes the writing direction.
 
     >>> visible("a\\nb\\x1b[31m")
     'a␊b␛[31m'
@@ -110,7 +110,7 @@ def visible(text: str) -> str:
 
 
 def shortened(text: str, *, most: int) -> str:
-    """At most so many characters.
+    """The text, cut to at most `most` characters.
 
     >>> shortened("cardiology", most=6)
     'cardi…'
@@ -120,10 +120,10 @@ def shortened(text: str, *, most: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How one column of an answer is written.
+    """The format of one column of an answer.
 
-    Values and errors have the same decimals, enough for three digits of the error and no more than the granularity has.
-    The error covers the rounding of the value too, so `value ± error` as shown holds the interval as computed.
+    Values and errors have the same decimals: enough for three digits of the error, at most as many as the granularity.
+    The error includes the rounding of the value, so `value ± error` as shown contains the computed interval.
     """
 
     granularity: Fraction
@@ -134,8 +134,8 @@ class Figures:
     def of(cls, column: Shown) -> Figures:
         """The figures of a column at 95%."""
         width = column.noise.error(confidence=CONFIDENCE) * column.granularity
-        wanted = max(0, 2 - _exponent(max(width, column.granularity)))
-        decimals = min(wanted, _own_decimals(column.granularity, wanted))
+        needed = max(0, 2 - _exponent(max(width, column.granularity)))
+        decimals = min(needed, _own_decimals(column.granularity, needed))
         whole = (column.granularity * 10**decimals).denominator == 1
         return cls(column.granularity, decimals, width if whole else width + Fraction(1, 2 * 10**decimals))
 
@@ -159,7 +159,7 @@ class Figures:
 
 
 def _own_decimals(granularity: Fraction, most: int) -> int:
-    """How many decimals a multiple of the granularity can have, as far as that matters."""
+    """The number of decimals that a multiple of the granularity can have, at most `most`."""
     return next((places for places in range(most) if (granularity * 10**places).denominator == 1), most)
 
 
@@ -169,7 +169,7 @@ def _decimal(scaled: int, decimals: int) -> str:
 
 
 def _significant(value: Fraction, digits: int, rounding: Callable[[Fraction], int]) -> str:
-    """Plain between 0.001 and 10¹⁵, with a power of ten outside."""
+    """Plain digits between 0.001 and 10¹⁵, a power of ten outside."""
     if value == 0:
         return "0"
     places = digits - 1 - _exponent(value)

@@ -1,13 +1,13 @@
-"""The one (ε, δ) by which every report names a promise, and beside it the ε′ that bounds the odds.
+"""The (ε, δ) by which every report names a promise, and the ε′ that bounds the odds.
 
-They are two readings of one loss L at the same δ, and not a contradiction:
+They are two readings of one loss L at the same δ:
 
 - **(ε, δ)**: E[(1 − e^{ε−L})₊] ≤ δ, the hockey-stick. Whatever follows from an answer becomes at most e^ε times as
   likely, plus δ. This is what "ε at δ" means in the field, and what conversions give.
 - **odds**: P(L > ε′) ≤ δ, also called probabilistic differential privacy. Only this bounds by how much the odds move
   except with probability δ, and ε′ is larger than ε.
 
-Where the law of the loss of a plan is known, its own ε stands beside the one that the promise implies, and leads.
+If the law of the loss of a plan is known, its exact ε comes first, next to the ε that the promise implies.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from sitr.plans.plan import Plan
 from sitr.report.figures import at_most
 
 READING_DELTA = 1e-6
-"""The δ at which promises without one are read, for want of a better choice."""
+"""The δ at which promises without a δ are read."""
 
 ODDS_ORDERS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 """The orders at which a whole curve of moments bounds the odds."""
@@ -42,7 +42,7 @@ ODDS_ORDERS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """A promise as (ε, δ); every ε is an upper bound, and infinite if it has no float.
+    """A promise as (ε, δ). Every ε is an upper bound, and infinite if no float can hold it.
 
     >>> Headline.of(ZeroConcentratedDP(0.05))
     Headline(promise=ZeroConcentratedDP(rho=0.05), delta=1e-06, implied=1.471..., odds=1.712..., exact=None)
@@ -53,9 +53,9 @@ class Headline:
     implied: float
     """The ε that the promise implies at this δ."""
     odds: float | None
-    """ε′ with P(L > ε′) ≤ δ; None where the promise does not bound this."""
+    """ε′ with P(L > ε′) ≤ δ; None if the promise does not bound this."""
     exact: float | None = None
-    """The ε at this δ of the loss itself, where its law is known."""
+    """The ε of the loss itself at this δ, if its law is known."""
 
     @classmethod
     def of(cls, promise: Promise, *, loss: Loss | None = None) -> Headline:
@@ -72,11 +72,11 @@ class Headline:
 
     @property
     def gamma(self) -> float | None:
-        """The fraction of data that is promised nothing; None if there is none."""
+        """The fraction γ of a random promise; None for other promises."""
         return self.promise.gamma if isinstance(self.promise, RandomDP) else None
 
     def symbols(self) -> str:
-        """ε and δ in few digits, rounded up; and the γ of a random promise, without which they would say too much.
+        """ε and δ in few digits, rounded up, with the γ of a random promise.
 
         >>> Headline.of(ZeroConcentratedDP(0.05)).symbols()
         'ε = 1.472, δ = 10⁻⁶'
@@ -85,12 +85,12 @@ class Headline:
         return f"ε = {rounded(self.epsilon)}, δ = {at_most(self.delta)}{gamma}"
 
     def to_dict(self) -> dict[str, Any]:
-        """For machines; an ε without a float is null, and so is what is not known.
+        """For machines; an ε that no float can hold is null, and so are unknown values.
 
         ==========  ================================================================================================
         epsilon     the least ε that is proved at `delta`
         delta       0 if the loss never exceeds ε
-        exact       whether `epsilon` is that of the loss itself, or else what the promise implies
+        exact       whether `epsilon` comes from the loss itself; if not, the promise implies it
         implied     the ε that the promise implies
         odds        ε′: the loss exceeds it with probability at most `delta`
         gamma       of a random promise
@@ -107,7 +107,7 @@ class Headline:
 
 
 def headline(plan: Plan) -> Headline:
-    """The headline of a plan: of its promise, and of its loss where that is known."""
+    """The headline of a plan, from its promise, and from its loss if that is known."""
     return Headline.of(plan.promise(), loss=plan.loss())
 
 
@@ -125,7 +125,7 @@ def loss_quantile(promise: ZeroConcentratedDP, *, delta: float) -> float:
 
     ε′ = ξ + ρ + 2√(ρ ln(1/δ)), since P(L > ξ + ρ + λ) ≤ e^{−λ²/(4ρ)} for all λ > 0.      [BS16, Lemma 3.5]
 
-    This is more than the ε of (ε, δ)-differential privacy, which lets L exceed it with a probability above δ.
+    This is larger than the ε of (ε, δ)-differential privacy, which allows P(L > ε) > δ.
 
     >>> loss_quantile(ZeroConcentratedDP(0.05), delta=1e-6)
     1.712...
@@ -135,7 +135,7 @@ def loss_quantile(promise: ZeroConcentratedDP, *, delta: float) -> float:
 
 
 def mean_loss(promise: ConcentratedDP) -> float:
-    """The least bound on the mean that follows: μ, or τ²/2 where the spread alone says more.      [DR16, Def. 2.1]
+    """The least bound on the mean loss: μ, or τ²/2 if that is smaller.      [DR16, Def. 2.1]
 
     >>> mean_loss(ConcentratedDP(5.0, 1.0)), mean_loss(ConcentratedDP(0.25, 1.0))
     (0.5, 0.25)
@@ -144,7 +144,7 @@ def mean_loss(promise: ConcentratedDP) -> float:
 
 
 def _implied(promise: Promise) -> tuple[float, float]:
-    """ε and δ: as they are stated, at δ = 0 where the promise sets a largest loss, or at the δ for reading."""
+    """ε and δ: as stated, at δ = 0 if the promise bounds the largest loss, or else at `READING_DELTA`."""
     if (largest := largest_loss(promise)) is not None:
         return largest, 0.0
     match promise:
@@ -156,13 +156,13 @@ def _implied(promise: Promise) -> tuple[float, float]:
         case ConcentratedDP() | ZeroConcentratedDP() | RenyiDP() | GaussianDP():
             try:
                 return promise.to_approximate(delta=READING_DELTA).epsilon, READING_DELTA
-            except ValueError:  # it has no float
+            except ValueError:  # no float can hold it
                 return math.inf, READING_DELTA
     return math.inf, READING_DELTA
 
 
 def _odds(promise: Promise, delta: float) -> float | None:
-    """ε′ with P(L > ε′) ≤ δ; nothing follows from an (ε, δ) at the same δ.
+    """ε′ with P(L > ε′) ≤ δ. An (ε, δ) promise implies none at the same δ.
 
     Subgaussian losses: ε′ = E[L] + τ√(2 ln(1/δ)). [DR16, Def. 2.1] Moments: ε′ = D_α + ln(1/δ)/(α − 1), by Markov's
     inequality for e^{(α−1)L}.      [Mir17, Prop. 3]
@@ -180,7 +180,7 @@ def _odds(promise: Promise, delta: float) -> float | None:
             case RenyiDP(curve):
                 bounds = curve.points if isinstance(curve, Table) else [(one, curve(one)) for one in ODDS_ORDERS]
                 return min(_moment(order, bound, delta) for order, bound in bounds if math.isfinite(bound))
-    except ValueError:  # it has no float
+    except ValueError:  # no float can hold it
         return math.inf
     return None
 
@@ -190,7 +190,7 @@ def _moment(order: float, bound: float, delta: float) -> float:
 
 
 def _exact(loss: Loss, delta: float) -> float:
-    """The upper end of the interval that is proved: valid however wide it is."""
+    """The upper end of the proved interval, valid however wide the interval is."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WiderThanAsked)
         return loss.epsilon(delta=delta).upper

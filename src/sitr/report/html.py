@@ -23,10 +23,10 @@ from sitr.report.rows import rows
 from sitr.report.words import notation
 
 MOST_ROWS = 1000
-"""How many rows a page shows; beyond it, the rest is in the data."""
+"""The most rows that a page shows."""
 
 FIRST_ROWS = 20
-"""How many rows a notebook shows."""
+"""The most rows that a notebook shows."""
 
 _TEMPLATES = Environment(
     loader=PackageLoader("sitr.report"),
@@ -40,12 +40,12 @@ _TEMPLATES.filters.update(visible=visible, number=number, about=about)
 
 
 def render(template: str, **values: object) -> str:
-    """One of the templates with these values in it."""
+    """One of the templates, filled in with these values."""
     return _TEMPLATES.get_template(template).render(**values)
 
 
 def page(release: Release, receipt: Receipt) -> str:
-    """The certificate as a page that opens anywhere, without a network, for years."""
+    """The certificate as one page that needs no network and no other file."""
     return render(
         "certificate.html",
         receipt=receipt,
@@ -62,7 +62,7 @@ def page(release: Release, receipt: Receipt) -> str:
 
 
 def fragment(release: Release, receipt: Receipt) -> str:
-    """The answer for a notebook: its first rows and the picture."""
+    """The answer for a notebook: its first rows and a chart."""
     return render(
         "answer.html",
         receipt=receipt,
@@ -75,7 +75,7 @@ def fragment(release: Release, receipt: Receipt) -> str:
 
 
 def preview_fragment(plan: AggregatePlan, budget: Filter) -> str:
-    """The price of a question for a notebook; `budget` is the filter as it stands."""
+    """The preview of a question for a notebook; `budget` is the budget now."""
     return render(
         "preview.html",
         plan=plan,
@@ -88,12 +88,12 @@ def preview_fragment(plan: AggregatePlan, budget: Filter) -> str:
 
 
 def facts(question: str, facts: Iterable[tuple[str, str]]) -> str:
-    """Names and sentences below a question, for a notebook."""
+    """Labelled sentences below a question, for a notebook."""
     return render("facts.html", question=question, facts=facts)
 
 
 def _columns(plan: AggregatePlan) -> list[tuple[Shown, Figures, str]]:
-    """Each column with how it is written and the exact size of its noise."""
+    """Each column with its figures and the exact size of its noise."""
     return [(column, Figures.of(column), _exact_size(column)) for column in plan.columns]
 
 

@@ -1,6 +1,6 @@
-"""The papers of each kind of plan and of each kind of release: terminal, page, notebook, chart, JSON.
+"""The reports of each kind of plan and release: terminal, page, notebook, chart, JSON.
 
-A new kind of question adds its line to the two tables here.
+A new kind of question adds one line to each of the two tables here.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ PLANNED: dict[type, PreviewPapers] = {
 
 
 def papers(released: object) -> Papers:
-    """Those of this kind of release."""
+    """The reports of this kind of release."""
     return RELEASED[type(released)]
 
 
 def preview_papers(plan: Plan) -> PreviewPapers:
-    """Those of this kind of plan."""
+    """The reports of this kind of plan."""
     return PLANNED[type(plan)]

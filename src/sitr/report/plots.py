@@ -1,7 +1,7 @@
-"""Pictures of an answer and of a budget: SVG that stands by itself, without scripts, fonts or addresses.
+"""Charts of an answer and of a budget: self-contained SVG without scripts, fonts or addresses.
 
-Horizontal places are percentages and text keeps its size, so that a picture fits any width without being scaled.
-Text and lines take the colour of the page around them; the few other colours stand out on white and on black.
+Horizontal positions are percentages and text keeps its size, so that a chart fits any width without scaling.
+Text and lines take the colour of the page; the few other colours stand out on white and on black.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from sitr.report.figures import CONFIDENCE, Figures, about, short, shortened, vi
 from sitr.report.words import parameters
 
 BLUE, ORANGE, GREY = "#0072b2", "#d07a00", "#8a94a0"
-"""The palette, after Okabe and Ito: told apart with any kind of colour vision, and by brightness alone."""
+"""The palette, after Okabe and Ito: distinguishable with any colour vision, and by brightness alone."""
 
 WIDTH = 800
-"""How wide a picture is in a file of its own, in pixels, unless it is scaled."""
+"""The width of a chart in its own file, in pixels."""
 
 MOST_KEYS = 40
 _MOST_LETTERS = 34
@@ -38,8 +38,8 @@ _PALE = 'fill-opacity="0.3"'
 def chart(release: Release) -> str:
     """One panel for each column of an answer, a bar with a 95% whisker for each key.
 
-    Beyond 40 keys the largest of the first column are drawn, and the picture says so: a choice made from noisy numbers
-    costs nothing.
+    Beyond 40 keys, only those with the largest numbers in the first column are drawn, and the chart says so. Choosing
+    them from noisy numbers costs nothing.
     """
     title = ENGLISH.chart([column.term.name for column in release.plan.columns])
     if not release.keys:
@@ -60,9 +60,9 @@ def chart(release: Release) -> str:
 
 
 def standalone(svg: str) -> str:
-    """A picture as a file of its own: it names its language and has a size, so that it scales as an image.
+    """A chart as its own file, with a namespace and a size, so that it scales as an image.
 
-    Inside a page, the page says what SVG is, and the picture is as wide as its place.
+    Inside a page, a chart needs no namespace and is as wide as its place.
 
     >>> standalone(_svg("A title", "In words.", [], height=80))[:95]
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 80" role="img" width="800" height="80"'
@@ -74,10 +74,10 @@ def standalone(svg: str) -> str:
 
 
 def budget_bar(budget: Filter, *, charge: Kept | None = None) -> str:
-    """What is spent of a budget against what is left, a bar for each parameter of its promise.
+    """What is spent and what is left of a budget: a bar for each parameter of its promise.
 
-    With a `charge` that is already in it, that part of what is spent is drawn in a colour of its own. A γ is closed by
-    the first charge, whatever that one left of it.
+    A `charge` that is already included in what is spent gets its own colour. The first charge closes γ, whatever is
+    left of it.
     """
     parts: list[str] = []
     top = 0
@@ -96,7 +96,7 @@ def budget_bar(budget: Filter, *, charge: Kept | None = None) -> str:
     for place, (colour, name) in enumerate([*spent_parts, (GREY, "left")]):
         parts.append(_rect(34 * place, top, 2, 10, colour, _PALE if colour == GREY else ""))
         parts.append(_text(name, x=34 * place + 3.5, y=top + 9, size=12))
-    return _svg("The budget: spent against left", ENGLISH.budget(budget, charge), parts, height=top + 14)
+    return _svg("The budget: spent and left", ENGLISH.budget(budget, charge), parts, height=top + 14)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class _Panel:
         column = release.plan.columns[index]
         granules = tuple(release.granules[place][index] for place in drawn)
         width = column.noise.error(confidence=CONFIDENCE) * column.granularity
-        # At least one granule wide, so that there is an axis even where all is zero.
+        # At least one granule wide, so that there is an axis even if all values are zero.
         low = min(min(granules) * column.granularity - width, Fraction(0))
         high = max(max(granules) * column.granularity + width, low + column.granularity, Fraction(0))
         name, aggregate = visible(column.term.name), visible(spell(column.term.spelled))
@@ -146,7 +146,7 @@ class _Panel:
         zero, end = self.x(Fraction(0)), self.x(value)
         low, high = self.x(value - self.width), self.x(value + self.width)
         middle = top + 23
-        # Lines of the grid stand beside the bars only: they never cross a word.
+        # Grid lines are drawn only next to bars, so they never cross a word.
         for x in ticks:
             yield _line(x, top + 15, x, top + 31, f'stroke-opacity="{0.9 if x == zero else 0.2}"')
         yield _text(label, x=_LEFT, y=top + 12, size=12)
@@ -158,7 +158,7 @@ class _Panel:
 
 
 def nice_ticks(low: Fraction, high: Fraction, *, most: int = 5) -> list[Fraction]:
-    """Round numbers at equal steps between low and high, at most so many steps.
+    """Round numbers at equal steps between low and high, at most `most` steps.
 
     >>> [str(tick) for tick in nice_ticks(Fraction(-3), Fraction(97))]
     ['0', '20', '40', '60', '80']
@@ -170,7 +170,7 @@ def nice_ticks(low: Fraction, high: Fraction, *, most: int = 5) -> list[Fraction
 
 
 def _drawn(release: Release) -> list[int]:
-    """The places of the rows to draw: all in their order, or the largest first if there are too many."""
+    """The positions of the rows to draw: all in order, or the largest first if there are too many."""
     places = list(range(len(release.keys)))
     if len(places) <= MOST_KEYS:
         return places
@@ -178,7 +178,7 @@ def _drawn(release: Release) -> list[int]:
 
 
 def _parameters(budget: Filter, charge: Kept | None) -> Iterator[tuple[str, Fraction, Fraction, Fraction]]:
-    """Symbol, promised, spent and last charged, of every parameter that is promised above zero."""
+    """Symbol, promised, spent and last charged, for every parameter whose promise is above zero."""
     spent = parameters(budget.spent())
     last = parameters(charge) if charge is not None else {}
     for symbol, promised in parameters(budget.promise).items():
@@ -187,7 +187,7 @@ def _parameters(budget: Filter, charge: Kept | None) -> Iterator[tuple[str, Frac
 
 
 def _percent(share: Fraction) -> str:
-    """Rounded down: what is left."""
+    """A share that is left, rounded down."""
     return f"{math.floor(max(Fraction(0), share) * 1000) / 10:g}%"
 
 

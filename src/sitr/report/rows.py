@@ -1,4 +1,4 @@
-"""The rows of an answer as they are written, the same in every report."""
+"""The rows of an answer as text, the same in every report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sitr.report.figures import Figures
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One number: `value ± error`, and the interval that this is."""
+    """One number, its error and its interval."""
 
     value: str
     error: str
@@ -29,7 +29,7 @@ class Row:
 
 
 def rows(release: Release, *, most: int | None = None) -> list[Row]:
-    """The answer, or its first rows."""
+    """All rows of the answer, or its first `most` rows."""
     figures = [Figures.of(column) for column in release.plan.columns]
     return [
         Row(tuple(map(ENGLISH.key, key)), tuple(_cell(*pair) for pair in zip(figures, granules, strict=True)))

@@ -1,4 +1,4 @@
-"""The strokes that pictures are made of: horizontal places in percent, vertical ones and letters in pixels."""
+"""The elements of charts: horizontal positions in percent, vertical positions and letters in pixels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 
 
 def svg(title: str, description: str, parts: Iterable[str], *, height: int) -> str:
-    """A picture as wide as its place, which says in words what it shows."""
+    """A chart as wide as its place, with a title and a description in words."""
     return (
         f'<svg role="img" width="100%" height="{height}" '
         'font-family="system-ui, -apple-system, Segoe UI, Roboto, Liberation Sans, Arial, sans-serif">'
@@ -36,7 +36,7 @@ def rect(x: float, y: float, width: float, height: float, *, fill: str, more: st
 
 
 def window(parts: Iterable[str], *, x: float, y: float, width: float, height: float) -> str:
-    """A pane that is 1000 wide and as high as it is on the page, however wide that is; nothing shows outside of it."""
+    """A pane that is 1000 units wide, whatever its width on the page; nothing shows outside it."""
     return (
         f'<svg x="{x:.2f}%" y="{y:g}" width="{width:.2f}%" height="{height:g}" viewBox="0 0 1000 {height:g}" '
         f'preserveAspectRatio="none">{"".join(parts)}</svg>'

@@ -26,11 +26,11 @@ from sitr.report.rows import rows
 from sitr.report.words import Protects, notation
 
 MOST_ROWS = 50
-"""How many rows a text shows unless it must hold them all."""
+"""The most rows that a text shows, unless it must show all of them."""
 
 
 def preview(plan: AggregatePlan, budget: Filter) -> RenderableType:
-    """What a question would cost and how precise its answer would be; `budget` is the filter as it stands."""
+    """The price of a question and the errors of its answer; `budget` is the budget now."""
     table = _table()
     for heading in ("column", "what", "noise"):
         table.add_column(heading)
@@ -40,7 +40,7 @@ def preview(plan: AggregatePlan, budget: Filter) -> RenderableType:
         name, what = visible(column.term.name), visible(spell(column.term.spelled))
         moved = about(column.distance.largest * column.granularity)
         law = ENGLISH.noise(column.noise, granularity=column.granularity)
-        # Text, not str: a name in square brackets is a name, not markup.
+        # Text, not str: rich would read a name in square brackets as markup.
         table.add_row(*map(Text, (name, what, law, moved, f"± {Figures.of(column).error()}")))
     newcomer = ENGLISH.newcomer(budget.promise)
     return Group(
@@ -60,7 +60,7 @@ def preview(plan: AggregatePlan, budget: Filter) -> RenderableType:
 
 
 def answer(release: Release, receipt: Receipt, *, most: int | None = MOST_ROWS) -> RenderableType:
-    """The numbers with their errors, what they promise and what they cost; without `most`, all of the numbers."""
+    """The numbers with their errors, their promise and their cost; all rows if `most` is None."""
     plan = release.plan
     table = _table()
     for key in plan.query.keys:
@@ -89,7 +89,7 @@ def answer(release: Release, receipt: Receipt, *, most: int | None = MOST_ROWS) 
 
 
 def entry(receipt: Receipt) -> tuple[tuple[str, str], ...]:
-    """What is left, and where the charge stands in the ledger."""
+    """What is left of the budget, and the ledger entry of the charge."""
     standing, charge = receipt.standing, receipt.entry
     return (
         ("left", f"{notation(standing.remaining(), left=True)} of {notation(standing.promise)}"),
@@ -98,14 +98,14 @@ def entry(receipt: Receipt) -> tuple[tuple[str, str], ...]:
 
 
 def left(plan: Plan, standing: Filter) -> tuple[tuple[str, str], ...]:
-    """What is left before this plan is paid, and what would be left after it."""
+    """What is left of the budget before and after this plan is paid."""
     after = after_paying(plan, standing)
     then = notation(after.remaining(), left=True) if after else "the budget cannot pay this"
     return (("left now", notation(standing.remaining(), left=True)), ("left then", then))
 
 
 def promised(headline: Headline, query: Protects) -> tuple[tuple[str, str], ...]:
-    """What is promised, the same in every report: in its own flavor, as (ε, δ), in words, and for the odds."""
+    """The promise as every report states it: in its own flavor, as (ε, δ), in words, and for the odds."""
     promise, odds = cast("Kept", headline.promise), ENGLISH.odds(headline, query)
     return (
         ("promise", f"{notation(promise)}, {ENGLISH.flavor(promise)}"),
@@ -116,7 +116,7 @@ def promised(headline: Headline, query: Protects) -> tuple[tuple[str, str], ...]
 
 
 def show(renderable: RenderableType, *, out: Console) -> None:
-    """On a terminal as it is; into a file or a pipe without the spaces that fill up lines."""
+    """Print to a terminal as it is, and to a file or a pipe without trailing spaces."""
     if out.is_terminal:
         out.print(renderable)
     else:
@@ -128,7 +128,7 @@ def show(renderable: RenderableType, *, out: Console) -> None:
 def as_text(renderable: RenderableType, *, width: int = 100) -> str:
     """Plain text without colours, for `str(…)` and logs.
 
-    In a notebook rich would display the text and leave the file empty, unless it is told not to.
+    `force_jupyter=False`: in a notebook, rich would otherwise display the text and leave the file empty.
 
     >>> as_text(Text("left", style="bold red"))
     'left'
@@ -144,7 +144,7 @@ def _table() -> Table:
 
 
 def facts(*facts: tuple[str, str]) -> Table:
-    """Names and sentences, one below the other."""
+    """Labelled sentences, one below the other."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")

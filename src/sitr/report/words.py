@@ -1,8 +1,7 @@
-"""What the numbers mean, in plain sentences: the functions that every language has, and what they share.
+"""The meaning of the numbers in plain sentences: the protocol of a language, and functions that all languages share.
 
-Every number in a sentence is a bound and is rounded so that it stays one. A report takes all its sentences from
-here; only headings and labels stand in templates and pictures. A language is one class in a file of its own,
-with templates beside these.
+Every number in a sentence is a bound and is rounded so that it stays one. Reports take their sentences from here;
+templates and charts hold only headings and labels. A language is one class in its own file, with its own templates.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from sitr.report.headline import Headline
 
 
 class Protects(Protocol):
-    """Whatever says who is protected, and how two neighbouring tables differ."""
+    """Says who is protected, and how two neighbouring tables differ."""
 
     @property
     def unit(self) -> Unit: ...
@@ -45,37 +44,37 @@ class Words(Protocol):
         """The name of a promise's flavor."""
 
     def headline(self, headline: Headline, /) -> str:
-        """The (ε, δ) in symbols; and what the promise alone implies, where the noise does better."""
+        """The (ε, δ) in symbols, and what the promise alone implies if the noise does better."""
 
     def meaning(self, headline: Headline, query: Protects, /) -> str:
-        """What the (ε, δ) of an answer means for one person."""
+        """The meaning of the (ε, δ) of an answer for one person."""
 
     def odds(self, headline: Headline, query: Protects, /) -> str:
-        """By how much the odds move; nothing where the promise does not bound this."""
+        """By how much the odds move; empty if the promise does not bound this."""
 
     def newcomer(self, promise: Kept, /) -> str:
-        """Whom a random promise protects and what it assumes; nothing where the promise is to everybody."""
+        """Whom a random promise protects and what it assumes; empty for other promises."""
 
     def whole(self, promise: Kept, query: Protects, /) -> str:
-        """The same for all that a budget pays for."""
+        """The meaning of a budget's promise for all its answers together."""
 
     def reading(self, headline: Headline, /) -> str:
-        """Where these sentences come from, in symbols."""
+        """How these sentences follow from the promise, in symbols."""
 
     def protected(self, query: BoundedQuery, /) -> str:
         """Who is protected."""
 
     def unit(self, query: BoundedQuery, /) -> str:
-        """What is protected, in a word."""
+        """The unit of protection in one word."""
 
     def contribution(self, query: BoundedQuery, /) -> str:
-        """What one unit could contribute at most, and which rows belong to none."""
+        """The most that one unit can contribute, and the rows that belong to no unit."""
 
     def error(self) -> str:
-        """What an error means, and what is not in it."""
+        """What an error means, and what it does not include."""
 
     def exposure(self, plan: AggregatePlan, /) -> str:
-        """P(L = +∞): somebody exposed outright."""
+        """P(L = +∞), the probability that somebody is exposed outright."""
 
     def tail(self, plan: AggregatePlan, /) -> str:
         """The finite tail, which degrades gracefully."""
@@ -84,28 +83,28 @@ class Words(Protocol):
         """How it was decided which keys are shown."""
 
     def public(self, query: BoundedQuery, /) -> tuple[str, ...]:
-        """What was assumed to be known to everybody."""
+        """What was assumed to be public knowledge."""
 
     def noise(self, noise: Noise, /, *, granularity: Fraction = Fraction(1)) -> str:
-        """The law of the noise and its scale, in granules of this worth."""
+        """The law of the noise and its scale, with the value of one granule."""
 
     def checks(self, plan: AggregatePlan, /) -> tuple[str, ...]:
-        """The arithmetic from noise to price, a line for each column and one for the sum."""
+        """The arithmetic from noise to price: one line per column and one for the sum."""
 
     def not_private(self) -> str:
-        """The warning where the coins were not private."""
+        """The warning for an answer made with test coins."""
 
     def empty(self, plan: AggregatePlan, /) -> str:
         """What an answer without rows means."""
 
     def more(self, shown: int, total: int, /) -> str:
-        """That only the first rows of an answer are shown, and how many more there are."""
+        """A note that only the first rows are shown, and how many more there are."""
 
     def largest(self, shown: int, total: int, /) -> str:
-        """That only the largest keys are drawn, or all."""
+        """A note that all keys are drawn, or only the largest."""
 
     def chart(self, names: Sequence[str], /) -> str:
-        """The title of a picture of these columns."""
+        """The title of a chart of these columns."""
 
     def budget(self, budget: Filter, charge: Kept | None, /) -> str:
         """What was spent, what is left, and what this answer took."""
@@ -118,7 +117,7 @@ class Words(Protocol):
 
 
 def notation(promise: Kept, *, left: bool = False) -> str:
-    """A promise in symbols and few digits, rounded up; down if it is what is `left`.
+    """A promise in symbols and few digits, rounded up, or rounded down if it is what is `left`.
 
     >>> notation(ApproximateDP(1.0, 1e-6)), notation(ZeroConcentratedDP(0.33335), left=True)
     ('ε = 1, δ = 10⁻⁶', 'ρ = 0.3333')
@@ -139,7 +138,7 @@ def notation(promise: Kept, *, left: bool = False) -> str:
 
 
 def parameters(promise: Kept) -> dict[str, Fraction]:
-    """The numbers of a promise by their symbols; γ stands last.
+    """The parameters of a promise by symbol; γ comes last.
 
     >>> parameters(RandomDP(PureDP(0.5), 0.25))
     {'ε': Fraction(1, 2), 'γ': Fraction(1, 4)}
@@ -156,29 +155,29 @@ def parameters(promise: Kept) -> dict[str, Fraction]:
 
 
 BASES = {Basis.FINITE_SAMPLE: "finite-sample", Basis.ASYMPTOTIC: "asymptotic, as published"}
-"""What a γ rests on."""
+"""The bases of γ in words."""
 
 
 def exceptions(gamma: float, basis: Basis, parts: Parts) -> str:
-    """γ, where it comes from and what it rests on.
+    """γ with its parts and its basis.
 
     >>> exceptions(0.05, Basis.ASYMPTOTIC, (("newcomer", 0.04),)), exceptions(0.0, Basis.FINITE_SAMPLE, ())
     ('γ = 0.05 (newcomer 0.04, others 0.01), asymptotic, as published', 'γ = 0')
     """
     if gamma == 0.0 and basis is Basis.FINITE_SAMPLE:
         return "γ = 0"
-    told = f" ({', '.join(map(' '.join, shares(gamma, parts)))})" if parts else ""
-    return f"γ = {at_most(gamma)}{told}, {BASES[basis]}"
+    listed = f" ({', '.join(map(' '.join, shares(gamma, parts)))})" if parts else ""
+    return f"γ = {at_most(gamma)}{listed}, {BASES[basis]}"
 
 
 def shares(gamma: float, parts: Parts, *, others: str = "others") -> list[tuple[str, str]]:
-    """The parts of γ by name, rounded up, and what they leave of it.
+    """The parts of γ by name, rounded up, and the rest of γ.
 
     >>> shares(0.05, (("newcomer", 0.04),))
     [('newcomer', '0.04'), ('others', '0.01')]
     """
     left = exact(gamma) - sum((exact(share) for _, share in parts), Fraction(0))
-    # Parts that were rounded down leave less than this.
+    # A smaller rest comes from parts that were rounded down.
     rest = [(others, left)] if left > exact(gamma) / 10**9 else []
     named: list[tuple[str, Number]] = [*parts, *rest]
     return [(visible(name), at_most(share)) for name, share in named]
