@@ -186,7 +186,7 @@ def test_a_random_promise_is_not_about_you_and_never_without_gamma(name: str, la
     promise = cast("RandomDP", PROMISES[name])
     told = parts(explain(promise, language=language))
     newcomer, to_you, you = {
-        Language.ENGLISH: ("random newcomer, not you", "You are not protected as you are", "your data"),
+        Language.ENGLISH: ("random newcomer, not you", "You yourself are not protected", "your data"),
         Language.ARABIC: ("قادمًا جديدًا عشوائيًا، ولا يحميك أنت", "لست محميًا أنت بعينك", "بياناتك"),
     }[language]
     assert newcomer in told["promised"]

@@ -107,7 +107,7 @@ def test_sentences_say_what_is_true() -> None:
     assert report.noise(flat.plan).startswith("Discrete Laplace, scale 2: adding or removing one row")
     assert f"± {flat.plan.noise.error()}" in report.expected(flat.plan)
     assert "may be anything" in report.intervals(made(LINE, PureDP(1.0), Buckets(), {}))
-    assert "outside of its own" in report.intervals(flat.lattice())
+    assert "outside its interval" in report.intervals(flat.lattice())
     shown = made(WARD, ApproximateDP(1.0, 1e-6), Unlisted(), {("a",): (99, 99)})
     assert "near the threshold" in report.intervals(shown)
     assert "1 in 1," in report.exposure(shown.plan)
