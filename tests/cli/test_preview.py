@@ -23,7 +23,7 @@ def test_a_preview_is_shown_and_spends_nothing(sitr: Sitr, description: Path) ->
     assert "cannot pay" not in done.out
     words = " ".join(done.out.split())
     assert "Each person contributes at most 2 rows in each of at most 3 groups." in words
-    assert "rows without a value in patient_id are left out altogether." in words
+    assert "rows without a value in patient_id are always left out." in words
     assert SqlLedger("sitr.db", create=False).entries() == []
 
 

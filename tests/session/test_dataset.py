@@ -81,6 +81,13 @@ def test_a_broken_description_is_explained(visits: Dataset, tmp_path: Path, what
     assert error.value.do
 
 
+def test_a_misspelled_field_of_a_description_is_corrected(visits: Dataset, tmp_path: Path) -> None:
+    path = visits.save(tmp_path / "visits.sitr.yaml")
+    path.write_text(path.read_text().replace("relation:", "relations:"))
+    with pytest.raises(DescriptionError, match=r"there is no field 'relations'\. Did you mean 'relation'\?$"):
+        sitr.open(path)
+
+
 def test_no_description_or_no_yaml(tmp_path: Path) -> None:
     with pytest.raises(DescriptionError, match="There is no description"):
         sitr.open(tmp_path / "nothing.yaml")
