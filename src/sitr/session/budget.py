@@ -1,4 +1,4 @@
-"""A budget for one data set: where questions are asked."""
+"""The budget of one data set, and the questions that it can pay for."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ from sitr.session.synthetic import Synthesis, Synthetic
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What may be spent on one data set, as the ledger remembers it, and the ways to ask.
+    """The budget of one data set, recorded in a ledger, with all ways to ask questions.
 
-    Questions by SQL text and by calls are the same: `budget.sql("SELECT COUNT(*) AS n FROM visits")` and
+    SQL text and calls make the same questions: `budget.sql("SELECT COUNT(*) AS n FROM visits")` and
     `budget.agg(n=sitr.count())`.
     """
 
@@ -58,16 +58,16 @@ class Budget:
 
     @property
     def ledger(self) -> Ledger:
-        """Where charges are recorded."""
+        """The ledger that records charges."""
         return self._at.ledger
 
     def sql(self, text: str) -> Request[Answer]:
-        """A question as SQL; see `sitr.questions.aggregate.sql.ALLOWED`."""
-        _wanted(text, str, what="A question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
+        """A question in SQL; see `sitr.questions.aggregate.sql.ALLOWED`."""
+        _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
         return self._question(parse(text))
 
     def where(self, condition: Condition) -> Selection:
-        """Only rows for which this holds, such as `sitr.column("days") > 3`."""
+        """Only rows that meet this condition, such as `sitr.column("days") > 3`."""
         return Selection(self).where(condition)
 
     def group_by(self, *columns: str) -> Selection:
@@ -81,14 +81,14 @@ class Budget:
     def statistic(
         self, mechanism: Releasing | Composed, *, column: str, missing: Number = 0
     ) -> Request[StatisticAnswer]:
-        """A mechanism that will see the numbers of a column, one for each row. Its price is what it promises.
+        """A mechanism applied to the numbers of a column, one for each row. Its price is its promise.
 
-        For data sets of rows in which neighbours replace a row, so that their number is public: the noise of these
-        mechanisms is fitted to the data. A random promise assumes that the rows are exchangeable, and is accepted only
-        as the first charge to a budget with a γ; `Composed` releases several mechanisms, fixed in advance, for one
-        charge. NULL and NaN count as `missing`, and values beyond the bounds as the bounds, so that no row can make the
-        release of one of Sitr's statistics fail. A function of your own must return a finite number for all rows there
-        could be: if it fails, this is visible, and no promise covers it.
+        The unit must be a row, and neighbours must replace a row, so that the number of rows is public: these
+        mechanisms fit their noise to the data. A random promise assumes that the rows are exchangeable, and is accepted
+        only as the first charge to a budget with a γ. `Composed` releases several mechanisms, fixed in advance, for one
+        charge. NULL and NaN count as `missing`, and values outside the bounds as the nearest bound, so that no row can
+        make one of Sitr's statistics fail. Your own function must return a finite number for all possible rows: its
+        failure would be visible, and no promise covers that.
         """
         question = statistic_question(self.table, mechanism, column=column, missing=missing)
         check_size(question, self._at.backend.size())
@@ -97,7 +97,7 @@ class Budget:
     def release(
         self, mechanism: Releasing | Composed, *, column: str, missing: Number = 0, coins: Coins | None = None
     ) -> StatisticAnswer:
-        """Charge what a mechanism promises, and release its answer; see `statistic`."""
+        """Charge the promise of a mechanism and release its answer; see `statistic`."""
         request = self.statistic(mechanism, column=column, missing=missing)
         assert isinstance(request.question, StatisticQuestion)
         return request.release(request.question.promise(), coins=coins)
@@ -114,12 +114,12 @@ class Budget:
         rows_per_person: int | None = None,
         method: Method | None = None,
     ) -> Synthesis:
-        """Synthetic rows that imitate these columns, all but a person's id if none are named.
+        """Synthetic rows that imitate these columns; by default all columns except a person's id.
 
-        What a column can hold is public, never learned from the rows: the bounds and keys of the description, or given
-        here, where they may also be what an earlier answer has released; dates and moments have their bounds here only.
-        `bins` cut numbers and moments into cells. `required` columns are never NULL, and rows that fulfil a condition
-        of `never` are never drawn.
+        The possible values of a column are public and never learned from the rows. They are the bounds and keys of the
+        description, or those given here, which may come from an earlier answer. Bounds of dates and times are given
+        only here. `bins` is the number of cells for numbers and times. `required` columns are never NULL, and rows that
+        meet a condition in `never` are never drawn.
         """
         cut = axes(self.table, columns=columns, bins=bins, bounds=bounds, keys=keys, required=required)
         rows = sheet(self.table, cut, rows_per_person=rows_per_person)
@@ -138,12 +138,12 @@ class Budget:
         missing: Rule | Mapping[str, Rule] = Rule.CELL,
         method: How | None = None,
     ) -> Request[HistogramAnswer]:
-        """Counts of rows in public cells: of one column, or of the product of several.
+        """Counts of rows in the public cells of one column, or of the product of several.
 
-        Cells are ranges of numbers (`bins` of equal width between `bounds`, or `edges`), of dates (`every` week, …,
-        between `bounds`), or categories (`keys`); bounds and keys of the description hold where none are given.
-        Several `bins` are a private choice among them, and categories that nobody has listed are shown above a
-        threshold; both are paid for. See `sitr.questions.histogram.methods`.
+        Cells are ranges of numbers (`bins` of equal width between `bounds`, or `edges`), ranges of dates (`every` week,
+        …, between `bounds`), or categories (`keys`). Bounds and keys default to those of the description. If several
+        `bins` are given, one is chosen privately; categories without public keys are shown above a threshold. Both are
+        part of the price. See `sitr.questions.histogram.methods`.
         """
         return Selection(self).histogram(
             *columns,
@@ -158,12 +158,12 @@ class Budget:
         )
 
     def standing(self) -> Filter:
-        """The promise and all charges to it, now."""
+        """The promise and all charges so far."""
         return self.ledger.standing(self._at.account)
 
     @property
     def promise(self) -> Kept:
-        """What all answers together keep."""
+        """What is guaranteed for all answers together."""
         return self.standing().promise
 
     def remaining(self) -> Kept:
@@ -180,28 +180,30 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A question in the making."""
+    """A question under construction."""
 
     budget: Budget
     condition: Predicate | None = None
     keys: tuple[str, ...] = ()
 
     def where(self, condition: Condition) -> Selection:
-        """Only rows for which this holds too."""
-        _wanted(condition, Condition, what="A condition", do='Write where(sitr.column("days") > 3).')
+        """Only rows that also meet this condition."""
+        _check_type(condition, Condition, wanted="a condition", do='Write where(sitr.column("days") > 3).')
         joined = condition if self.condition is None else Condition(self.condition) & condition
         return replace(self, condition=joined.predicate)
 
     def group_by(self, *columns: str) -> Selection:
-        """One answer for each value of these columns too."""
+        """One answer for each value of these columns, in addition to earlier ones."""
         for column in columns:
-            _wanted(column, str, what="The name of a column", do='Write group_by("ward").')
+            _check_type(column, str, wanted="the name of a column", do='Write group_by("ward").')
         return replace(self, keys=(*self.keys, *columns))
 
     def agg(self, **aggregates: Aggregate) -> Request[Answer]:
         """The columns of the answer by name."""
         for aggregate in aggregates.values():
-            _wanted(aggregate, Aggregate, what="An aggregate", do='Write agg(n=sitr.count(), total=sitr.sum("cost")).')
+            _check_type(
+                aggregate, Aggregate, wanted="an aggregate", do='Write agg(n=sitr.count(), total=sitr.sum("cost")).'
+            )
         named = tuple(Named(name, aggregate) for name, aggregate in aggregates.items())
         return self.budget._question(Query(self.budget.table.name, named, self.keys, self.condition))
 
@@ -220,6 +222,6 @@ class Selection:
         return Request(question, at, HistogramAnswer)
 
 
-def _wanted(given: object, kind: type | UnionType, *, what: str, do: str) -> None:
+def _check_type(given: object, kind: type | UnionType, *, wanted: str, do: str) -> None:
     if not isinstance(given, kind):
-        raise QuestionError(wanted=f"{what} was wanted.", given=f"{given!r} was given.", do=do)
+        raise QuestionError(wanted=wanted, given=f"{given!r}", do=do)

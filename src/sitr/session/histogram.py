@@ -1,4 +1,4 @@
-"""A released histogram: it can be made whole, smoothed or summed, as often as wanted, at no cost."""
+"""A released histogram. Rounding, smoothing and summing it is free."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class HistogramAnswer(Answer):
 
     @property
     def histogram(self) -> Histogram:
-        """The counts with everything that was measured."""
+        """The counts with all measurements."""
         assert isinstance(self.released, Histogram)
         return self.released
 
@@ -31,7 +31,7 @@ class HistogramAnswer(Answer):
         return self.histogram.counts
 
     def over(self, first: int, last: int, *, confidence: Number = 0.95) -> Estimate:
-        """The sum over the cells from this number to that one, both included, with its interval."""
+        """The sum of the cells from `first` to `last`, both included, with its interval."""
         size = len(self.counts)
         if not 0 <= first <= last < size:
             raise QuestionError(
@@ -42,17 +42,17 @@ class HistogramAnswer(Answer):
         return self.histogram.over(np.arange(first, last + 1), confidence=confidence)
 
     def lattice(self, *, total: int | None = None, ties: Ties | None = None) -> HistogramAnswer:
-        """The nearest whole counts, in the sum of sizes, that are not negative and have this total."""
+        """The nearest nonnegative integer counts, in ℓ1 distance, with this total."""
         return replace(self, released=self.histogram.lattice(total=total, ties=ties))
 
     def simplex(self, *, total: int | None = None) -> HistogramAnswer:
-        """The nearest counts, in Euclidean length, that are not negative and have this total."""
+        """The nearest nonnegative counts, in Euclidean distance, with this total."""
         return replace(self, released=self.histogram.simplex(total=total))
 
     def nonnegative(self) -> HistogramAnswer:
-        """Negative counts put to zero."""
+        """Negative counts set to zero."""
         return replace(self, released=self.histogram.nonnegative())
 
     def isotonic(self, form: Form) -> HistogramAnswer:
-        """The nearest counts, in Euclidean length, that rise, fall or have one peak."""
+        """The nearest counts, in Euclidean distance, that rise, fall or have one peak."""
         return replace(self, released=self.histogram.isotonic(form))

@@ -1,9 +1,9 @@
-"""Public tables that a steward declares: synthetic rows may be compared with these for free, and with no others.
+"""Declared public tables: synthetic rows can be compared with them for free, and with no other tables.
 
-A declared table must have another source than the protected rows. That is decided by files and memory, never by
-content: whether a public row is also a protected one is exactly what a membership test asks, and an answer to it, or a
-refusal that depends on it, would be free and exact. So a copy of the protected file is not recognised, and declaring
-one publishes it: the declaration is the steward's word that anybody may see the table.
+A public table must have another source than the protected rows. Only files and memory are compared, never content:
+whether a public row is also a protected one is a membership test, and a refusal that depends on it would be free and
+exact. So a copy of the protected file is not recognised, and declaring one publishes it: whoever declares a table
+confirms that it is public.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.sheet import Sheet
 
 Source: TypeAlias = "Path | pa.Table"
-"""A file that is read when it is needed, or rows in memory."""
+"""A file, which is read when needed, or rows in memory."""
 
 
 def declared(
@@ -32,23 +32,23 @@ def declared(
 ) -> dict[str, Source]:
     """The declared tables by name, after checking that none of them is the protected one.
 
-    `protected` is what the user gave as the protected source, before it became a `backend`.
+    `protected` is the protected source as the user gave it, before it became a `backend`.
     """
     found: dict[str, Source] = {}
     for name, source in public.items():
         if not isinstance(name, str) or not name.isidentifier():
             raise DescriptionError(
-                wanted="The name of a public table has letters, digits and underscores only.",
-                given=f"{name!r} was given.",
+                wanted="a name of letters, digits and underscores for a public table",
+                given=f"{name!r}",
                 do='Write for example public={"census": "census-2011.parquet"}.',
             )
         opened = open_source(source, types={}) if isinstance(source, ArrowStream) else None
         if opened is None and not (isinstance(source, str | Path) and Path(source).is_file()):
             raise DescriptionError(
-                wanted=f"The public table {name} is a file, or a table with the Arrow PyCapsule interface.",
-                given=f"There is no file at {source}."
+                wanted=f"a file, or a table with the Arrow PyCapsule interface, as the public table {name}",
+                given=f"{source}, which is not a file"
                 if isinstance(source, str | Path)
-                else f"An object of type {type(source).__name__} was given.",
+                else f"an object of type {type(source).__name__}",
                 do="Check the path and the working directory.",
             )
         found[name] = opened.source.table if opened and isinstance(opened.source, ArrowRows) else Path(str(source))
@@ -66,7 +66,7 @@ def check_apart(public: Mapping[str, Source], backend: Backend) -> None:
 
 
 def public_codes(public: Mapping[str, Source], name: object, sheet: Sheet, backend: Backend) -> Codes:
-    """The rows of a declared table as cells, cut as the protected rows are."""
+    """The rows of a declared table as cells, the same cells as for the protected rows."""
     source = public.get(name) if isinstance(name, str) else None
     if not isinstance(name, str) or source is None:
         known = f"declared here: {', '.join(public)}" if public else "none is declared here"
@@ -78,27 +78,26 @@ def public_codes(public: Mapping[str, Source], name: object, sheet: Sheet, backe
             else "If a table is public, declare it when you protect the data: sitr protect … --public census=FILE, or "
             'sitr.protect(…, public={"census": FILE}).',
         )
-    check_apart({name: source}, backend)  # once more: a file can be replaced by a link after it was declared
+    check_apart({name: source}, backend)  # again, because a file can be replaced by a link after its declaration
     rows = open_source(source, types={axis.column.name: axis.column.kind for axis in sheet.axes})
     codes = coded(rows, sheet)
     if not len(codes):
         raise QuestionError(
-            wanted=f"The public table {name} needs rows to compare with.",
-            given="It has no row that has a cell in every column.",
+            given=f"The public table {name} has no row with a cell in every column.",
             do="Check that it has the same columns and values as the data set.",
         )
     return codes
 
 
 def coded(rows: Backend, sheet: Sheet) -> Codes:
-    """Public rows as cells: every row counts."""
+    """Public rows as cells; every row counts."""
     try:
         return rows.codes(Sheet(sheet.axes, Row(), sheet.relation, 1), salt=0)
     except BackendFailure:
         pass
     raise QuestionError(
-        wanted=f"A table with the columns {', '.join(sheet.names)} was wanted.",
-        given="Some are missing, or of other types.",
+        wanted=f"a table with the columns {', '.join(sheet.names)}",
+        given="one in which some are missing or have other types",
         do="Use rows that were drawn here, or a public table like the data set.",
     )
 
@@ -113,7 +112,7 @@ def _same(source: Source, backend: Backend) -> bool:
 
 
 def _share_memory(one: pa.Table, other: pa.Table) -> bool:
-    """Does any buffer of one table overlap one of the other? A slice, a selection of columns and a view all do.
+    """Does a buffer of one table overlap one of the other, as in slices, selections of columns and views?
 
     >>> table = pa.table({"age": [1, 2, 3]})
     >>> _share_memory(table.slice(1), table), _share_memory(pa.table({"age": [1, 2, 3]}), table)
@@ -135,8 +134,7 @@ def _spans(table: pa.Table) -> list[tuple[int, int]]:
 
 def _not_public(name: str) -> DescriptionError:
     return DescriptionError(
-        wanted=f"The public table {name} has another source than the protected rows.",
-        given="It is the same file, or shares their memory.",
-        do="Declare a table that was published independently, such as last year's release; or measure the rows for a "
-        "price. Nothing was spent.",
+        given=f"The public table {name} is the protected file, or shares memory with the protected rows.",
+        do="Declare a table that was published independently, such as last year's release, or pay to measure the rows; "
+        "nothing was spent.",
     )

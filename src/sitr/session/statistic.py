@@ -1,4 +1,4 @@
-"""What mechanisms released from a column."""
+"""The answer of a mechanism applied to a column."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ class StatisticAnswer(Answer):
 
     @property
     def value(self) -> Any:
-        """What the mechanism released, None if it refused; of a composition, what each of its parts released."""
+        """The released value, None if the mechanism refused; for a composition, the values of its parts."""
         return self.released.value
