@@ -1,4 +1,4 @@
-"""`sitr account`: what all releases of a schedule lose together, as an interval that is proved."""
+"""`sitr account`: the total privacy loss of a schedule, as a proved interval."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sitr.cli.compare import check_plot
-from sitr.cli.options import Json
+from sitr.cli.options import Json, Schedule
+from sitr.cli.papers import Plot
 from sitr.cli.progress import working
 from sitr.cli.terminal import console, say_json
 from sitr.errors import BadUsage
 
 if TYPE_CHECKING:
-    from sitr.accounting.schedule import Schedule
+    from sitr.accounting.schedule import Schedule as Releases
     from sitr.loss.loss import Loss
     from sitr.report.account import Account, Rows
 
-Plot = Annotated[Path | None, typer.Option(help="Draw δ at each ε, and ε along the releases, to an .svg file.")]
-
 
 def account(
-    schedule: Annotated[Path, typer.Argument(metavar="SCHEDULE", help="A YAML file: what is released, and how often.")],
-    delta: Annotated[float | None, typer.Option(help="Tell ε at this δ, such as 1e-5.")] = None,
-    epsilon: Annotated[float | None, typer.Option(help="Tell δ at this ε, such as 1.")] = None,
+    schedule: Schedule,
+    delta: Annotated[float | None, typer.Option(help="Report ε at this δ, such as 1e-5.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="Report δ at this ε, such as 1.")] = None,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Tell what a schedule loses in all, and what an attacker can do with it.
+    """Report the total privacy loss of a schedule.
 
-    Both ends of every interval are proved, numerical errors included. The schedule is taken as fixed in advance.
+    Also says what an attacker can do with it. Both ends of every interval are proved, including numerical errors. The
+    schedule must be fixed in advance.
 
     Example: sitr account schedule.yaml --delta 1e-5 --plot loss.svg
     """
@@ -50,7 +50,7 @@ def account(
             found = Account.at_epsilon(loss, epsilon)
         else:
             raise BadUsage(
-                wanted="either --delta, which gives ε, or --epsilon, which gives δ",
+                wanted="either --delta, to report ε, or --epsilon, to report δ",
                 given="neither" if delta is None else "both",
                 do="Write for example --delta 1e-5.",
             )
@@ -62,7 +62,7 @@ def account(
 
 
 def tell(headline: str, rows: Rows, told: Mapping[str, object], *, as_json: bool) -> None:
-    """An answer, to people or to machines."""
+    """Print a result as text or JSON."""
     from sitr.report.account import render
     from sitr.report.text import show
 
@@ -73,7 +73,7 @@ def tell(headline: str, rows: Rows, told: Mapping[str, object], *, as_json: bool
 
 
 def draw(account: Account, plot: Path | None, *, as_json: bool) -> None:
-    """The picture, if one is wanted."""
+    """Write the chart, if a file is given."""
     from sitr.report.account_chart import chart
     from sitr.report.plots import standalone
 
@@ -86,7 +86,7 @@ def draw(account: Account, plot: Path | None, *, as_json: bool) -> None:
         console().print(f"Written: {plot}", soft_wrap=True)
 
 
-def _loss(schedule: Schedule) -> Loss:
+def _loss(schedule: Releases) -> Loss:
     from sitr.accounting.theorems.loss import total_loss
     from sitr.accounting.views import Inapplicable
 
@@ -94,7 +94,6 @@ def _loss(schedule: Schedule) -> Loss:
         return total_loss(schedule)
     except Inapplicable as none:
         raise BadUsage(
-            wanted="A schedule needs a known loss for every step.",
-            given=f"In {none.reason}.",
+            given=f"The exact loss of this schedule is unknown: {none.reason}.",
             do="State the mechanism instead of a bound on its moments, or use sitr compare.",
         ) from None

@@ -1,4 +1,4 @@
-"""`sitr ask`: charge the price, answer the question, write the files."""
+"""`sitr ask`: charge the price, answer the question and write the files."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def ask(
     ledger: Ledger = None,
     as_json: Json = False,
 ) -> None:
-    """Pay, and show the answer.
+    """Pay for an answer and show it.
 
-    The price is charged to the budget, durably; then the rows are read, noise is added, the answer is kept beside the
-    ledger, and the files are written. With --resume, an answer that was kept is shown and written again.
+    Charges the price to the budget, reads the rows, adds noise, keeps the answer beside the ledger, and writes the
+    files. With --resume, shows and writes a kept answer again, at no charge.
 
     Example: sitr ask visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     -o wards.csv --certificate wards.html

@@ -1,4 +1,4 @@
-"""`sitr calibrate`: the parameter with which a mechanism just keeps a promise."""
+"""`sitr calibrate`: the parameter with which a mechanism just meets a promise."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.account import Plot, draw, tell
+from sitr.cli.account import draw, tell
 from sitr.cli.compare import check_plot
 from sitr.cli.options import Json
+from sitr.cli.papers import Plot
 from sitr.cli.progress import working
 from sitr.errors import BadUsage
 
@@ -17,24 +18,27 @@ if TYPE_CHECKING:
     from sitr.numbers import Number
 
 SYMBOLS = {"sigma": "σ", "scale": "scale", "rate": "rate", "steps": "steps"}
-"""What can be found."""
+"""The parameters that can be found, with their symbols."""
 
 
 def calibrate(
-    find: Annotated[str, typer.Argument(metavar="PARAMETER", help="What to find: sigma, scale, rate or steps.")],
-    epsilon: Annotated[float, typer.Option(help="The ε to keep.")],
-    delta: Annotated[float, typer.Option(help="The δ at which to keep it.")],
+    find: Annotated[
+        str, typer.Argument(metavar="PARAMETER", help="The parameter to find: sigma, scale, rate or steps.")
+    ],
+    epsilon: Annotated[float, typer.Option(help="The ε to meet.")],
+    delta: Annotated[float, typer.Option(help="The δ to meet.")],
     sigma: Annotated[float | None, typer.Option(help="The standard deviation of Gaussian noise.")] = None,
     scale: Annotated[float | None, typer.Option(help="The scale of Laplace noise.")] = None,
-    sensitivity: Annotated[float, typer.Option(help="How far one person moves the exact answer.")] = 1.0,
-    rate: Annotated[float | None, typer.Option(help="With which probability a person is in a sample; else 1.")] = None,
-    steps: Annotated[int | None, typer.Option(help="How many releases there are; else 1.")] = None,
+    sensitivity: Annotated[float, typer.Option(help="The most that one person can change the exact answer.")] = 1.0,
+    rate: Annotated[float | None, typer.Option(help="The probability that a person is sampled; default 1.")] = None,
+    steps: Annotated[int | None, typer.Option(help="The number of releases; default 1.")] = None,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Find the least noise, the largest sampling rate or the most steps that keep an (ε, δ); the others are given.
+    """Find the noise, sampling rate or steps that meet an (ε, δ).
 
-    What is found is proved to keep it, and within a thousandth of the best. Noise has real values.
+    Finds the least noise, the largest rate or the most steps; give the other parameters. The result is proved to meet
+    (ε, δ) and is within 0.1% of the best. Noise is continuous.
 
     Example: sitr calibrate sigma --rate 0.01 --steps 10000 --epsilon 1 --delta 1e-5
     """
@@ -73,18 +77,16 @@ def calibrate(
 
 
 def _check(find: str, given: dict[str, float | None]) -> None:
-    """One parameter is sought, the others are given, and one kind of noise is meant."""
+    """Check that the parameter to find is not given, and that there is one kind of noise."""
     if find not in SYMBOLS:
-        raise BadUsage(
-            wanted=f"What can be found is one of {', '.join(SYMBOLS)}.", given=f"{find!r} was given.", do="Choose one."
-        )
+        raise BadUsage(wanted=f"a parameter among {', '.join(SYMBOLS)}", given=f"{find!r}", do="Choose one of those.")
     if given[find] is not None:
-        raise BadUsage(wanted=f"{find} was to be found.", given=f"--{find} was given too.", do=f"Leave out --{find}.")
+        raise BadUsage(given=f"--{find} is given, but {find} is the parameter to find.", do=f"Leave out --{find}.")
     noises = [name for name in ("sigma", "scale") if find == name or given[name] is not None]
     if len(noises) != 1:
         raise BadUsage(
-            wanted="One kind of noise was wanted: Gaussian by --sigma, or Laplace by --scale.",
-            given="Both were given." if noises else "Neither was given.",
+            wanted="either --sigma, for Gaussian noise, or --scale, for Laplace noise",
+            given="both" if noises else "neither",
             do="Write for example --sigma 1.1.",
         )
 
@@ -97,9 +99,7 @@ def _loss(values: dict[str, Number], sensitivity: float) -> Loss:
     name = "sigma" if "sigma" in values else "scale"
     noise = {name: values[name], "sensitivity": sensitivity}
     if wrong := [key for key, number in noise.items() if not 0 < number < float("inf")]:
-        raise BadUsage(
-            wanted=f"{wrong[0]} is a number above 0.", given=f"{noise[wrong[0]]} was given.", do="Choose a larger one."
-        )
+        raise BadUsage(wanted=f"a positive, finite {wrong[0]}", given=f"{noise[wrong[0]]}", do="Choose another value.")
     size = values[name]
     one = (
         gaussian(sigma=size, sensitivity=sensitivity)

@@ -1,4 +1,4 @@
-"""`sitr compare`: what each composition theorem proves of a schedule, or of a ledger."""
+"""`sitr compare`: the total that each composition theorem proves for a schedule or a ledger."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sitr.cli.options import Json, Ledger
+from sitr.cli.papers import Plot
 from sitr.cli.terminal import console, say_json
 from sitr.errors import BadUsage, FileError
 
@@ -16,24 +17,24 @@ if TYPE_CHECKING:
     from sitr.accounting.schedule import Schedule
 
 ERROR = 0.05
-"""As `sitr.accounting.compare` has it, which is slow to import."""
+"""The same as in `sitr.accounting.compare`, which is slow to import."""
 
 
 def compare(
-    delta: Annotated[float, typer.Option(help="How rarely the total may fail, such as 1e-6.")],
+    delta: Annotated[float, typer.Option(help="The δ of the total, such as 1e-6.")],
     schedule: Annotated[
-        Path | None, typer.Argument(metavar="SCHEDULE", help="A YAML file: what is released, and how often.")
+        Path | None, typer.Argument(metavar="SCHEDULE", help="A YAML file that lists the releases.")
     ] = None,
-    error: Annotated[float, typer.Option(help="How wide the interval of optimal_mixed may be.")] = ERROR,
+    error: Annotated[float, typer.Option(help="The largest width of the interval of optimal_mixed.")] = ERROR,
     ledger: Ledger = None,
-    dataset: Annotated[str | None, typer.Option(help="Which data set of the ledger.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the theories to an .svg file; takes a while.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="The data set in the ledger.")] = None,
+    plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Compare what all theories prove of a schedule, or of what a ledger has recorded so far.
+    """Compare composition theorems on a schedule or a ledger.
 
-    A schedule is taken as fixed in advance; the table says which totals stay valid when parameters are chosen after
-    earlier answers, as they are in a ledger.
+    A schedule must be fixed in advance. The table says which totals stay valid if parameters are chosen after earlier
+    answers, as in a ledger. The chart takes a while.
 
     Example: sitr compare schedule.yaml --delta 1e-6 --plot schedule.svg
     """
@@ -61,10 +62,10 @@ def compare(
 
 
 def _releases(schedule: Path | None, ledger: Path | None, dataset: str | None) -> Schedule:
-    """What is compared: a file's schedule, or the charges to one data set."""
+    """The schedule in a file, or the charges to one data set."""
     if (schedule is None) == (ledger is None):
         raise BadUsage(
-            wanted="either a schedule file or --ledger",
+            wanted="either the file of a schedule or --ledger",
             given="both" if schedule else "neither",
             do="Write sitr compare schedule.yaml --delta 1e-6, or sitr compare --ledger sitr.db --delta 1e-6.",
         )
@@ -73,9 +74,9 @@ def _releases(schedule: Path | None, ledger: Path | None, dataset: str | None) -
 
         if dataset is not None:
             raise BadUsage(
-                wanted="--dataset belongs to --ledger.",
-                given="A schedule's file was given.",
-                do="Leave one of them out.",
+                wanted="--dataset only together with --ledger",
+                given="a schedule",
+                do="Leave out one of them.",
             )
         return read_schedule(str(schedule))
     from sitr.ledger.schedule import recorded
@@ -85,22 +86,18 @@ def _releases(schedule: Path | None, ledger: Path | None, dataset: str | None) -
     accounts = [account.dataset for account in kept.accounts()]
     if dataset is None and len(accounts) > 1:
         raise BadUsage(
-            wanted="One data set is compared.",
-            given=f"{ledger} keeps {len(accounts)}: {', '.join(accounts)}.",
-            do=f"Choose one, such as --dataset {accounts[0]}.",
+            given=f"{ledger} has {len(accounts)} data sets: {', '.join(accounts)}.",
+            do=f"Choose one, for example with --dataset {accounts[0]}.",
         )
     return recorded(kept.entries(dataset))
 
 
 def check_plot(plot: Path) -> None:
-    """All that can be known of the picture's file, before a minute is spent on the picture."""
+    """Refuse a chart that cannot be written, before a minute is spent on drawing it."""
     if plot.suffix != ".svg":
-        raise BadUsage(
-            wanted="--plot wants a file ending in .svg.", given=f"{plot} was given.", do="Change the ending."
-        )
+        raise BadUsage(wanted="--plot with a file ending in .svg", given=f"{plot}", do="Change the ending.")
     if not os.access(plot.parent, os.W_OK | os.X_OK):
         raise FileError(
-            wanted=f"{plot} was to be written.",
-            given=f"The folder {plot.parent} is not there, or may not be written to.",
+            given=f"Cannot write {plot}, because the folder {plot.parent} does not exist or is not writable.",
             do="Create the folder or choose another.",
         )

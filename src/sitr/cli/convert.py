@@ -1,4 +1,4 @@
-"""`sitr convert`: a promise in another flavor, if an arrow leads there."""
+"""`sitr convert`: a promise in another flavor, if it implies one."""
 
 from __future__ import annotations
 
@@ -16,17 +16,21 @@ if TYPE_CHECKING:
     from sitr.flavors.promise import Promise
 
 ORDERS = (1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0, 128.0, 256.0, 512.0, 1024.0)
-"""Where a curve is written down."""
+"""The orders at which a curve is written."""
 
 
 def convert(
     promise: Written,
-    to: Annotated[str, typer.Option(metavar="FLAVOR", help="The flavor, as it is written: approximate, zcdp, …")],
+    to: Annotated[str, typer.Option(metavar="FLAVOR", help="The flavor: approximate, zcdp, …")],
     delta: Annotated[float | None, typer.Option(help="The δ of an approximate promise.")] = None,
-    group: Annotated[int, typer.Option(metavar="SIZE", help="First make it a promise to a group of so many.")] = 1,
+    group: Annotated[
+        int, typer.Option(metavar="SIZE", help="The size of a group to protect instead of one person.")
+    ] = 1,
     as_json: Json = False,
 ) -> None:
-    """Write a promise in another flavor, rounded so that it is implied.
+    """Convert a promise to another flavor.
+
+    The result is rounded so that it still holds.
 
     Example: sitr convert 'zcdp(0.5)' --to approximate --delta 1e-6
     """
@@ -56,7 +60,7 @@ def convert(
 
 
 def _failure(source: Promise, result: Promise) -> str:
-    """How it can fail. An (ε, δ) cannot say what its δ is for, but the promise that it comes from can."""
+    """How the result can fail. Only the source of an (ε, δ) knows how much of δ is outright failure."""
     from sitr.flavors.approximate import ApproximateDP
     from sitr.flavors.profile import PrivacyProfile
     from sitr.report.comparison import outright
@@ -74,7 +78,7 @@ def _failure(source: Promise, result: Promise) -> str:
 
 
 def converted(promise: Promise, to: str, *, delta: float | None) -> Promise:
-    """The promise of this flavor that is implied, as one that can be written."""
+    """The implied promise of this flavor, in a form that has a notation."""
     from sitr.flavors.approximate import ApproximateDP
     from sitr.flavors.arrows import express
     from sitr.flavors.notation import NAMES
@@ -83,21 +87,20 @@ def converted(promise: Promise, to: str, *, delta: float | None) -> Promise:
     from sitr.flavors.random import RandomDP
 
     if to not in NAMES:
-        raise BadUsage(wanted=f"--to is one of {', '.join(NAMES)}.", given=f"{to!r} was given.", do="Choose one.")
+        raise BadUsage(wanted=f"--to with one of {', '.join(NAMES)}", given=f"{to!r}", do="Choose one of those.")
     flavor = NAMES[to]
     if flavor is not ApproximateDP:
         if delta is not None:
             raise BadUsage(
-                wanted="--delta belongs to --to approximate.",
-                given=f"--to {to} was given.",
-                do="Leave one of them out.",
+                wanted="--delta only with --to approximate",
+                given=f"--to {to}",
+                do="Leave out one of them.",
             )
         return _written(express(promise, flavor))
     if delta is None and not isinstance(promise, PureDP | ApproximateDP | RandomDP):
         raise BadUsage(
-            wanted=f"The arrow from {type(promise).__name__} to (ε, δ) wants a δ.",
-            given="--delta was not given.",
-            do="Choose how rarely the bound may fail, such as --delta 1e-6: well below one in the number of people.",
+            given=f"A conversion from {type(promise).__name__} to (ε, δ) needs a δ.",
+            do="Choose a δ well below 1/(number of people), such as --delta 1e-6.",
         )
     if delta is not None and isinstance(promise, ApproximateDP):
         promise = express(promise, PrivacyProfile)  # an (ε, δ) at another δ
@@ -105,21 +108,20 @@ def converted(promise: Promise, to: str, *, delta: float | None) -> Promise:
 
 
 def _written(promise: Promise) -> Promise:
-    """A curve, which has no notation, at a few orders, which it implies."""
+    """The promise; a curve, which has no notation, becomes its values at a few orders, which it implies."""
     from sitr.flavors.renyi import Grouped, RenyiDP, Table
 
     if not isinstance(promise, RenyiDP) or isinstance(promise.curve, Table):
         return promise
     orders = set(ORDERS)
     match promise.curve:
-        case Grouped(Table(points), doublings):  # a table ends where no round number need be
+        case Grouped(Table(points), doublings):  # the orders of a table need not be round numbers
             orders |= {order / 2**doublings for order, _ in points if order > 2**doublings}
     bounds = {order: promise.curve(order) for order in sorted(orders)}
     finite = {order: bound for order, bound in bounds.items() if math.isfinite(bound)}
     if not finite:
         raise IncompatiblePromises(
-            wanted="A Rényi promise to a group was wanted.",
-            given="No order of the promise to one person is high enough: a group of s people needs order 2s or more.",
-            do="State a bound at a higher order, 2s with s rounded up to 2, 4, 8, …, or ask for a smaller group.",
+            given="No order of this promise is high enough for the group: a group of s people needs order 2s or more.",
+            do="State a bound at order 2s, with s rounded up to 2, 4, 8, …, or choose a smaller group.",
         )
     return RenyiDP.at(finite)

@@ -1,4 +1,4 @@
-"""`sitr demo`: the whole way from a file to a certificate, on a hospital that does not exist."""
+"""`sitr demo`: from a file to a certificate, with an invented hospital."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 QUESTION = "SELECT ward, COUNT(*) AS visits, SUM(cost) AS total FROM visits GROUP BY ward"
 NEXT_QUESTION = "SELECT age_band, COUNT(DISTINCT patient_id) AS patients FROM visits GROUP BY age_band"
 BUDGET, PRICE = "zcdp(0.5)", "zcdp(0.05)"
-STEPS = ("Making up a hospital", "Protecting its patients", "Fitting the noise", "Asking", "Writing the papers")
+STEPS = ("Making up a hospital", "Protecting its patients", "Previewing", "Asking", "Writing the certificate")
 
 
 def demo(
-    directory: Annotated[Path, typer.Option(help="Where to put the files.")] = Path("sitr-demo"),
-    rows: Annotated[int, typer.Option(min=1, help="How many visits to make up.")] = 200_000,
+    directory: Annotated[Path, typer.Option(help="The folder for the files.")] = Path("sitr-demo"),
+    rows: Annotated[int, typer.Option(min=1, help="The number of visits to make up.")] = 200_000,
     as_json: Json = False,
 ) -> None:
-    """Try everything on a made-up hospital.
+    """Try Sitr on a made-up hospital.
 
-    Protects its patients, shows the price of a question, asks it, and writes its certificate. Run it again and it
-    goes on with the same budget, until that is used up.
+    Protects its patients, previews a question, asks it, and writes a certificate. Run it again to spend more of the
+    same budget, until nothing is left.
 
     Example: sitr demo --directory sitr-demo
     """
@@ -50,8 +50,8 @@ def demo(
         question = open_description(description).budget().sql(QUESTION)
         expected = question.preview(price)
     if not as_json:
-        _say(f"The visits of a hospital that does not exist {'are' if made else 'were already'} in {data}.")
-        _say(f"What is public about them is in {description}; all answers together may cost {BUDGET}.")
+        _say(f"The visits of an invented hospital {'are' if made else 'were already'} in {data}.")
+        _say(f"Their public description is {description}; all answers together may cost {BUDGET}.")
         _say("\nA question and its price, before anything is read or spent:\n")
         preview.show(expected)
     with _step(3, quiet=as_json):
@@ -64,16 +64,16 @@ def demo(
         written = {name: str(path) for name, path in files.items()}
         say_json({"files": written, "preview": expected.to_dict(), "answer": answer.to_dict()})
         return
-    _say("\nThe answer, after the price was written into the ledger:\n")
+    _say("\nThe answer, after its price was recorded in the ledger:\n")
     papers.show(answer, whole=True)
-    _say(f"\nThe certificate that explains and defends it is {certificate}, its chart {chart}.")
+    _say(f"\nThe certificate that explains it is {certificate}, and its chart is {chart}.")
     _say("Try next:")
     _say(f"  sitr ask {shlex.quote(str(description))} \"{NEXT_QUESTION}\" --price 'zcdp(0.02)'")
     _say(f"  sitr ledger show {shlex.quote(str(ledger))}")
 
 
 def _make(data: Path, *, rows: int) -> bool:
-    """Write the visits unless they are there."""
+    """Write the visits unless they exist."""
     from pyarrow.parquet import write_table
 
     from sitr.dataset.hospital import hospital
@@ -83,12 +83,12 @@ def _make(data: Path, *, rows: int) -> bool:
     data.parent.mkdir(parents=True, exist_ok=True)
     unfinished = data.with_suffix(".unfinished")
     write_table(hospital(rows), unfinished)
-    unfinished.replace(data)  # an interrupted run leaves no half a file
+    unfinished.replace(data)  # an interrupted run leaves no partial file
     return True
 
 
 def _protect(data: Path, description: Path, ledger: Path) -> None:
-    """Write the description unless it is there; the ledger goes on in any case."""
+    """Write the description unless it exists; an existing ledger is used in any case."""
     from sitr.dataset.hospital import AGES, INSURANCES, WARDS
     from sitr.session.dataset import protect
 
@@ -108,11 +108,10 @@ def _protect(data: Path, description: Path, ledger: Path) -> None:
 def _release(question: Request[Answer], price: Promise, ledger: Path) -> Answer:
     try:
         return question.release(price)
-    except BudgetExceeded as refusal:
+    except BudgetExceeded:
         raise BudgetExceeded(
-            wanted=refusal.wanted,
-            given=f"{refusal.given} The budget is used up: that is how it protects.",
-            do=f"See what it went to: sitr ledger show {ledger}. Or begin anew: sitr demo --directory NAME.",
+            given=f"The budget of the demo is used up, so it cannot pay {PRICE} again.",
+            do=f"See all charges with sitr ledger show {ledger}, or start again with sitr demo --directory NAME.",
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""What is public about columns beyond a description: a YAML file of bounds, bins and keys."""
+"""Public facts about columns beyond the description: a YAML file of bounds, bins and keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIELDS = ("bounds", "bins", "keys", "required")
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """By column: two numbers or two moments, a number of cells, a list of values; and the columns that are never NULL.
+    """By column: bounds (numbers or times), a number of bins and a list of keys; and the columns that are never NULL.
 
     ::
 
@@ -32,7 +32,7 @@ class Domain:
     required: list[str] = field(default_factory=list)
 
     def bounds(self, table: Table) -> dict[str, tuple[Any, Any]]:
-        """The ends of columns; in one of moments, a day is its midnight."""
+        """The bounds by column; in a timestamp column, a date means its midnight."""
         from sitr.dataset.schema import Kind
 
         stamps = {column.name for column in table.columns if column.kind is Kind.TIMESTAMP}
@@ -40,7 +40,7 @@ class Domain:
 
 
 def read_domain(path: Path | None) -> Domain:
-    """The file; nothing is public without one."""
+    """The domain in a file, or an empty one."""
     import yaml
 
     if path is None:
@@ -50,10 +50,10 @@ def read_domain(path: Path | None) -> Domain:
     except (yaml.YAMLError, UnicodeDecodeError):
         content = None
     if not isinstance(content, dict) or not all(isinstance(said, dict) for said in content.values()):
-        raise _wrong(path, "it is not YAML of one mapping for each column")
+        raise _wrong(path, "it is not YAML with one mapping for each column")
     for name, said in content.items():
         if unknown := [given for given in said if given not in FIELDS]:
-            raise _wrong(path, f"{name} has {unknown[0]!r}; there are {', '.join(FIELDS)}")
+            raise _wrong(path, f"{name} has the unknown field {unknown[0]!r}")
         if "bounds" in said and not (isinstance(said["bounds"], list) and len(said["bounds"]) == 2):
             raise _wrong(path, f"the bounds of {name} are not two values")
 
@@ -71,7 +71,7 @@ def _moment(end: Any) -> Any:
 
 def _wrong(path: Path, what: str) -> BadUsage:
     return BadUsage(
-        wanted="A domain is a YAML file with bounds, bins, keys or required for each column.",
-        given=f"In {path}: {what}.",
+        wanted="a YAML file with bounds, bins, keys or required for each column",
+        given=f"{path}, where {what}",
         do="Write for example  age: {bounds: [0, 120], bins: 24}.",
     )

@@ -1,4 +1,4 @@
-"""`sitr dpsgd`: what training by noisy gradients loses, or how much noise it takes."""
+"""`sitr dpsgd`: the privacy loss of training with noisy gradients, or the noise that it needs."""
 
 from __future__ import annotations
 
@@ -8,26 +8,27 @@ from typing import Annotated
 
 import typer
 
-from sitr.cli.account import Plot, draw, tell
+from sitr.cli.account import draw, tell
 from sitr.cli.compare import check_plot
 from sitr.cli.options import Json
+from sitr.cli.papers import Plot
 from sitr.cli.progress import working
 from sitr.errors import BadUsage
 
 
 def dpsgd(
-    examples: Annotated[int, typer.Option(help="How many examples there are.")],
-    batch: Annotated[int, typer.Option(help="How many of them a batch has, on average.")],
-    epochs: Annotated[float, typer.Option(help="How often each example is seen, on average.")],
-    delta: Annotated[float, typer.Option(help="How rarely the bound may fail: well below 1/examples.")],
-    sigma: Annotated[float | None, typer.Option(help="The noise, in units of the clipping length: tells ε.")] = None,
-    epsilon: Annotated[float | None, typer.Option(help="The ε to keep: finds the least noise for it.")] = None,
+    examples: Annotated[int, typer.Option(help="The number of examples.")],
+    batch: Annotated[int, typer.Option(help="The average batch size.")],
+    epochs: Annotated[float, typer.Option(help="How often each example is used, on average.")],
+    delta: Annotated[float, typer.Option(help="The δ to meet, well below 1/examples.")],
+    sigma: Annotated[float | None, typer.Option(help="The noise multiplier: report ε for it.")] = None,
+    epsilon: Annotated[float | None, typer.Option(help="The ε to meet: find the least noise for it.")] = None,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Tell what training by noisy gradients (DP-SGD) loses, or find the least noise that keeps an ε.
+    """Report the privacy loss of DP-SGD, or find its noise.
 
-    Batches are Poisson samples, and one example is added or removed.
+    Batches are Poisson samples. Neighbouring data sets differ by adding or removing one example.
 
     Example: sitr dpsgd --examples 60000 --batch 256 --epochs 60 --sigma 1.1 --delta 1e-5
     """
@@ -40,8 +41,8 @@ def dpsgd(
 
     if (sigma is None) == (epsilon is None):
         raise BadUsage(
-            wanted="Either --sigma is given, which tells ε, or --epsilon, which finds σ.",
-            given="Neither was given." if sigma is None else "Both were given.",
+            wanted="either --sigma, to report ε, or --epsilon, to find σ",
+            given="neither" if sigma is None else "both",
             do="Write for example --sigma 1.1, or --epsilon 3.",
         )
     if plot is not None:

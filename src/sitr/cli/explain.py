@@ -13,7 +13,9 @@ from sitr.errors import BadUsage
 if TYPE_CHECKING:
     from sitr.report.explanation import Language
 
-Written = Annotated[str, typer.Argument(metavar="PROMISE", help="Such as 'zcdp(0.5)' or 'approximate(1, 1e-6)'.")]
+Written = Annotated[
+    str, typer.Argument(metavar="PROMISE", help="A promise such as 'zcdp(0.5)' or 'approximate(1, 1e-6)'.")
+]
 
 
 def explain(
@@ -21,7 +23,7 @@ def explain(
     lang: Annotated[str, typer.Option(help="The language: en or ar.")] = "en",
     as_json: Json = False,
 ) -> None:
-    """Say what a promise means for one person, and what it does not.
+    """Explain what a promise means for one person.
 
     Example: sitr explain 'zcdp(0.5)' --lang ar
     """
@@ -37,7 +39,7 @@ def explain(
     if as_json:
         say_json({"promise": write(read), **explained.to_dict(explanation), "headline": Headline.of(read).to_dict()})
     elif language is Language.ARABIC:
-        # Lines from right to left are broken by the terminal, which alone knows how they run.
+        # Only the terminal can break lines of right-to-left text correctly.
         console().print(explained.render(explanation), soft_wrap=True)
     else:
         show(explained.render(explanation), out=console())
@@ -50,7 +52,7 @@ def _language(name: str) -> Language:
         return Language(name)
     except ValueError:
         raise BadUsage(
-            wanted=f"--lang is one of {', '.join(language.value for language in Language)}.",
-            given=f"{name!r} was given.",
-            do="Choose one of them.",
+            wanted=f"--lang with one of {', '.join(language.value for language in Language)}",
+            given=f"{name!r}",
+            do="Choose one of those.",
         ) from None

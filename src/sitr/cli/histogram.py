@@ -1,4 +1,4 @@
-"""`sitr histogram`: charge the price, count into public cells, add noise, draw the picture."""
+"""`sitr histogram`: charge the price, count the rows in public cells and add noise."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sitr.cli.one_off import Who, opened
-from sitr.cli.options import Budget, Json, Ledger, Price, number, promise
+from sitr.cli.options import Budget, Json, Keys, Ledger, MaxGroups, MaxRows, Price, Unit, UnitRow, number, promise
 from sitr.cli.papers import Certificate, Output, Plot, Resume, publish, writers
 from sitr.cli.preview import show as show_preview
 from sitr.cli.progress import working
@@ -36,49 +36,49 @@ AFTERWARDS = ("lattice", "simplex", "nonnegative", *FORMS)
 
 def histogram(
     source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", help="The file that `sitr protect` wrote, or a Parquet file.")
+        Path, typer.Argument(metavar="SOURCE", help="A description that `sitr protect` wrote, or a Parquet file.")
     ],
-    column: Annotated[list[str], typer.Option(help="What to count by. Repeatable: the cells are then products.")],
+    column: Annotated[list[str], typer.Option(help="The column to count by. Repeatable.")],
     price: Price,
     bins: Annotated[
-        Items, typer.Option(help="How many ranges: 20, COLUMN=20, or 5,10,20,40 to choose among privately.")
+        Items, typer.Option(help="The number of bins: 20, COLUMN=20, or 5,10,20,40 for a private choice.")
     ] = None,
-    bounds: Annotated[Pair, typer.Option(help="Where the ranges begin and end: LOW HIGH, numbers or dates.")] = None,
-    edges: Annotated[Items, typer.Option(help="COLUMN=0,18,65,120 instead of bins and bounds. Repeatable.")] = None,
-    keys: Annotated[Items, typer.Option(help="COLUMN=A,B,… lists its public categories. Repeatable.")] = None,
-    every: Annotated[str | None, typer.Option(help="Ranges of dates: day, week, month or year.")] = None,
+    bounds: Annotated[Pair, typer.Option(help="LOW HIGH of the bins: numbers or dates.")] = None,
+    edges: Annotated[Items, typer.Option(help="COLUMN=0,18,65,120, instead of bins and bounds. Repeatable.")] = None,
+    keys: Keys = None,
+    every: Annotated[str | None, typer.Option(help="The width of date bins: day, week, month or year.")] = None,
     outside: Annotated[
-        str | None, typer.Option(help="Values outside: clamp, cell (of their own), missing or drop.")
+        str | None, typer.Option(help="What to do with values outside: clamp, cell, missing or drop.")
     ] = None,
-    missing: Annotated[str, typer.Option(help="Rows without a value: cell (of their own) or drop.")] = "cell",
-    where: Annotated[str | None, typer.Option(help="Count only rows that fulfil this, such as 'days > 3'.")] = None,
+    missing: Annotated[str, typer.Option(help="What to do with missing values: cell or drop.")] = "cell",
+    where: Annotated[str | None, typer.Option(help="Count only these rows, such as 'days > 3'.")] = None,
     method: Annotated[
-        str | None, typer.Option(help=f"How to measure: {', '.join(METHODS)}; else flat, for a random promise sparse.")
+        str | None, typer.Option(help=f"{', '.join(METHODS)}; default flat, or sparse for a random price.")
     ] = None,
-    after: Annotated[Items, typer.Option("--then", help=f"What to do then, free: {', '.join(AFTERWARDS)}.")] = None,
-    total: Annotated[int | None, typer.Option(help="The public total, for lattice and simplex.")] = None,
-    ties: Annotated[str | None, typer.Option(help="Which of the nearest lattice points, such as 'by index'.")] = None,
-    unit: Annotated[str | None, typer.Option(help="Of a file without description: the column of persons.")] = None,
-    unit_row: Annotated[bool, typer.Option("--unit-row", help="The same: protect each row by itself.")] = False,
-    max_groups: Annotated[int | None, typer.Option(help="With --unit: in how many cells a person counts.")] = None,
-    max_rows_per_group: Annotated[int | None, typer.Option(help="With --unit: with how many rows in each.")] = None,
-    relation: Annotated[
-        Relation | None, typer.Option(help="Of a file without description: how neighbours differ.")
+    after: Annotated[Items, typer.Option("--then", help=f"Free post-processing: {', '.join(AFTERWARDS)}.")] = None,
+    total: Annotated[int | None, typer.Option(help="A public total, for lattice and simplex.")] = None,
+    ties: Annotated[
+        str | None, typer.Option(help="The choice among nearest lattice points, such as 'by index'.")
     ] = None,
+    unit: Unit = None,
+    unit_row: UnitRow = False,
+    max_groups: MaxGroups = None,
+    max_rows_per_group: MaxRows = None,
+    relation: Annotated[Relation | None, typer.Option(help="How neighbouring data sets differ.")] = None,
     output: Output = None,
     certificate: Certificate = None,
     plot: Plot = None,
     resume: Resume = None,
-    preview: Annotated[bool, typer.Option("--preview", help="Show price and errors; spend nothing.")] = False,
+    preview: Annotated[bool, typer.Option("--preview", help="Show the price and the errors; spend nothing.")] = False,
     budget: Budget = None,
     ledger: Ledger = None,
     as_json: Json = False,
 ) -> None:
-    """Count rows in public cells, with noise, and draw them.
+    """Count rows in public cells, with noise.
 
-    The price is charged, durably; then the rows are counted where they are, noise is added, and the answer is kept
-    beside the ledger. Bounds, edges and keys are public: they come from what everybody knows, never from the rows.
-    What --then does to noisy counts is free. With --resume, a histogram that was kept is shown and written again.
+    Charges the price, counts the rows, adds noise, and keeps the answer beside the ledger. Bounds, edges and keys must
+    come from public knowledge, never from the rows. For a Parquet file without a description, --unit or --unit-row
+    says who is protected. With --resume, shows and writes a kept histogram again, at no charge.
 
     Example: sitr histogram visits.sitr.yaml --column cost --bins 20 --price 'zcdp(0.05)' --plot costs.svg
     """
@@ -101,7 +101,7 @@ def histogram(
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The options about cells and method, as they were written."""
+    """The options about cells and method, not yet parsed."""
 
     columns: list[str]
     bins: Items
@@ -134,7 +134,7 @@ class Said:
         )
 
     def _bins(self) -> int | tuple[int, ...] | dict[str, int] | None:
-        """20; 5,10,20; or by column."""
+        """One number, several to choose from, or one by column."""
         if not self.bins:
             return None
         try:
@@ -146,7 +146,7 @@ class Said:
             raise BadUsage(
                 wanted="--bins as 20, as COLUMN=20 for each column, or as 5,10,20,40 to choose among them",
                 given=" ".join(self.bins),
-                do="Correct it; nothing was spent.",
+                do="Correct the value; nothing was spent.",
             ) from None
         return numbers[0] if len(numbers) == 1 else numbers
 
@@ -166,7 +166,7 @@ class Said:
 
 
 def _method(name: str | None, paid: Kept) -> Method | None:
-    """None where the bins and categories decide."""
+    """The method; None if the bins and categories decide."""
     from sitr.flavors.random import RandomDP
     from sitr.questions.histogram.methods import Buckets, Sparse, Tree
 
@@ -204,7 +204,7 @@ def _afterwards(name: str, *, total: int | None, ties: str | None) -> Callable[[
 
 
 def _check_afterwards(asked: Request[HistogramAnswer], steps: Sequence[str], total: int | None) -> None:
-    """Refuse what cannot be done to these counts before anything is spent."""
+    """Refuse post-processing that does not suit these cells, before anything is spent."""
     from sitr.questions.histogram.question import HistogramQuestion
 
     assert isinstance(asked.question, HistogramQuestion)
@@ -224,7 +224,7 @@ def _check_afterwards(asked: Request[HistogramAnswer], steps: Sequence[str], tot
 
 
 def _one_of(kind: Any, text: str | None, option: str) -> Any:
-    """The member of an enumeration by its value; None if the option was left out."""
+    """The member of an enumeration with this value; None if the option is left out."""
     if text is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""`sitr ledger show`: what was promised and what was spent."""
+"""`sitr ledger show`: the budgets and the charges in a ledger."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from sitr.accounting.filter import Filter
     from sitr.ledger.entry import Account, Entry
 
-app = typer.Typer(help="Look into a ledger.")
+app = typer.Typer(help="Inspect a ledger.")
 app.callback(invoke_without_command=True)(help_alone)
 
 
 @app.command("show", cls=Command)
 def show(
-    ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger's file.")],
-    dataset: Annotated[str | None, typer.Option(help="Only this data set.")] = None,
+    ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger file.")],
+    dataset: Annotated[str | None, typer.Option(help="The data set in the ledger.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Show budgets, what is left of them, and every charge.
+    """Show all budgets, what is left of them, and all charges.
 
     Example: sitr ledger show sitr.db
     """
@@ -53,8 +53,8 @@ def show(
     text.show(_entries(entries) if entries else "No question has been asked yet.", out=out)
 
 
-OPEN = "The first charge may be random: mechanisms fixed in advance."
-CLOSED = "After the first charge no further one may be random."
+OPEN = "Only the first charge may be random, with mechanisms fixed in advance."
+CLOSED = "No further charge may be random, because only the first one may."
 
 
 def _content(ledger: Path, standings: list[tuple[Account, Filter]], entries: list[Entry]) -> dict[str, object]:
@@ -114,9 +114,9 @@ def _entries(entries: list[Entry]) -> Table:
 
 
 def _bar(budget: Filter) -> str:
-    """The share that is spent of the scarcest parameter, rounded up; the bar is full only if all of it is.
+    """The spent share of the scarcest parameter, rounded up; the bar is full only if all of it is spent.
 
-    γ is not one of them: when all of it is spent, answers that are not random go on.
+    γ does not count: when it is spent, other answers can still be bought.
     """
     from sitr.report.words import parameters
 

@@ -1,4 +1,4 @@
-"""The console script. Nothing slow is imported here or at the top of a command's file: help appears at once."""
+"""The console script. Slow imports are inside the commands, so that help appears at once."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from sitr.cli.terminal import Command, help_alone
 
 app = typer.Typer(
     name="sitr",
-    help="Release statistics from sensitive data, and know exactly what each release costs. Begin with: sitr demo",
+    help="Release statistics from sensitive data, and know what each release costs. To start, run: sitr demo",
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # twice as quick, and plain text survives every pipe
+    rich_markup_mode=None,  # twice as fast, and plain text is safe in every pipe
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("demo", cls=Command)(demo.demo)
@@ -63,7 +63,7 @@ def _version(asked: bool) -> None:
 def _alone(
     context: typer.Context,
     _shown: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     help_alone(context)
@@ -72,7 +72,7 @@ def _alone(
 def main() -> None:
     """Run `sitr`."""
     for stream in (sys.stdout, sys.stderr):
-        # An answer that was paid for must not be lost to a terminal that cannot write ±. A closed stream is None.
+        # A paid answer must not be lost to a terminal that cannot print ±. A closed stream is None.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
     warnings.formatwarning = lambda message, *_, **__: f"Note: {message}\n"

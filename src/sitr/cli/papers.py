@@ -1,4 +1,4 @@
-"""An answer on the terminal and in files. It is kept beside the ledger before: a file that fails costs nothing."""
+"""Answers on the terminal and in files. They are kept beside the ledger first, so a failed file costs nothing."""
 
 from __future__ import annotations
 
@@ -23,16 +23,14 @@ Output = Annotated[
 ]
 Certificate = Annotated[Path | None, typer.Option(help="Write the certificate to an .html file.")]
 Plot = Annotated[Path | None, typer.Option(help="Write the chart to an .svg file.")]
-Resume = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Show the answer that this file keeps; nothing is charged.")
-]
+Resume = Annotated[Path | None, typer.Option(metavar="FILE", help="Show a kept answer again, at no charge.")]
 
 Writer = Callable[["Answer", Path], object]
 Failures = dict[Path, Exception]
 
 
 def writers(output: Path | None, certificate: Path | None, plot: Path | None) -> dict[Path, Writer]:
-    """What writes each file. Endings and folders are checked here, before the charge."""
+    """The function that writes each file. Endings and folders are checked here, before the charge."""
     found: dict[Path, Writer] = {}
     for path, option, allowed in (
         (output, "--output", TABLES),
@@ -48,7 +46,7 @@ def writers(output: Path | None, certificate: Path | None, plot: Path | None) ->
 def publish(answer: Answer, files: Mapping[Path, Writer], *, as_json: bool, whole: bool) -> None:
     """Write the files, then show the answer, then report files that could not be written.
 
-    The terminal shows the first rows only, unless it must show the `whole` because no file has it.
+    The terminal shows only the first rows, or the `whole` answer if no file has it.
     """
     failed = write_each({path: partial(write, answer) for path, write in files.items()})
     kept = answer.receipt.kept
@@ -64,7 +62,7 @@ def publish(answer: Answer, files: Mapping[Path, Writer], *, as_json: bool, whol
 
 
 def write_each(writers: Mapping[Path, Callable[[Path], object]]) -> Failures:
-    """Write every file; the failures are returned, and no half-written file is left."""
+    """Write every file and return the failures. No partial file is left."""
     failed: Failures = {}
     for path, write in writers.items():
         try:
@@ -83,7 +81,7 @@ def unwritten(failed: Failures, do: str) -> FileError:
 
 
 def show(answer: Answer, *, whole: bool) -> None:
-    """On the terminal; without `whole`, the first rows only."""
+    """Print the answer; without `whole`, only the first rows."""
     from sitr.report import text
     from sitr.report.papers import papers
 

@@ -1,4 +1,4 @@
-"""`sitr preview`: the price of a question and the error of its answer, before anything is spent or read."""
+"""`sitr preview`: the price and the errors of an answer, before anything is spent or read."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def preview(
     ledger: Ledger = None,
     as_json: Json = False,
 ) -> None:
-    """Show price and error, spending nothing.
+    """Show the price and the errors; spend nothing.
 
-    No rows are read. A price that does not fit the budget is shown all the same.
+    Reads no rows. A price above the budget is shown too.
 
     Example: sitr preview visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     """
@@ -32,7 +32,7 @@ def preview(
 
 
 def show(found: Preview, *, as_json: bool = False) -> None:
-    """As JSON, or on the terminal; a price that does not fit is no error, but the largest one that does is shown."""
+    """Print a preview. A price above the budget is not an error; the largest possible price is printed too."""
     from sitr.flavors.notation import write
     from sitr.flavors.random import RandomDP
     from sitr.report import text
@@ -46,5 +46,5 @@ def show(found: Preview, *, as_json: bool = False) -> None:
     text.show(preview_papers(found.plan).on_terminal(found.plan, found.standing), out=out)
     if after_paying(found.plan, found.standing) is None:
         left = found.standing.remaining()
-        most = write(left.inner if isinstance(left, RandomDP) else left)  # no price of a question is random
+        most = write(left.inner if isinstance(left, RandomDP) else left)  # the price of a question is never random
         out.print(f"The budget cannot pay this: at most {most} is left.", style="yellow", soft_wrap=True)

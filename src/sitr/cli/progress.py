@@ -1,4 +1,4 @@
-"""A sign of life while a command works."""
+"""Progress on the terminal while a command works."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sitr.cli.terminal import console
 
 @contextmanager
 def working(what: str, *, quiet: bool) -> Iterator[None]:
-    """Says what is being done, beside a turning wheel and on standard error; on terminals only, and gone afterwards."""
+    """Show a spinner with this text on standard error, only on terminals, and remove it afterwards."""
     out = console(stderr=True)
     if quiet or not out.is_terminal:
         yield
@@ -21,7 +21,7 @@ def working(what: str, *, quiet: bool) -> Iterator[None]:
 
 @contextmanager
 def advancing(what: str, *, quiet: bool) -> Iterator[Callable[[float], None] | None]:
-    """The same with a bar, for work that can say which part of it is done."""
+    """The same with a progress bar; the block reports the finished share by calling the value."""
     out = console(stderr=True)
     if quiet or not out.is_terminal:
         yield None

@@ -1,4 +1,4 @@
-"""`sitr protect`: fix what is public about a file, before any question is asked."""
+"""`sitr protect`: fix what is public about a file before any question is asked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from sitr.cli.options import Budget, Json, Ledger, interval, named, number, promise, unit_of
+from sitr.cli.options import (
+    Budget,
+    Json,
+    Keys,
+    Ledger,
+    MaxGroups,
+    MaxRows,
+    Unit,
+    UnitRow,
+    interval,
+    named,
+    number,
+    promise,
+    unit_of,
+)
 from sitr.cli.progress import working
 from sitr.cli.terminal import console, say_json
 from sitr.cli.terminal import table as empty
@@ -30,41 +44,34 @@ Items = list[str] | None
 
 def protect(
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A Parquet or CSV file.")],
-    unit: Annotated[str | None, typer.Option(help="The column that identifies a person.")] = None,
-    unit_row: Annotated[bool, typer.Option("--unit-row", help="Protect each row by itself instead.")] = False,
-    max_groups: Annotated[int | None, typer.Option(help="In how many groups of a question one person counts.")] = None,
-    max_rows_per_group: Annotated[
-        int | None, typer.Option(help="How many rows of one person count in each group.")
-    ] = None,
-    bounds: Annotated[Items, typer.Option(help="COLUMN=LOW:HIGH, makes a column summable. Repeatable.")] = None,
+    unit: Unit = None,
+    unit_row: UnitRow = False,
+    max_groups: MaxGroups = None,
+    max_rows_per_group: MaxRows = None,
+    bounds: Annotated[Items, typer.Option(help="COLUMN=LOW:HIGH: makes a column summable. Repeatable.")] = None,
     granularity: Annotated[Items, typer.Option(help="COLUMN=STEP, such as cost=0.01 for cents. Repeatable.")] = None,
-    keys: Annotated[
-        Items, typer.Option(help="COLUMN=A,B,… lists its public groups; NULL is no value. Repeatable.")
-    ] = None,
-    keys_file: Annotated[
-        Items, typer.Option(help="COLUMN=FILE, the same with one key in each line. Repeatable.")
-    ] = None,
-    kind: Annotated[Items, typer.Option("--type", help="COLUMN=TYPE of a CSV file's column. Repeatable.")] = None,
+    keys: Keys = None,
+    keys_file: Annotated[Items, typer.Option(help="COLUMN=FILE: its public values, one per line. Repeatable.")] = None,
+    kind: Annotated[Items, typer.Option("--type", help="COLUMN=TYPE in a CSV file. Repeatable.")] = None,
     accept_types: Annotated[
-        bool, typer.Option("--accept-types", help="Take as public the types that the rows of a CSV file suggest.")
+        bool, typer.Option("--accept-types", help="Accept as public the types detected in a CSV file.")
     ] = False,
     relation: Annotated[Relation, typer.Option(help="How neighbouring data sets differ.")] = Relation.ADD_REMOVE,
-    name: Annotated[str | None, typer.Option(help="What questions call the table; else the file's name.")] = None,
-    public_tables: Annotated[
-        Items, typer.Option("--public", help="NAME=FILE declares a table that anybody may see. Repeatable.")
-    ] = None,
+    name: Annotated[str | None, typer.Option(help="The table name in questions; default the file name.")] = None,
+    public_tables: Annotated[Items, typer.Option("--public", help="NAME=FILE: a public table. Repeatable.")] = None,
     budget: Budget = None,
     ledger: Ledger = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to write; else beside SOURCE.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a description that is there.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The description to write; default beside SOURCE.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing description.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Say what is public about a data set.
+    """Describe what is public about a data set.
 
-    Who is protected, what one person may contribute, bounds and keys: all of this is taken as public, so it must
-    come from public knowledge, never from the rows. Every value is read once, so that none can fail a question later.
-    The types of a CSV file's columns are proposed from its rows, and you confirm them by --type or --accept-types.
-    The budget is opened in the ledger; nothing is charged.
+    Units, caps, bounds and keys are public, so they must come from public knowledge, never from the rows. Every value
+    is read once, so that none can make a question fail later. The types of a CSV file are detected from its rows, and
+    you confirm them with --type or --accept-types. The budget is opened in the ledger; nothing is charged.
 
     Example: sitr protect visits.parquet --unit patient_id --max-groups 3 --max-rows-per-group 2
     --bounds cost=0:5000 --keys ward=Cardiology,Surgery --budget 'zcdp(0.5)' --ledger sitr.db
@@ -92,7 +99,7 @@ def protect(
             source, unit=protected, types=types, accept_types=accept_types, name=name, public=tables, **public
         )
     table, kinds = dataset.table, {column.name: column.kind for column in dataset.table.columns}
-    public["keys"] = _keys(kinds, keys, keys_file)  # typed by their columns, which are known only now
+    public["keys"] = _keys(kinds, keys, keys_file)  # their types are those of the columns, known only now
     dataset = replace(dataset, table=describe(table.name, kinds=kinds, unit=table.unit, **public))
     dataset.save(target, promise=promised, ledger=ledger)
     if as_json:
@@ -104,7 +111,7 @@ def protect(
 
 
 def _content(table: Table, *, description: Path, promised: Kept | None, ledger: Path | None) -> dict[str, object]:
-    """A description for machines."""
+    """The description as JSON."""
     from sitr.flavors.notation import write
 
     return {
@@ -128,7 +135,7 @@ def _content(table: Table, *, description: Path, promised: Kept | None, ledger: 
 
 
 def _columns(described: Table) -> Grid:
-    """What a question can do with each column."""
+    """The columns, and what a question can do with each."""
     from sitr.report.figures import about, shortened, visible
 
     grid = empty("column", "type", "bounds", "step", "public keys", "can be")
@@ -166,17 +173,17 @@ def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Path 
     caps = f", with at most {groups} and {rows} in each" if isinstance(table.unit, Person) else ""
     written = f"Protects each {table.neighbors()}{caps}. Written to {target}."
     if promised is None:
-        return f"{written}\nNo budget is set: give --budget and --ledger with each question."
+        return f"{written}\nNo budget is set, so give --budget and --ledger with each question."
     inner = cast("Additive", promised.inner) if isinstance(promised, RandomDP) else promised
     question, price = text(Query(table.name, (Named("n", Count()),))), write(inner.share(Fraction(1, 10)))
     command = shlex.join(["sitr", "preview", str(target), question, "--price", price])
     newcomer = f"\n{told}" if (told := ENGLISH.newcomer(promised)) else ""
-    costs = f"All answers together may cost {write(promised)}, which {ledger} keeps.{newcomer}"
+    costs = f"All answers together may cost {write(promised)}; the ledger is {ledger}.{newcomer}"
     return f"{written}\n{costs} Try next:\n  {command}"
 
 
 def _bounds(column: Column) -> tuple[Fraction, ...]:
-    """Both ends in the column's unit, or none."""
+    """Both bounds in the column's own unit, or nothing."""
     if (quantised := column.quantised) is None:
         return ()
     return quantised.lower * quantised.granularity, quantised.upper * quantised.granularity
@@ -187,11 +194,11 @@ def _plain(key: Key) -> str | int | bool | None:
 
 
 def _beside(source: Path) -> Path:
-    """Where the description of a file goes."""
+    """The default path of the description."""
     if source.name in ("", ".."):
         raise BadUsage(
-            wanted="SOURCE is a Parquet or CSV file.",
-            given=f"{str(source)!r} is a folder.",
+            wanted="a Parquet or CSV file",
+            given=f"the folder {str(source)!r}",
             do="Name the file itself, such as visits.parquet.",
         )
     return source.with_name(source.name.split(".")[0] + ".sitr.yaml")
@@ -199,14 +206,11 @@ def _beside(source: Path) -> Path:
 
 def _check_target(target: Path, *, force: bool) -> None:
     if target.suffix not in (".yaml", ".yml"):
-        raise BadUsage(
-            wanted="A description is a file ending in .yaml.", given=f"{target} was given.", do="Give it such a name."
-        )
+        raise BadUsage(wanted="a description whose name ends in .yaml", given=f"{target}", do="Change the ending.")
     if target.exists() and not force:
         raise FileError(
-            wanted="A new description was to be written.",
-            given=f"{target} is there already.",
-            do="Name another file with -o, or overwrite it with --force.",
+            given=f"{target} already exists.",
+            do="Choose another file with -o, or overwrite it with --force.",
         )
 
 
@@ -218,9 +222,8 @@ def _keys(kinds: dict[str, Kind], listed: Items, filed: Items) -> dict[str, list
     more = named("--keys-file", filed, lambda column, file: typed(column, _lines(file)))
     if both := sorted(keys.keys() & more.keys()):
         raise BadUsage(
-            wanted="The keys of a column are listed in one place.",
-            given=f"{both[0]} has --keys and --keys-file.",
-            do="Leave out one of the two.",
+            given=f"The column {both[0]} has both --keys and --keys-file.",
+            do="Leave out one of them.",
         )
     return keys | more
 
@@ -230,7 +233,7 @@ def _lines(file: str) -> list[str]:
 
 
 def key_of(text: str, kind: Kind | None) -> Key:
-    """A key in the type of its column; `describe` knows what to say of a column that cannot have keys."""
+    """A key in the type of its column. `describe` refuses keys of columns that cannot have any."""
     if text == "NULL":
         return None
     try:
@@ -243,8 +246,8 @@ def key_of(text: str, kind: Kind | None) -> Key:
                 return date.fromisoformat(text)
     except ValueError:
         raise BadUsage(
-            wanted=f"The column holds values of type {kind.value if kind else 'text'}, and so must its keys.",
-            given=f"The key {text!r} was given.",
-            do="Write integers like 0, truth values as true and false, dates like 2024-01-31, and NULL for no value.",
+            wanted=f"keys of type {kind.value if kind else 'text'}, like the column",
+            given=f"{text!r}",
+            do="Write integers like 0, booleans as true or false, dates like 2024-01-31, and NULL for a missing value.",
         ) from None
     return text

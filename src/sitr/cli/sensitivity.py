@@ -1,4 +1,4 @@
-"""`sitr sensitivity compare`: how exact a statistic is by each way to know how far one person moves it."""
+"""`sitr sensitivity compare`: the error of a statistic with each notion of sensitivity."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import typer
 
 from sitr.cli.compare import check_plot
 from sitr.cli.options import Json, interval, number
+from sitr.cli.papers import Plot
 from sitr.cli.progress import working
 from sitr.cli.terminal import Command, console, help_alone, say_json
-from sitr.errors import BadUsage
+from sitr.errors import BadUsage, suggestion
 
 if TYPE_CHECKING:
     from sitr.numbers import Number
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-app = typer.Typer(help="How far one person moves a statistic.")
+app = typer.Typer(help="Study how much one person can change a statistic.")
 app.callback(invoke_without_command=True)(help_alone)
 
 STATISTICS = "median, mean, variance, iqr, quantile:0.9 or trimmed-mean:0.1"
@@ -28,35 +29,32 @@ STATISTICS = "median, mean, variance, iqr, quantile:0.9 or trimmed-mean:0.1"
 
 @app.command("compare", cls=Command)
 def compare(
-    data: Annotated[Path, typer.Argument(metavar="DATA", help="A .parquet or .csv file of PUBLIC or made-up data.")],
-    column: Annotated[str, typer.Option(help="The column of numbers, one for each person.")],
-    bounds: Annotated[str, typer.Option(help="What values are clamped to, such as 0:120; chosen without the data.")],
-    epsilon: Annotated[float, typer.Option(help="The ε of every way.")],
-    delta: Annotated[float, typer.Option(help="The δ of the ways that have one.")],
-    gamma: Annotated[float, typer.Option(help="The γ of the ways that have one.")],
-    public: Annotated[
-        bool, typer.Option("--public", help="These data are public: what is shown is computed from them as they are.")
-    ] = False,
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="A Parquet or CSV file of PUBLIC or made-up data.")],
+    column: Annotated[str, typer.Option(help="A column of numbers, one for each person.")],
+    bounds: Annotated[str, typer.Option(help="LOW:HIGH to clamp values to, chosen without the data.")],
+    epsilon: Annotated[float, typer.Option(help="The ε of every method.")],
+    delta: Annotated[float, typer.Option(help="The δ of methods that have one.")],
+    gamma: Annotated[float, typer.Option(help="The γ of methods that have one.")],
+    public: Annotated[bool, typer.Option("--public", help="Confirm that the data are public or made up.")] = False,
     statistic: Annotated[str, typer.Option(help=f"One of {STATISTICS}.")] = "median",
     proposal: Annotated[
-        str | None, typer.Option(help="What propose-test-release proposes; else a hundredth of the global one.")
+        str | None, typer.Option(help="The proposed sensitivity; default 1% of the global one.")
     ] = None,
-    granularity: Annotated[str | None, typer.Option(help="The smallest difference that matters.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw the errors to an .svg file.")] = None,
+    granularity: Annotated[str | None, typer.Option(help="The smallest difference that matters, such as 0.01.")] = None,
+    plot: Plot = None,
     as_json: Json = False,
 ) -> None:
     """Compare the error of global sensitivity, smooth sensitivity, propose-test-release and random promises.
 
-    The errors are those of the data at hand, so this is for public or made-up data only, and wants --public.
+    The errors are computed from the data without noise, so use public or made-up data only, and say so with --public.
 
     Example: sitr sensitivity compare survey.csv --public --column age --bounds 0:120 --epsilon 1 --delta 1e-6
     --gamma 0.05
     """
     if not public:
         raise BadUsage(
-            wanted="--public was wanted: what is shown is computed from the data as they are.",
-            given="It was not given.",
-            do="Use data that are public or made up, and say so.",
+            given="This command shows figures without noise, so it needs --public.",
+            do="Use data that are public or made up, and add --public.",
         )
     if plot is not None:
         check_plot(plot)
@@ -81,14 +79,13 @@ def compare(
         known = backend.kinds()
         if column not in known:
             raise BadUsage(
-                wanted=f"A column of {data.name} was wanted: {', '.join(known)}.",
-                given=f"{column!r} was given.",
-                do="Choose one of these.",
+                given=f"{data.name} has no column {column!r}.",
+                do=suggestion(column, known),
             )
         if known[column] not in NUMERIC:
             raise BadUsage(
-                wanted="A column of numbers was wanted.",
-                given=f"{column} is of type {known[column].value}.",
+                wanted="a column of numbers",
+                given=f"{column!r} of type {known[column].value}",
                 do="Choose a column of type integer or real.",
             )
         found = list(outcomes(setting, backend.numbers(column, missing=float(ends[0]))))
@@ -123,7 +120,7 @@ def _statistic(name: str) -> Statistic:
         "trimmed-mean": sensitivity.trimmed_mean,
     }
     if kind not in of or not share:
-        raise BadUsage(wanted=f"A statistic is {STATISTICS}.", given=f"{name!r} was given.", do="Choose one of these.")
+        raise BadUsage(wanted=f"the statistic {STATISTICS}", given=f"{name!r}", do="Choose one of those.")
     return of[kind](_read(number, share, "--statistic", f"{kind}:0.1"))
 
 
@@ -131,6 +128,4 @@ def _read(read: Callable[[str], Value], text: str, option: str, example: str) ->
     try:
         return read(text)
     except ValueError:
-        raise BadUsage(
-            wanted=f"{option} is written like {example}.", given=f"{text!r} was given.", do="Correct the value."
-        ) from None
+        raise BadUsage(wanted=f"{option} in the form {example}", given=f"{text!r}", do="Correct the value.") from None
