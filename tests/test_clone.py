@@ -54,7 +54,7 @@ def environment(clone: Path, tmp_path: Path) -> dict[str, str]:
 def test_the_first_demo_of_a_clone_begins_anew_and_leaves_it_clean(clone: Path, environment: dict[str, str]) -> None:
     demo = ["bash", "dev/demo", "--rows", "2000"]
     done = subprocess.run(demo, cwd=clone, env=environment, check=True, capture_output=True, text=True, timeout=120)
-    assert "The visits of a hospital that does not exist are in sitr-demo/visits.parquet." in done.stdout
+    assert "The visits of an invented hospital are in sitr-demo/visits.parquet." in done.stdout
     assert "entry 1, visits, " in " ".join(done.stdout.split())
     assert (clone / "sitr-demo" / "sitr.db").exists()
     assert git("status", "--porcelain", folder=clone) == ""

@@ -37,10 +37,10 @@ def test_all_that_can_be_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("- age", "not YAML of one mapping"),
-        ("age: 3", "not YAML of one mapping"),
-        ("age: {bounds: [0", "not YAML of one mapping"),
-        ("age: {step: 3}", "age has 'step'"),
+        ("- age", "not YAML with one mapping"),
+        ("age: 3", "not YAML with one mapping"),
+        ("age: {bounds: [0", "not YAML with one mapping"),
+        ("age: {step: 3}", "age has the unknown field 'step'"),
         ("age: {bounds: 3}", "the bounds of age"),
         ("age: {bounds: [1, 2, 3]}", "the bounds of age"),
     ],

@@ -100,7 +100,7 @@ def test_a_budget_with_gamma_says_what_that_is(sitr: Sitr, tmp_path: Path) -> No
     wide = {"COLUMNS": "250"}
     before = " ".join(sitr("ledger", "show", tmp_path / "random.db", environment=wide).out.split())
     assert "ε = 1, δ = 10⁻⁶, γ = 0.1, finite-sample ε = 0, δ = 0, γ = 0 ε = 1, δ = 10⁻⁶, γ = 0.1" in before
-    assert "The first charge may be random" in before
+    assert "Only the first charge may be random" in before
     price = RandomDP(ApproximateDP(0.25, 0.0), 0.05, parts=(("newcomer", 0.04), ("gate", 0.01)))
     ledger.charge("poll", price=price, question="mean")
     after = " ".join(sitr("ledger", "show", tmp_path / "random.db", environment=wide).out.split())
@@ -108,7 +108,7 @@ def test_a_budget_with_gamma_says_what_that_is(sitr: Sitr, tmp_path: Path) -> No
     assert "ε = 0.75, δ = 10⁻⁶, γ = 0 " in after
     assert "25%" in after  # of ε: no share of γ is left or missing
     assert "Assumes exchangeable data; protects a random newcomer, not every person" in after
-    assert "no further one may be random" in after
+    assert "No further charge may be random" in after
     told = sitr("ledger", "show", tmp_path / "random.db", "--json").told()
     assert told["accounts"][0]["spent"] == told["entries"][0]["price"]
     assert "'newcomer': 0.04" in told["entries"][0]["price"]

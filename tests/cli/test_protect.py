@@ -67,7 +67,7 @@ def test_the_summary_says_what_can_be_done(sitr: Sitr) -> None:
 
 
 def test_the_budget_is_opened_at_once(sitr: Sitr) -> None:
-    assert "zcdp(rho=0.5), which sitr.db keeps." in sitr("protect", "visits.parquet", *PERSON, *BUDGET).out
+    assert "zcdp(rho=0.5); the ledger is sitr.db." in sitr("protect", "visits.parquet", *PERSON, *BUDGET).out
     ledger = SqlLedger("sitr.db", create=False)
     assert [account.promise for account in ledger.accounts()] == [ZeroConcentratedDP(0.5)]
     assert ledger.entries() == []

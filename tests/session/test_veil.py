@@ -123,7 +123,7 @@ def test_another_spelling_of_the_name_is_no_second_budget(visits: Dataset, visit
 
 @pytest.mark.parametrize("unit", [None, 3, ["id"]])
 def test_a_unit_must_be_said(visits_path: Path, unit: object) -> None:
-    with pytest.raises(DescriptionError, match="unit is the column"):
+    with pytest.raises(DescriptionError, match="unit to be a column"):
         sitr.protect(visits_path, unit=unit, max_groups=1, max_rows_per_group=1)  # type: ignore[arg-type]
     with pytest.raises(DescriptionError, match="relation"):
         sitr.protect(visits_path, unit=sitr.Row(), relation="replace-one")  # type: ignore[arg-type]
