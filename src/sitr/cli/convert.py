@@ -122,6 +122,6 @@ def _written(promise: Promise) -> Promise:
     if not finite:
         raise IncompatiblePromises(
             given="No order of this promise is high enough for the group: a group of s people needs order 2s or more.",
-            do="State a bound at order 2s, with s rounded up to 2, 4, 8, …, or choose a smaller group.",
+            do="State a bound at a higher order, 2s with s rounded up to 2, 4, 8, …, or choose a smaller group.",
         )
     return RenyiDP.at(finite)
