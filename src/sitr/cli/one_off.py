@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from sitr.cli.options import dataset_budget, promise, unit_of
 from sitr.errors import BadUsage
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from sitr.flavors.arrows import Kept
     from sitr.session.budget import Budget
     from sitr.session.dataset import Dataset
-
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,23 +73,3 @@ def opened(source: Path, who: Who, *prices: Kept, budget: str | None, ledger: Pa
         return dataset_budget(source, budget=budget, ledger=ledger)
     check_undescribed(source)
     return who.protect(source).one_off(*((promise(budget),) if budget is not None else prices), ledger=ledger)
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The arguments of `opened`."""
-
-    path: Path
-    who: Who
-    command: str
-    prices: tuple[Kept, ...]
-    budget: str | None
-    ledger: Path | None
-
-    def preview(self, ask: Callable[[Budget], Found]) -> Found:
-        """What `ask` returns."""
-        return ask(self.opened(ask))
-
-    def opened(self, _: Callable[[Budget], object]) -> Budget:
-        """The budget, which is not written before the first charge."""
-        return opened(self.path, self.who, *self.prices, budget=self.budget, ledger=self.ledger)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sitr.cli.domain import read_domain
-from sitr.cli.one_off import Source, Who
+from sitr.cli.one_off import Who, opened
 from sitr.cli.options import Budget, Json, Ledger, new_file, promise
 from sitr.cli.papers import Certificate, Plot, unwritten, write_each
 from sitr.cli.progress import advancing, working
@@ -21,7 +21,6 @@ from sitr.errors import BadUsage
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sitr.session.budget import Budget as Opened
     from sitr.session.request import Preview
     from sitr.session.synthetic import QualityAnswer, Synthesis, Synthetic
 
@@ -82,23 +81,20 @@ def synthesize(
     public = read_domain(domain)
     groups = 1 if unit is not None else None
     who = Who(unit, unit_row, groups, rows_per_person, "--rows-per-person 3")
-    where = Source(source, who, "synthesize", (paid,) if looked is None else (paid, looked), budget, ledger)
-
-    def question(opened: Opened) -> Synthesis:
-        return opened.synthesize(
-            columns=columns.split(",") if columns is not None else None,
-            bins={column.name: bins for column in opened.table.columns} | public.bins,
-            bounds=public.bounds(opened.table),
-            keys=public.keys,
-            required=public.required,
-            never=[condition(text, table=opened.table.name) for text in never or ()],
-            rows_per_person=rows_per_person,
-        )
-
+    prices = (paid,) if looked is None else (paid, looked)
+    at = opened(source, who, *prices, budget=budget, ledger=ledger)
+    asked = at.synthesize(
+        columns=columns.split(",") if columns is not None else None,
+        bins={column.name: bins for column in at.table.columns} | public.bins,
+        bounds=public.bounds(at.table),
+        keys=public.keys,
+        required=public.required,
+        never=[condition(text, table=at.table.name) for text in never or ()],
+        rows_per_person=rows_per_person,
+    )
     if preview:
-        _show_preview(where.preview(lambda opened: question(opened).preview(paid, quality=looked)), as_json=as_json)
+        _show_preview(asked.preview(paid, quality=looked), as_json=as_json)
         return
-    asked = question(where.opened(lambda opened: question(opened).preview(paid, quality=looked)))
     if holdout is not None:
         _check_holdout(asked, holdout, target)
     with advancing("Reading, adding noise and fitting", quiet=as_json) as progress:
