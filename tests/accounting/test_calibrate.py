@@ -201,7 +201,7 @@ def test_a_start_that_is_refused_is_told():
 
 @pytest.mark.parametrize("start", [0, -1.0, math.nan, math.inf, "one", True])
 def test_starts_that_are_none(start):
-    with pytest.raises(InvalidPromise, match="starts from a number above 0"):
+    with pytest.raises(InvalidPromise, match="number above 0 as the start"):
         calibrate(noise, TARGET, start=start)
     with pytest.raises(InvalidPromise, match="whole number above 0"):
         calibrate(noise, TARGET, start=1.5, whole=True)  # type: ignore[call-overload]

@@ -117,7 +117,7 @@ def test_the_least_integer_in_a_rule(kind: pa.DataType) -> None:
 
 def test_the_least_integer_as_a_synthetic_value(budget: Budget) -> None:
     made = budget.synthesize(columns=["x"], keys={"x": [LEAST, 5]}, required=["x"], never=[sitr.column("x") == 5])
-    assert set(made.release(PLENTY).table(20)["x"].to_pylist()) == {LEAST}
+    assert set(made.release(PLENTY).draw(20)["x"].to_pylist()) == {LEAST}
 
 
 TABLE = describe(

@@ -54,7 +54,7 @@ COMMANDS: dict[str, tuple[object, ...]] = {
     "synthesize": (
         "synthesize",
         "visits.sitr.yaml",
-        "--promise",
+        "--price",
         "zcdp(0.05)",
         "--columns",
         "ward",

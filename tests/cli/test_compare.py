@@ -112,7 +112,8 @@ def test_the_error_of_the_optimal_theorem_can_be_chosen(sitr: Sitr, plan: Callab
         assert mixed["two_sided"]
         widths[error] = mixed["upper"] - mixed["lower"]
     assert widths[None] <= ERROR
-    assert widths[0.01] <= 0.01 < widths[0.5] <= 0.5
+    assert widths[0.01] <= 0.01
+    assert widths[0.5] <= 0.5
 
 
 def test_the_error_is_that_of_the_library_unless_it_is_chosen() -> None:
@@ -169,7 +170,7 @@ def test_one_data_set_of_several_must_be_chosen(sitr: Sitr, ledger: SqlLedger) -
     assert sitr("compare", "--ledger", "sitr.db", "--dataset", "visits", "--delta", 1e-6).code == 0
     nothing = sitr("compare", "--ledger", "sitr.db", "--dataset", "wards", "--delta", 1e-6, "--json")
     assert (nothing.code, nothing.error()["error"]) == (1, "LedgerError")
-    assert "Nothing has been charged yet" in nothing.error()["given"]
+    assert "no charges" in nothing.error()["given"]
 
 
 @pytest.mark.usefixtures("ledger")

@@ -168,7 +168,7 @@ def test_a_pure_price_is_kept_by_students_noise(freedom, epsilon):
     mechanism = SmoothNoise.fitting(PureDP(epsilon), sensitivity=smooth(median, bounds=(0, 1)), freedom=freedom)
     assert mechanism.noise is NoiseKind.STUDENT
     assert mechanism.promise() == PureDP(epsilon)
-    with pytest.raises(InvalidPromise, match="no more than ε"):
+    with pytest.raises(InvalidPromise, match="no more than epsilon"):
         replace(mechanism, dilation=mechanism.dilation * 1.01)
 
 

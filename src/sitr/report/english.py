@@ -58,7 +58,8 @@ class English:
         if headline.exact is None:
             return headline.symbols()
         alone = f"{symbols(headline.promise)} alone implies ε = {at_most(headline.implied)}"
-        return f"{headline.symbols()}: exact for this noise, where {alone} at the same δ"
+        known = "exact" if headline.tight else "proved"
+        return f"{headline.symbols()}: {known} for this noise, where {alone} at the same δ"
 
     def meaning(self, headline: Headline, query: Protects, /) -> str:
         """P(S) ≤ e^ε·Q(S) + δ for all S, both ways; S is whatever is done with an answer.  [DKMMN06, Def. 1]"""

@@ -45,7 +45,7 @@ class Headline:
     """A promise as (ε, δ). Every ε is an upper bound, and infinite if no float can hold it.
 
     >>> Headline.of(ZeroConcentratedDP(0.05))
-    Headline(promise=ZeroConcentratedDP(rho=0.05), delta=1e-06, implied=1.471..., odds=1.712..., exact=None)
+    Headline(promise=ZeroConcentratedDP(rho=0.05), delta=1e-06, implied=1.471..., odds=1.712..., exact=None, tight=True)
     """
 
     promise: Promise
@@ -55,7 +55,9 @@ class Headline:
     odds: float | None
     """ε′ with P(L > ε′) ≤ δ; None if the promise does not bound this."""
     exact: float | None = None
-    """The ε of the loss itself at this δ, if its law is known."""
+    """The ε of the loss itself at this δ, if a law is known that dominates it."""
+    tight: bool = True
+    """Whether that law is the law of the loss, or else a bound."""
 
     @classmethod
     def of(cls, promise: Promise, *, loss: Loss | None = None) -> Headline:
@@ -63,7 +65,8 @@ class Headline:
         inner = promise.inner if isinstance(promise, RandomDP) else promise
         epsilon, delta = _implied(inner)
         found = _exact(loss, delta) if loss is not None and delta > 0.0 else math.inf
-        return cls(promise, delta, epsilon, _odds(inner, delta), found if found < epsilon else None)
+        tight = loss is None or not loss.bound
+        return cls(promise, delta, epsilon, _odds(inner, delta), found if found < epsilon else None, tight)
 
     @property
     def epsilon(self) -> float:
@@ -90,7 +93,7 @@ class Headline:
         ==========  ================================================================================================
         epsilon     the least ε that is proved at `delta`
         delta       0 if the loss never exceeds ε
-        exact       whether `epsilon` comes from the loss itself; if not, the promise implies it
+        exact       whether `epsilon` comes from the law of the loss itself; if not, a bound or the promise implies it
         implied     the ε that the promise implies
         odds        ε′: the loss exceeds it with probability at most `delta`
         gamma       of a random promise
@@ -99,7 +102,7 @@ class Headline:
         return {
             "epsilon": _finite(self.epsilon),
             "delta": self.delta,
-            "exact": self.exact is not None,
+            "exact": self.exact is not None and self.tight,
             "implied": _finite(self.implied),
             "odds": None if self.odds is None else _finite(self.odds),
             "gamma": self.gamma,
