@@ -177,7 +177,7 @@ def test_numbers_from_numpy_are_numbers(budget: Budget) -> None:
 def test_too_dear_a_question_says_what_would_fit(budget: Budget) -> None:
     question = budget.sql(QUESTION)
     question.release(ZeroConcentratedDP(0.3))
-    with pytest.raises(BudgetExceeded, match=r"zcdp\(rho=0.2\) of zcdp\(rho=0.5\) is left"):
+    with pytest.raises(BudgetExceeded, match=r"zcdp\(rho=0.2\) of zcdp\(rho=0.5\) that is left"):
         question.release(ZeroConcentratedDP(0.21))
     assert len(budget.entries()) == 1
     question.release(ZeroConcentratedDP(0.2))

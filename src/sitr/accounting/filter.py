@@ -44,7 +44,7 @@ class Filter(Generic[Flavor_co]):
     ZeroConcentratedDP(rho=0.3)
     >>> budget.consent(ZeroConcentratedDP(0.31))
     Traceback (most recent call last):
-    sitr.errors.BudgetExceeded: A price within the budget was wanted: zcdp(rho=0.3) of zcdp(rho=0.5) is left...
+    sitr.errors.BudgetExceeded: Expected a price within the zcdp(rho=0.3) of zcdp(rho=0.5) that is left, got...
     """
 
     promise: Flavor_co
@@ -61,14 +61,13 @@ class Filter(Generic[Flavor_co]):
             object.__setattr__(self, "paid", tuple(Fraction(0) for _ in promised))
         if len(self.paid) != len(promised) or min(self.paid) < 0 or not self._possible():
             raise IncompatiblePromises(
-                wanted=f"A filter needs the number of charges to {write(self.promise)}, and their exact sum.",
-                given=f"{self.charges!r} charges with the sum {self.paid!r} were given.",
+                wanted=f"the number of charges to {write(self.promise)} and their exact sum",
+                given=f"{self.charges!r} charges with the sum {self.paid!r}",
                 do="Start with Filter(promise) and use consent, or rebuild the filter with replay(promise, charges).",
             )
         if not self._fits(self.paid):
             raise BudgetExceeded(
-                wanted=f"Charges within {write(self.promise)} were wanted.",
-                given="Those given add up to more.",
+                given=f"The charges add up to more than {write(self.promise)}.",
                 do="No filter has consented to all of them: check where they were recorded.",
             )
 
@@ -84,9 +83,9 @@ class Filter(Generic[Flavor_co]):
         if not self._fits(paid):
             left, whole = write(self.remaining()), write(self.promise)
             raise BudgetExceeded(
-                wanted=f"A price within the budget was wanted: {left} of {whole} is left.",
-                given=f"The question was priced at {write(charge)}.",
-                do="Ask again at a price of at most what is left; nothing was spent and no data were read.",
+                wanted=f"a price within the {left} of {whole} that is left",
+                given=write(charge),
+                do="Ask at a price of at most what is left; nothing was spent and no data were read.",
             )
         first = charge if isinstance(charge, RandomDP) else self.first
         return Filter(self.promise, self.charges + 1, paid, first)
