@@ -135,8 +135,8 @@ ALLOWED = {
     ): "the same, loaded when it is needed",
     ("construct_mapping", "yaml.constructor.ConstructorError"): "the protocol of PyYAML; the reader catches it",
     ("_promise", "AssertionError"): "a mistake in Sitr",
-    ("parse_args", "_told"): "typer ends a command in this way, after the error was shown",
-    ("invoke", "_told"): "typer ends a command in this way, after the error was shown",
+    ("parse_args", "_reported"): "typer ends a command in this way, after the error was shown",
+    ("invoke", "_reported"): "typer ends a command in this way, after the error was shown",
     ("invoke", "typer.Exit"): "typer ends a command in this way",
     ("_version", "typer.Exit"): "typer ends a command in this way",
 }

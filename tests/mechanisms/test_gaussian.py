@@ -216,7 +216,7 @@ def test_a_number_moves_by_whole_granules():
     price = ApproximateDP(1.0, 1e-6)
     fitted = [Gaussian.fitting(price, sensitivity=moved, single=True).sigma for moved in (1, 1.5, 2)]
     assert fitted[0] == fitted[1] < fitted[2]
-    with pytest.raises(InvalidPromise, match="by a granule or more"):
+    with pytest.raises(InvalidPromise, match="at least one granule"):
         Gaussian.fitting(price, sensitivity=0.5, single=True)
 
 

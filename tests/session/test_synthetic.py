@@ -126,7 +126,7 @@ def test_quality_against_a_public_table(whole: Synthetic) -> None:
     assert [figure.found for figure in (*same.single, *same.pairs, *same.ranges, *same.correlations)] == [0.0] * 31
     with pytest.raises(QuestionError, match="no row"):
         whole.compare("census", rows=people()[:0])
-    with pytest.raises(QuestionError, match="Some are missing"):
+    with pytest.raises(QuestionError, match="some are missing"):
         whole.compare("census", rows=people().drop_columns(["age"]))
 
 

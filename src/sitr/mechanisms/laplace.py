@@ -125,7 +125,7 @@ class Laplace:
         ([5, -7, 1000000000000000000000000000000], 5)
         >>> Laplace(scale=0.001).release(0.1 + 0.2)
         Traceback (most recent call last):
-        ValueError: Laplace wants integers. Something else was given. Round what each unit adds, and sum in integers...
+        sitr.errors.InvalidParameter: Expected integers for Laplace, got something else. Round what each unit adds...
         """
         scale = self.in_granules().scale
         return add_noise(

@@ -67,7 +67,7 @@ def common_relation(*mechanisms: Mechanism) -> Relation | None:
 def whole_shift(sensitivity: Number, *, mechanism: str) -> int:
     """How far whole numbers of granules move: ⌊Δ⌋. Log-concave noise hides a smaller move at least as well.
 
-    >>> whole_shift(Fraction(5, 2), mechanism="Laplace")
+    >>> whole_shift(2.5, mechanism="Laplace")
     2
     """
     moved = math.floor(exact(sensitivity))
