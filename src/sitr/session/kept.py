@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from sitr.dataset.cells import Categories, Dates, Edges, Even, Granular, Grid, Rule, Step
 from sitr.dataset.schema import Column, Kind, Quantised
-from sitr.errors import LedgerError, NotKept, QuestionError
+from sitr.errors import InvalidUse, LedgerError, NotKept, QuestionError
 from sitr.ledger.entry import Entry
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
@@ -176,7 +176,9 @@ def _plain(value: Any, arrays: Arrays, *, without: str = "") -> Any:
             return {"integers": [str(int(number)) for number in value]}
     kind = type(value)
     if not is_dataclass(kind) or _CLASSES.get(kind.__name__) is not kind:
-        raise TypeError(f"a {kind.__name__} cannot be stored")
+        raise InvalidUse(
+            wanted="plain values to keep", given=f"a {kind.__name__}", do="Save the answer before this process ends."
+        )
     parts = (each.name for each in fields(value) if each.name != without)
     return {kind.__name__: {name: _plain(getattr(value, name), arrays) for name in parts}}
 
