@@ -202,20 +202,18 @@ def plan(sheet: Sheet, price: Promise, *, method: Method | None = None, text: st
     cells = sheet.grid.size
     if method is Method.JOINT and cells > MOST_CELLS:
         raise QuestionError(
-            wanted=f"A table of all columns together has at most {MOST_CELLS:,} cells: each gets noise, full or empty.",
-            given=f"{' × '.join(sheet.names)} would have {cells:,}.",
+            wanted=f"at most {MOST_CELLS:,} cells in the table of all columns, because each gets noise",
+            given=f"{cells:,} for {' × '.join(sheet.names)}",
             do="Choose fewer columns or wider cells, or the method of marginals.",
         )
     if method is Method.MARGINALS and len(sheet.axes) == 1:
         raise QuestionError(
-            wanted="The method of marginals fits pairs of columns.",
-            given="There is one column only.",
+            given="The method of marginals fits pairs of columns, and there is only one column.",
             do="Leave the method out: one column is one table.",
         )
     if too_long := [axis.column.name for axis in sheet.axes if size(axis) > MOST_CELLS]:
         raise QuestionError(
-            wanted=f"A column has at most {MOST_CELLS:,} cells: each gets noise, full or empty.",
-            given=f"{too_long[0]} has more.",
+            given=f"The column {too_long[0]} has more than {MOST_CELLS:,} cells, each of which gets noise.",
             do="Choose wider cells, or leave the column out.",
         )
     possible = [Method.JOINT] if cells <= MOST_CELLS else []

@@ -28,10 +28,9 @@ def affordable(price: Promise) -> Additive:
         case ZeroConcentratedDP() if price.rho >= LEAST and price.xi == 0:
             return price
     raise QuestionError(
-        wanted="A price that buys synthetic rows was wanted: pure(ε), zcdp(ρ) or approximate(ε, δ), δ < 1; "
-        f"ε, ρ and a δ above 0 are at least {LEAST}, and there is no ξ.",
-        given=f"{price!r} was given.",
-        do="Pay with the promise inside it: a γ buys nothing here, for the noise protects everybody."
+        wanted=f"a price of pure(ε), zcdp(ρ) or approximate(ε, δ) with δ < 1, each number at least {LEAST}, without ξ",
+        given=f"{price!r}",
+        do="Pay with the promise inside it: a γ buys nothing here, because the noise protects everybody."
         if isinstance(price, RandomDP)
         else "Pay a little more: with no privacy loss there is nothing to imitate.",
     )
