@@ -25,8 +25,7 @@ from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.mechanisms.threshold import Threshold
 from sitr.noise.coins import Coins
-from sitr.report.plots import BLUE, ORANGE, standalone
-from sitr.report.svg import line, polyline, svg, text, window
+from sitr.report.chart.svg import BLUE, ORANGE, line, polyline, standalone, svg, text, window
 
 Counts = NDArray[np.float64]
 

@@ -22,7 +22,7 @@ from sitr.plans.plan import Measurement
 from sitr.questions.statistic.numbers import Numbers
 from sitr.questions.statistic.question import StatisticPlan, StatisticRelease
 from sitr.report import statistic
-from sitr.report.text import as_text
+from sitr.report.text.terminal import as_text
 from sitr.session.dataset import open as open_description
 
 Sitr = Callable[..., Any]

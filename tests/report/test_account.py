@@ -15,7 +15,7 @@ from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
 from sitr.numbers import Interval
 from sitr.report.account import Account, between, render, schedule_rows, training_rows
-from sitr.report.text import as_text
+from sitr.report.text.terminal import as_text
 
 NOISE = Loss.of(GaussianLaw(1.0))
 

@@ -20,7 +20,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.numbers import exact
 from sitr.report.comparison import LABELS, epsilon, facts, label, outright, render, tightest, to_dict
-from sitr.report.text import as_text
+from sitr.report.text.terminal import as_text
 
 PURE = Schedule((Part((PureDP(0.1),), times=100),))
 MIXED = Schedule((Part((PureDP(0.1),), times=3), Part((ApproximateDP(0.2, 1e-9),), times=2)))

@@ -19,10 +19,10 @@ from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.report.explain import VOICES, explain, render, to_dict
-from sitr.report.explanation import Explanation, Language, symbols
 from sitr.report.headline import READING_DELTA, Headline
-from sitr.report.text import as_text
-from sitr.report.words import odds
+from sitr.report.text.terminal import as_text
+from sitr.report.words.explanation import Explanation, Language, symbols
+from sitr.report.words.notation import odds
 
 PROMISES: dict[str, Promise] = {
     "pure": PureDP(0.25),

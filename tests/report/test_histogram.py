@@ -28,7 +28,7 @@ from sitr.questions.histogram.methods import Bins, Buckets, Flat, Method, Tree, 
 from sitr.questions.histogram.release import release
 from sitr.questions.histogram.tally import Tally
 from sitr.report import histogram as report
-from sitr.report.text import as_text
+from sitr.report.text.terminal import as_text
 
 X, WARD, DAY = Column("x", Kind.REAL), Column("ward", Kind.TEXT), Column("day", Kind.DATE)
 HOSTILE = ("<script>alert(1)</script>", "two\nlines\x1b[31m", "[red]markup[/red]", "\u202eturned", "جناح")

@@ -11,7 +11,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.questions.statistic.ways import Impossible, Outcome
 from sitr.report import sensitivities
-from sitr.report.text import as_text
+from sitr.report.text.terminal import as_text
 
 WAYS = (
     Outcome("global", PureDP(1.0), Fraction(300)),

@@ -17,11 +17,11 @@ from sitr.ledger.receipt import Receipt
 from sitr.plans.plan import Measurement
 from sitr.questions.statistic.numbers import Numbers
 from sitr.questions.statistic.question import StatisticPlan, StatisticRelease
-from sitr.report.english import ENGLISH
+from sitr.report.chart.budget import budget_bar
 from sitr.report.headline import Headline
-from sitr.report.plots import budget_bar
 from sitr.report.statistic import answer, chart, page, to_dict
-from sitr.report.text import as_text
+from sitr.report.text.terminal import as_text
+from sitr.report.words.english.english import ENGLISH
 
 PRICE = RandomDP(ApproximateDP(0.5, 1e-7), 0.04, Basis.ASYMPTOTIC, parts=(("newcomer", 0.03), ("<b>", 0.01)))
 BUDGET = Filter(RandomDP(ApproximateDP(1.0, 1e-6), 0.1, Basis.ASYMPTOTIC)).consent(PRICE)

@@ -29,8 +29,9 @@ from sitr.questions.synthetic.portrait import Portrait, portrait
 from sitr.questions.synthetic.quality_plan import quality_plan
 from sitr.questions.synthetic.question import SyntheticQuestion
 from sitr.questions.synthetic.sheet import Sheet
-from sitr.report import synthetic, synthetic_chart
-from sitr.report.text import as_text
+from sitr.report import synthetic
+from sitr.report.chart import synthetic as synthetic_chart
+from sitr.report.text.terminal import as_text
 from tests.oracles.axes import granular, keyed
 
 AXES = (

@@ -64,7 +64,7 @@ def account(
 def tell(headline: str, rows: Rows, told: Mapping[str, object], *, as_json: bool) -> None:
     """Print a result as text or JSON."""
     from sitr.report.account import render
-    from sitr.report.text import show
+    from sitr.report.text.terminal import show
 
     if as_json:
         say_json(told)
@@ -74,8 +74,8 @@ def tell(headline: str, rows: Rows, told: Mapping[str, object], *, as_json: bool
 
 def draw(account: Account, plot: Path | None, *, as_json: bool) -> None:
     """Write the chart, if a file is given."""
-    from sitr.report.account_chart import chart
-    from sitr.report.plots import standalone
+    from sitr.report.chart.account import chart
+    from sitr.report.chart.svg import standalone
 
     if plot is None:
         return

@@ -40,7 +40,7 @@ def compare(
     """
     from sitr.accounting.compare import compare as compared
     from sitr.report import comparison as told
-    from sitr.report.text import show
+    from sitr.report.text.terminal import show
 
     if plot is not None:
         check_plot(plot)
@@ -51,8 +51,8 @@ def compare(
     else:
         show(told.render(found, recorded=recorded), out=console())
     if plot is not None:
-        from sitr.report.comparison_chart import chart
-        from sitr.report.plots import standalone
+        from sitr.report.chart.comparison import chart
+        from sitr.report.chart.svg import standalone
 
         with console(stderr=True).status("Drawing"):
             picture = standalone(chart(found))

@@ -38,9 +38,9 @@ def convert(
 
     from sitr.flavors.notation import parse, write
     from sitr.report.explain import explain
-    from sitr.report.explanation import Language
     from sitr.report.headline import Headline
-    from sitr.report.text import show
+    from sitr.report.text.terminal import show
+    from sitr.report.words.explanation import Language
 
     stated = parse(promise)
     source = stated.for_group(group)
@@ -65,7 +65,7 @@ def _failure(source: Promise, result: Promise) -> str:
     from sitr.flavors.profile import PrivacyProfile
     from sitr.report.comparison import outright
     from sitr.report.explain import explain
-    from sitr.report.explanation import Language
+    from sitr.report.words.explanation import Language
 
     if not isinstance(result, ApproximateDP) or result.delta == 0.0:
         return explain(result, language=Language.ENGLISH).failure

@@ -11,7 +11,7 @@ from sitr.cli.terminal import console, say_json
 from sitr.errors import BadUsage
 
 if TYPE_CHECKING:
-    from sitr.report.explanation import Language
+    from sitr.report.words.explanation import Language
 
 Written = Annotated[
     str, typer.Argument(metavar="PROMISE", help="A promise such as 'zcdp(0.5)' or 'approximate(1, 1e-6)'.")
@@ -29,9 +29,9 @@ def explain(
     """
     from sitr.flavors.notation import parse, write
     from sitr.report import explain as explained
-    from sitr.report.explanation import Language
     from sitr.report.headline import Headline
-    from sitr.report.text import show
+    from sitr.report.text.terminal import show
+    from sitr.report.words.explanation import Language
 
     language = _language(lang)
     read = parse(promise)
@@ -46,7 +46,7 @@ def explain(
 
 
 def _language(name: str) -> Language:
-    from sitr.report.explanation import Language
+    from sitr.report.words.explanation import Language
 
     try:
         return Language(name)

@@ -33,9 +33,9 @@ def show(
     Example: sitr ledger show sitr.db
     """
     from sitr.ledger.sql import SqlLedger
-    from sitr.report import text
-    from sitr.report.english import ENGLISH
     from sitr.report.figures import visible
+    from sitr.report.text import terminal as text
+    from sitr.report.words.english.english import ENGLISH
 
     kept = SqlLedger(ledger, create=False)
     accounts = kept.accounts() if dataset is None else [kept.account(dataset)]
@@ -59,7 +59,7 @@ CLOSED = "No further charge may be random, because only the first one may."
 
 def _content(ledger: Path, standings: list[tuple[Account, Filter]], entries: list[Entry]) -> dict[str, object]:
     from sitr.flavors.notation import write
-    from sitr.report.english import ENGLISH
+    from sitr.report.words.english.english import ENGLISH
 
     return {
         "ledger": str(ledger),
@@ -92,7 +92,7 @@ def _content(ledger: Path, standings: list[tuple[Account, Filter]], entries: lis
 
 def _accounts(standings: list[tuple[Account, Filter]]) -> Table:
     from sitr.report.figures import visible
-    from sitr.report.words import notation
+    from sitr.report.words.notation import notation
 
     grid = table("data set", "protects each", "promise", "spent", "left", "")
     for account, budget in standings:
@@ -103,7 +103,7 @@ def _accounts(standings: list[tuple[Account, Filter]]) -> Table:
 
 def _entries(entries: list[Entry]) -> Table:
     from sitr.report.figures import visible
-    from sitr.report.words import notation
+    from sitr.report.words.notation import notation
 
     grid = table("entry", "time (UTC)", "who", "data set", "question", "price")
     for entry in entries:
@@ -118,7 +118,7 @@ def _bar(budget: Filter) -> str:
 
     γ does not count: when it is spent, other answers can still be bought.
     """
-    from sitr.report.words import parameters
+    from sitr.report.words.notation import parameters
 
     spent, promised = parameters(budget.spent()), parameters(budget.promise)
     share = max((spent[name] / whole for name, whole in promised.items() if whole and name != "γ"), default=Fraction(1))

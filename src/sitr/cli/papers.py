@@ -82,8 +82,8 @@ def unwritten(failed: Failures, do: str) -> FileError:
 
 def show(answer: Answer, *, whole: bool) -> None:
     """Print the answer; without `whole`, only the first rows."""
-    from sitr.report import text
     from sitr.report.papers import papers
+    from sitr.report.text import terminal as text
 
     most = None if whole else text.MOST_ROWS
     text.show(papers(answer.released).on_terminal(answer.released, answer.receipt, most=most), out=console())

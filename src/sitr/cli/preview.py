@@ -35,9 +35,9 @@ def show(found: Preview, *, as_json: bool = False) -> None:
     """Print a preview. A price above the budget is not an error; the largest possible price is printed too."""
     from sitr.flavors.notation import write
     from sitr.flavors.random import RandomDP
-    from sitr.report import text
     from sitr.report.envelope import after_paying
     from sitr.report.papers import preview_papers
+    from sitr.report.text import terminal as text
 
     if as_json:
         say_json(found.to_dict())

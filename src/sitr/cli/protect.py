@@ -77,7 +77,7 @@ def protect(
     --bounds cost=0:5000 --keys ward=Cardiology,Surgery --budget 'zcdp(0.5)' --ledger sitr.db
     """
     from sitr.dataset.schema import describe
-    from sitr.report import text
+    from sitr.report.text import terminal as text
     from sitr.session import dataset as session
     from sitr.session.terms import check_pair
 
@@ -166,8 +166,8 @@ def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Path 
     from sitr.flavors.notation import write
     from sitr.flavors.random import RandomDP
     from sitr.questions.aggregate.nodes import Count, Named, Query, text
-    from sitr.report.english import ENGLISH
     from sitr.report.figures import counted
+    from sitr.report.words.english.english import ENGLISH
 
     groups, rows = counted(table.max_groups, "group"), counted(table.max_rows_per_group, "row")
     caps = f", with at most {groups} and {rows} in each" if isinstance(table.unit, Person) else ""

@@ -64,7 +64,7 @@ def compare(
     from sitr.flavors.approximate import ApproximateDP
     from sitr.questions.statistic.ways import Setting, outcomes
     from sitr.report import sensitivities as told
-    from sitr.report.text import show
+    from sitr.report.text.terminal import show
 
     setting = Setting(
         _statistic(statistic),
@@ -96,7 +96,7 @@ def compare(
     if plot is not None:
         title = f"The {statistic} of {column}: what each promise costs in accuracy"
         picture = told.chart(found, title=title)
-        from sitr.report.plots import standalone
+        from sitr.report.chart.svg import standalone
 
         plot.write_text(standalone(picture), encoding="utf-8")
         if not as_json:

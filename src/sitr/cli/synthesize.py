@@ -150,7 +150,8 @@ def _drawn(made: Synthetic) -> pa.Table:
 
 
 def _tell(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, as_json: bool) -> None:
-    from sitr.report import synthetic, text
+    from sitr.report import synthetic
+    from sitr.report.text import terminal as text
 
     rows = made.table.num_rows
     if as_json:
@@ -171,8 +172,8 @@ def _tell(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, 
 
 
 def _show_preview(found: Preview, *, as_json: bool) -> None:
-    from sitr.report import text
     from sitr.report.papers import preview_papers
+    from sitr.report.text import terminal as text
 
     if as_json:
         say_json(found.to_dict())

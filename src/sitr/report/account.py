@@ -20,7 +20,7 @@ from sitr.report.attack import Attack, ends
 from sitr.report.comparison import outright, random_words
 from sitr.report.figures import about, at_least, at_most, counted, number
 from sitr.report.headline import Headline
-from sitr.report.headline_english import likelihood
+from sitr.report.words.english.meaning import likelihood
 
 Rows = tuple[tuple[str, str], ...]
 

@@ -17,10 +17,10 @@ from sitr.questions.aggregate.fit import AggregatePlan, Shown
 from sitr.questions.aggregate.nodes import spell
 from sitr.questions.aggregate.release import Release
 from sitr.report import envelope
-from sitr.report.english import ENGLISH
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import CONFIDENCE
 from sitr.report.headline import headline
+from sitr.report.words.english.english import ENGLISH
 
 
 def to_dict(release: Release, receipt: Receipt) -> dict[str, Any]:

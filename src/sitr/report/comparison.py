@@ -17,7 +17,7 @@ from sitr.accounting.compare import Comparison, Row, infinite_mass
 from sitr.accounting.schedule import Schedule
 from sitr.accounting.theorems.theorem import Total
 from sitr.report.figures import about, at_least, at_most, chance, counted, visible
-from sitr.report.words import exceptions
+from sitr.report.words.notation import exceptions
 
 LABELS: Mapping[str, str] = {
     "basic": "basic",

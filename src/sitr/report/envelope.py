@@ -29,8 +29,8 @@ from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
 from sitr.plans.plan import Plan
-from sitr.report.english import ENGLISH
 from sitr.report.headline import headline
+from sitr.report.words.english.english import ENGLISH
 
 
 def of_preview(kind: str, plan: Plan, standing: Filter) -> dict[str, Any]:

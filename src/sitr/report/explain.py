@@ -18,9 +18,9 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.report.explain_arabic import ArabicVoice
-from sitr.report.explain_english import EnglishVoice
-from sitr.report.explanation import Explanation, Language, Voice, Whom
+from sitr.report.words.arabic.explain import ArabicVoice
+from sitr.report.words.english.explain import EnglishVoice
+from sitr.report.words.explanation import Explanation, Language, Voice, Whom
 
 VOICES: Mapping[Language, Voice] = {Language.ENGLISH: EnglishVoice(), Language.ARABIC: ArabicVoice()}
 

@@ -22,12 +22,14 @@ from sitr.neighbors.relation import Relation
 from sitr.questions.histogram.counts import Histogram
 from sitr.questions.histogram.fit import HistogramPlan
 from sitr.questions.histogram.methods import Bins, Buckets, Flat, Sparse, Tree, Unlisted
-from sitr.report import envelope, histogram_chart, html
-from sitr.report.english import ENGLISH
+from sitr.report import envelope
+from sitr.report.chart import histogram as histogram_chart
 from sitr.report.figures import CONFIDENCE, about, at_most, chance, counted, number, visible
 from sitr.report.headline import headline
-from sitr.report.text import MOST_ROWS, entry, facts, left, promised
-from sitr.report.words import notation
+from sitr.report.page import html
+from sitr.report.text.terminal import MOST_ROWS, entry, facts, left, promised
+from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.notation import notation
 
 _BAR = 30
 """The length of the longest bar in characters."""

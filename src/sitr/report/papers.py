@@ -20,8 +20,12 @@ from sitr.questions.histogram.counts import Histogram
 from sitr.questions.histogram.fit import HistogramPlan
 from sitr.questions.statistic.question import StatisticPlan, StatisticRelease
 from sitr.questions.synthetic.plan import SynthesisPlan
-from sitr.report import certificate, histogram, histogram_chart, html, plots, statistic, synthetic
-from sitr.report import text as terminal
+from sitr.report import certificate, histogram, statistic, synthetic
+from sitr.report.chart import aggregate as aggregate_chart
+from sitr.report.chart import histogram as histogram_chart
+from sitr.report.chart.svg import standalone
+from sitr.report.page import html
+from sitr.report.text import terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ class Papers:
 
     def chart(self, released: Any) -> str:
         """An SVG file."""
-        return plots.standalone(self.picture(released))
+        return standalone(self.picture(released))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ class PreviewPapers:
 
 
 RELEASED: dict[type, Papers] = {
-    Release: Papers(certificate.to_dict, terminal.answer, html.page, html.fragment, plots.chart),
+    Release: Papers(certificate.to_dict, terminal.answer, html.page, html.fragment, aggregate_chart.chart),
     Histogram: Papers(histogram.to_dict, histogram.answer, histogram.page, histogram.fragment, histogram_chart.chart),
     StatisticRelease: Papers(statistic.to_dict, statistic.answer, statistic.page, statistic.fragment, statistic.chart),
 }

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from sitr.questions.aggregate.release import Release
-from sitr.report.english import ENGLISH
 from sitr.report.figures import Figures
+from sitr.report.words.english.english import ENGLISH
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,10 @@ from sitr.flavors.notation import write
 from sitr.flavors.random import RandomDP
 from sitr.numbers import upward
 from sitr.questions.statistic.ways import Impossible, Outcome
+from sitr.report.chart.svg import BLUE, GREY, ORANGE, line, svg, text
 from sitr.report.comparison import RANDOM
 from sitr.report.figures import at_most, chance, visible
-from sitr.report.plots import BLUE, GREY, ORANGE
-from sitr.report.svg import line, svg, text
-from sitr.report.words import notation
+from sitr.report.words.notation import notation
 
 Outcomes = Sequence[Outcome | Impossible]
 

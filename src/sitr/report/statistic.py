@@ -16,12 +16,15 @@ from sitr.ledger.receipt import Receipt
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
 from sitr.questions.statistic.question import StatisticPlan, StatisticRelease
-from sitr.report import envelope, html, plots, svg
-from sitr.report.english import ENGLISH
+from sitr.report import envelope
+from sitr.report.chart import svg
+from sitr.report.chart.budget import budget_bar
 from sitr.report.figures import about, at_most, visible
 from sitr.report.headline import headline
-from sitr.report.text import entry, facts, left, promised
-from sitr.report.words import notation
+from sitr.report.page import html
+from sitr.report.text.terminal import entry, facts, left, promised
+from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.notation import notation
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ def page(release: StatisticRelease, receipt: Receipt) -> str:
         plan=release.plan,
         value=shown(release.value),
         facts=_answer(release, receipt),
-        bar=Markup(plots.budget_bar(receipt.standing, charge=receipt.entry.price)),
+        bar=Markup(budget_bar(receipt.standing, charge=receipt.entry.price)),
     )
 
 
@@ -114,7 +117,7 @@ def chart(release: StatisticRelease) -> str:
         top, long = 40 + 30 * row, 49 * abs(float(value)) / widest
         parts.append(svg.text(type(measured.mechanism).__name__, x=1, y=top + 10))
         parts.append(svg.text(shown(release.values[row]), x=99, y=top + 10, anchor="end"))
-        parts.append(svg.rect(50 - long if value < 0 else 50, top + 14, long, 10, fill=plots.BLUE))
+        parts.append(svg.rect(50 - long if value < 0 else 50, top + 14, long, 10, fill=svg.BLUE))
     return svg.svg(title, shown(release.values), parts, height=46 + 30 * len(values))
 
 

@@ -18,12 +18,12 @@ from sitr.questions.synthetic.figures import Figure, Quality
 from sitr.questions.synthetic.plan import MOST_PAIRS, Method, SynthesisPlan
 from sitr.questions.synthetic.portrait import Portrait
 from sitr.report import envelope
-from sitr.report.english import ENGLISH
 from sitr.report.envelope import after_paying, promise_dict
 from sitr.report.figures import about, number, shortened, visible
 from sitr.report.headline import headline
-from sitr.report.text import as_text, entry, facts, promised
-from sitr.report.words import notation
+from sitr.report.text.terminal import as_text, entry, facts, promised
+from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.notation import notation
 
 
 def preview(plan: SynthesisPlan, budget: Filter) -> RenderableType:

@@ -27,9 +27,10 @@ from sitr.questions.synthetic.portrait import Portrait, portrait
 from sitr.questions.synthetic.quality import QualityQuestion, QualityStage
 from sitr.questions.synthetic.question import SyntheticQuestion
 from sitr.questions.synthetic.values import check
-from sitr.report import plots, synthetic_chart
 from sitr.report import synthetic as report
-from sitr.report import text as terminal
+from sitr.report.chart import synthetic as synthetic_chart
+from sitr.report.chart.svg import standalone
+from sitr.report.text import terminal
 from sitr.session.answer import Answer, written
 from sitr.session.ask import ask, check_unchanged, checked
 from sitr.session.kept import resumed
@@ -196,7 +197,7 @@ class Synthetic(Answer):
 
     def plot(self, path: str | Path, *, rows: pa.Table | None = None) -> Path:
         """Write the pictures, side by side, as SVG."""
-        return written(path, plots.standalone(synthetic_chart.chart(self.portrait, self._codes(rows))))
+        return written(path, standalone(synthetic_chart.chart(self.portrait, self._codes(rows))))
 
     def to_dict(self) -> dict[str, Any]:
         """What was done and what it cost, for machines."""

@@ -1,0 +1,1 @@
+"""Pictures: SVG without scripts, fonts or addresses."""

@@ -1,0 +1,116 @@
+"""The chart of an answer: a bar with its interval for each key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sitr.questions.aggregate.nodes import spell
+from sitr.questions.aggregate.release import Release
+from sitr.report.chart.svg import BLUE, line, nice_ticks, rect, svg, text
+from sitr.report.figures import CONFIDENCE, Figures, short, shortened, visible
+from sitr.report.words.english.english import ENGLISH
+
+MOST_KEYS = 40
+_MOST_LETTERS = 34
+_ROW, _HEAD, _FOOT, _GAP = 38, 42, 24, 22
+_LEFT, _RIGHT = 1.0, 99.0
+"""The ends of the horizontal axis, in percent."""
+
+
+def chart(release: Release) -> str:
+    """One panel for each column of an answer, a bar with a 95% whisker for each key.
+
+    Beyond 40 keys, only those with the largest numbers in the first column are drawn, and the chart says so. Choosing
+    them from noisy numbers costs nothing.
+    """
+    title = ENGLISH.chart([column.term.name for column in release.plan.columns])
+    if not release.keys:
+        return _empty(title, ENGLISH.empty(release.plan))
+    drawn = _drawn(release)
+    labels = [shortened(ENGLISH.label(release.keys[place]), most=_MOST_LETTERS) for place in drawn]
+    parts: list[str] = []
+    top = 0
+    for index in range(len(release.plan.columns)):
+        panel = _Panel.of(release, index, drawn)
+        parts.extend(panel.svg(labels, top=top))
+        top += panel.height(len(labels)) + _GAP
+    note = ENGLISH.largest(len(drawn), len(release.keys))
+    if len(drawn) < len(release.keys):
+        parts.append(text(note, x=_LEFT, y=top, size=12, opacity=0.8))
+        top += 24
+    return svg(title, note, parts, height=top - _GAP)
+
+
+@dataclass(frozen=True, slots=True)
+class _Panel:
+    """One column: its values, its error and its axis, in the column's unit."""
+
+    name: str
+    aggregate: str
+    figures: Figures
+    granules: tuple[int, ...]
+    width: Fraction
+    low: Fraction
+    high: Fraction
+
+    @classmethod
+    def of(cls, release: Release, index: int, drawn: list[int]) -> _Panel:
+        column = release.plan.columns[index]
+        granules = tuple(release.granules[place][index] for place in drawn)
+        width = column.noise.error(confidence=CONFIDENCE) * column.granularity
+        # At least one granule wide, so that there is an axis even if all values are zero.
+        low = min(min(granules) * column.granularity - width, Fraction(0))
+        high = max(max(granules) * column.granularity + width, low + column.granularity, Fraction(0))
+        name, aggregate = visible(column.term.name), visible(spell(column.term.spelled))
+        return cls(name, aggregate, Figures.of(column), granules, width, low, high)
+
+    def height(self, rows: int) -> int:
+        return _HEAD + _ROW * rows + _FOOT
+
+    def x(self, value: Fraction) -> float:
+        """The place of a value on the axis."""
+        return _LEFT + float((value - self.low) / (self.high - self.low)) * (_RIGHT - _LEFT)
+
+    def svg(self, labels: list[str], *, top: int) -> Iterator[str]:
+        yield text(shortened(self.name, most=_MOST_LETTERS), x=_LEFT, y=top + 15, size=15, weight=650)
+        yield text(f"± {self.figures.error()}", x=_RIGHT, y=top + 15, size=12, opacity=0.8, anchor="end")
+        yield text(shortened(self.aggregate, most=_MOST_LETTERS + 8), x=_LEFT, y=top + 31, size=11, opacity=0.75)
+        ticks = [(tick, self.x(tick)) for tick in nice_ticks(self.low, self.high)]
+        for place, (label, granules) in enumerate(zip(labels, self.granules, strict=True)):
+            yield from self._bar(label, granules, [x for _, x in ticks], top + _HEAD + _ROW * place)
+        for tick, x in ticks:
+            anchor = "start" if x < 6 else "end" if x > 94 else "middle"
+            bottom = top + self.height(len(labels)) - _FOOT
+            yield text(short(tick), x=x, y=bottom + 12, size=11, opacity=0.75, anchor=anchor)
+
+    def _bar(self, label: str, granules: int, ticks: list[float], top: int) -> Iterator[str]:
+        value = granules * self.figures.granularity
+        zero, end = self.x(Fraction(0)), self.x(value)
+        low, high = self.x(value - self.width), self.x(value + self.width)
+        middle = top + 23
+        # Grid lines are drawn only next to bars, so they never cross a word.
+        for x in ticks:
+            yield line(x, top + 15, x, top + 31, more=f'stroke-opacity="{0.9 if x == zero else 0.2}"')
+        yield text(label, x=_LEFT, y=top + 12, size=12)
+        yield text(self.figures.value(granules), x=_RIGHT, y=top + 12, size=12, anchor="end")
+        yield rect(min(zero, end), top + 17, abs(end - zero), 12, fill=BLUE, more='fill-opacity="0.75"')
+        yield line(low, middle, high, middle, more='stroke-width="1.5"')
+        for x in (low, high):
+            yield line(x, middle - 4, x, middle + 4, more='stroke-width="1.5"')
+
+
+def _drawn(release: Release) -> list[int]:
+    """The positions of the rows to draw: all in order, or the largest first if there are too many."""
+    places = list(range(len(release.keys)))
+    if len(places) <= MOST_KEYS:
+        return places
+    return sorted(places, key=lambda place: -release.granules[place][0])[:MOST_KEYS]
+
+
+def _empty(title: str, sentence: str) -> str:
+    first, _, rest = sentence.partition(". ")
+    dashed = 'rx="6" stroke="currentColor" stroke-opacity="0.4" stroke-dasharray="5 4"'
+    frame = rect(0.5, 1, 99, 78, fill="none", more=dashed)
+    return svg(title, rest, [frame, text(f"{first}.", x=50, y=45, size=14, anchor="middle")], height=80)

@@ -1,0 +1,144 @@
+"""The chart of a histogram: bars for one ordered column, tiles for two columns, else the largest cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import islice, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sitr.questions.histogram.counts import Histogram
+from sitr.report.chart.svg import BLUE, line, nice_ticks, rect, svg, text
+from sitr.report.figures import CONFIDENCE, number, short, shortened, visible
+
+Reals = NDArray[np.float64]
+
+MOST_BARS, MOST_TILES, MOST_ROWS = 200, 48, 40
+_LEFT, _WIDTH, _HEIGHT = 9.0, 89.0, 220
+_HEAD, _FOOT, _ROW = 40, 44, 30
+
+
+def chart(histogram: Histogram) -> str:
+    """The chart as SVG; its text says what it leaves out."""
+    names = [visible(axis.column.name) for axis in histogram.grid.axes]
+    title = f"Histogram of {' and '.join(names)}"
+    if histogram.counts.size == 0:
+        return svg(
+            title, "No cell is shown.", [text("No cell is shown.", x=50, y=45, size=14, anchor="middle")], height=80
+        )
+    if histogram.grid.line is not None:
+        return _line_chart(histogram, title)
+    shape = histogram.grid.shape
+    if len(shape) == 2 and max(shape) <= MOST_TILES:
+        return _tiles(histogram, title)
+    return _largest(histogram, title)
+
+
+def _line_chart(histogram: Histogram, title: str) -> str:
+    """All cells as bars in order; if there are too many, neighbours share a bar."""
+    together = math.ceil(len(histogram.counts) / MOST_BARS)
+    starts = np.arange(0, len(histogram.counts), together)
+    counts = np.add.reduceat(histogram.counts, starts)
+    low, high = histogram.ends(confidence=CONFIDENCE)
+    whiskers = (low, np.minimum(high, _ceiling(histogram, high))) if together == 1 else None
+    top = float(max(counts.max(initial=0.0), whiskers[1].max(initial=0.0) if whiskers else 0.0, 1.0))
+    bottom = float(min(counts.min(initial=0.0), 0.0))
+    (axis,) = histogram.grid.axes
+    names = [cell.label for cell in axis.cells()]
+    note = "with 95% intervals" if together == 1 else f"{number(together)} neighbouring cells in each bar"
+    parts = [
+        text(title, x=1, y=16, size=15, weight=650),
+        text(note, x=99, y=16, opacity=0.8, anchor="end"),
+        *_upright(bottom, top),
+        *_bars(counts, whiskers, bottom, top),
+        *_names([names[start] for start in starts]),
+    ]
+    words = f"{number(len(counts))} bars, {note}; the largest is {number(round(float(counts.max())))}."
+    return svg(title, words, parts, height=_HEAD + _HEIGHT + _FOOT)
+
+
+def _ceiling(histogram: Histogram, high: Reals) -> float:
+    """The end of the axis for intervals without a finite end."""
+    finite = high[np.isfinite(high)]
+    return float(finite.max(initial=1.0)) if finite.size else float(histogram.counts.max(initial=1.0))
+
+
+def _y(value: float, bottom: float, top: float) -> float:
+    return _HEAD + _HEIGHT * (1 - (value - bottom) / (top - bottom))
+
+
+def _upright(bottom: float, top: float) -> Iterator[str]:
+    for tick in nice_ticks(Fraction(bottom), Fraction(top)):
+        y = _y(float(tick), bottom, top)
+        yield line(_LEFT, y, _LEFT + _WIDTH, y, more=f'stroke-opacity="{0.7 if tick == 0 else 0.15}"')
+        yield text(short(tick), x=_LEFT - 1, y=y + 4, size=11, opacity=0.75, anchor="end")
+
+
+def _bars(counts: Reals, whiskers: tuple[Reals, Reals] | None, bottom: float, top: float) -> Iterator[str]:
+    wide = _WIDTH / len(counts)
+    for place, count in enumerate(counts.tolist()):
+        x, zero, end = _LEFT + wide * place, _y(0.0, bottom, top), _y(count, bottom, top)
+        high, far = min(zero, end), abs(zero - end)
+        yield rect(x + wide * 0.05, high, wide * 0.9, far, fill=BLUE, more='fill-opacity="0.75"')
+        if whiskers is not None:
+            middle = x + wide / 2
+            ends = [_y(float(part[place]), bottom, top) for part in whiskers]
+            yield line(middle, ends[0], middle, ends[1], more='stroke-width="1.2"')
+
+
+def _names(names: list[str]) -> Iterator[str]:
+    """Some of the labels, so that they do not overlap."""
+    wide, every = _WIDTH / len(names), math.ceil(len(names) / 7)
+    for place in range(0, len(names), every):
+        x = _LEFT + wide * (place + 0.5)
+        anchor = "start" if x < 15 else "end" if x > 90 else "middle"
+        label = shortened(visible(names[place]), most=max(12, 84 // math.ceil(len(names) / every)))
+        yield text(label, x=x, y=_HEAD + _HEIGHT + 18, size=11, opacity=0.8, anchor=anchor)
+
+
+def _tiles(histogram: Histogram, title: str) -> str:
+    """A tile for each cell of two columns; darker means a larger count."""
+    counts = histogram.counts.reshape(histogram.grid.shape)
+    rows, columns = ([cell.label for cell in axis.cells()] for axis in histogram.grid.axes)
+    fullest = float(max(counts.max(), 1.0))
+    left, wide = 22.0, 76.0 / len(columns)
+    parts = [text(title, x=1, y=16, size=15, weight=650)]
+    parts.append(text(f"the darkest tile is {number(round(fullest))}", x=99, y=16, opacity=0.8, anchor="end"))
+    for i, row in enumerate(rows):
+        parts.append(text(shortened(visible(row), most=20), x=1, y=_HEAD + 24 * i + 16, size=11))
+        for j in range(len(columns)):
+            shade = max(0.0, float(counts[i, j])) / fullest
+            more = f'fill-opacity="{0.04 + 0.96 * shade:.3f}"'
+            parts.append(rect(left + wide * j, _HEAD + 24 * i, wide * 0.96, 23, fill=BLUE, more=more))
+    every = math.ceil(len(columns) / 6)
+    for j in range(0, len(columns), every):
+        label = shortened(visible(columns[j]), most=14)
+        parts.append(text(label, x=left + wide * j, y=_HEAD + 24 * len(rows) + 16, size=11, opacity=0.8))
+    words = f"{number(len(rows))} by {number(len(columns))} tiles; the darkest is {number(round(fullest))}."
+    return svg(title, words, parts, height=_HEAD + 24 * len(rows) + 28)
+
+
+def _largest(histogram: Histogram, title: str) -> str:
+    """The largest cells. Choosing them from noisy counts costs nothing."""
+    size = len(histogram.counts)
+    places = range(size) if size <= MOST_ROWS else np.argsort(-histogram.counts, kind="stable")[:MOST_ROWS].tolist()
+    chosen = {int(place) for place in places}
+    every = product(*([cell.label for cell in axis.cells()] for axis in histogram.grid.axes))
+    named = {place: label for place, label in enumerate(islice(every, max(chosen) + 1)) if place in chosen}
+    low, high = histogram.ends(confidence=CONFIDENCE)
+    limit = max(1.0, *(float(high[place]) for place in chosen))
+    note = "with 95% intervals" if size <= MOST_ROWS else f"the largest {MOST_ROWS} of {number(size)} cells"
+    parts = [text(title, x=1, y=16, size=15, weight=650), text(note, x=99, y=16, opacity=0.8, anchor="end")]
+    for row, place in enumerate(places):
+        top = _HEAD + _ROW * row
+        count = float(histogram.counts[place])
+        label = shortened(" · ".join(visible(part) for part in named[int(place)]), most=48)
+        parts.append(text(label, x=1, y=top + 10))
+        parts.append(text(number(round(count)), x=99, y=top + 10, anchor="end"))
+        parts.append(rect(1, top + 14, 98 * max(0.0, count) / limit, 10, fill=BLUE, more='fill-opacity="0.75"'))
+        ends = [1 + 98 * float(part[place]) / limit for part in (low, high)]
+        parts.append(line(ends[0], top + 19, ends[1], top + 19, more='stroke-width="1.2"'))
+    return svg(title, f"{number(len(chosen))} bars, {note}.", parts, height=_HEAD + _ROW * len(chosen) + 6)

@@ -1,0 +1,1 @@
+"""Reports as pages, and as fragments for notebooks."""

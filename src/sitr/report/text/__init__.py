@@ -1,0 +1,1 @@
+"""Reports on a terminal, and as plain text."""

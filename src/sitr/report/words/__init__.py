@@ -1,0 +1,1 @@
+"""The sentences of reports, by language."""

@@ -1,0 +1,90 @@
+"""Promises in symbols, the same in every language."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import cast
+
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.arrows import Kept
+from sitr.flavors.pure import PureDP
+from sitr.flavors.random import Basis, Parts, RandomDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.numbers import Number, ball, exact, upper
+from sitr.report.figures import at_least, at_most, visible
+
+
+def notation(promise: Kept, *, left: bool = False) -> str:
+    """A promise in symbols and few digits, rounded up, or rounded down if it is what is `left`.
+
+    >>> notation(ApproximateDP(1.0, 1e-6)), notation(ZeroConcentratedDP(0.33335), left=True)
+    ('ε = 1, δ = 10⁻⁶', 'ρ = 0.3333')
+    >>> notation(RandomDP(PureDP(1.0), 0.05, parts=(("newcomer", 0.04), ("largest pair", 0.01))))
+    'ε = 1, γ = 0.05 (newcomer 0.04, largest pair 0.01), finite-sample'
+    """
+    write = at_least if left else at_most
+    match promise:
+        case PureDP(epsilon):
+            return f"ε = {write(epsilon)}"
+        case ApproximateDP(epsilon, delta):
+            return f"ε = {write(epsilon)}, δ = {write(delta)}"
+        case ZeroConcentratedDP(rho, xi=xi):
+            return f"ρ = {write(rho)}" + (f", ξ = {write(xi)}" if xi else "")
+        case RandomDP(inner, gamma, basis, parts):
+            inside = notation(cast("Kept", inner), left=left)
+            return f"{inside}, γ = {at_least(gamma)}" if left else f"{inside}, {exceptions(gamma, basis, parts)}"
+
+
+def parameters(promise: Kept) -> dict[str, Fraction]:
+    """The parameters of a promise by symbol; γ comes last.
+
+    >>> parameters(RandomDP(PureDP(0.5), 0.25))
+    {'ε': Fraction(1, 2), 'γ': Fraction(1, 4)}
+    """
+    match promise:
+        case PureDP(epsilon):
+            return {"ε": exact(epsilon)}
+        case ApproximateDP(epsilon, delta):
+            return {"ε": exact(epsilon), "δ": exact(delta)}
+        case ZeroConcentratedDP(rho, xi=xi):
+            return {"ρ": exact(rho), "ξ": exact(xi)}
+        case RandomDP(inner, gamma):
+            return {**parameters(cast("Kept", inner)), "γ": exact(gamma)}
+
+
+BASES = {Basis.FINITE_SAMPLE: "finite-sample", Basis.ASYMPTOTIC: "asymptotic, as published"}
+"""The bases of γ in words."""
+
+
+def exceptions(gamma: float, basis: Basis, parts: Parts) -> str:
+    """γ with its parts and its basis.
+
+    >>> exceptions(0.05, Basis.ASYMPTOTIC, (("newcomer", 0.04),)), exceptions(0.0, Basis.FINITE_SAMPLE, ())
+    ('γ = 0.05 (newcomer 0.04, others 0.01), asymptotic, as published', 'γ = 0')
+    """
+    if gamma == 0.0 and basis is Basis.FINITE_SAMPLE:
+        return "γ = 0"
+    listed = f" ({', '.join(map(' '.join, shares(gamma, parts)))})" if parts else ""
+    return f"γ = {at_most(gamma)}{listed}, {BASES[basis]}"
+
+
+def shares(gamma: float, parts: Parts, *, others: str = "others") -> list[tuple[str, str]]:
+    """The parts of γ by name, rounded up, and the rest of γ.
+
+    >>> shares(0.05, (("newcomer", 0.04),))
+    [('newcomer', '0.04'), ('others', '0.01')]
+    """
+    left = exact(gamma) - sum((exact(share) for _, share in parts), Fraction(0))
+    # A smaller rest comes from parts that were rounded down.
+    rest = [(others, left)] if left > exact(gamma) / 10**9 else []
+    named: list[tuple[str, Number]] = [*parts, *rest]
+    return [(visible(name), at_most(share)) for name, share in named]
+
+
+def odds(epsilon: float) -> str:
+    """e^ε in few digits, rounded up.
+
+    >>> odds(0.5), odds(1.0), odds(60.0), odds(1e9)
+    ('1.65', '2.72', '1.15 × 10²⁶', 'e^1,000,000,000')
+    """
+    return at_most(upper(ball(epsilon).exp()), digits=3) if epsilon < 700 else f"e^{at_most(epsilon)}"

@@ -1,0 +1,182 @@
+"""Pages and fragments: well-formed, escaped everywhere, complete, and without a way out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+
+from sitr.accounting.filter import Filter
+from sitr.flavors.pure import PureDP
+from sitr.questions.aggregate.nodes import text
+from sitr.questions.aggregate.release import Release
+from sitr.report.certificate import to_dict
+from sitr.report.figures import visible
+from sitr.report.headline import headline
+from sitr.report.page.html import FIRST_ROWS, MOST_ROWS, fragment, page, preview_fragment
+from sitr.report.rows import rows
+from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.notation import notation
+from tests.report.conftest import Certified
+
+Make = Callable[[str], Release]
+Certify = Callable[..., Certified]
+
+VOID = {"meta", "rect", "line"}
+
+
+class Document(HTMLParser):
+    """Tags must close in the order in which they opened; attributes and text are kept."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(source)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def documents(certificate: Certified) -> list[str]:
+    plan = certificate.release.plan
+    return [page(*certificate), fragment(*certificate), preview_fragment(plan, certificate.receipt.standing)]
+
+
+def test_unbalanced_tags_would_be_found() -> None:
+    with pytest.raises(AssertionError):
+        Document("<p><b></p></b>")
+    with pytest.raises(AssertionError):
+        Document("<div><p></p>")
+
+
+def test_it_is_well_formed_and_nothing_in_it_can_act(certificate: Certified) -> None:
+    for source in documents(certificate):
+        document = Document(source)
+        tags = {tag for tag, _ in document.tags}
+        assert not tags & {"script", "iframe", "object", "embed", "link", "img", "a", "form", "base"}
+        attributes = {name for _, attributes in document.tags for name in attributes}
+        assert not {name for name in attributes if name.startswith("on") or name in {"src", "href", "xlink:href"}}
+        # The one http is the name of a header: http-equiv.
+        assert "http" not in source.replace("http-equiv", "").replace("HTTP", "")
+        assert "url(" not in source
+        assert "@import" not in source
+
+
+def test_hostile_names_are_shown_as_they_are(make: Make, certify: Certify) -> None:
+    certificate = certify(make("hostile"), dataset="<script>alert(1)</script>", by="<b onclick='x'>")
+    for source in documents(certificate):
+        assert "<script" not in source
+        assert "<b onclick" not in source
+        assert "<script>alert(1)</script>" in Document(source).text
+        assert not set(source) & {"\x1b", "\x00", "\u202e"}
+    assert "<b onclick='x'>" in Document(page(*certificate)).text
+
+
+def test_a_page_says_everything(certificate: Certified) -> None:
+    release, plan, shown = certificate.release, certificate.release.plan, Document(page(*certificate)).text
+    sentences = [
+        ENGLISH.meaning(headline(plan), plan.query),
+        ENGLISH.odds(headline(plan), plan.query),
+        ENGLISH.reading(headline(plan)),
+        ENGLISH.protected(plan.query),
+        ENGLISH.contribution(plan.query),
+        ENGLISH.exposure(plan),
+        ENGLISH.tail(plan),
+        ENGLISH.shown_keys(plan),
+        ENGLISH.error(),
+        *ENGLISH.public(plan.query),
+        *ENGLISH.checks(plan),
+        visible(text(plan.query.query)),
+        ENGLISH.whole(certificate.receipt.standing.promise, plan.query),
+        notation(certificate.receipt.standing.promise),
+        notation(certificate.receipt.standing.remaining(), left=True),
+        visible(certificate.receipt.dataset),
+        visible(certificate.receipt.entry.by),
+        certificate.receipt.entry.version,
+        "2024-11-03 09:30:00 UTC",
+    ]
+    assert [sentence for sentence in sentences if sentence not in shown] == []
+    for row in rows(release):
+        assert all(part in shown for part in row.key)
+        for cell in row.cells:
+            assert f"{cell.low} to {cell.high}" in shown
+    for column in to_dict(*certificate)["columns"]:
+        assert column["noise"]["exact"] in shown
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_the_band_is_there_if_and_only_if_it_must(make: Make, certify: Certify, private: bool) -> None:
+    release = make("known")
+    certificate = certify(release, private=private)
+    source = page(*certificate)
+    assert ("NOT PRIVATE" in source) is not private
+    assert ('class="band"' in source) is not private
+    assert ('class="badge"' in source) is private
+    assert (ENGLISH.meaning(headline(release.plan), release.plan.query) in source) is private
+    assert ("NOT PRIVATE" in fragment(*certificate)) is not private
+
+
+def test_structure_for_readers_without_eyes(certificate: Certified) -> None:
+    document = Document(page(*certificate))
+    assert ("html", {"lang": "en"}) in document.tags
+    headings = [int(tag[1]) for tag, _ in document.tags if tag in {"h1", "h2", "h3"}]
+    assert headings.index(1) == 0
+    assert headings.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(headings))
+    assert all("scope" in attributes for tag, attributes in document.tags if tag == "th")
+    labels = [attributes["aria-labelledby"] for tag, attributes in document.tags if tag == "section"]
+    ids = [attributes["id"] for _, attributes in document.tags if "id" in attributes]
+    assert labels == ids
+    assert len(set(ids)) == len(ids)
+
+
+def test_long_answers_are_cut_and_it_says_so(make: Make, certify: Certify) -> None:
+    release = make("many")
+    assert f"The first {FIRST_ROWS} of 200 rows are shown here; the answer has 180 more." in fragment(*certify(release))
+    assert fragment(*certify(release)).count('<th scope="row">') == FIRST_ROWS
+    assert page(*certify(release)).count('<th scope="row">') == 200
+    longer = replace(release, keys=release.keys * 6, granules=release.granules * 6)
+    assert page(*certify(longer)).count('<th scope="row">') == MOST_ROWS
+    assert "The first 1,000 of 1,200 rows are shown here; the answer has 200 more." in page(*certify(longer))
+
+
+def test_an_empty_answer_says_what_it_means(make: Make, certify: Certify) -> None:
+    release = make("empty")
+    for source in (page(*certify(release)), fragment(*certify(release))):
+        assert ENGLISH.empty(release.plan) in source
+        assert "<table>" not in source
+
+
+def test_a_preview_says_what_would_be_left(make: Make) -> None:
+    plan = make("known").plan
+    assert "Left now: ε = 2. Left after this question: ε = 1.5." in preview_fragment(plan, Filter(PureDP(2.0)))
+    assert "The budget cannot pay this: ε = 0.1 is left." in preview_fragment(plan, Filter(PureDP(0.1)))
+
+
+def test_a_preview_says_what_one_person_counts_for(make: Make) -> None:
+    for name in ("known", "ungrouped", "one_row"):
+        plan = make(name).plan
+        assert ENGLISH.contribution(plan.query) in Document(preview_fragment(plan, Filter(plan.price))).text
+
+
+def test_styles_of_a_fragment_stay_in_it(make: Make, certify: Certify) -> None:
+    source = fragment(*certify(make("known")))
+    rules = source.partition("<style>")[2].partition("</style>")[0].strip().splitlines()
+    selectors = [selector for rule in rules for selector in rule.partition("{")[0].split(",")]
+    assert all(selector.strip().startswith(".sitr") for selector in selectors)

@@ -1,0 +1,141 @@
+"""The page in a real browser: it opens from a file, asks nobody for anything, fits the screen, is for all."""
+
+from __future__ import annotations
+
+import base64
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from sitr.questions.aggregate.release import Release
+from sitr.report.chart.aggregate import chart
+from sitr.report.chart.svg import standalone
+from sitr.report.page.html import fragment, page, preview_fragment
+from tests.report.conftest import Certified
+
+CHROMIUM = shutil.which("chromium")
+ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+WIDTHS = (360, 1280)
+
+assert CHROMIUM, "these tests drive a real browser: run `bash dev/test`, or as root `apt-get install -y chromium`"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Callable[[str, int], Page]]:
+    """Opens a document from a file; afterwards there must have been no complaint and no request but for that file."""
+    context = browser.new_context()
+    complaints: list[str] = []
+    requests: list[str] = []
+
+    def open_file(source: str, width: int) -> Page:
+        path = tmp_path / "page.html"
+        path.write_text(source, encoding="utf-8")
+        tab = context.new_page()
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.on("console", lambda message: complaints.append(message.text))
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab.on("request", lambda request: requests.append(request.url) if request.url != path.as_uri() else None)
+        tab.goto(path.as_uri())
+        return tab
+
+    yield open_file
+    context.close()
+    assert (complaints, requests) == ([], [])
+
+
+def overflow(tab: Page) -> int:
+    """How many pixels stick out of the window to the right."""
+    return int(tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+def violations(tab: Page) -> list[str]:
+    found = Axe().run(tab).response["violations"]
+    return [f"{each['id']}: {node['html'][:200]}" for each in found for node in each["nodes"]]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_page_fits_and_shows_its_chart(opened, certificate: Certified, width: int) -> None:
+    tab = opened(page(*certificate), width)
+    assert overflow(tab) <= 0
+    for picture in tab.locator("figure svg").all():
+        assert picture.is_visible()
+        box = picture.bounding_box()
+        assert box is not None
+        assert box["width"] > 0.75 * min(width, 900)
+        assert box["height"] > 40
+    assert tab.locator("figure svg").count() == 2
+
+
+@pytest.mark.parametrize("name", ["known", "gaussian_with_threshold", "empty", "hostile"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_page_can_be_read_by_all(opened, make: Callable[[str], Release], certify, name: str, width: int) -> None:
+    assert violations(opened(page(*certify(make(name))), width)) == []
+
+
+def test_a_warning_can_be_read_by_all(opened, make, certify) -> None:
+    release = make("ungrouped")
+    tab = opened(page(*certify(release, private=False)), 1280)
+    assert tab.get_by_role("alert").is_visible()
+    assert violations(tab) == []
+
+
+def test_text_in_the_chart_stays_in_the_chart(opened, make, certify) -> None:
+    """No label sticks out of its picture, not even on a narrow screen."""
+    script = """pictures => pictures.flatMap(picture => {
+        const frame = picture.getBoundingClientRect();
+        return [...picture.querySelectorAll('text')].filter(text => {
+            const box = text.getBoundingClientRect();
+            return box.left < frame.left - 1 || box.right > frame.right + 1;
+        }).map(text => text.textContent);
+    })"""
+    for name in ("known", "gaussian_with_threshold", "many"):
+        tab = opened(page(*certify(make(name))), 360)
+        assert tab.locator("figure svg").evaluate_all(script) == []
+
+
+def test_faults_would_be_found(opened, make, certify) -> None:
+    """The same page with pale text and a wide table that does not scroll."""
+    source = page(*certify(make("known"))).replace("--soft: #51606f", "--soft: #b0b8c0").replace("overflow-x: auto", "")
+    tab = opened(source, 360)
+    assert overflow(tab) > 0
+    assert any(each.startswith("color-contrast") for each in violations(tab))
+
+
+def test_paper_gets_every_word(opened, make, certify) -> None:
+    tab = opened(page(*certify(make("known"))), 1280)
+    tab.emulate_media(media="print")
+    tab.set_viewport_size({"width": 640, "height": 900})  # A4 between its margins
+    assert overflow(tab) <= 0
+    assert tab.locator(".scroll").evaluate("each => each.scrollWidth <= each.clientWidth")
+
+
+@pytest.mark.parametrize("name", ["known", "many", "hostile", "empty"])
+def test_fragments_fit_a_narrow_notebook(opened, make, certify, name: str) -> None:
+    certificate = certify(make(name))
+    body = fragment(*certificate) + preview_fragment(certificate.release.plan, certificate.receipt.standing)
+    tab = opened(f"<!DOCTYPE html><meta charset=utf-8><body style='background:#111;color:#eee'>{body}", 360)
+    assert overflow(tab) <= 0
+    assert tab.locator("svg").first.is_visible()
+
+
+def test_a_chart_in_a_file_scales_as_an_image(
+    opened: Callable[[str, int], Page], make: Callable[[str], Release]
+) -> None:
+    picture = base64.b64encode(standalone(chart(make("known"))).encode()).decode()
+    images = [f'<img alt="" {size} src="data:image/svg+xml;base64,{picture}">' for size in ("", 'width="400"')]
+    tab = opened("".join(images), 1280)
+    natural, halved = tab.evaluate("[...document.images].map(one => [one.width, one.height])")
+    assert natural[0] == 800
+    assert halved == [400, natural[1] / 2]
