@@ -9,7 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sitr.backends.reading import Reading
-from sitr.dataset.schema import Kind
+from sitr.dataset.schema import Kind, Table
+from sitr.errors import SourceError
 from sitr.questions.aggregate.bind import BoundedQuery, Cells
 from sitr.questions.histogram.tally import Tally
 from sitr.questions.statistic.numbers import Numbers
@@ -63,3 +64,17 @@ class Backend(Protocol):
 
     def numbers(self, column: str, *, missing: float) -> NDArray[np.float64]:
         """`read(Numbers(column, missing))`."""
+
+
+def check_unchanged(backend: Backend, table: Table) -> None:
+    """The columns must be those that were described, or the checks made on the description mean nothing."""
+    found = backend.kinds()
+    described = {column.name: column.kind for column in table.columns}
+    if found != described:
+        differing = sorted(
+            name for name in found.keys() | described.keys() if found.get(name) is not described.get(name)
+        )
+        raise SourceError(
+            given=f"In {table.name}, {', '.join(differing)} are missing, new or of another type than described.",
+            do="Protect the data set again if the change is intended; nothing was spent.",
+        )

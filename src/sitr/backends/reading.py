@@ -241,7 +241,7 @@ def shaped(reading: Reading, found: Sequence[Any]) -> Any:
 
 def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
     """The totals of a question, with caps only where a person could exceed them."""
-    rows = Rows(_person(query.unit), keys, tuple(map(_value, query.terms)), query.where)
+    rows = Rows(_person(query.unit), keys, tuple(map(_value, query.terms)), query.query.where)
     if rows.person is None:
         return Totals(rows)
     groups = rows.caps.groups

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.metadata import version
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Connection, Row, func, insert, select
 
@@ -47,8 +47,9 @@ class SqlLedger:
 
     def __init__(self, where: str | Path, *, create: bool = True, patience: float = PATIENCE) -> None:
         self._file = sqlite_file(where, patience=patience)
-        self._name = str(self._file.path)
-        found = self._revision() if self._file.path.exists() else None
+        self.path = self._file.path
+        self._name = str(self.path)
+        found = self._revision() if self.path.exists() else None
         if found == HISTORY[-1]:
             return
         if found is None and not create:
@@ -60,19 +61,16 @@ class SqlLedger:
         with self._file.transaction(write=True) as connection:
             upgrade(connection)  # does nothing if another process was faster
 
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self._file.path
-
-    def open(self, dataset: str, *, promise: Kept, neighbors: str) -> Account:
+    def open(self, dataset: str, *, promise: Kept, neighbors: str, create: bool = True) -> Account:
         """The account of this data set, created if missing; `LedgerMismatch` if it was opened with other terms.
+
+        With `create=False` a missing account is a `LedgerError`.
 
         All entries are added up here. Later charges trust the sum in the last entry, which may be wrong if entries were
         inserted by hand, for example from another ledger.
         """
         with self._file.transaction(write=True) as connection:
-            stored = self._find(connection, dataset)
+            stored = self._find(connection, dataset) if create else self._account(connection, dataset)
             if stored is None:
                 stored = Account(dataset, promise, neighbors, datetime.now(UTC))
                 row = {"dataset": dataset, "promise": write(promise), "neighbors": neighbors}
@@ -118,13 +116,14 @@ class SqlLedger:
     def charge(self, dataset: str, *, price: Promise, question: str) -> tuple[Entry, Filter]:
         """Check the price and record it durably, as one step; returns the entry and the budget after it."""
         with self._file.transaction(write=True) as connection:
-            budget = self._filter(connection, self._account(connection, dataset))
-            after = budget.consent(price)
-            row = {"dataset": dataset, "price": write(budget.charge(price)), "question": question, **_signature()}
+            budget, signed = self._filter(connection, self._account(connection, dataset)), _signature()
+            after, charged = budget.consent(price), cast("Kept", budget.charge(price))
+            row = {"dataset": dataset, "price": write(charged), "question": question, **signed}
             sums = {"charges": after.charges, "paid": " ".join(map(str, after.paid))}
-            made = connection.execute(insert(entries).values(row | sums).returning(*entries.columns)).one()
+            number = connection.execute(insert(entries).values(row | sums).returning(entries.c.number)).scalar_one()
         # The charge is durable, and an answer is allowed, only here, after the commit.
-        return self._to_entry(made), after
+        at = datetime.fromisoformat(signed["at"])
+        return Entry(number, dataset, charged, question, at, signed["by"], signed["version"]), after
 
     def entries(self, dataset: str | None = None) -> list[Entry]:
         """The charges to one data set, or to all, oldest first."""

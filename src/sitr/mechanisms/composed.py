@@ -153,8 +153,8 @@ def together(promises: Sequence[tuple[Additive, int]], *, delta: Number) -> Appr
 
 def _whole(mechanism: Composed | Repeated, delta: Number | None) -> Kept | GaussianDP:
     parts = _parts(mechanism)
-    random = [promise if isinstance(promise, RandomDP) else RandomDP(promise, 0.0) for promise, _ in parts]
-    inner = _sum([(promise.inner, times) for promise, (_, times) in zip(random, parts, strict=True)], delta)
+    bare = [(promise.inner if isinstance(promise, RandomDP) else promise, times) for promise, times in parts]
+    inner = _sum(bare, delta)
     if not any(isinstance(promise, RandomDP) for promise, _ in parts):
         return inner
     if mechanism.relation is Relation.ADD_REMOVE:
@@ -164,6 +164,7 @@ def _whole(mechanism: Composed | Repeated, delta: Number | None) -> Kept | Gauss
             do="Use a part that is about replacing one person.",
         )
     # γ and its parts add, whatever is inside.
+    random = [promise if isinstance(promise, RandomDP) else RandomDP(promise, 0.0) for promise, _ in parts]
     gammas = [replace(part, inner=PureDP(0.0)) * times for part, (_, times) in zip(random, parts, strict=True)]
     return replace(RandomDP.compose(gammas), inner=inner)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sitr.backends.backend import Backend
-from sitr.dataset.schema import Table
-from sitr.errors import BackendFailure, IncompatiblePromises, SourceError
+from sitr.backends.backend import Backend, check_unchanged
+from sitr.errors import BackendFailure, IncompatiblePromises
 from sitr.flavors.arrows import Kept, kept
 from sitr.flavors.promise import Promise
 from sitr.ledger.receipt import Receipt
@@ -32,10 +31,10 @@ def ask(
     Some questions have a second stage, whose measurements are in the same plan and paid by the same charge. `then`
     makes it, once, from what the first stage released and kept. If the second stage fails, its price is lost.
     """
-    tossed = coins if coins is not None else system_coins()
     plan = question.plan(checked(price))
     plan.check()
-    check_unchanged(at.table, at.backend)
+    check_unchanged(at.backend, at.table)
+    tossed = coins if coins is not None else system_coins()
     entry, standing = at.ledger.charge(at.account, price=plan.price, question=plan.text)
     # Only the keystream itself counts as private: other coins may claim what they like.
     receipt = Receipt(at.table.name, at.table.neighbors(), entry, standing, type(tossed) is Keystream)
@@ -70,17 +69,3 @@ def checked(promise: object) -> Kept:
             do="Write for example sitr.ZeroConcentratedDP(rho=0.05).",
         )
     return promise
-
-
-def check_unchanged(table: Table, backend: Backend) -> None:
-    """The columns must be those that were described, or the checks made on the description mean nothing."""
-    found = backend.kinds()
-    described = {column.name: column.kind for column in table.columns}
-    if found != described:
-        differing = sorted(
-            name for name in found.keys() | described.keys() if found.get(name) is not described.get(name)
-        )
-        raise SourceError(
-            given=f"In {table.name}, {', '.join(differing)} are missing, new or of another type than described.",
-            do="Protect the data set again if the change is intended; nothing was spent.",
-        )

@@ -64,7 +64,7 @@ class Budget:
     def sql(self, text: str) -> Request[Answer]:
         """A question in SQL; see `sitr.questions.aggregate.sql.ALLOWED`."""
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
-        return self._question(parse(text))
+        return Request(AggregateQuestion(bound(parse(text), self._at.table)), self._at, Answer)
 
     def where(self, condition: Condition) -> Selection:
         """Only rows that meet this condition, such as `sitr.column("days") > 3`."""
@@ -174,9 +174,6 @@ class Budget:
         """All charges, oldest first."""
         return self.ledger.entries(self._at.account)
 
-    def _question(self, query: Query) -> Request[Answer]:
-        return Request(AggregateQuestion(bound(query, self.table)), self._at, Answer)
-
 
 @dataclass(frozen=True, slots=True)
 class Selection:
@@ -204,8 +201,9 @@ class Selection:
             _check_type(
                 aggregate, Aggregate, wanted="an aggregate", do='Write agg(n=sitr.count(), total=sitr.sum("cost")).'
             )
-        named = tuple(Named(name, aggregate) for name, aggregate in aggregates.items())
-        return self.budget._question(Query(self.budget.table.name, named, self.keys, self.condition))
+        at, named = self.budget._at, tuple(Named(name, aggregate) for name, aggregate in aggregates.items())
+        query = Query(at.table.name, named, self.keys, self.condition)
+        return Request(AggregateQuestion(bound(query, at.table)), at, Answer)
 
     def histogram(self, *columns: str, **said: Any) -> Request[HistogramAnswer]:
         """Counts of these rows in public cells: see `Budget.histogram`."""

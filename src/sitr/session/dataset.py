@@ -8,7 +8,7 @@ from functools import reduce
 from operator import add
 from pathlib import Path
 
-from sitr.backends.backend import Backend
+from sitr.backends.backend import Backend, check_unchanged
 from sitr.backends.csv import CsvFile, confirm
 from sitr.backends.duckdb import ArrowStream, DuckDB, open_source
 from sitr.dataset.description import Description, load, save
@@ -23,7 +23,7 @@ from sitr.ledger.sqlite import sqlite_file
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.numbers import Number
-from sitr.session.ask import check_unchanged, checked
+from sitr.session.ask import checked
 from sitr.session.budget import Budget
 from sitr.session.desk import Desk, account_name
 from sitr.session.public import Source, check_apart
@@ -52,7 +52,7 @@ class Dataset:
         if fixed is not None:
             check_terms(fixed, self.table, None if promise is None else checked(promise), ledger)
             check_public(fixed, self.public)
-            return Budget(self._desk(_reopened(self.table, fixed)), self.public)
+            return self._budget(_reopened(self.table, fixed))
         if promise is None or ledger is None:
             raise DescriptionError(
                 wanted=f"a budget and a ledger for {self.table.name}, whose description names none",
@@ -60,8 +60,7 @@ class Dataset:
                 do="Give --budget 'zcdp(0.5)' --ledger sitr.db with each question or to sitr protect "
                 '(in Python: budget(sitr.ZeroConcentratedDP(0.5), ledger="sitr.db")).',
             )
-        keeper = _opened(self.table, checked(promise), ledger)
-        return Budget(self._desk(keeper), self.public)
+        return self._budget(_opened(self.table, checked(promise), ledger))
 
     def save(self, path: str | Path, *, promise: Kept | None = None, ledger: str | Path | None = None) -> Path:
         """Write the description as YAML; with a promise and a ledger, open the budget that it names."""
@@ -105,10 +104,10 @@ class Dataset:
         beside = self.source and self.source.with_name(self.source.name.split(".")[0] + ".sitr.db")
         place = sqlite_file(ledger or str(beside), patience=0.0).path
         later = LazyLedger(place, account_name(self.table), promise, self.table.neighbors())
-        return Budget(self._desk(later), self.public)
+        return self._budget(later)
 
-    def _desk(self, ledger: Ledger) -> Desk:
-        return Desk(self.table, self._backend, ledger)
+    def _budget(self, ledger: Ledger) -> Budget:
+        return Budget(Desk(self.table, self._backend, ledger, account_name(self.table)), self.public)
 
 
 def _opened(table: Table, promise: Kept, ledger: str | Path | Ledger) -> Ledger:
@@ -123,9 +122,10 @@ def _reopened(table: Table, fixed: Description) -> Ledger:
     """The ledger that a description names, which must still have the account of this data set."""
     assert fixed.promise is not None
     assert fixed.ledger is not None
+    promise, neighbors = _allowed(table, fixed.promise), table.neighbors()
     keeper = SqlLedger(fixed.ledger, create=False)
-    keeper.account(account_name(table))  # a new ledger in place of a lost one has no account
-    return _opened(table, fixed.promise, keeper)
+    keeper.open(account_name(table), promise=promise, neighbors=neighbors, create=False)
+    return keeper
 
 
 def _allowed(table: Table, promise: Kept) -> Kept:
@@ -205,7 +205,7 @@ def open(description: str | Path) -> Dataset:
     found = load(Path(description))
     kinds = {column.name: column.kind for column in found.table.columns}
     backend = open_source(found.source, types=kinds, format=found.format)
-    check_unchanged(found.table, backend)
+    check_unchanged(backend, found.table)
     check_apart(found.public, backend)
     return Dataset(found.table, backend, found.source, found, found.public)
 

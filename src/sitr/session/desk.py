@@ -16,13 +16,10 @@ def account_name(table: Table) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Where questions are asked: a described table, the backend that holds its rows, and the ledger of its budget."""
+    """A described table, the backend that holds its rows, and its account in a ledger."""
 
     table: Table
     backend: Backend
     ledger: Ledger
-
-    @property
-    def account(self) -> str:
-        """The name of the data set in the ledger."""
-        return account_name(self.table)
+    account: str
+    """The name of the data set in the ledger."""

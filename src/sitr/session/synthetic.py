@@ -12,6 +12,7 @@ from typing import Any, cast
 import pyarrow as pa
 from rich.console import RenderableType
 
+from sitr.backends.backend import check_unchanged
 from sitr.backends.duckdb import open_source
 from sitr.errors import QuestionError
 from sitr.flavors.promise import Promise
@@ -32,7 +33,7 @@ from sitr.report.chart import synthetic as synthetic_chart
 from sitr.report.chart.svg import standalone
 from sitr.report.text import terminal
 from sitr.session.answer import Answer, written
-from sitr.session.ask import ask, check_unchanged, checked
+from sitr.session.ask import ask, checked
 from sitr.session.kept import resumed
 from sitr.session.public import Source, coded, public_codes
 from sitr.session.request import Preview, Request
@@ -121,7 +122,7 @@ class Synthesis(Request["Synthetic"]):
 
     def _schema(self) -> pa.Schema:
         """The types of the columns, after checking that they are still those described and hold every public value."""
-        check_unchanged(self.at.table, self.at.backend)
+        check_unchanged(self.at.backend, self.at.table)
         schema = self.at.backend.schema()
         for axis in self.synthetic.sheet.axes:
             check(axis, schema.field(axis.column.name).type)
