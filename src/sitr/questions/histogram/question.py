@@ -9,7 +9,7 @@ from typing import Any, cast
 from sitr.dataset.cells import Grid, Rule
 from sitr.dataset.domain import Wanted, axis
 from sitr.dataset.schema import Column, Table
-from sitr.errors import QuestionError, UnknownName
+from sitr.errors import QuestionError, unknown_name
 from sitr.flavors.promise import Promise
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
@@ -70,7 +70,7 @@ def histogram_question(
     if candidates is not None:
         method = _chosen(candidates, method)
         bins = max(candidates)
-    found = [_column(table, name) for name in columns]
+    found = [table.column(name) for name in columns]
     axes = [
         axis(
             column,
@@ -109,17 +109,6 @@ def _chosen(candidates: tuple[object, ...], method: Method | None) -> Method:
     return Bins(numbers) if method is None else replace(method, candidates=numbers)
 
 
-def _column(table: Table, name: str) -> Column:
-    column = table.find(name) if isinstance(name, str) else None
-    if column is None:
-        raise UnknownName(
-            wanted=f"a column of {table.name}: {', '.join(column.name for column in table.columns)}",
-            given=f"{name!r}",
-            do="Use one of those names.",
-        )
-    return column
-
-
 def _said(column: Column, name: str, given: object, columns: Sequence[Column]) -> Any:
     """What was given for this column; a rule is for all columns."""
     default = Wanted().missing if name == "missing" else None
@@ -130,11 +119,7 @@ def _said(column: Column, name: str, given: object, columns: Sequence[Column]) -
     if isinstance(given, Mapping):
         known = {other.name for other in columns}
         if strangers := [key for key in given if key not in known]:
-            raise UnknownName(
-                wanted=f"{name} for {', '.join(sorted(known))}",
-                given=f"{name} for {strangers[0]!r}",
-                do="Name columns of the histogram, as they are spelled in the description.",
-            )
+            raise unknown_name(strangers[0], sorted(known), lacks=f"{name} names no column of the histogram:")
         return given.get(column.name, default)
     if len(columns) > 1:
         raise QuestionError(

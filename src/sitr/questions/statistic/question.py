@@ -12,7 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sitr.dataset.schema import NUMERIC, Table
-from sitr.errors import QuestionError, UnknownName
+from sitr.errors import QuestionError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
@@ -231,17 +231,10 @@ def _parts(mechanism: object) -> tuple[Releasing, ...]:
 
 
 def _numeric(table: Table, column: str) -> str:
-    found = table.find(column)
-    if found is None:
-        raise UnknownName(
-            wanted=f"a column of {table.name}: {', '.join(column.name for column in table.columns)}",
-            given=f"{column!r}",
-            do="Use one of those names.",
-        )
+    found = table.column(column)
     if found.kind not in NUMERIC:
         raise QuestionError(
-            wanted="a column of numbers",
-            given=f"{found.name}, which is of type {found.kind.value}",
+            given=f"The mechanism needs a column of numbers, but {found.name!r} has type {found.kind.value}.",
             do="Choose a column of type integer or real.",
         )
     return found.name

@@ -32,16 +32,16 @@ CHOICE = Fraction(1, 5)
 """Of that rest, the part for the choice of pairs, where there are too many to measure all of them well."""
 
 MOST_PAIRS = 300
-"""So many pairs are fitted; of more the strongest are chosen privately."""
+"""At most this many pairs are fitted. If there are more, the strongest are chosen privately."""
 
 FULL = 4
-"""A group of values should be so large that a pair of groups holds this many times the noise of its count."""
+"""Values are grouped until a pair of groups holds about this many times the noise of its count."""
 
 MOST_GROUPS = 32
-"""More groups of one column are not fitted."""
+"""The most groups of one column."""
 
 GROUPED = 1.0
-"""About how much Σ|p − q| of a pair grows if one of its columns is known by g groups only: GROUPED/g."""
+"""Grouping one column of a pair into g groups adds about GROUPED/g to its Σ|p − q|."""
 
 SIZES = (1e3, 1e4, 1e5, 1e6)
 """Public numbers of rows that methods are compared at: a plan is made before any row is counted."""
@@ -69,31 +69,30 @@ class Division:
 
     @property
     def whole(self) -> SharedNoise:
-        """What the price buys."""
+        """The noise that the whole price buys."""
         return shared(self.price, self.sheet)
 
     @property
     def pairs(self) -> int:
-        """Of columns."""
+        """The number of pairs of columns."""
         return math.comb(len(self.sheet.axes), 2)
 
     def alone(self) -> list[Noise]:
-        """For the tables of single columns, or for the one table of all."""
+        """The noise of the tables of single columns, or of the one table of all."""
         if self.method is Method.JOINT:
             return self.whole.noises([self.sheet.grid.size])
         return self.whole.part(ALONE).noises(self.sheet.grid.shape)
 
     def choosing(self) -> SharedNoise | None:
-        """For the choice of pairs; None where all are measured."""
+        """The noise for choosing pairs; None if all pairs are measured."""
         return self.whole.part((1 - ALONE) * CHOICE) if self.pairs > MOST_PAIRS else None
 
     def paired(self) -> SharedNoise:
-        """For the tables of pairs."""
+        """The noise of the tables of pairs."""
         return self.whole.part((1 - ALONE) * (1 if self.pairs <= MOST_PAIRS else 1 - CHOICE))
 
     def groups(self, rows: float) -> int:
-        """√(n/(4s)) for each column: finer pairs of groups hold too few rows beside noise of size s, coarser ones tell
-        too little."""
+        """√(n/(4s)) groups for each column: with more, a pair of groups holds too few rows for noise of size s."""
         return min(MOST_GROUPS, max(2, math.isqrt(max(1, math.floor(max(rows, 1.0) / (FULL * self._pair_noise()))))))
 
     def expected_error(self) -> float:
@@ -104,7 +103,7 @@ class Division:
         return math.prod(min(1.0, self.error_at(rows)) for rows in SIZES) ** (1 / len(SIZES))
 
     def error_at(self, rows: float) -> float:
-        """The same for one number n of rows, from the noise and the loss by groups; projections and dependence aside.
+        """The same for n rows, from the noise and the grouping; projections and dependence are ignored.
 
         Noise of standard deviation s in each of c cells adds c·s·√(2/π)/n to Σ|p − q|. In one table of C cells, each
         cell of a pair with c cells is a sum of C/c noisy counts: √(C·c)·s·√(2/π)/n.
@@ -119,19 +118,20 @@ class Division:
     def _error_of_pairs(self, rows: float, cells: Reals) -> float:
         """The best linear fit to all tables has four parts, which do not disturb each other.
 
-        With noise of variance s² in a table of a×b cells, its (a − 1)(b − 1) contrasts are told by this table alone:
-        s²(1 − 1/a)(1 − 1/b) for each cell. The differences within a column of a cells are told by its own table, with
-        variance v, and by its tables with columns of b cells, with bs²: together u = 1/(1/v + Σ 1/(bs²)), and
-        u(1 − 1/a)/b² for each cell. All tables tell the number of rows: t = 1/(Σ 1/(av) + Σ 1/(abs²)), and t/(ab)².
+        In a table of a×b cells with noise of variance s², only this table measures its (a − 1)(b − 1) contrasts:
+        s²(1 − 1/a)(1 − 1/b) for each cell. The differences within a column of a cells are measured by its own table,
+        with variance v, and by its tables with columns of b cells, with variance bs²: together u = 1/(1/v + Σ 1/(bs²)),
+        and u(1 − 1/a)/b² for each cell. All tables measure the number of rows: t = 1/(Σ 1/(av) + Σ 1/(abs²)), and
+        t/(ab)² for each cell.
         """
         most = self.groups(rows)
         known = np.minimum(cells, most)
         pair = self._pair_noise() ** 2 / min(1.0, MOST_PAIRS / self.pairs)
         alone = np.array([deviation(noise) ** 2 for noise in self.alone()]) * cells / known
-        told = 1 / alone + ((1 / known).sum() - 1 / known) / pair
+        precision = 1 / alone + ((1 / known).sum() - 1 / known) / pair
         total = 1 / ((1 / (known * alone)).sum() + (1 / _products(known)).sum() / pair)
         inside = self._pair_noise() ** 2 * np.outer(1 - 1 / known, 1 - 1 / known)
-        column = np.outer((1 - 1 / known) / told, known**-2)
+        column = np.outer((1 - 1 / known) / precision, known**-2)
         variance = (inside + column + column.T)[np.triu_indices(len(known), 1)] + total * _products(known) ** -2
         noise = float((_products(known) * np.sqrt(variance)).mean())
         return NORMAL * noise / rows + 2 * GROUPED / most * float((cells > most).mean())
@@ -224,5 +224,5 @@ def plan(sheet: Sheet, price: Promise, *, method: Method | None = None, text: st
 
 
 def _products(sizes: Reals) -> Reals:
-    """Of each two of them."""
+    """The product of each pair."""
     return np.asarray(np.outer(sizes, sizes)[np.triu_indices(len(sizes), 1)])
