@@ -18,6 +18,7 @@
     │   ├── LedgerBusy          another program is writing to it
     │   └── LedgerMismatch      it was opened earlier with another promise
     ├── BackendFailure          the data could not be read after the charge
+    ├── MissingExtra            a part of Sitr that needs a library which is not installed
     ├── BadUsage                a command line that cannot be understood
     └── FileError               a file that cannot be read or written as asked
 
@@ -121,6 +122,10 @@ class LedgerMismatch(LedgerError):
 
 class BackendFailure(SitrError):
     """The data could not be read after the charge."""
+
+
+class MissingExtra(SitrError, ImportError):
+    """A part of Sitr that needs a library which is not installed."""
 
 
 class BadUsage(SitrError, ValueError):

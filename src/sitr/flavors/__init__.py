@@ -2,59 +2,38 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from sitr.errors import unknown_attribute
+from sitr.namespace import lazily
 
 if TYPE_CHECKING:
-    from sitr.flavors.approximate import ApproximateDP
-    from sitr.flavors.concentrated import ConcentratedDP
-    from sitr.flavors.gaussian import GaussianDP
-    from sitr.flavors.notation import parse, write
-    from sitr.flavors.profile import PrivacyProfile
-    from sitr.flavors.promise import Promise
-    from sitr.flavors.pure import PureDP
-    from sitr.flavors.random import Basis, RandomDP
-    from sitr.flavors.renyi import RenyiDP
-    from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+    from sitr.flavors.approximate import ApproximateDP as ApproximateDP
+    from sitr.flavors.concentrated import ConcentratedDP as ConcentratedDP
+    from sitr.flavors.gaussian import GaussianDP as GaussianDP
+    from sitr.flavors.notation import parse as parse
+    from sitr.flavors.notation import write as write
+    from sitr.flavors.profile import PrivacyProfile as PrivacyProfile
+    from sitr.flavors.promise import Promise as Promise
+    from sitr.flavors.pure import PureDP as PureDP
+    from sitr.flavors.random import Basis as Basis
+    from sitr.flavors.random import RandomDP as RandomDP
+    from sitr.flavors.renyi import RenyiDP as RenyiDP
+    from sitr.flavors.zero_concentrated import ZeroConcentratedDP as ZeroConcentratedDP
 
-_HOME = {
-    "ApproximateDP": "approximate",
-    "Basis": "random",
-    "ConcentratedDP": "concentrated",
-    "GaussianDP": "gaussian",
-    "PrivacyProfile": "profile",
-    "Promise": "promise",
-    "PureDP": "pure",
-    "RandomDP": "random",
-    "RenyiDP": "renyi",
-    "ZeroConcentratedDP": "zero_concentrated",
-    "parse": "notation",
-    "write": "notation",
-}
-
-__all__ = [
-    "ApproximateDP",
-    "Basis",
-    "ConcentratedDP",
-    "GaussianDP",
-    "PrivacyProfile",
-    "Promise",
-    "PureDP",
-    "RandomDP",
-    "RenyiDP",
-    "ZeroConcentratedDP",
-    "parse",
-    "write",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise unknown_attribute(name, __all__, module=__name__)
-    return getattr(import_module(f"sitr.flavors.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = lazily(
+    __name__,
+    {
+        "ApproximateDP": "approximate",
+        "Basis": "random",
+        "ConcentratedDP": "concentrated",
+        "GaussianDP": "gaussian",
+        "PrivacyProfile": "profile",
+        "Promise": "promise",
+        "PureDP": "pure",
+        "RandomDP": "random",
+        "RenyiDP": "renyi",
+        "ZeroConcentratedDP": "zero_concentrated",
+        "parse": "notation",
+        "write": "notation",
+    },
+)

@@ -1,14 +1,28 @@
 """Estimators with scikit-learn's interface, fitted under a promise (extra `learn`; `import sitr` does not load it)."""
 
-from sitr.learn.linear import PrivateHuberRegressor, PrivateLogisticRegression, PrivateRidge
-from sitr.learn.location import PrivateHuberMean, PrivateMean
-from sitr.learn.perturbation import Method
+from __future__ import annotations
 
-__all__ = [
-    "Method",
-    "PrivateHuberMean",
-    "PrivateHuberRegressor",
-    "PrivateLogisticRegression",
-    "PrivateMean",
-    "PrivateRidge",
-]
+from typing import TYPE_CHECKING
+
+from sitr.namespace import lazily, needs
+
+if TYPE_CHECKING:
+    from sitr.learn.linear import PrivateHuberRegressor as PrivateHuberRegressor
+    from sitr.learn.linear import PrivateLogisticRegression as PrivateLogisticRegression
+    from sitr.learn.linear import PrivateRidge as PrivateRidge
+    from sitr.learn.location import PrivateHuberMean as PrivateHuberMean
+    from sitr.learn.location import PrivateMean as PrivateMean
+    from sitr.learn.perturbation import Method as Method
+
+needs("sklearn", extra="learn")
+__getattr__, __dir__, __all__ = lazily(
+    __name__,
+    {
+        "Method": "perturbation",
+        "PrivateHuberMean": "location",
+        "PrivateHuberRegressor": "linear",
+        "PrivateLogisticRegression": "linear",
+        "PrivateMean": "location",
+        "PrivateRidge": "linear",
+    },
+)

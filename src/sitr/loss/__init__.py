@@ -6,32 +6,24 @@ people. Names are loaded when first used.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from sitr.errors import unknown_attribute
+from sitr.namespace import lazily
 
 if TYPE_CHECKING:
-    from sitr.loss.loss import Loss
-    from sitr.loss.real import gaussian, laplace
-    from sitr.loss.sampling import Sampling, sampled
+    from sitr.loss.loss import Loss as Loss
+    from sitr.loss.real import gaussian as gaussian
+    from sitr.loss.real import laplace as laplace
+    from sitr.loss.sampling import Sampling as Sampling
+    from sitr.loss.sampling import sampled as sampled
 
-_HOME = {
-    "Loss": "loss",
-    "Sampling": "sampling",
-    "gaussian": "real",
-    "laplace": "real",
-    "sampled": "sampling",
-}
-
-__all__ = ["Loss", "Sampling", "gaussian", "laplace", "sampled"]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise unknown_attribute(name, __all__, module=__name__)
-    return getattr(import_module(f"sitr.loss.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = lazily(
+    __name__,
+    {
+        "Loss": "loss",
+        "Sampling": "sampling",
+        "gaussian": "real",
+        "laplace": "real",
+        "sampled": "sampling",
+    },
+)

@@ -2,99 +2,78 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
-from sitr.errors import unknown_attribute
+from sitr.namespace import lazily
 
 if TYPE_CHECKING:
-    from sitr.mechanisms.composed import Composed, Repeated
-    from sitr.mechanisms.exponential import Exponential
-    from sitr.mechanisms.gaussian import Gaussian
-    from sitr.mechanisms.laplace import Laplace
-    from sitr.mechanisms.mechanism import Mechanism
-    from sitr.mechanisms.noisy_max import NoisyMax
-    from sitr.mechanisms.partition import PartitionSelection
-    from sitr.mechanisms.permute_and_flip import PermuteAndFlip
-    from sitr.mechanisms.proposed import ProposeTestRelease
-    from sitr.mechanisms.quantile import Quantiles
-    from sitr.mechanisms.random_noise import RandomNoise
-    from sitr.mechanisms.response import Response, UnaryResponse
-    from sitr.mechanisms.rounded_gaussian import RoundedGaussian
-    from sitr.mechanisms.sampled_noise import SampledNoise
-    from sitr.mechanisms.shuffled import Shuffled
-    from sitr.mechanisms.smooth import NoiseKind, SmoothNoise
-    from sitr.mechanisms.sparse_histogram import SparseHistogram
-    from sitr.mechanisms.sparse_vector import RefinedSparseVector, SparseVector
-    from sitr.mechanisms.spherical import Spherical
-    from sitr.mechanisms.subsampled import Subsampled
-    from sitr.mechanisms.threshold import Threshold
-    from sitr.mechanisms.tree import Tree
+    from sitr.mechanisms.composed import Composed as Composed
+    from sitr.mechanisms.composed import Repeated as Repeated
+    from sitr.mechanisms.dilation import laplace_delta as laplace_delta
+    from sitr.mechanisms.dilation import laplace_dilation as laplace_dilation
+    from sitr.mechanisms.dilation import student_epsilon as student_epsilon
+    from sitr.mechanisms.exponential import Exponential as Exponential
+    from sitr.mechanisms.gaussian import Gaussian as Gaussian
+    from sitr.mechanisms.gaussian import classical_sigma as classical_sigma
+    from sitr.mechanisms.granularity import rounded as rounded
+    from sitr.mechanisms.granularity import rounded_sensitivity as rounded_sensitivity
+    from sitr.mechanisms.laplace import Laplace as Laplace
+    from sitr.mechanisms.mechanism import Mechanism as Mechanism
+    from sitr.mechanisms.noisy_max import NoisyMax as NoisyMax
+    from sitr.mechanisms.partition import PartitionSelection as PartitionSelection
+    from sitr.mechanisms.permute_and_flip import PermuteAndFlip as PermuteAndFlip
+    from sitr.mechanisms.proposed import ProposeTestRelease as ProposeTestRelease
+    from sitr.mechanisms.quantile import Quantiles as Quantiles
+    from sitr.mechanisms.random_noise import RandomNoise as RandomNoise
+    from sitr.mechanisms.response import Response as Response
+    from sitr.mechanisms.response import UnaryResponse as UnaryResponse
+    from sitr.mechanisms.rounded_gaussian import RoundedGaussian as RoundedGaussian
+    from sitr.mechanisms.sampled_noise import SampledNoise as SampledNoise
+    from sitr.mechanisms.shuffled import Shuffled as Shuffled
+    from sitr.mechanisms.smooth import NoiseKind as NoiseKind
+    from sitr.mechanisms.smooth import SmoothNoise as SmoothNoise
+    from sitr.mechanisms.sparse_histogram import SparseHistogram as SparseHistogram
+    from sitr.mechanisms.sparse_vector import RefinedSparseVector as RefinedSparseVector
+    from sitr.mechanisms.sparse_vector import SparseVector as SparseVector
+    from sitr.mechanisms.spherical import Spherical as Spherical
+    from sitr.mechanisms.subsampled import Subsampled as Subsampled
+    from sitr.mechanisms.threshold import Threshold as Threshold
+    from sitr.mechanisms.tree import Tree as Tree
 
-_HOME = {
-    "Composed": "composed",
-    "Exponential": "exponential",
-    "Gaussian": "gaussian",
-    "Laplace": "laplace",
-    "Mechanism": "mechanism",
-    "NoiseKind": "smooth",
-    "NoisyMax": "noisy_max",
-    "PartitionSelection": "partition",
-    "PermuteAndFlip": "permute_and_flip",
-    "ProposeTestRelease": "proposed",
-    "Quantiles": "quantile",
-    "RandomNoise": "random_noise",
-    "RefinedSparseVector": "sparse_vector",
-    "Repeated": "composed",
-    "Response": "response",
-    "RoundedGaussian": "rounded_gaussian",
-    "SampledNoise": "sampled_noise",
-    "Shuffled": "shuffled",
-    "SmoothNoise": "smooth",
-    "SparseHistogram": "sparse_histogram",
-    "SparseVector": "sparse_vector",
-    "Spherical": "spherical",
-    "Subsampled": "subsampled",
-    "Threshold": "threshold",
-    "Tree": "tree",
-    "UnaryResponse": "response",
-}
-
-__all__ = [
-    "Composed",
-    "Exponential",
-    "Gaussian",
-    "Laplace",
-    "Mechanism",
-    "NoiseKind",
-    "NoisyMax",
-    "PartitionSelection",
-    "PermuteAndFlip",
-    "ProposeTestRelease",
-    "Quantiles",
-    "RandomNoise",
-    "RefinedSparseVector",
-    "Repeated",
-    "Response",
-    "RoundedGaussian",
-    "SampledNoise",
-    "Shuffled",
-    "SmoothNoise",
-    "SparseHistogram",
-    "SparseVector",
-    "Spherical",
-    "Subsampled",
-    "Threshold",
-    "Tree",
-    "UnaryResponse",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name not in _HOME:
-        raise unknown_attribute(name, __all__, module=__name__)
-    return getattr(import_module(f"sitr.mechanisms.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, __all__ = lazily(
+    __name__,
+    {
+        "Composed": "composed",
+        "Exponential": "exponential",
+        "Gaussian": "gaussian",
+        "Laplace": "laplace",
+        "Mechanism": "mechanism",
+        "NoiseKind": "smooth",
+        "NoisyMax": "noisy_max",
+        "PartitionSelection": "partition",
+        "PermuteAndFlip": "permute_and_flip",
+        "ProposeTestRelease": "proposed",
+        "Quantiles": "quantile",
+        "RandomNoise": "random_noise",
+        "RefinedSparseVector": "sparse_vector",
+        "Repeated": "composed",
+        "Response": "response",
+        "RoundedGaussian": "rounded_gaussian",
+        "SampledNoise": "sampled_noise",
+        "Shuffled": "shuffled",
+        "SmoothNoise": "smooth",
+        "SparseHistogram": "sparse_histogram",
+        "SparseVector": "sparse_vector",
+        "Spherical": "spherical",
+        "Subsampled": "subsampled",
+        "Threshold": "threshold",
+        "Tree": "tree",
+        "UnaryResponse": "response",
+        "classical_sigma": "gaussian",
+        "laplace_delta": "dilation",
+        "laplace_dilation": "dilation",
+        "rounded": "granularity",
+        "rounded_sensitivity": "granularity",
+        "student_epsilon": "dilation",
+    },
+)

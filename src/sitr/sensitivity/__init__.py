@@ -4,7 +4,7 @@ from sitr.sensitivity.newcomer import random
 from sitr.sensitivity.pairs import Pairs
 from sitr.sensitivity.proposed import propose_test_release
 from sitr.sensitivity.ranks import mean, median, quantile, trimmed_mean
-from sitr.sensitivity.sampler import sampled
+from sitr.sensitivity.sampler import published, sampled
 from sitr.sensitivity.smooth import smooth
 from sitr.sensitivity.spread import interquartile_range, variance
 
@@ -14,6 +14,7 @@ __all__ = [
     "mean",
     "median",
     "propose_test_release",
+    "published",
     "quantile",
     "random",
     "sampled",

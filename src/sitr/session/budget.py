@@ -143,7 +143,7 @@ class Budget:
         Cells are ranges of numbers (`bins` of equal width between `bounds`, or `edges`), ranges of dates (`every` week,
         …, between `bounds`), or categories (`keys`). Bounds and keys default to those of the description. If several
         `bins` are given, one is chosen privately; categories without public keys are shown above a threshold. Both are
-        part of the price. See `sitr.questions.histogram.methods`.
+        part of the price. See `sitr.questions`.
         """
         return Selection(self).histogram(
             *columns,

@@ -1,0 +1,50 @@
+"""Public names that are loaded when first used, so that `import sitr` and the command line start at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.util import find_spec
+
+from sitr.errors import MissingExtra, unknown_attribute
+
+
+def lazily(
+    package: str, homes: Mapping[str, str], *, extras: Mapping[str, tuple[str, str]] | None = None
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """`__getattr__`, `__dir__` and `__all__` of a package, with the home of each public name.
+
+    A home is a module of the package, or a module elsewhere with its whole name (`sitr.…`); it is empty if the name is
+    itself a module of the package. `extras` says for a home which library it needs, and which extra installs that.
+
+    >>> found, names, _ = lazily("sitr", {"PureDP": "flavors.pure", "flavors": ""})
+    >>> found("PureDP"), found("flavors"), names()
+    (<class 'sitr.flavors.pure.PureDP'>, <module 'sitr.flavors' ...>, ['PureDP', 'flavors'])
+    """
+    names = sorted(homes)
+
+    def get(name: str) -> object:
+        if name not in homes:
+            raise unknown_attribute(name, names, module=package)
+        home = homes[name]
+        if extras and home in extras:
+            library, extra = extras[home]
+            needs(library, extra=extra)
+        if not home:
+            return import_module(f"{package}.{name}")
+        return getattr(import_module(home if home.startswith("sitr.") else f"{package}.{home}"), name)
+
+    return get, lambda: names, names
+
+
+def needs(library: str, *, extra: str) -> None:
+    """Refuse to go on without a library, and name the extra of Sitr that installs it.
+
+    >>> needs("no_such_library", extra="learn")
+    Traceback (most recent call last):
+    sitr.errors.MissingExtra: This part of Sitr needs no_such_library, which is not installed. Run pip install ...
+    """
+    if find_spec(library) is None:
+        raise MissingExtra(
+            given=f"This part of Sitr needs {library}, which is not installed.", do=f"Run pip install 'sitr[{extra}]'."
+        )

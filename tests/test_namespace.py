@@ -1,0 +1,45 @@
+"""Public names are loaded when first used, and a missing library is named with its extra."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from sitr.errors import MissingExtra
+from sitr.namespace import lazily, needs
+
+
+def test_every_name_is_found_at_home() -> None:
+    get, names, offered = lazily("sitr", {"exact": "numbers", "Rule": "sitr.dataset.cells", "flavors": ""})
+    assert names() == offered == ["Rule", "exact", "flavors"]
+    assert [getattr(get(name), "__name__", None) for name in names()] == ["Rule", "exact", "sitr.flavors"]
+
+
+def test_a_misspelled_name_is_refused_with_a_suggestion() -> None:
+    get, _, _ = lazily("sitr", {"PureDP": "flavors.pure"})
+    with pytest.raises(AttributeError, match="Did you mean 'PureDP'"):
+        get("PureDp")
+
+
+def test_a_missing_library_is_named_with_its_extra() -> None:
+    needs("json", extra="anything")
+    get, _, _ = lazily("sitr", {"thing": "home"}, extras={"home": ("no_such_library", "learn")})
+    with pytest.raises(MissingExtra, match=r"no_such_library.*Run pip install 'sitr\[learn\]'"):
+        get("thing")
+
+
+@pytest.mark.parametrize(
+    ("library", "use", "extra"),
+    [
+        ("sklearn", "import sitr; sitr.learn", "learn"),
+        ("sklearn", "import sitr.learn.trial", "learn"),
+        ("dp_accounting", "from sitr.interop import from_event", "dp-accounting"),
+        ("opacus", "from sitr.interop import SitrAccountant", "opacus"),
+    ],
+)
+def test_each_extra_says_how_to_install_it(library: str, use: str, extra: str) -> None:
+    hidden = f"import importlib.util as u; u.find_spec = lambda name, package=None: None if name == {library!r} else 1"
+    found = subprocess.run([sys.executable, "-c", f"{hidden}\n{use}"], capture_output=True, text=True, check=False)
+    assert f"pip install 'sitr[{extra}]'" in found.stderr
