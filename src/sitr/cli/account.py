@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.compare import check_plot
 from sitr.cli.options import Json, Schedule
-from sitr.cli.papers import Plot
+from sitr.cli.papers import Plot, check_plot, draw
 from sitr.cli.progress import working
-from sitr.cli.terminal import console, say_json
+from sitr.cli.terminal import say
 from sitr.errors import BadUsage
 
 if TYPE_CHECKING:
     from sitr.accounting.schedule import Schedule as Releases
     from sitr.loss.loss import Loss
-    from sitr.report.account import Account, Rows
 
 
 def account(
@@ -36,11 +32,11 @@ def account(
     Example: sitr account schedule.yaml --delta 1e-5 --plot loss.svg
     """
     from sitr.accounting.schedule_file import read_schedule
-    from sitr.report.account import Account, schedule_rows
+    from sitr.report.account import Account, render, schedule_rows
+    from sitr.report.chart.account import chart
     from sitr.report.comparison import random_dict
 
-    if plot is not None:
-        check_plot(plot)
+    check_plot(plot)
     read = read_schedule(str(schedule))
     loss = _loss(read)
     with working("Adding losses", quiet=as_json):
@@ -54,36 +50,11 @@ def account(
                 given="neither" if delta is None else "both",
                 do="Write for example --delta 1e-5.",
             )
-    gamma: dict[str, object] = {"releases": read.releases, "gamma": read.gamma if read.random else None}
-    gamma |= random_dict(read) if read.random else {}
-    told = found.to_dict(gamma=read.gamma if read.random else None)
-    tell(found.headline(), schedule_rows(read, found), gamma | told, as_json=as_json)
-    draw(found, plot, as_json=as_json)
-
-
-def tell(headline: str, rows: Rows, told: Mapping[str, object], *, as_json: bool) -> None:
-    """Print a result as text or JSON."""
-    from sitr.report.account import render
-    from sitr.report.text.terminal import show
-
-    if as_json:
-        say_json(told)
-    else:
-        show(render(headline, rows), out=console())
-
-
-def draw(account: Account, plot: Path | None, *, as_json: bool) -> None:
-    """Write the chart, if a file is given."""
-    from sitr.report.chart.account import chart
-    from sitr.report.chart.svg import standalone
-
-    if plot is None:
-        return
-    with working("Drawing", quiet=as_json):
-        picture = standalone(chart(account.loss, delta=account.largest_delta))
-    plot.write_text(picture, encoding="utf-8")
-    if not as_json:
-        console().print(f"Written: {plot}", soft_wrap=True)
+    gamma = read.gamma if read.random else None
+    content = {"releases": read.releases, "gamma": gamma, **(random_dict(read) if read.random else {})}
+    text = render(found.headline(), schedule_rows(read, found))
+    say(text, content | found.to_dict(gamma=gamma), as_json=as_json)
+    draw(plot, lambda: chart(found.loss, delta=found.largest_delta), as_json=as_json)
 
 
 def _loss(schedule: Releases) -> Loss:

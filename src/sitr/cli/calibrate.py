@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.account import draw, tell
-from sitr.cli.compare import check_plot
 from sitr.cli.options import Json
-from sitr.cli.papers import Plot
+from sitr.cli.papers import Plot, check_plot, draw
 from sitr.cli.progress import working
+from sitr.cli.terminal import say
 from sitr.errors import BadUsage
 
 if TYPE_CHECKING:
@@ -45,13 +44,13 @@ def calibrate(
     from sitr.accounting.calibrate import calibrate as calibrated
     from sitr.flavors.approximate import ApproximateDP
     from sitr.loss.law import check
-    from sitr.report.account import Account
+    from sitr.report.account import Account, render
+    from sitr.report.chart.account import chart
     from sitr.report.figures import about
 
     given = {"sigma": sigma, "scale": scale, "rate": rate, "steps": steps}
     _check(find, given)
-    if plot is not None:
-        check_plot(plot)
+    check_plot(plot)
     values: dict[str, Number] = {
         "rate": 1,
         "steps": 1,
@@ -71,9 +70,9 @@ def calibrate(
     setting = ", ".join(f"{SYMBOLS[name]} = {about(number)}" for name, number in values.items() if name != find)
     headline = f"{SYMBOLS[find]} = {about(best)} keeps ε = {about(epsilon)} at δ = {about(delta)}"
     rows = (("given", f"{setting}, sensitivity = {about(sensitivity)}."), ("proved", f"{found.headline()}."))
-    told = {"found": find, **values, "sensitivity": sensitivity, "target": {"epsilon": epsilon, "delta": delta}}
-    tell(headline, (*rows, *found.attack.words()), told | found.to_dict(), as_json=as_json)
-    draw(found, plot, as_json=as_json)
+    content = {"found": find, **values, "sensitivity": sensitivity, "target": {"epsilon": epsilon, "delta": delta}}
+    say(render(headline, (*rows, *found.attack.words())), content | found.to_dict(), as_json=as_json)
+    draw(plot, lambda: chart(found.loss, delta=found.largest_delta), as_json=as_json)
 
 
 def _check(find: str, given: dict[str, float | None]) -> None:

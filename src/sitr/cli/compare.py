@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sitr.cli.options import Json, Ledger
-from sitr.cli.papers import Plot
-from sitr.cli.terminal import console, say_json
-from sitr.errors import BadUsage, FileError
+from sitr.cli.papers import Plot, check_plot, draw
+from sitr.cli.terminal import say
+from sitr.errors import BadUsage
 
 if TYPE_CHECKING:
     from sitr.accounting.schedule import Schedule
@@ -39,26 +38,14 @@ def compare(
     Example: sitr compare schedule.yaml --delta 1e-6 --plot schedule.svg
     """
     from sitr.accounting.compare import compare as compared
-    from sitr.report import comparison as told
-    from sitr.report.text.terminal import show
+    from sitr.report import comparison
+    from sitr.report.chart.comparison import chart
 
-    if plot is not None:
-        check_plot(plot)
-    recorded = ledger is not None
+    check_plot(plot)
     found = compared(_releases(schedule, ledger, dataset), delta=delta, error=error)
-    if as_json:
-        say_json(told.to_dict(found, recorded=recorded))
-    else:
-        show(told.render(found, recorded=recorded), out=console())
-    if plot is not None:
-        from sitr.report.chart.comparison import chart
-        from sitr.report.chart.svg import standalone
-
-        with console(stderr=True).status("Drawing"):
-            picture = standalone(chart(found))
-        plot.write_text(picture, encoding="utf-8")
-        if not as_json:
-            console().print(f"Written: {plot}", soft_wrap=True)
+    recorded = ledger is not None
+    say(comparison.render(found, recorded=recorded), comparison.to_dict(found, recorded=recorded), as_json=as_json)
+    draw(plot, lambda: chart(found), as_json=as_json)
 
 
 def _releases(schedule: Path | None, ledger: Path | None, dataset: str | None) -> Schedule:
@@ -90,14 +77,3 @@ def _releases(schedule: Path | None, ledger: Path | None, dataset: str | None) -
             do=f"Choose one, for example with --dataset {accounts[0]}.",
         )
     return recorded(kept.entries(dataset))
-
-
-def check_plot(plot: Path) -> None:
-    """Refuse a chart that cannot be written, before a minute is spent on drawing it."""
-    if plot.suffix != ".svg":
-        raise BadUsage(wanted="--plot with a file ending in .svg", given=f"{plot}", do="Change the ending.")
-    if not os.access(plot.parent, os.W_OK | os.X_OK):
-        raise FileError(
-            given=f"Cannot write {plot}, because the folder {plot.parent} does not exist or is not writable.",
-            do="Create the folder or choose another.",
-        )

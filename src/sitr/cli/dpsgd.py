@@ -8,11 +8,10 @@ from typing import Annotated
 
 import typer
 
-from sitr.cli.account import draw, tell
-from sitr.cli.compare import check_plot
 from sitr.cli.options import Json
-from sitr.cli.papers import Plot
+from sitr.cli.papers import Plot, check_plot, draw
 from sitr.cli.progress import working
+from sitr.cli.terminal import say
 from sitr.errors import BadUsage
 
 
@@ -36,7 +35,8 @@ def dpsgd(
     from sitr.accounting.training import Training
     from sitr.flavors.approximate import ApproximateDP
     from sitr.loss.law import check
-    from sitr.report.account import Account, training_rows
+    from sitr.report.account import Account, render, training_rows
+    from sitr.report.chart.account import chart
     from sitr.report.figures import about
 
     if (sigma is None) == (epsilon is None):
@@ -45,8 +45,7 @@ def dpsgd(
             given="neither" if sigma is None else "both",
             do="Write for example --sigma 1.1, or --epsilon 3.",
         )
-    if plot is not None:
-        check_plot(plot)
+    check_plot(plot)
     check(delta, "delta", above=0.0, below=1.0)
     with working("Adding losses", quiet=as_json):
         training = Training(examples, batch, epochs, 1.0 if sigma is None else sigma)
@@ -55,7 +54,7 @@ def dpsgd(
             training = replace(training, sigma=calibrate(lambda value: replace(training, sigma=value).loss(), target))
         found = Account.at_delta(training.loss(), delta, proved=inf if epsilon is None else epsilon)
     headline = found.headline() + ("" if epsilon is None else f", with σ = {about(training.sigma)}")
-    told = {
+    content = {
         "examples": examples,
         "batch": batch,
         "epochs": epochs,
@@ -63,5 +62,5 @@ def dpsgd(
         "steps": training.steps,
         "sigma": float(training.sigma),
     }
-    tell(headline, training_rows(training, found), told | found.to_dict(), as_json=as_json)
-    draw(found, plot, as_json=as_json)
+    say(render(headline, training_rows(training, found)), content | found.to_dict(), as_json=as_json)
+    draw(plot, lambda: chart(found.loss, delta=found.largest_delta), as_json=as_json)

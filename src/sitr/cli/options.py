@@ -125,21 +125,26 @@ def interval(text: str) -> tuple[int | float, int | float]:
     return number(low), number(high)
 
 
-def new_file(path: Path, option: str, endings: tuple[str, ...]) -> None:
-    """Refuse a file that cannot be written or already exists, before anything is spent."""
+def check_file(path: Path, option: str, endings: tuple[str, ...]) -> None:
+    """Refuse a file that cannot be written."""
     if path.suffix not in endings:
         raise BadUsage(
             wanted=f"{option} with a file ending in {' or '.join(endings)}",
             given=f"{path}",
             do="Change the ending; nothing was spent.",
         )
-    if path.exists():
-        raise FileError(
-            given=f"{path} already exists, and paid answers are never overwritten.",
-            do="Choose another name, or move the file away; nothing was spent.",
-        )
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise FileError(
             given=f"Cannot write {path}, because the folder {path.parent} does not exist or is not writable.",
             do="Create the folder or choose another; nothing was spent.",
+        )
+
+
+def new_file(path: Path, option: str, endings: tuple[str, ...]) -> None:
+    """Refuse a file that cannot be written or already exists, before anything is spent."""
+    check_file(path, option, endings)
+    if path.exists():
+        raise FileError(
+            given=f"{path} already exists, and paid answers are never overwritten.",
+            do="Choose another name, or move the file away; nothing was spent.",
         )

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.options import new_file
+from sitr.cli.options import check_file, new_file
+from sitr.cli.progress import working
 from sitr.cli.terminal import console, json_text, say_json
 from sitr.errors import FileError
 
@@ -41,6 +42,25 @@ def writers(output: Path | None, certificate: Path | None, plot: Path | None) ->
             new_file(path, option, tuple(allowed))
             found[path] = allowed[path.suffix]
     return found
+
+
+def check_plot(plot: Path | None) -> None:
+    """Refuse a chart that cannot be written, before a minute is spent on drawing it."""
+    if plot is not None:
+        check_file(plot, "--plot", tuple(CHARTS))
+
+
+def draw(plot: Path | None, picture: Callable[[], str], *, as_json: bool) -> None:
+    """Write a chart, if a file is given."""
+    from sitr.report.chart.svg import standalone
+
+    if plot is None:
+        return
+    with working("Drawing", quiet=as_json):
+        drawn = standalone(picture())
+    plot.write_text(drawn, encoding="utf-8")
+    if not as_json:
+        console().print(f"Written: {plot}", soft_wrap=True)
 
 
 def publish(answer: Answer, files: Mapping[Path, Writer], *, as_json: bool, whole: bool) -> None:

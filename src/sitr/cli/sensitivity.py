@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from sitr.cli.compare import check_plot
 from sitr.cli.options import Json, interval, number
-from sitr.cli.papers import Plot
+from sitr.cli.papers import Plot, check_plot, draw
 from sitr.cli.progress import working
-from sitr.cli.terminal import Command, console, help_alone, say_json
+from sitr.cli.terminal import Command, help_alone, say
 from sitr.errors import BadUsage, suggestion
 
 if TYPE_CHECKING:
@@ -56,15 +55,13 @@ def compare(
             given="This command shows figures without noise, so it needs --public.",
             do="Use data that are public or made up, and add --public.",
         )
-    if plot is not None:
-        check_plot(plot)
+    check_plot(plot)
     ends = _read(interval, bounds, "--bounds", "0:120")
     from sitr.backends.duckdb import open_source
     from sitr.dataset.schema import NUMERIC
     from sitr.flavors.approximate import ApproximateDP
     from sitr.questions.statistic.ways import Setting, outcomes
-    from sitr.report import sensitivities as told
-    from sitr.report.text.terminal import show
+    from sitr.report import sensitivities
 
     setting = Setting(
         _statistic(statistic),
@@ -89,18 +86,10 @@ def compare(
                 do="Choose a column of type integer or real.",
             )
         found = list(outcomes(setting, backend.numbers(column, missing=float(ends[0]))))
-    if as_json:
-        say_json({"statistic": statistic, "column": column, **told.to_dict(found)})
-    else:
-        show(told.render(found), out=console())
-    if plot is not None:
-        title = f"The {statistic} of {column}: what each promise costs in accuracy"
-        picture = told.chart(found, title=title)
-        from sitr.report.chart.svg import standalone
-
-        plot.write_text(standalone(picture), encoding="utf-8")
-        if not as_json:
-            console().print(f"Written: {plot}", soft_wrap=True)
+    content = {"statistic": statistic, "column": column, **sensitivities.to_dict(found)}
+    say(sensitivities.render(found), content, as_json=as_json)
+    title = f"The {statistic} of {column}: what each promise costs in accuracy"
+    draw(plot, lambda: sensitivities.chart(found, title=title), as_json=as_json)
 
 
 def _statistic(name: str) -> Statistic:

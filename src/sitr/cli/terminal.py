@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
@@ -16,7 +17,7 @@ from typer.core import TyperCommand
 from sitr.errors import BadUsage, FileError, SitrError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
     from rich.table import Table
 
 WIDTH = 100
@@ -46,7 +47,8 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with _noted():
+                return super().invoke(ctx)
         except BrokenPipeError:
             raise  # the reader has closed the pipe; click exits quietly
         except KeyboardInterrupt:
@@ -81,6 +83,16 @@ def table(*headings: str) -> Table:
     return Table(*headings, box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
 
 
+def say(text: RenderableType, content: Mapping[str, object], *, as_json: bool) -> None:
+    """Print a result as text, or its content as JSON."""
+    from sitr.report.text.terminal import show
+
+    if as_json:
+        say_json(content)
+    else:
+        show(text, out=console())
+
+
 def say_json(content: Mapping[str, object], *, stderr: bool = False) -> None:
     """Print JSON."""
     typer.echo(json_text(content), err=stderr)
@@ -98,6 +110,17 @@ def printable(text: str) -> str:
     'ward�[31m'
     """
     return "".join(character if character.isprintable() else "�" for character in text)
+
+
+@contextmanager
+def _noted() -> Iterator[None]:
+    """Print what a failure, even an interrupt, notes about paid answers: where they are kept."""
+    try:
+        yield
+    except BaseException as failure:
+        for note in getattr(failure, "__notes__", ()):
+            console(stderr=True).print(note, soft_wrap=True)
+        raise
 
 
 def _reported(error: SitrError, *, as_json: bool) -> typer.Exit:
