@@ -187,7 +187,7 @@ def test_a_file_by_itself_is_paid_for_once(sitr: Sitr) -> None:
         (("-o", "rows.csv", "--columns", "insurance"), "DescriptionError"),
         (("-o", "rows.csv", "--columns", "ward", "--quality", "zcdp(0.46)"), "BudgetExceeded"),
         (("-o", "rows.csv", "--columns", "ward", "--never", "ward ="), "QuestionError"),
-        (("-o", "rows.csv", "--columns", "ward", "--rows", "-5"), "BadUsage"),
+        (("-o", "rows.csv", "--columns", "ward", "--rows", "-5"), "QuestionError"),
         (("-o", "rows.csv", "--columns", "ward", "--holdout", "nowhere.csv"), "UnknownName"),
         (("-o", "rows.csv", "--columns", "ward", "--domain", "wrong.yaml"), "BadUsage"),
     ],

@@ -5,13 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sitr.cli.one_off import Who, opened
-from sitr.cli.options import Budget, Json, Keys, Ledger, MaxGroups, MaxRows, Price, Unit, UnitRow, number, promise
+from sitr.cli.options import (
+    Budget,
+    Json,
+    Keys,
+    Ledger,
+    MaxGroups,
+    MaxRows,
+    Preview,
+    Price,
+    Source,
+    Unit,
+    UnitRow,
+    named,
+    number,
+    promise,
+)
 from sitr.cli.papers import Certificate, Output, Plot, Resume, publish, writers
 from sitr.cli.preview import show as show_preview
 from sitr.cli.progress import working
@@ -35,9 +49,7 @@ AFTERWARDS = ("lattice", "simplex", "nonnegative", *FORMS)
 
 
 def histogram(
-    source: Annotated[
-        Path, typer.Argument(metavar="SOURCE", help="A description that `sitr protect` wrote, or a Parquet file.")
-    ],
+    source: Source,
     column: Annotated[list[str], typer.Option(help="The column to count by. Repeatable.")],
     price: Price,
     bins: Annotated[
@@ -69,7 +81,7 @@ def histogram(
     certificate: Certificate = None,
     plot: Plot = None,
     resume: Resume = None,
-    preview: Annotated[bool, typer.Option("--preview", help="Show the price and the errors; spend nothing.")] = False,
+    preview: Preview = False,
     budget: Budget = None,
     ledger: Ledger = None,
     as_json: Json = False,
@@ -125,8 +137,8 @@ class Said:
             *self.columns,
             bins=self._bins(),
             bounds=self._bounds(table),
-            edges=_listed("--edges", self.edges, lambda _, text: tuple(map(number, text.split(",")))),
-            keys=_listed("--keys", self.keys, lambda name, text: _keys(table.find(name), text)),
+            edges=named("--edges", self.edges, lambda _, text: tuple(map(number, text.split(",")))) or None,
+            keys=named("--keys", self.keys, lambda name, text: _keys(table.find(name), text)) or None,
             every=every,
             outside=_one_of(Rule, self.outside, "--outside"),
             missing=_one_of(Rule, self.missing, "--missing"),
@@ -239,12 +251,6 @@ def _not_among(option: str, given: str, allowed: tuple[str, ...]) -> BadUsage:
         given=f"{given!r}",
         do="Choose one of those; nothing was spent.",
     )
-
-
-def _listed(option: str, items: Items, read: Callable[[str, str], Any]) -> dict[str, Any] | None:
-    from sitr.cli.options import named
-
-    return named(option, items, read) or None
 
 
 def _keys(column: Column | None, text: str) -> list[Any]:

@@ -108,8 +108,8 @@ def _entries(entries: list[Entry]) -> Table:
     grid = table("entry", "time (UTC)", "who", "data set", "question", "price")
     for entry in entries:
         time = f"{entry.at:%Y-%m-%d %H:%M:%S}"
-        told = (visible(text) for text in (entry.by, entry.dataset, entry.question))
-        grid.add_row(str(entry.number), time, *told, notation(entry.price))
+        texts = (visible(text) for text in (entry.by, entry.dataset, entry.question))
+        grid.add_row(str(entry.number), time, *texts, notation(entry.price))
     return grid
 
 

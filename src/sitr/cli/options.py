@@ -20,6 +20,10 @@ Value = TypeVar("Value")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Description = Annotated[Path, typer.Argument(metavar="DESCRIPTION", help="A description that `sitr protect` wrote.")]
+Source = Annotated[
+    Path, typer.Argument(metavar="SOURCE", help="A description that `sitr protect` wrote, or a Parquet file.")
+]
+Preview = Annotated[bool, typer.Option("--preview", help="Show the price and the errors; spend nothing.")]
 Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question, one SELECT.")]
 Price = Annotated[str, typer.Option(help="The price, such as 'zcdp(0.05)', 'pure(0.1)' or 'approximate(0.1, 1e-6)'.")]
 Budget = Annotated[str | None, typer.Option(help="The budget for all answers together, such as 'zcdp(0.5)'.")]

@@ -17,6 +17,8 @@ from sitr.cli.terminal import console, json_text, say_json
 from sitr.errors import FileError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from sitr.session.answer import Answer
 
 Output = Annotated[
@@ -109,22 +111,31 @@ def show(answer: Answer, *, whole: bool) -> None:
     text.show(papers(answer.released).on_terminal(answer.released, answer.receipt, most=most), out=console())
 
 
-def _csv(answer: Answer, path: Path) -> None:
-    from pyarrow.csv import write_csv
+def write_rows(rows: pa.Table, path: Path) -> None:
+    """Write a table in the format that the ending of the file names."""
+    import pyarrow as pa
+    from pyarrow import csv, feather, parquet
 
-    write_csv(answer.intervals(), path)
+    match path.suffix:
+        case ".parquet":
+            parquet.write_table(rows, path)
+        case ".arrow":
+            feather.write_feather(rows, path)
+        case _:  # CSV has no categories
+            kinds = [
+                field.type.value_type if pa.types.is_dictionary(field.type) else field.type for field in rows.schema
+            ]
+            csv.write_csv(rows.cast(pa.schema(list(zip(rows.schema.names, kinds, strict=True)))), path)
 
 
-def _parquet(answer: Answer, path: Path) -> None:
-    from pyarrow.parquet import write_table
-
-    write_table(answer.intervals(), path)
+def _intervals(answer: Answer, path: Path) -> None:
+    write_rows(answer.intervals(), path)
 
 
 def _json(answer: Answer, path: Path) -> None:
     path.write_text(json_text(answer.to_dict()) + "\n", encoding="ascii")
 
 
-TABLES: dict[str, Writer] = {".csv": _csv, ".parquet": _parquet, ".json": _json}
+TABLES: dict[str, Writer] = {".csv": _intervals, ".parquet": _intervals, ".json": _json}
 PAGES: dict[str, Writer] = {".html": lambda answer, path: answer.certificate(path)}
 CHARTS: dict[str, Writer] = {".svg": lambda answer, path: answer.plot(path)}

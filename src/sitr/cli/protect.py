@@ -177,7 +177,7 @@ def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Path 
     inner = cast("Additive", promised.inner) if isinstance(promised, RandomDP) else promised
     question, price = text(Query(table.name, (Named("n", Count()),))), write(inner.share(Fraction(1, 10)))
     command = shlex.join(["sitr", "preview", str(target), question, "--price", price])
-    newcomer = f"\n{told}" if (told := ENGLISH.newcomer(promised)) else ""
+    newcomer = f"\n{warning}" if (warning := ENGLISH.newcomer(promised)) else ""
     costs = f"All answers together may cost {write(promised)}; the ledger is {ledger}.{newcomer}"
     return f"{written}\n{costs} Try next:\n  {command}"
 

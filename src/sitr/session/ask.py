@@ -26,7 +26,7 @@ def ask(
     """Charge the price, durably; then read the rows; then add the noise; then keep what is released. Always so.
 
     Whatever a user may do wrong is refused before the charge. Whatever happens after it is one error with one text,
-    because its cause could tell something about the rows.
+    because its cause could reveal something about the rows.
 
     Some questions have a second stage, whose measurements are in the same plan and paid by the same charge. `then`
     makes it, once, from what the first stage released and kept. If the second stage fails, its price is lost.
@@ -51,7 +51,7 @@ def _released(stage: Stage, plan: Plan, backend: Backend, coins: Coins) -> Any:
     exact = backend.read(stage.reading(), salt=coins.bits(63))
     try:
         return stage.answer(plan, exact, coins=coins)
-    except Exception:  # noqa: BLE001 - its text could tell something about the rows
+    except Exception:  # noqa: BLE001 - its text could reveal something about the rows
         del exact
     raise BackendFailure(
         given="The answer could not be computed after the charge, and the reason is withheld because it could reveal "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -54,6 +55,14 @@ class Synthesis(Request["Synthetic"]):
         """The rows of a declared public table, cut into the same cells; `UnknownName` if the name is not declared."""
         return public_codes(self.public, name, self.synthetic.sheet, self.at.backend)
 
+    def check_holdout(self, name: str, *, target: str | None = None) -> None:
+        """Refuse a public table, or a target, with which the rows could not be compared; nothing is spent yet."""
+        rows = self.holdout(name)
+        if target is not None:
+            from sitr.learn.trial import check_trial  # noqa: PLC0415 - an extra
+
+            check_trial([*self.synthetic.sheet.names], rows, target=target)
+
     def preview(self, price: Promise, *, quality: Promise | None = None) -> Preview:
         """What the rows would cost, and how far off the counts would be that they are made from."""
         return Request.preview(self._with(quality), price)
@@ -83,12 +92,8 @@ class Synthesis(Request["Synthetic"]):
             made.append(asked._fitted(measured, receipt, schema, rows, progress))
             return QualityStage(made[0].portrait, made[0]._codes(None))
 
-        try:
+        with _noting(lambda: made[0].receipt if made else None):
             released, receipt = ask(asked.question, price, at=self.at, coins=coins, then=then)
-        except BaseException as failure:
-            if made:
-                _note(failure, made[0].receipt)
-            raise
         return replace(made[0], released=released, receipt=receipt, drawn=made[0].table)
 
     def resume(
@@ -113,11 +118,8 @@ class Synthesis(Request["Synthetic"]):
     def _fitted(
         self, measured: Measured, receipt: Receipt, schema: pa.Schema, rows: int | None, progress: Progress | None
     ) -> Synthetic:
-        try:
+        with _noting(lambda: receipt):
             fitted = portrait(measured, schema=schema, never=self.synthetic.never, progress=progress)
-        except BaseException as failure:
-            _note(failure, receipt)
-            raise
         return Synthetic(measured, receipt, self, fitted, rows)
 
     def _schema(self) -> pa.Schema:
@@ -142,7 +144,8 @@ class Synthetic(Answer):
     @cached_property
     def table(self) -> pa.Table:
         """Synthetic rows: drawn at the first use, and the same ever after."""
-        return self.draw(self.rows) if self.drawn is None else self.drawn
+        with _noting(lambda: self.receipt):  # the rows may be too many for the memory
+            return self.draw(self.rows) if self.drawn is None else self.drawn
 
     @property
     def quality(self) -> QualityAnswer | None:
@@ -271,9 +274,14 @@ def check_number(rows: int | None) -> None:
         )
 
 
-def _note(failure: BaseException, receipt: Receipt) -> None:
-    """Say where the noisy tables are, whatever failed after them, even by an interrupt."""
-    if receipt.kept is not None:
-        failure.add_note(
-            f"The noisy tables were paid for and are kept in {receipt.kept}: resume them without a charge."
-        )
+@contextmanager
+def _noting(paid: Callable[[], Receipt | None]) -> Iterator[None]:
+    """Say where the noisy tables are, whatever fails after they were paid for, even by an interrupt."""
+    try:
+        yield
+    except BaseException as failure:
+        if (receipt := paid()) is not None and receipt.kept is not None:
+            note = f"The noisy tables were paid for and are kept in {receipt.kept}: resume them without a charge."
+            if note not in getattr(failure, "__notes__", ()):
+                failure.add_note(note)
+        raise
