@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.additive import Noise, size
+from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.composed import Composed
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
@@ -33,9 +33,7 @@ every_price = pytest.mark.parametrize("price", PRICES, ids=repr)
 
 def less(noise: Noise, factor: Fraction = Fraction(99, 100)) -> Noise:
     """The same noise, one percent smaller."""
-    if isinstance(noise, Laplace):
-        return replace(noise, scale=size(noise) * factor)
-    return replace(noise, sigma=size(noise) * factor)
+    return replace(noise, **{noise.parameter: noise.size * factor})  # type: ignore[type-var]
 
 
 @every_price

@@ -11,10 +11,11 @@ import pytest
 from flint import arb, ctx
 from scipy.stats import nbinom
 
+from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
-from sitr.mechanisms.summed import Noise, Term, _Sum, least_width, sum_error
+from sitr.mechanisms.summed import Term, _Sum, least_width, sum_error
 from sitr.noise.coins import TestCoins
 from sitr.noise.gaussian import discrete_gaussian_width
 from sitr.numbers import ball, exact
@@ -43,13 +44,13 @@ def masses(noise: Noise, weight: int = 1) -> dict[int, arb]:
         reach = math.ceil(60 * exact(noise.scale)) + 2
         heights = [(-ball(abs(y) / exact(noise.scale))).exp() for y in range(-reach, reach + 1)]
     elif isinstance(noise, RoundedGaussian):
-        reach = math.ceil(12 * exact(noise.sigma)) + 2
-        edges = [ball((abs(y) - Fraction(1, 2)) / exact(noise.sigma)) / arb(2).sqrt() for y in range(reach + 2)]
+        reach = math.ceil(12 * noise.size) + 2
+        edges = [ball((abs(y) - Fraction(1, 2)) / noise.size) / arb(2).sqrt() for y in range(reach + 2)]
         half = [edges[y].erfc() - edges[y + 1].erfc() for y in range(reach + 1)]
         heights = [half[abs(y)] for y in range(-reach, reach + 1)]
     else:
-        reach = math.ceil(12 * exact(noise.sigma)) + 2
-        heights = [(-ball(Fraction(y * y) / (2 * exact(noise.sigma) ** 2))).exp() for y in range(-reach, reach + 1)]
+        reach = math.ceil(12 * noise.size) + 2
+        heights = [(-ball(Fraction(y * y) / (2 * noise.size**2))).exp() for y in range(-reach, reach + 1)]
     whole = sum(heights, arb(0))
     return {weight * y: height / whole for y, height in zip(range(-reach, reach + 1), heights, strict=True)}
 
@@ -150,8 +151,7 @@ def test_weights_without_a_lattice_cost_less_than_a_thousandth(noise: Noise, wei
 
 def step_share(noise: Noise, count: int, width: float) -> float:
     """About P(|S| = w): what a lattice makes the coverage larger."""
-    one = float(exact(noise.scale)) * math.sqrt(2) if isinstance(noise, Laplace) else float(exact(noise.sigma))
-    spread = one * math.sqrt(count)
+    spread = noise.deviation * math.sqrt(count)
     return 2 * math.exp(-((width / spread) ** 2) / 2) / (spread * math.sqrt(2 * math.pi))
 
 

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from flint import acb, arb, ctx
 
-from sitr.noise.transform import UNIT, GaussianTransform, LaplaceTransform, RoundedTransform, Transform
+from sitr.noise.transform import UNIT, GaussianTransform, LaplaceTransform, RoundedTransform
 from sitr.numbers import ball
+
+Transform = LaplaceTransform | GaussianTransform | RoundedTransform
 
 LAWS: list[tuple[Transform, Fraction]] = [
     (law.of(scale), scale)

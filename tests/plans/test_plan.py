@@ -14,7 +14,6 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.additive import size
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
@@ -22,7 +21,7 @@ from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.shared import SharedNoise
 from sitr.neighbors.distance import Distance
 from sitr.numbers import exact
-from sitr.plans.gaussian import largest_mu
+from sitr.plans.noise import largest_mu
 from sitr.plans.plan import Measurement, Plan
 
 HALF = Fraction(1, 2)
@@ -73,9 +72,9 @@ def less(mechanism: Any) -> Any:
         case Exponential(epsilon):
             return replace(mechanism, epsilon=exact(epsilon) / Fraction(99, 100))
         case Laplace():
-            return replace(mechanism, scale=size(mechanism) * Fraction(99, 100))
+            return replace(mechanism, scale=mechanism.size * Fraction(99, 100))
         case Gaussian() | RoundedGaussian():
-            return replace(mechanism, sigma=size(mechanism) * Fraction(99, 100))
+            return replace(mechanism, sigma=mechanism.size * Fraction(99, 100))
     raise NotImplementedError
 
 

@@ -44,7 +44,7 @@ def test_intervals_agree_with_the_arrow_table(make, certify) -> None:
 def test_its_noise_is_exact(certificate: Certified) -> None:
     written = to_dict(*certificate)
     for column, shown in zip(certificate.release.plan.columns, written["columns"], strict=True):
-        size = column.noise.scale if isinstance(column.noise, Laplace) else column.noise.sigma
+        size = column.noise.size
         assert Fraction(shown["noise"]["exact"]) == size
         assert shown["noise"]["parameter"] == ("scale" if isinstance(column.noise, Laplace) else "sigma")
         assert shown["sensitivity"]["l1"] == column.distance.l1

@@ -1,46 +1,185 @@
-"""Noise that is added to integers: what the three laws have in common."""
+"""Noise that is added to every number of a vector by itself, on a public grid."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any, ClassVar, Self, overload
 
-from sitr.mechanisms.gaussian import Gaussian
-from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.rounded_gaussian import RoundedGaussian
-from sitr.numbers import exact
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
 
-Noise = Laplace | Gaussian | RoundedGaussian
-"""For pure, zero-concentrated and approximate prices."""
+from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.loss import Loss
+from sitr.mechanisms.granularity import Exact, add_noise, checked_fields
+from sitr.noise.coins import Coins
+from sitr.noise.draws import Draws, Size
+from sitr.noise.transform import Transform
+from sitr.numbers import Number, exact
 
-LAWS: dict[type, str] = {
-    Laplace: "discrete Laplace",
-    Gaussian: "discrete Gaussian",
-    RoundedGaussian: "rounded Gaussian",
-}
-"""How reports name them."""
+Reals = NDArray[np.float64]
+
+NoisePrice = PureDP | ZeroConcentratedDP | GaussianDP
+"""The promises that additive noise keeps: shares of them add up to the whole."""
 
 
-def size(noise: Noise) -> Fraction:
-    """The parameter of the law: its scale or its σ."""
-    return exact(noise.scale if isinstance(noise, Laplace) else noise.sigma)
+class Noise(ABC):
+    """Everything that plans, intervals and reports ask of additive noise, so that no other file names its law.
 
-
-def deviation(noise: Noise) -> float:
-    """The standard deviation, nearly: σ, or √2 times the scale of Laplace noise.
-
-    >>> deviation(Gaussian(sigma=3)), deviation(Laplace(scale=1))
-    (3.0, 1.414...)
+    A law is a frozen dataclass with the fields `parameter`, `sensitivity` = 1 and `granularity` = 1, the constants
+    below, and the abstract methods. To make plans use it, list it in `sitr.mechanisms.candidates`.
     """
-    return float(size(noise)) * (math.sqrt(2) if isinstance(noise, Laplace) else 1.0)
 
+    __slots__ = ()
 
-def mean_size(noise: Noise) -> float:
-    """E|Y|: 1/sinh(1/t) for discrete Laplace noise of scale t; σ·√(2/π) for Gaussian, to within a few percent if σ ≥ 1.
+    law: ClassVar[str]
+    """Its name in reports."""
+    parameter: ClassVar[str]
+    """The field that says how large the noise is, and its name in certificates."""
+    symbol: ClassVar[str]
+    """The symbol of the parameter in formulas."""
+    euclidean: ClassVar[bool]
+    """Is the sensitivity a Euclidean length (ℓ2)? Otherwise it is a sum of sizes (ℓ1)."""
+    flavor: ClassVar[type[NoisePrice]]
+    """The flavor of its promise, and of the prices to which it is fitted."""
+    arithmetic: ClassVar[tuple[str, str]]
+    """How `cost` follows from the sensitivity, with {moved} and {size} for numbers, and the symbol of the cost. Where
+    the sensitivity is Euclidean, {moved} is its square."""
+    kurtosis: ClassVar[float] = 3.0
+    """E[Y⁴]/E[Y²]², nearly: 3 for a bell."""
 
-    >>> round(mean_size(Laplace(scale=10)), 3), round(mean_size(Gaussian(sigma=10)), 3)
-    (9.983, 7.979)
-    """
-    if isinstance(noise, Laplace):
-        return 1 / math.sinh(min(700.0, float(1 / exact(noise.scale))))
-    return float(exact(noise.sigma)) * math.sqrt(2 / math.pi)
+    @property
+    @abstractmethod
+    def sensitivity(self) -> Number:
+        """How far one unit moves the vector."""
+
+    @property
+    @abstractmethod
+    def granularity(self) -> Number:
+        """The distance of neighbouring numbers on the grid."""
+
+    @classmethod
+    @abstractmethod
+    def fitting(cls, price: Any, *, sensitivity: Number, granularity: Number = 1) -> Self:
+        """The least noise that keeps this promise."""
+
+    @abstractmethod
+    def cost(self) -> Fraction:
+        """ε, ρ or μ, exactly."""
+
+    @abstractmethod
+    def promise(self) -> NoisePrice:
+        """The cost, rounded up to a float."""
+
+    @abstractmethod
+    def loss(self) -> Loss:
+        """The privacy loss, or a bound on it."""
+
+    @abstractmethod
+    def width(self, *, confidence: Number) -> int:
+        """The least number w of granules with P(|Y| ≤ w) ≥ confidence."""
+
+    @abstractmethod
+    def draw(self, size: Size | None, *, coins: Coins | None) -> int | Draws:
+        """Fresh noise in granules: one number if the size is None."""
+
+    def __post_init__(self) -> None:
+        checked_fields(self, self.parameter, euclidean=self.euclidean)
+
+    @property
+    def size(self) -> Fraction:
+        """The value of the parameter."""
+        return exact(getattr(self, self.parameter))
+
+    @property
+    def granules(self) -> Fraction:
+        """The value of the parameter in granules."""
+        return self.size / exact(self.granularity)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation, nearly."""
+        return float(self.size)
+
+    @property
+    def mean_size(self) -> float:
+        """E|Y|: √(2/π) deviations of a bell, to within a few percent if they are at least a granule.
+
+        >>> from sitr import Gaussian
+        >>> round(Gaussian(sigma=10).mean_size, 3)
+        7.979
+        """
+        return self.deviation * math.sqrt(2 / math.pi)
+
+    def log_density(self, away: Reals) -> Reals:
+        """ln P(Y = y), up to a constant, nearly. It is only used to process noisy numbers."""
+        return -((away / self.deviation) ** 2) / 2
+
+    def mean_distance(self, moved: Reals) -> Reals:
+        """E|d + Y|, as if the noise were continuous."""
+        away = moved / self.deviation
+        bell = np.exp(-away * away / 2) / math.sqrt(2 * math.pi)
+        return np.asarray(self.deviation * (2 * bell + away * (2 * ndtr(away) - 1)))
+
+    def transform(self) -> Transform | None:
+        """E[e^{zY}] in granules, which gives tight intervals for sums; None if it is not known."""
+        return None
+
+    def alone(self) -> Self:
+        """The same noise, for one number only."""
+        return self
+
+    def in_granules(self) -> Self:
+        """The same noise on numbers of granules: for large arrays, which hold integers.
+
+        >>> from sitr import Laplace
+        >>> Laplace(scale=3, granularity=Fraction(1, 4)).in_granules()
+        Laplace(scale=Fraction(12, 1), sensitivity=Fraction(4, 1), granularity=Fraction(1, 1))
+        """
+        moved = exact(self.sensitivity) / exact(self.granularity)
+        counted = {self.parameter: self.granules, "sensitivity": moved, "granularity": 1}
+        return replace(self, **counted)  # type: ignore[type-var]
+
+    def error(self, *, confidence: Number = 0.95) -> int | Fraction:
+        """The least multiple w of the granularity with P(|y| ≤ w) ≥ confidence, for each number by itself.
+
+        >>> from sitr import Gaussian, Laplace
+        >>> Laplace(scale=10).error(), Gaussian(sigma=10, granularity=0.5).error()
+        (30, Fraction(39, 2))
+        """
+        wide = self.width(confidence=confidence) * exact(self.granularity)
+        return wide.numerator if exact(self.granularity).denominator == 1 else wide
+
+    @overload
+    def release(self, values: Exact, *, coins: Coins | None = None) -> Exact: ...
+    @overload
+    def release(self, values: Sequence[Exact], *, coins: Coins | None = None) -> list[Exact]: ...
+    @overload
+    def release(self, values: NDArray[np.integer[Any]], *, coins: Coins | None = None) -> Draws: ...
+    def release(self, values: Any, *, coins: Coins | None = None) -> Any:
+        """The value, or all of them, with fresh noise.
+
+        Integers, of any size, where the granularity is whole, otherwise fractions. An array of integers is answered by
+        one: of 64-bit integers if they are wide enough for all answers, otherwise of Python's. Floats are refused,
+        and so are numbers between two multiples: see `sitr.mechanisms.granularity` for a way to round.
+
+        >>> from sitr import Laplace
+        >>> Laplace(scale=0.001).release([5, -7, 10**30]), Laplace(scale=0.001).release(5)
+        ([5, -7, 1000000000000000000000000000000], 5)
+        >>> Laplace(scale=0.001).release(0.1 + 0.2)
+        Traceback (most recent call last):
+        sitr.errors.InvalidParameter: Expected integers for Laplace, got something else. Round what each unit adds...
+        """
+        return add_noise(
+            values,
+            lambda size: self.draw(size, coins=coins),
+            granularity=exact(self.granularity),
+            mechanism=type(self).__name__,
+            single=getattr(self, "single", False),
+        )

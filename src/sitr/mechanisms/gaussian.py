@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, overload
+from typing import ClassVar, Self
 
-import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
@@ -20,12 +17,14 @@ from sitr.loss.forms.discrete_gaussian import LARGEST_SIGMA, DiscreteGaussianLaw
 from sitr.loss.forms.finite import response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
-from sitr.mechanisms.granularity import Exact, add_noise, movement
+from sitr.mechanisms.additive import Noise
+from sitr.mechanisms.granularity import movement
 from sitr.mechanisms.mechanism import whole_shift
 from sitr.noise.bell import bell_sums
 from sitr.noise.coins import Coins
-from sitr.noise.draws import Draws
+from sitr.noise.draws import Draws, Size
 from sitr.noise.gaussian import discrete_gaussian, discrete_gaussian_width
+from sitr.noise.transform import GaussianTransform
 from sitr.numbers import (
     Number,
     ball,
@@ -33,7 +32,6 @@ from sitr.numbers import (
     flag,
     float_above,
     float_below,
-    granule,
     inside,
     positive,
     square_root_upward,
@@ -49,7 +47,7 @@ _LONG = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Gaussian:
+class Gaussian(Noise):
     """Add a multiple y of the granularity with P(y) ∝ e^{−y²/(2σ²)} to every number of a vector of such multiples.
 
     If one unit moves the vector by at most Δ in Euclidean length (ℓ2), D_α ≤ αΔ²/(2σ²) for all α > 1. The granularity
@@ -76,11 +74,15 @@ class Gaussian:
     granularity: Number = 1
     single: bool = False
 
+    law: ClassVar = "discrete Gaussian"
+    parameter: ClassVar = "sigma"
+    symbol: ClassVar = "σ"
+    euclidean: ClassVar = True
+    flavor: ClassVar = ZeroConcentratedDP
+    arithmetic: ClassVar = ("Δ² / (2σ²) = {moved} / (2 × {size}²)", "ρ")
+
     def __post_init__(self) -> None:
-        grain = granule(self.granularity, of="Gaussian")
-        object.__setattr__(self, "sigma", positive(self.sigma, name="sigma", of="Gaussian"))
-        object.__setattr__(self, "sensitivity", movement(self.sensitivity, grain, mechanism="Gaussian", euclidean=True))
-        object.__setattr__(self, "granularity", grain)
+        Noise.__post_init__(self)
         flag(self.single, name="single", of="Gaussian")
 
     @classmethod
@@ -91,7 +93,7 @@ class Gaussian:
         sensitivity: Number,
         granularity: Number = 1,
         single: bool = False,
-    ) -> Gaussian:
+    ) -> Self:
         """The least noise that keeps this promise: σ = Δ/√(2ρ), rounded up to a fraction.
 
         An approximate promise is kept by the ρ that implies it. For a `single` number less noise is enough: the σ with
@@ -107,29 +109,27 @@ class Gaussian:
         >>> float(Gaussian.fitting(price, sensitivity=1, single=True).sigma), classical_sigma(0.5, delta=1e-6)
         (8.05..., 10.59...)
         """
-        grain = granule(granularity, of="Gaussian")
-        moved = movement(sensitivity, grain, mechanism="Gaussian", euclidean=True)
+        one = cls(1, sensitivity, granularity, single)
+        moved, grain = exact(one.sensitivity), exact(one.granularity)
         if isinstance(price, ApproximateDP):
             inside(price.delta, name="delta", of="Gaussian", example=1e-6)
-            if flag(single, name="single", of="Gaussian"):
+            if single:
                 shift = whole_shift(moved / grain, mechanism="Gaussian")
-                return cls(_analytic(exact(price.epsilon), exact(price.delta), shift) * grain, moved, grain, single)
+                return replace(one, sigma=_analytic(exact(price.epsilon), exact(price.delta), shift) * grain)
             price = ZeroConcentratedDP.fitting(price)
         rho = positive(price.rho, name="rho", of="Gaussian")
-        return cls(moved * square_root_upward(1 / (2 * rho)), moved, grain, single)
+        return replace(one, sigma=moved * square_root_upward(1 / (2 * rho)))
 
-    def in_granules(self) -> Gaussian:
-        """The same noise on numbers of granules: for large arrays, which hold integers.
+    def alone(self) -> Self:
+        return replace(self, single=True)
 
-        >>> Gaussian(sigma=3, granularity=Fraction(1, 4)).in_granules()
-        Gaussian(sigma=Fraction(12, 1), sensitivity=Fraction(4, 1), granularity=Fraction(1, 1), single=False)
-        """
-        grain = exact(self.granularity)
-        return Gaussian(exact(self.sigma) / grain, exact(self.sensitivity) / grain, single=self.single)
+    def cost(self) -> Fraction:
+        """ρ = Δ²/(2σ²)."""
+        return exact(self.sensitivity) ** 2 / (2 * self.size**2)
 
     def promise(self) -> ZeroConcentratedDP:
-        """ρ = Δ²/(2σ²)."""
-        return ZeroConcentratedDP(upward(exact(self.sensitivity) ** 2 / (2 * exact(self.sigma) ** 2)))
+        """ρ = Δ²/(2σ²), rounded up."""
+        return ZeroConcentratedDP(upward(self.cost()))
 
     def loss(self) -> Loss:
         """The loss of one number that moves by Δ, in whole granules, if it is `single` or Δ < √2 granules.
@@ -144,42 +144,19 @@ class Gaussian:
         >>> vector.loss().epsilon(delta=1e-6).upper, vector.promise().to_approximate(delta=1e-6).epsilon
         (2.2..., 2.4...)
         """
-        counted = self.in_granules()
-        square = exact(counted.sensitivity) ** 2
-        if square >= 1 and (self.single or square < 2) and counted.sigma < LARGEST_SIGMA:
-            return Loss.of(DiscreteGaussianLaw(float_below(counted.sigma), math.floor(exact(counted.sensitivity))))
-        return vector_loss(exact(counted.sigma) ** 2, square)
+        moved = exact(self.sensitivity) / exact(self.granularity)
+        if moved >= 1 and (self.single or moved**2 < 2) and self.granules < LARGEST_SIGMA:
+            return Loss.of(DiscreteGaussianLaw(float_below(self.granules), math.floor(moved)))
+        return vector_loss(self.granules**2, moved**2)
 
-    def error(self, *, confidence: Number = 0.95) -> int | Fraction:
-        """The least multiple w of the granularity with P(|y| ≤ w) ≥ confidence, for each number by itself.
+    def width(self, *, confidence: Number) -> int:
+        return discrete_gaussian_width(sigma=self.granules, confidence=confidence)
 
-        >>> Gaussian(sigma=10).error(), Gaussian(sigma=10, granularity=0.5).error()
-        (20, Fraction(39, 2))
-        """
-        width = discrete_gaussian_width(sigma=self.in_granules().sigma, confidence=confidence)
-        wide = width * exact(self.granularity)
-        return wide.numerator if exact(self.granularity).denominator == 1 else wide
+    def draw(self, size: Size | None, *, coins: Coins | None) -> int | Draws:
+        return discrete_gaussian(sigma=self.granules, size=size, coins=coins)
 
-    @overload
-    def release(self, values: Exact, *, coins: Coins | None = None) -> Exact: ...
-    @overload
-    def release(self, values: Sequence[Exact], *, coins: Coins | None = None) -> list[Exact]: ...
-    @overload
-    def release(self, values: NDArray[np.integer[Any]], *, coins: Coins | None = None) -> Draws: ...
-    def release(self, values: Any, *, coins: Coins | None = None) -> Any:
-        """The value, or all of them, with fresh noise: integers, fractions or an array, as for `Laplace.release`.
-
-        >>> Gaussian(sigma=0.01).release([5, -7, 10**30])
-        [5, -7, 1000000000000000000000000000000]
-        """
-        sigma = self.in_granules().sigma
-        return add_noise(
-            values,
-            lambda size: discrete_gaussian(sigma=sigma, size=size, coins=coins),
-            granularity=exact(self.granularity),
-            mechanism="Gaussian",
-            single=self.single,
-        )
+    def transform(self) -> GaussianTransform:
+        return GaussianTransform.of(self.granules)
 
 
 def vector_loss(variance: Fraction, square: Fraction) -> Loss:

@@ -67,6 +67,16 @@ def movement(
     return reached if reached - up <= _ROUNDINGS * Fraction(step) else up
 
 
+def checked_fields(mechanism: Any, parameter: str, *, euclidean: bool) -> None:
+    """Make the parameter, sensitivity and granularity of a frozen mechanism exact, or refuse them."""
+    name = type(mechanism).__name__
+    grain = granule(mechanism.granularity, of=name)
+    size = positive(getattr(mechanism, parameter), name=parameter, of=name)
+    moved = movement(mechanism.sensitivity, grain, mechanism=name, euclidean=euclidean)
+    for field, value in ((parameter, size), ("sensitivity", moved), ("granularity", grain)):
+        object.__setattr__(mechanism, field, value)
+
+
 def rounded(number: Number, *, granularity: Number) -> Fraction:
     """The nearest multiple of the granularity, ⌊x/g + ½⌋·g. A float is taken for the binary number that it is, or,
     where the granularity is not binary itself, for the decimal it prints as.

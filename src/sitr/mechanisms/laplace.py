@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, overload
+from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sitr.flavors.pure import PureDP
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.loss import Loss
-from sitr.mechanisms.granularity import Exact, add_noise, movement
+from sitr.mechanisms.additive import Noise, Reals
 from sitr.mechanisms.mechanism import bounding
 from sitr.noise.coins import Coins
-from sitr.noise.draws import Draws
+from sitr.noise.draws import Draws, Size
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_width
-from sitr.numbers import Number, exact, float_below, granule, positive, upward
+from sitr.noise.transform import LaplaceTransform
+from sitr.numbers import Number, exact, float_below, positive, upward
 
 
 @dataclass(frozen=True, slots=True)
-class Laplace:
+class Laplace(Noise):
     """Add a multiple y of the granularity with P(y) ∝ e^{−|y|/scale} to every number of a vector of such multiples.
 
     If one unit moves the vector by at most Δ in the sum of sizes (ℓ1), the loss is at most Δ/scale. The granularity is
@@ -46,35 +45,31 @@ class Laplace:
     sensitivity: Number = 1
     granularity: Number = 1
 
-    def __post_init__(self) -> None:
-        grain = granule(self.granularity, of="Laplace")
-        object.__setattr__(self, "scale", positive(self.scale, name="scale", of="Laplace"))
-        object.__setattr__(self, "sensitivity", movement(self.sensitivity, grain, mechanism="Laplace"))
-        object.__setattr__(self, "granularity", grain)
+    law: ClassVar = "discrete Laplace"
+    parameter: ClassVar = "scale"
+    symbol: ClassVar = "scale"
+    euclidean: ClassVar = False
+    flavor: ClassVar = PureDP
+    arithmetic: ClassVar = ("Δ / scale = {moved} / {size}", "ε")
+    kurtosis: ClassVar = 6.0
 
     @classmethod
-    def fitting(cls, price: PureDP, *, sensitivity: Number, granularity: Number = 1) -> Laplace:
+    def fitting(cls, price: PureDP, *, sensitivity: Number, granularity: Number = 1) -> Self:
         """The least noise that keeps this promise: scale = Δ/ε, an exact fraction.
 
         >>> Laplace.fitting(PureDP(0.3), sensitivity=6).scale
         Fraction(20, 1)
         """
-        grain = granule(granularity, of="Laplace")
-        moved = movement(sensitivity, grain, mechanism="Laplace")
-        return cls(moved / positive(price.epsilon, name="epsilon", of="Laplace"), moved, grain)
+        one = cls(1, sensitivity, granularity)
+        return replace(one, scale=exact(one.sensitivity) / positive(price.epsilon, name="epsilon", of="Laplace"))
 
-    def in_granules(self) -> Laplace:
-        """The same noise on numbers of granules: for large arrays, which hold integers.
-
-        >>> Laplace(scale=3, granularity=Fraction(1, 4)).in_granules()
-        Laplace(scale=Fraction(12, 1), sensitivity=Fraction(4, 1), granularity=Fraction(1, 1))
-        """
-        grain = exact(self.granularity)
-        return Laplace(exact(self.scale) / grain, exact(self.sensitivity) / grain)
+    def cost(self) -> Fraction:
+        """ε = Δ/scale."""
+        return exact(self.sensitivity) / self.size
 
     def promise(self) -> PureDP:
-        """ε = Δ/scale."""
-        return PureDP(upward(exact(self.sensitivity) / exact(self.scale)))
+        """ε = Δ/scale, rounded up."""
+        return PureDP(upward(self.cost()))
 
     def loss(self) -> Loss:
         """The loss of one number that moves by Δ, in whole granules. No vector that moves by Δ in ℓ1 loses more.
@@ -92,45 +87,42 @@ class Laplace:
         >>> Laplace(scale=10).loss().max() - 0.1 < 1e-12
         True
         """
-        counted = self.in_granules()
-        moved = math.floor(exact(counted.sensitivity))
+        moved = math.floor(exact(self.sensitivity) / exact(self.granularity))
         if moved == 0:  # whole granules do not move at all; numbers that are yet to be rounded might
             return bounding(self.promise())
-        return Loss.of(DiscreteLaplaceLaw(float_below(counted.scale), moved))
+        return Loss.of(DiscreteLaplaceLaw(float_below(self.granules), moved))
 
-    def error(self, *, confidence: Number = 0.95) -> int | Fraction:
-        """The least multiple w of the granularity with P(|y| ≤ w) ≥ confidence, for each number by itself.
+    def width(self, *, confidence: Number) -> int:
+        return discrete_laplace_width(scale=self.granules, confidence=confidence)
 
-        >>> Laplace(scale=10).error(), Laplace(scale=10, granularity=0.5).error()
-        (30, Fraction(30, 1))
+    def draw(self, size: Size | None, *, coins: Coins | None) -> int | Draws:
+        return discrete_laplace(scale=self.granules, size=size, coins=coins)
+
+    def transform(self) -> LaplaceTransform:
+        return LaplaceTransform.of(self.granules)
+
+    @property
+    def deviation(self) -> float:
+        """√2 times the scale.
+
+        >>> Laplace(scale=1).deviation
+        1.414...
         """
-        width = discrete_laplace_width(scale=self.in_granules().scale, confidence=confidence)
-        wide = width * exact(self.granularity)
-        return wide.numerator if exact(self.granularity).denominator == 1 else wide
+        return float(self.size) * math.sqrt(2)
 
-    @overload
-    def release(self, values: Exact, *, coins: Coins | None = None) -> Exact: ...
-    @overload
-    def release(self, values: Sequence[Exact], *, coins: Coins | None = None) -> list[Exact]: ...
-    @overload
-    def release(self, values: NDArray[np.integer[Any]], *, coins: Coins | None = None) -> Draws: ...
-    def release(self, values: Any, *, coins: Coins | None = None) -> Any:
-        """The value, or all of them, with fresh noise.
+    @property
+    def mean_size(self) -> float:
+        """E|Y| = 1/sinh(1/scale) on integers.
 
-        Integers, of any size, where the granularity is whole, otherwise fractions. An array of integers is answered by
-        one: of 64-bit integers if they are wide enough for all answers, otherwise of Python's. Floats are refused,
-        and so are numbers between two multiples: see `sitr.mechanisms.granularity` for a way to round.
-
-        >>> Laplace(scale=0.001).release([5, -7, 10**30]), Laplace(scale=0.001).release(5)
-        ([5, -7, 1000000000000000000000000000000], 5)
-        >>> Laplace(scale=0.001).release(0.1 + 0.2)
-        Traceback (most recent call last):
-        sitr.errors.InvalidParameter: Expected integers for Laplace, got something else. Round what each unit adds...
+        >>> round(Laplace(scale=10).mean_size, 3)
+        9.983
         """
-        scale = self.in_granules().scale
-        return add_noise(
-            values,
-            lambda size: discrete_laplace(scale=scale, size=size, coins=coins),
-            granularity=exact(self.granularity),
-            mechanism="Laplace",
-        )
+        return 1 / math.sinh(min(700.0, float(1 / self.size)))
+
+    def log_density(self, away: Reals) -> Reals:
+        return -np.abs(away) / float(self.size)
+
+    def mean_distance(self, moved: Reals) -> Reals:
+        """E|d + Y| = |d| + s·e^{−|d|/s} for continuous noise of scale s."""
+        scale, far = float(self.size), np.abs(moved)
+        return np.asarray(far + scale * np.exp(-far / scale))

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, overload
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import ClassVar, Self
 
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.loss.loss import Loss
 from sitr.loss.real import gaussian
-from sitr.mechanisms.granularity import Exact, add_noise, movement
+from sitr.mechanisms.additive import Noise
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import Draws, Size
 from sitr.noise.rounded import rounded_gaussian, rounded_gaussian_width, rounded_law
-from sitr.numbers import Number, exact, granule, positive, upward
-
-_NAME = "RoundedGaussian"
+from sitr.noise.transform import RoundedTransform
+from sitr.numbers import Number, exact, positive, upward
 
 
 @dataclass(frozen=True, slots=True)
-class RoundedGaussian:
+class RoundedGaussian(Noise):
     """Add ⌊σZ + ½⌋ granules to every number of a vector of multiples of a granule, Z standard normal, σ in granules.
 
     For whole k, k + ⌊σZ + ½⌋ = ⌊k + σZ + ½⌋: the answer is the answer of the real Gaussian mechanism, rounded. A
@@ -46,16 +41,15 @@ class RoundedGaussian:
     sensitivity: Number = 1
     granularity: Number = 1
 
-    def __post_init__(self) -> None:
-        grain = granule(self.granularity, of=_NAME)
-        object.__setattr__(self, "sigma", positive(self.sigma, name="sigma", of=_NAME))
-        object.__setattr__(self, "sensitivity", movement(self.sensitivity, grain, mechanism=_NAME, euclidean=True))
-        object.__setattr__(self, "granularity", grain)
+    law: ClassVar = "rounded Gaussian"
+    parameter: ClassVar = "sigma"
+    symbol: ClassVar = "σ"
+    euclidean: ClassVar = True
+    flavor: ClassVar = GaussianDP
+    arithmetic: ClassVar = ("Δ / σ = √{moved} / {size}", "μ")
 
     @classmethod
-    def fitting(
-        cls, price: ApproximateDP | GaussianDP, *, sensitivity: Number, granularity: Number = 1
-    ) -> RoundedGaussian:
+    def fitting(cls, price: ApproximateDP | GaussianDP, *, sensitivity: Number, granularity: Number = 1) -> Self:
         """The least noise that keeps this promise: σ = Δ/μ.
 
         For an approximate price μ is the largest float with δ_μ(ε) ≤ δ, which Arb proves: the analytic calibration.
@@ -66,22 +60,17 @@ class RoundedGaussian:
         >>> float(RoundedGaussian.fitting(ApproximateDP(1.0, 1e-6), sensitivity=10).sigma)
         42.24...
         """
-        moved = movement(sensitivity, granule(granularity, of=_NAME), mechanism=_NAME, euclidean=True)
+        one = cls(1, sensitivity, granularity)
         promise = GaussianDP.fitting(price) if isinstance(price, ApproximateDP) else price
-        return cls(moved / positive(promise.mu, name="mu", of=_NAME), moved, granularity)
+        return replace(one, sigma=exact(one.sensitivity) / positive(promise.mu, name="mu", of="RoundedGaussian"))
 
-    def in_granules(self) -> RoundedGaussian:
-        """The same noise on numbers of granules: for large arrays, which hold integers.
-
-        >>> RoundedGaussian(sigma=3, granularity=Fraction(1, 4)).in_granules()
-        RoundedGaussian(sigma=Fraction(12, 1), sensitivity=Fraction(4, 1), granularity=Fraction(1, 1))
-        """
-        grain = exact(self.granularity)
-        return RoundedGaussian(exact(self.sigma) / grain, exact(self.sensitivity) / grain)
+    def cost(self) -> Fraction:
+        """μ = Δ/σ."""
+        return exact(self.sensitivity) / self.size
 
     def promise(self) -> GaussianDP:
-        """μ = Δ/σ."""
-        return GaussianDP(upward(exact(self.sensitivity) / exact(self.sigma)))
+        """μ = Δ/σ, rounded up."""
+        return GaussianDP(upward(self.cost()))
 
     def loss(self) -> Loss:
         """A bound: the loss of the real Gaussian mechanism, which rounding can only lower, and hardly does.
@@ -91,32 +80,13 @@ class RoundedGaussian:
         """
         return replace(gaussian(sigma=self.sigma, sensitivity=self.sensitivity), bound=True)
 
-    def error(self, *, confidence: Number = 0.95) -> int | Fraction:
-        """The least multiple w of the granularity with P(|y| ≤ w) ≥ confidence, for each number by itself.
+    def width(self, *, confidence: Number) -> int:
+        return rounded_gaussian_width(sigma=self.granules, confidence=confidence)
 
-        >>> RoundedGaussian(sigma=10).error(), RoundedGaussian(sigma=10, granularity=0.5).error()
-        (20, Fraction(39, 2))
-        """
-        wide = rounded_gaussian_width(sigma=self.in_granules().sigma, confidence=confidence) * exact(self.granularity)
-        return wide.numerator if exact(self.granularity).denominator == 1 else wide
+    def draw(self, size: Size | None, *, coins: Coins | None) -> int | Draws:
+        if size is None:
+            return rounded_law(self.granules).one(system_coins() if coins is None else coins)
+        return rounded_gaussian(sigma=self.granules, size=size, coins=coins)
 
-    @overload
-    def release(self, values: Exact, *, coins: Coins | None = None) -> Exact: ...
-    @overload
-    def release(self, values: Sequence[Exact], *, coins: Coins | None = None) -> list[Exact]: ...
-    @overload
-    def release(self, values: NDArray[np.integer[Any]], *, coins: Coins | None = None) -> Draws: ...
-    def release(self, values: Any, *, coins: Coins | None = None) -> Any:
-        """The value, or all of them, with fresh noise: integers, fractions or an array, as for `Laplace.release`.
-
-        >>> RoundedGaussian(sigma=0.01).release([5, -7, 10**30])
-        [5, -7, 1000000000000000000000000000000]
-        """
-        sigma = self.in_granules().sigma
-
-        def draw(size: Size | None) -> int | Draws:
-            if size is None:
-                return rounded_law(sigma).one(system_coins() if coins is None else coins)
-            return rounded_gaussian(sigma=sigma, size=size, coins=coins)
-
-        return add_noise(values, draw, granularity=exact(self.granularity), mechanism=_NAME)
+    def transform(self) -> RoundedTransform:
+        return RoundedTransform.of(self.granules)

@@ -8,14 +8,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
-from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.loss import Loss
-from sitr.mechanisms.additive import Noise
-from sitr.mechanisms.gaussian import Gaussian
-from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.rounded_gaussian import RoundedGaussian
+from sitr.mechanisms.additive import Noise, NoisePrice
+from sitr.mechanisms.candidates import least_noise
 from sitr.neighbors.distance import Distance
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
@@ -35,7 +31,7 @@ class SharedNoise:
     [PureDP(epsilon=0.5), PureDP(epsilon=0.5)]
     """
 
-    price: PureDP | ZeroConcentratedDP | GaussianDP
+    price: NoisePrice
     distance: Distance
 
     def noises(self, cells: Sequence[int]) -> list[Noise]:
@@ -53,7 +49,7 @@ class SharedNoise:
         """A part of the price, for some of the tables."""
         return SharedNoise(self.price.share(fraction), self.distance)
 
-    def promise(self) -> PureDP | ZeroConcentratedDP | GaussianDP:
+    def promise(self) -> NoisePrice:
         """The price: whatever the tables are, they use it up together."""
         return self.price
 
@@ -72,8 +68,4 @@ class SharedNoise:
         return [noise.release(table, coins=coins) for noise, table in zip(noises, tables, strict=True)]
 
     def _noise(self, share: Fraction) -> Noise:
-        if isinstance(self.price, PureDP):
-            return Laplace.fitting(self.price.share(share), sensitivity=self.distance.l1)
-        if isinstance(self.price, GaussianDP):
-            return RoundedGaussian.fitting(self.price.share(share), sensitivity=self.distance.l2)
-        return Gaussian.fitting(self.price.share(share), sensitivity=self.distance.l2)
+        return least_noise(self.price.share(share), l1=self.distance.l1, l2=self.distance.l2)

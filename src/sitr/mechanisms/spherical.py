@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from flint import arb
 
 from sitr.flavors.pure import PureDP
 from sitr.loss.loss import Loss
-from sitr.mechanisms.granularity import add_noise, movement
+from sitr.mechanisms.granularity import add_noise, checked_fields
 from sitr.mechanisms.mechanism import bounding
 from sitr.noise.coins import Coins
 from sitr.noise.rounded import rounded_spherical
-from sitr.numbers import Number, ball, exact, granule, inside, positive, square_root_upward, upward
+from sitr.numbers import Number, ball, exact, inside, positive, square_root_upward, upward
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,7 @@ class Spherical:
     granularity: Number = 1
 
     def __post_init__(self) -> None:
-        grain = granule(self.granularity, of="Spherical")
-        object.__setattr__(self, "scale", positive(self.scale, name="scale", of="Spherical"))
-        moved = movement(self.sensitivity, grain, mechanism="Spherical", euclidean=True)
-        object.__setattr__(self, "sensitivity", moved)
-        object.__setattr__(self, "granularity", grain)
+        checked_fields(self, "scale", euclidean=True)
 
     @classmethod
     def fitting(cls, price: PureDP, *, sensitivity: Number, granularity: Number = 1) -> Spherical:
@@ -48,9 +44,8 @@ class Spherical:
         >>> Spherical.fitting(PureDP(0.5), sensitivity=2).scale
         Fraction(4, 1)
         """
-        grain = granule(granularity, of="Spherical")
-        moved = movement(sensitivity, grain, mechanism="Spherical", euclidean=True)
-        return cls(moved / positive(price.epsilon, name="epsilon", of="Spherical"), moved, grain)
+        one = cls(1, sensitivity, granularity)
+        return replace(one, scale=exact(one.sensitivity) / positive(price.epsilon, name="epsilon", of="Spherical"))
 
     def promise(self) -> PureDP:
         """ε = Δ/scale."""

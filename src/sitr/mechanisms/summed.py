@@ -16,21 +16,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import ndtri_exp
 
-from sitr.mechanisms.gaussian import Gaussian
-from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.rounded_gaussian import RoundedGaussian
-from sitr.noise.transform import (
-    UNIT,
-    Complex,
-    GaussianTransform,
-    LaplaceTransform,
-    Reals,
-    RoundedTransform,
-    Transform,
-)
+from sitr.mechanisms.additive import Noise
+from sitr.noise.transform import UNIT, Complex, Reals, Transform
 from sitr.numbers import Number, exact, inside, upward
-
-Noise = Laplace | Gaussian | RoundedGaussian
 
 MOST = 2**17
 """At most this many frequencies are evaluated."""
@@ -67,15 +55,17 @@ def sum_error(noise: Noise, weights: NDArray[np.float64], *, confidence: Number 
     Weights are rounded to multiples of a small step h, so that few different ones remain. The change is a sum of
     noises with weights of at most h/2; Chernoff's bound holds it with a millionth of 1 − c.
 
+    >>> from sitr import Laplace
     >>> sum_error(Laplace(scale=10), np.ones(25)), sum_error(Laplace(scale=10), np.array([1.0, 0.0, 0.0]))
     (139.0, 30.0)
     """
     sizes = np.abs(weights[weights != 0.0])
     if sizes.size == 0:
         return 0.0
-    if sizes.min() == sizes.max():
-        return least_width((Term(noise, sizes.size, Fraction(float(sizes[0]))),), confidence=confidence)
     values, counts = np.unique(sizes, return_counts=True)
+    if len(values) == 1 or noise.transform() is None:
+        given = zip(values.tolist(), counts.tolist(), strict=True)
+        return least_width(tuple(Term(noise, count, Fraction(value)) for value, count in given), confidence=confidence)
     step = 2.0 ** math.floor(math.log2(_GRID * math.sqrt(float(sizes @ sizes) / sizes.size)))
     places, index = np.unique(np.rint(values / step), return_inverse=True)
     summed = np.bincount(index, counts).astype(np.int64)
@@ -106,12 +96,19 @@ def least_width(terms: tuple[Term, ...], *, confidence: Number = 0.95) -> float:
     A sum without a lattice, or with too fine a one, is smoothed: P(S > w) ≤ P(S + Z > w − η) for any |Z| ≤ η, and
     with Z a sum of eight uniform variables the terms fall as |z|^{−9}. There 1/(1 − e^{−z}) becomes M_Z(z)/z.
 
+    Where the transform of a noise is not known, each of all n draws gets an nth of 1 − c.
+
+    >>> from sitr import Gaussian, Laplace
     >>> least_width((Term(Laplace(scale=10), 9), Term(Gaussian(sigma=40), 4)))
     178.0
     """
     rest = 1 - inside(confidence)
     if len(terms) == 1 and terms[0].count == 1:
         return upward(terms[0].weight * exact(terms[0].noise.error(confidence=confidence)))
+    if any(term.noise.transform() is None for term in terms):
+        each = 1 - rest / sum(term.count for term in terms)
+        widths = (term.count * term.weight * exact(term.noise.error(confidence=each)) for term in terms)
+        return upward(sum(widths, Fraction(0)))
     return _Sum.of(terms).width(_log(rest))
 
 
@@ -120,6 +117,11 @@ class _Part:
     law: Transform
     count: int
     weight: float
+
+    @property
+    def variance(self) -> float:
+        """The variance of the sum of its draws, nearly."""
+        return self.count * self.weight**2 * self.law.variance
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ class _Sum:
         found = [(term, term.weight * exact(term.noise.granularity)) for term in terms]
         unit = _common(weight for _, weight in found)
         parts = [_Part(_transform(term.noise), term.count, float(weight / unit)) for term, weight in found]
-        return cls(tuple(sorted(parts, key=_variance, reverse=True)), unit)
+        return cls(tuple(sorted(parts, key=lambda part: part.variance, reverse=True)), unit)
 
     def width(self, log_rest: float) -> float:
         """The w for a probability of e^{log_rest} outside."""
@@ -147,7 +149,7 @@ class _Sum:
         bound = self._on_lattice(tilt, self._period(tilt, enough, target, _FINE)) if enough < 2**40 else None
         if bound is not None:
             return upward(self.unit * (_first(bound, target, enough) - 1))
-        about = min(enough, math.sqrt(sum(map(_variance, self.parts))) * -float(ndtri_exp(target)))
+        about = min(enough, math.sqrt(sum(part.variance for part in self.parts)) * -float(ndtri_exp(target)))
         bound, blur = self._smoothed(tilt, enough, about, target)
         return float(self.unit) * math.nextafter(_solved(bound, target, enough) + blur, math.inf)
 
@@ -156,12 +158,13 @@ class _Sum:
 
         Both are 0 if no noise is anything but 0 with this probability.
         """
-        if math.log(sum(part.count for part in self.parts)) + max(map(_log_moved, self.parts)) < log_rest:
+        if math.log(sum(part.count for part in self.parts)) + max(part.law.log_moved for part in self.parts) < log_rest:
             return 0.0, 0.0
         rest = math.log(2) - log_rest
         most = min(part.law.most / part.weight for part in self.parts)
         # The best t of normal noise of this spread. That of Laplace noise may be near `most`, but never is there.
-        start = min(math.sqrt(2 * rest / sum(map(_spread, self.parts))), most * math.exp(4.0))
+        spread = sum(part.count * part.weight**2 * part.law.spread for part in self.parts)
+        start = min(math.sqrt(2 * rest / spread), most * math.exp(4.0))
 
         def tilt(log_tilt: float) -> float:
             t = start * math.exp(log_tilt)
@@ -333,13 +336,9 @@ def _solved(bound: Callable[[float], float], target: float, enough: float) -> fl
 
 
 def _transform(noise: Noise) -> Transform:
-    match counted := noise.in_granules():
-        case Laplace():
-            return LaplaceTransform.of(counted.scale)
-        case Gaussian():
-            return GaussianTransform.of(counted.sigma)
-        case RoundedGaussian():
-            return RoundedTransform.of(counted.sigma)
+    law = noise.transform()
+    assert law is not None, "see least_width"
+    return law
 
 
 def _common(weights: Iterable[Fraction]) -> Fraction:
@@ -349,41 +348,6 @@ def _common(weights: Iterable[Fraction]) -> Fraction:
         below = math.lcm(unit.denominator, weight.denominator)
         unit = Fraction(math.gcd(int(unit * below), int(weight * below)), below)
     return unit
-
-
-def _spread(part: _Part) -> float:
-    """About the variance of all its draws, or that of the normal law whose moments bound theirs.
-
-    A bell of σ ≤ 1 is subgaussian with σ², and its far tail is like that, although its variance is much smaller.
-    """
-    if isinstance(part.law, GaussianTransform | RoundedTransform):
-        return part.count * (part.weight * part.law.sigma) ** 2
-    return _variance(part)
-
-
-def _variance(part: _Part) -> float:
-    """About that of all its draws."""
-    match part.law:
-        case LaplaceTransform(rate):
-            one = 0.5 / math.sinh(rate / 2) ** 2
-        case GaussianTransform(sigma):
-            one = sigma**2 if sigma > 1 else 2 * math.exp(-1 / (2 * sigma**2))
-        case RoundedTransform(sigma):
-            one = sigma**2 + 1 / 12 if sigma > 1 else math.erfc(1 / (sigma * math.sqrt(8)))
-    return part.count * part.weight**2 * one
-
-
-def _log_moved(part: _Part) -> float:
-    """A bound on ln P(Y ≠ 0): of 2q/(1 + q) for Laplace noise, of 2·Σ_{y≥1} e^{−y²/2σ²} for a bell, and of
-    erfc(x) ≤ e^{−x²} with x = 1/(2σ√2) for rounded noise."""
-    match part.law:
-        case LaplaceTransform(rate):
-            return math.log(2) - rate
-        case GaussianTransform(sigma):
-            fall = 1 / (2 * sigma**2)
-            return min(0.0, math.log(2) - fall - math.log(-math.expm1(-3 * fall)))
-        case RoundedTransform(sigma):
-            return -1 / (8 * sigma**2) * (1 - UNIT)
 
 
 def _log(number: Fraction) -> float:

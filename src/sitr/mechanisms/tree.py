@@ -6,7 +6,7 @@ import math
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NoReturn
 
 from sitr.errors import BudgetExceeded, InvalidParameter, InvalidUse
@@ -88,8 +88,7 @@ class Tree:
         >>> Tree(Laplace(scale=100), steps=1000).loss().max()
         0.1...
         """
-        noise = self.noise if isinstance(self.noise, Laplace) else replace(self.noise, single=True)
-        return noise.loss() * self.levels
+        return self.noise.alone().loss() * self.levels
 
     def error(self, *, confidence: Number = 0.95, step: int | None = None) -> int:
         """The least w that holds the noise of one sum with this confidence: after this step, or after the worst.

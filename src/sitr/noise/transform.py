@@ -1,21 +1,16 @@
 """Transforms of discrete noise: E[e^{zY}] for complex z, the tool for sums of independent noises.
 
-A law is a frozen value with three functions of a tilt t, the real part of z:
-
-    log_moment(t)        ln E[e^{tY}]
-    log_ratio(t, ω)      ln (E[e^{(t+iω)Y}]/E[e^{tY}]), any branch; its real part is at most 0
-    slack(t, ω)          how far e^{log_ratio} may be off, and log_moment(t) at ω = 0
-
-The slack has three parts. Let s² ≥ E_t[Y²] under the tilted law P_t(y) ∝ P(y)·e^{ty}. First, some tens of operations
-each err by 2^{−53} of numbers that are at most 1. Second, reducing ω to one period moves it by 2^{−52}·|ω|, and the
-ratio by s times that. Third, a scale is rounded to a double, by 2^{−53} of itself, which moves ln P(y) by |y|/scale
-(Laplace) or y²/σ² (Gaussian) times that. `UNIT` is eight times 2^{−53}.
+The slack of a `Transform` has three parts. Let s² ≥ E_t[Y²] under the tilted law P_t(y) ∝ P(y)·e^{ty}. First, some
+tens of operations each err by 2^{−53} of numbers that are at most 1. Second, reducing ω to one period moves it by
+2^{−52}·|ω|, and the ratio by s times that. Third, a scale is rounded to a double, by 2^{−53} of itself, which moves
+ln P(y) by |y|/scale (Laplace) or y²/σ² (Gaussian) times that. `UNIT` is eight times 2^{−53}.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +35,38 @@ _FEW = 1.0
 """The largest σ for which the terms of a bell are added one by one."""
 
 
+class Transform(Protocol):
+    """The transform of a symmetric law on the integers, as functions of a tilt t, the real part of z.
+
+    The ratio must fall from ω = 0 to π: sums leave out what follows a frequency at which it is small.
+    """
+
+    @property
+    def most(self) -> float:
+        """The limit of the tilt, exclusive."""
+
+    @property
+    def variance(self) -> float:
+        """The variance of Y, nearly."""
+
+    @property
+    def spread(self) -> float:
+        """The variance, or the variance of a normal law whose moments bound those of Y."""
+
+    @property
+    def log_moved(self) -> float:
+        """A bound on ln P(Y ≠ 0)."""
+
+    def log_moment(self, tilt: float) -> float:
+        """ln E[e^{tY}]."""
+
+    def log_ratio(self, tilt: float, omega: Reals) -> Complex:
+        """ln (E[e^{(t+iω)Y}]/E[e^{tY}]), on any branch; its real part is at most 0."""
+
+    def slack(self, tilt: float, omega: Reals) -> Reals:
+        """How far e^{log_ratio} may be off, and log_moment(t) at ω = 0."""
+
+
 @dataclass(frozen=True, slots=True)
 class LaplaceTransform:
     """E[e^{zY}] = sinh²(b/2)/(sinh((b + z)/2)·sinh((b − z)/2)), b = 1/scale, |Re z| < b.
@@ -57,8 +84,20 @@ class LaplaceTransform:
 
     @property
     def most(self) -> float:
-        """The limit of the tilt, exclusive."""
         return self.rate
+
+    @property
+    def variance(self) -> float:
+        return 0.5 / math.sinh(self.rate / 2) ** 2
+
+    @property
+    def spread(self) -> float:
+        return self.variance
+
+    @property
+    def log_moved(self) -> float:
+        """Of 2q/(1 + q) ≤ 2q, q = e^{−b}."""
+        return math.log(2) - self.rate
 
     def log_moment(self, tilt: float) -> float:
         low, high = math.sinh((self.rate - tilt) / 2), math.sinh((self.rate + tilt) / 2)
@@ -108,6 +147,21 @@ class GaussianTransform:
     def most(self) -> float:
         return math.inf
 
+    @property
+    def variance(self) -> float:
+        return self.sigma**2 if self.sigma > 1 else 2 * math.exp(-1 / (2 * self.sigma**2))
+
+    @property
+    def spread(self) -> float:
+        """For σ ≤ 1 the far tail is like a normal law of variance σ², although the variance is much smaller."""
+        return self.sigma**2
+
+    @property
+    def log_moved(self) -> float:
+        """Of 2·Σ_{y≥1} e^{−y²/2σ²}, with y² ≥ 1 + 3(y − 1)."""
+        fall = 1 / (2 * self.sigma**2)
+        return min(0.0, math.log(2) - fall - math.log(-math.expm1(-3 * fall)))
+
     def log_moment(self, tilt: float) -> float:
         if self.sigma <= _FEW:
             return self._log_sum(tilt) - self._log_sum(0.0)
@@ -120,11 +174,7 @@ class GaussianTransform:
         with np.errstate(divide="ignore"):  # the ratio may be 0
             if self.sigma <= _FEW:
                 places, weights = self._terms(tilt)
-                round_ = np.exp(1j * turn)
-                total = np.zeros_like(round_)
-                for weight in weights[::-1]:
-                    total = total * round_ + weight
-                return np.asarray(np.log(total / weights.sum()) + 1j * places[0] * turn)
+                return _log_mean(places, weights, turn)
             variance, pi = self.sigma**2, math.pi
             turned = np.exp(2j * pi * (variance * tilt % 1.0))
             above = np.exp(-2 * pi * variance * (pi + turn)) * turned
@@ -186,6 +236,20 @@ class RoundedTransform:
     def most(self) -> float:
         return math.inf
 
+    @property
+    def variance(self) -> float:
+        return self.sigma**2 + 1 / 12 if self.sigma > 1 else math.erfc(1 / (self.sigma * math.sqrt(8)))
+
+    @property
+    def spread(self) -> float:
+        """As for the bell."""
+        return self.sigma**2
+
+    @property
+    def log_moved(self) -> float:
+        """Of erfc(x) ≤ e^{−x²}, x = 1/(2σ√2)."""
+        return -1 / (8 * self.sigma**2) * (1 - UNIT)
+
     def log_moment(self, tilt: float) -> float:
         if self.sigma <= _FEW:
             return self._terms(tilt)[2]
@@ -199,11 +263,7 @@ class RoundedTransform:
         with np.errstate(divide="ignore"):  # the ratio may be 0
             if self.sigma <= _FEW:
                 places, weights, _ = self._terms(tilt)
-                round_ = np.exp(1j * turn)
-                total = np.zeros_like(round_)
-                for weight in weights[::-1]:
-                    total = total * round_ + weight
-                return np.asarray(np.log(total / weights.sum()) + 1j * places[0] * turn)
+                return _log_mean(places, weights, turn)
             variance = self.sigma**2
             bell = -variance * turn * turn / 2 + 1j * (variance * tilt) * turn
             zero = np.zeros(1)
@@ -247,7 +307,13 @@ class RoundedTransform:
         return places, weights, float(logs[reach]) + math.log(weights.sum())
 
 
-Transform = LaplaceTransform | GaussianTransform | RoundedTransform
+def _log_mean(places: NDArray[np.int64], weights: Reals, turn: Reals) -> Complex:
+    """ln of the weighted mean of e^{iωy} over neighbouring places y, by Horner's rule."""
+    round_ = np.exp(1j * turn)
+    total = np.zeros_like(round_)
+    for weight in weights[::-1]:
+        total = total * round_ + weight
+    return np.asarray(np.log(total / weights.sum()) + 1j * places[0] * turn)
 
 
 def _sinhc(tilt: float, turn: Reals) -> Complex:

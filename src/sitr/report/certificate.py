@@ -9,8 +9,7 @@ from typing import Any
 from sitr.accounting.filter import Filter
 from sitr.dataset.schema import Key
 from sitr.ledger.receipt import Receipt
-from sitr.mechanisms.additive import LAWS, Noise, size
-from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.additive import Noise
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact, upward
 from sitr.questions.aggregate.fit import AggregatePlan, Shown
@@ -107,9 +106,9 @@ def _column(column: Shown) -> dict[str, Any]:
 
 def _noise(noise: Noise) -> dict[str, Any]:
     return {
-        "mechanism": LAWS[type(noise)],
-        "parameter": "scale" if isinstance(noise, Laplace) else "sigma",
-        **_fraction(size(noise)),
+        "mechanism": noise.law,
+        "parameter": noise.parameter,
+        **_fraction(noise.size),
         "sensitivity": _fraction(exact(noise.sensitivity)),
         "promise": promise_dict(noise.promise()),
     }

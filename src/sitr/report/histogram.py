@@ -16,8 +16,6 @@ from sitr.accounting.filter import Filter
 from sitr.dataset.cells import Grid
 from sitr.flavors.random import RandomDP
 from sitr.ledger.receipt import Receipt
-from sitr.mechanisms.additive import LAWS, size
-from sitr.mechanisms.laplace import Laplace
 from sitr.neighbors.relation import Relation
 from sitr.questions.histogram.counts import Histogram
 from sitr.questions.histogram.fit import HistogramPlan
@@ -194,8 +192,7 @@ def measured(plan: HistogramPlan) -> str:
 def noise(plan: HistogramPlan) -> str:
     """The law of the noise, and the sensitivity to which it is fitted."""
     far = plan.distance
-    laplace = isinstance(plan.noise, Laplace)
-    moved = f"{number(far.l1)} in ℓ₁ norm" if laplace else f"√{number(far.l2_squared)} in ℓ₂ norm"
+    moved = f"√{number(far.l2_squared)} in ℓ₂ norm" if plan.noise.euclidean else f"{number(far.l1)} in ℓ₁ norm"
     what = "replacing" if plan.tally.query.relation is Relation.REPLACE_ONE else "adding or removing"
     unit = ENGLISH.unit(plan.tally.query)
     law = ENGLISH.noise(plan.noise)
@@ -293,8 +290,8 @@ def _plan(plan: HistogramPlan) -> dict[str, Any]:
         else [axis.column.name for axis in plan.grid.axes],
         "shape": None if plan.tally.grid is None else list(plan.grid.shape),
         "noise": {
-            "mechanism": LAWS[type(plan.noise)],
-            "size": str(size(plan.noise)),
+            "mechanism": plan.noise.law,
+            "size": str(plan.noise.size),
             "sensitivity": {"l1": plan.distance.l1, "l2_squared": plan.distance.l2_squared},
             "error": float(plan.noise.error(confidence=CONFIDENCE)),
             "mean": plan.mean_noise(),

@@ -34,9 +34,7 @@ from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.receipt import Receipt
 from sitr.ledger.sql import SqlLedger
-from sitr.mechanisms.gaussian import Gaussian
-from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.rounded_gaussian import RoundedGaussian
+from sitr.mechanisms.candidates import NOISES
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.release import Release
 from sitr.questions.histogram.counts import Histogram
@@ -47,9 +45,8 @@ from sitr.session.desk import Desk
 
 VERSION = 2
 _KINDS = (Release, Histogram, StatisticRelease, Measured, Quality)
-_NOISES = (Gaussian, Laplace, RoundedGaussian)
 _PARTS = (Marginal, Figure, Grid, Even, Edges, Dates, Granular, Categories, Rule, Step, Column, Kind, Quantised)
-_CLASSES: dict[str, type] = {kind.__name__: kind for kind in (*_KINDS, *_NOISES, *_PARTS)}
+_CLASSES: dict[str, type] = {kind.__name__: kind for kind in (*_KINDS, *NOISES, *_PARTS)}
 """All that a file may be made of, besides plain values and arrays: reading a file runs no code that it chooses."""
 
 Arrays = dict[str, NDArray[Any]]

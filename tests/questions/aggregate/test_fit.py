@@ -16,7 +16,8 @@ from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.numbers import exact
-from sitr.questions.aggregate.fit import LEAST, fit
+from sitr.plans.noise import LEAST
+from sitr.questions.aggregate.fit import fit
 
 COLUMNS = ["COUNT(*) AS a", "COUNT(DISTINCT id) AS b", "SUM(cost) AS c", "SUM(days) AS d", "COUNT(ward) AS e"]
 KNOWN = {"keys": {"ward": ["A", "B", "C", "D", "E", "F"]}}
@@ -86,7 +87,7 @@ def test_the_noise_alone_pays_for_the_sensitivity_of_its_column(ask, price, colu
         if isinstance(column.noise, Laplace):
             spent += column.distance.l1 / exact(column.noise.scale)
         else:
-            spent += column.distance.l2_squared / (2 * exact(column.noise.sigma) ** 2)
+            spent += column.distance.l2_squared / (2 * column.noise.size**2)
             rounded = isinstance(column.noise, RoundedGaussian)
             whole = exact(GaussianDP.fitting(price).mu) ** 2 / 2 if rounded else exact(price.rho)
     assert whole * (1 - Fraction(1, 10**9)) <= spent <= whole
@@ -253,9 +254,9 @@ def coverage(noise: Noise, width: int) -> float:
     if isinstance(noise, Laplace):
         weights = [math.exp(-y / noise.scale) for y in range(60 * math.ceil(noise.scale))]
     elif isinstance(noise, RoundedGaussian):
-        return math.erf((width + 0.5) / (math.sqrt(2) * noise.sigma))
+        return math.erf((width + 0.5) / (math.sqrt(2) * noise.size))
     else:
-        weights = [math.exp(-(y**2) / (2 * noise.sigma**2)) for y in range(12 * math.ceil(noise.sigma) + 12)]
+        weights = [math.exp(-(y**2) / (2 * noise.size**2)) for y in range(12 * math.ceil(noise.size) + 12)]
     return (2 * math.fsum(weights[: width + 1]) - 1) / (2 * math.fsum(weights) - 1)
 
 
@@ -272,7 +273,7 @@ def test_the_error_is_the_quantile_of_the_noise_in_the_columns_unit(ask, price, 
 def spread(plan) -> list[Fraction]:
     """The scale of the noise of every column, in its unit."""
     return [
-        exact(column.noise.scale if isinstance(column.noise, Laplace) else column.noise.sigma) * column.granularity
+        exact(column.noise.scale if isinstance(column.noise, Laplace) else column.noise.size) * column.granularity
         for column in plan.columns
     ]
 

@@ -98,7 +98,7 @@ def test_the_noise_of_every_cell_has_the_law_that_is_said(price: Additive, relat
         assert p_value(lambda y: math.exp(-abs(y) / t)) > CERTAIN
         assert p_value(lambda y: math.exp(-abs(y) / (t / 2))) < CERTAIN
     else:
-        s = float(noise.sigma)
+        s = float(noise.size)
         assert s == pytest.approx(5.0 * (1 if relation is Relation.ADD_REMOVE else math.sqrt(2)))
         assert p_value(lambda y: math.exp(-y * y / (2 * s * s))) > CERTAIN
         assert p_value(lambda y: math.exp(-y * y / (s * s))) < CERTAIN

@@ -19,7 +19,6 @@ from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.additive import mean_size
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
@@ -231,8 +230,8 @@ def test_the_mean_size_of_noise() -> None:
         y = range(-4000, 4001)
         weights = [math.exp(-abs(one) / scale) for one in y]
         mean = sum(abs(one) * weight for one, weight in zip(y, weights, strict=True)) / sum(weights)
-        assert mean_size(Laplace(scale=scale)) == pytest.approx(mean)
-    assert mean_size(Laplace(scale=Fraction(1, 10**6))) < 1e-300
+        assert Laplace(scale=scale).mean_size == pytest.approx(mean)
+    assert Laplace(scale=Fraction(1, 10**6)).mean_size < 1e-300
 
 
 @pytest.mark.parametrize("method", [Flat(), Tree(4), Tree(2, rooted=True)], ids=str)

@@ -17,7 +17,6 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.additive import deviation, size
 from sitr.mechanisms.composed import Composed
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
@@ -25,11 +24,13 @@ from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 from sitr.numbers import exact
+from sitr.plans.noise import Way, ways
 from sitr.questions.synthetic.plan import SIZES, Division, Method
 from sitr.questions.synthetic.plan import plan as synthesis_plan
 from sitr.questions.synthetic.sheet import Sheet
 from tests.oracles.axes import granular
 
+PRICE = ZeroConcentratedDP(0.1)
 PRICES = [PureDP(1.0), ZeroConcentratedDP(0.1), ApproximateDP(1.0, 1e-9), ApproximateDP(0.5, 0.0)]
 
 
@@ -65,7 +66,7 @@ def test_the_division_is_the_best_one(sheet: Sheet, price: Promise) -> None:
     cells = np.array([4, 100, 3000])
     power = 2 if isinstance(price, ZeroConcentratedDP) else 1
     noises = plan(sheet, price).whole.noises(cells.tolist())
-    sizes = np.array([float(size(noise)) for noise in noises])
+    sizes = np.array([float(noise.size) for noise in noises])
     parts = sizes**-power
     generator = np.random.default_rng(1)
     for _ in range(100):
@@ -110,7 +111,7 @@ def test_no_other_plan_for_the_price_has_a_smaller_expected_error(
     wide = replace(sheet, axes=columns(*cells))
     found = plan(wide, price).expected_error()
     assert isinstance(price, PureDP | ApproximateDP | ZeroConcentratedDP)
-    others = [Division(wide, price, method).expected_error() for method in Method]
+    others = [Division(wide, way, method).expected_error() for method in Method for way in ways(price)]
     assert found <= min(others)
     assert found == pytest.approx(min(plan(wide, price, method=method).expected_error() for method in Method))
 
@@ -131,7 +132,7 @@ def exact_error(made: Division, shape: tuple[int, ...]) -> float:
     else:
         measured = [(sums((place,)), noise) for place, noise in enumerate(made.alone())]
         measured += [(sums(pair), made.paired().noises([1] * len(pairs))[0]) for pair in pairs]
-    covariance = np.linalg.pinv(sum(table.T @ table / deviation(noise) ** 2 for table, noise in measured))
+    covariance = np.linalg.pinv(sum(table.T @ table / noise.deviation**2 for table, noise in measured))
     each = [np.sqrt(np.einsum("ij,jk,ik->i", sums(pair), covariance, sums(pair))).sum() for pair in pairs]
     return float(np.mean(each)) * math.sqrt(2 / math.pi)
 
@@ -160,11 +161,11 @@ def test_the_expected_error_of_one_table_is_drawn(sheet: Sheet, price: Promise) 
 
 def test_where_cells_are_counted_by_themselves_the_number_of_rows_cancels(sheet: Sheet) -> None:
     """So the choice can be made before any row is counted."""
-    joint, pairs = (Division(replace(sheet, axes=columns(4, 3, 2)), ZeroConcentratedDP(0.1), way) for way in Method)
+    joint, pairs = (Division(replace(sheet, axes=columns(4, 3, 2)), Way(PRICE, PRICE), each) for each in Method)
     ratios = [joint.error_at(rows) / pairs.error_at(rows) for rows in SIZES[1:]]
     assert ratios == pytest.approx([ratios[0]] * 3)
     grouped = replace(sheet, axes=columns(64, 64))
-    joint, pairs = (Division(grouped, ZeroConcentratedDP(0.1), way) for way in Method)
+    joint, pairs = (Division(grouped, Way(PRICE, PRICE), each) for each in Method)
     assert joint.error_at(1e3) > pairs.error_at(1e3)
     assert joint.error_at(1e6) < pairs.error_at(1e6)
 

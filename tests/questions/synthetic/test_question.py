@@ -13,7 +13,6 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.additive import size
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.shared import SharedNoise
 from sitr.numbers import exact
@@ -48,8 +47,8 @@ def less(mechanism: Any, part: float = 0.99) -> Any:
         case SharedNoise(ZeroConcentratedDP(rho)):
             return replace(mechanism, price=ZeroConcentratedDP(rho / part**2))
         case Laplace():
-            return replace(mechanism, scale=size(mechanism) * exact(part))
-    return replace(mechanism, sigma=size(mechanism) * exact(part))
+            return replace(mechanism, scale=mechanism.size * exact(part))
+    return replace(mechanism, sigma=mechanism.size * exact(part))
 
 
 def weakened(plan: Any, part: float = 0.99) -> Any:

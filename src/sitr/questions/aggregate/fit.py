@@ -21,14 +21,11 @@ from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, downward, exact
-from sitr.plans.gaussian import largest_mu
+from sitr.plans.noise import LEAST, largest_mu
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.bind import BoundedQuery, Term
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.stability import people, stability
-
-LEAST = 1e-100
-"""The smallest price: a smaller one could become 0 when it is shared, and its answer would be useless."""
 
 KEYS = ""
 """The name of the measurement that decides which keys are shown; no column of an answer can have this name."""

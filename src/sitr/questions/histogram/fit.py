@@ -6,39 +6,33 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
 
 import numpy as np
 
 from sitr.dataset.cells import Even, Grid, spelled
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.arrows import Kept
-from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.arrows import Additive, Kept
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.additive import Noise, mean_size
+from sitr.mechanisms.additive import Noise
+from sitr.mechanisms.candidates import least_noise
 from sitr.mechanisms.exponential import Exponential
-from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.mechanisms.summed import sum_error
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
-from sitr.numbers import Number, downward, exact, square_root_upward
-from sitr.plans.gaussian import largest_mu
+from sitr.numbers import Number, exact, square_root_upward
+from sitr.plans.noise import LEAST, Way, buys_noise, ways
 from sitr.plans.plan import Measurement, Plan
-from sitr.questions.aggregate.fit import LEAST
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.histogram.buckets import deviation_distance, heights
 from sitr.questions.histogram.hierarchy import Hierarchy, best_branching
 from sitr.questions.histogram.methods import Bins, Buckets, Flat, Method, Sparse, Tree, Unlisted
 from sitr.questions.histogram.tally import Tally
-
-Paid = TypeVar("Paid", PureDP, ZeroConcentratedDP)
 
 COUNTS, CHOICE = "counts", "choice"
 """The names of the measurements; bins and buckets are chosen before the counts are measured."""
@@ -99,7 +93,7 @@ class HistogramPlan(Plan):
     def hierarchy(self) -> Hierarchy | None:
         """The tree that is measured; None if none is."""
         line = self.grid.line if isinstance(self.method, Tree) else None
-        return None if line is None else _hierarchy(self.method, line, pure=isinstance(self.noise, Laplace))
+        return None if line is None else _hierarchy(self.method, line, pure=self.noise.flavor is PureDP)
 
     def promise(self) -> Kept:
         """What choice and counts keep together.
@@ -135,7 +129,7 @@ class HistogramPlan(Plan):
 
     def mean_noise(self) -> float:
         """E|Y| of one measured number."""
-        return mean_size(self.noise)
+        return self.noise.mean_size
 
 
 def spell(tally: Tally, method: Method) -> str:
@@ -151,19 +145,15 @@ def fit(tally: Tally, price: Promise, *, method: Method, rows: int | None = None
     if isinstance(method, Sparse):
         return _fit_sparse(tally, price, rows)
     _check(tally, method)
-    match price:
-        case PureDP() if price.epsilon >= LEAST and tally.grid is not None:
-            return _fit_pure(tally, price, method)
-        case ZeroConcentratedDP(xi=0.0) if price.rho >= LEAST and tally.grid is not None:
-            first, rest = _parts(price, method)
-            chosen = None if first is None else _concentrated_choice(tally, first, method)
-            return _gaussian(tally, method, price, rest, chosen)
-        case ApproximateDP() if price.epsilon >= LEAST and (price.delta == 0 or LEAST <= price.delta < 1):
-            if tally.grid is not None:
-                return _fit_approximate(tally, price, method)
-            if price.delta > 0 and isinstance(method, Unlisted):
-                return _fit_unlisted(tally, price, method)
-    raise _no_price(tally, price)
+    if tally.grid is None:
+        if buys_noise(price) and isinstance(price, ApproximateDP) and price.delta > 0 and isinstance(method, Unlisted):
+            return _fit_unlisted(tally, price, method)
+        raise _no_price(tally, price)
+    if not buys_noise(price):
+        raise _no_price(tally, price)
+    chosen = _choice(tally, price, method)
+    plans = [_plan(tally, method, way, chosen) for way in ways(price, beside=() if chosen is None else (chosen,))]
+    return min(plans, key=lambda plan: plan.error())
 
 
 def _no_price(tally: Tally, price: Promise) -> QuestionError:
@@ -189,38 +179,10 @@ def _planned(
     return HistogramPlan((*chosen, counts), price, spell(tally, method), tally, method)
 
 
-def _gaussian(
-    tally: Tally, method: Method, price: Kept, part: ZeroConcentratedDP | GaussianDP, choice: Exponential | Noise | None
-) -> HistogramPlan:
-    """Discrete Gaussian noise for a price in ρ, rounded Gaussian noise for one in μ."""
-    distance = _measured(tally, method, pure=False)
-    noise: Noise
-    if isinstance(part, GaussianDP):
-        noise = RoundedGaussian.fitting(part, sensitivity=distance.l2)
-    else:
-        noise = Gaussian.fitting(part, sensitivity=distance.l2)
-    counts = Measurement(COUNTS, noise, distance)
-    return _planned(tally, method, price, counts, choice)
-
-
-def _fit_pure(tally: Tally, price: PureDP, method: Method, *, charged: Kept | None = None) -> HistogramPlan:
-    first, rest = _parts(price, method)
-    distance = _measured(tally, method, pure=True)
-    counts = Measurement(COUNTS, Laplace.fitting(rest, sensitivity=distance.l1), distance)
-    chosen = None if first is None else _pure_choice(tally, first, method)
-    return _planned(tally, method, charged or price, counts, chosen)
-
-
-def _fit_approximate(tally: Tally, price: ApproximateDP, method: Method) -> HistogramPlan:
-    """Laplace or Gaussian noise, whichever errs less; ε alone pays for a choice of bins or buckets."""
-    pure = PureDP(price.epsilon)
-    candidates = [_fit_pure(tally, pure, method, charged=ApproximateDP(price.epsilon, 0.0))]
-    first, _ = _parts(pure, method)
-    chosen = None if first is None else _pure_choice(tally, first, method)
-    most = largest_mu(price, beside=() if chosen is None else (chosen,)) if price.delta > 0 else None
-    if most is not None:
-        candidates.append(_gaussian(tally, method, price, most, chosen))
-    return min(candidates, key=lambda plan: plan.error())
+def _plan(tally: Tally, method: Method, way: Way, choice: Exponential | Noise | None) -> HistogramPlan:
+    distance = _measured(tally, method, pure=isinstance(way.bought, PureDP))
+    noise = least_noise(way.bought, l1=distance.l1, l2=distance.l2)
+    return _planned(tally, method, way.charged, Measurement(COUNTS, noise, distance), choice)
 
 
 def _fit_unlisted(tally: Tally, price: ApproximateDP, method: Unlisted) -> HistogramPlan:
@@ -277,39 +239,28 @@ def _hierarchy(method: Method, line: int, *, pure: bool) -> Hierarchy:
     return Hierarchy(line, method.branching or best_branching(line, pure=pure), method.rooted)
 
 
-def _parts(price: Paid, method: Method) -> tuple[Paid | None, Paid]:
-    """The part of the price that pays for the choice of bins or buckets, and the rest: exactly the price together."""
+def _choice(tally: Tally, price: Additive, method: Method) -> Exponential | Noise | None:
+    """The mechanism that chooses bins or buckets, for its share of the price; of an approximate one, ε alone pays."""
     if not isinstance(method, Buckets | Bins):
-        return None, price
-    first = price.share(exact(method.share))
-    if isinstance(price, PureDP):
-        return first, PureDP(downward(exact(price.epsilon) - exact(first.epsilon)))
-    return first, ZeroConcentratedDP(downward(exact(price.rho) - exact(first.rho)))
-
-
-def _pure_choice(tally: Tally, price: PureDP, method: Method) -> Exponential | Laplace | None:
-    moved = tally.distance()
+        return None
+    moved, share = tally.distance(), exact(method.share)
+    part = price.share(share) if isinstance(price, ZeroConcentratedDP) else PureDP(price.epsilon).share(share)
     if isinstance(method, Bins):
-        return Exponential(price.epsilon, sensitivity=2 * moved.l1)
-    line = _line(tally)
-    if heights(line) == 0:
-        return None  # one cell, and nothing to choose
-    grain = Fraction(1, 2 ** heights(line))
-    return Laplace.fitting(price, sensitivity=deviation_distance(line, moved=moved)[0], granularity=grain)
-
-
-def _concentrated_choice(tally: Tally, price: ZeroConcentratedDP, method: Method) -> Exponential | Gaussian | None:
-    moved = tally.distance()
-    if isinstance(method, Bins):
-        epsilon = math.sqrt(8 * price.rho)
-        while exact(epsilon) ** 2 > 8 * exact(price.rho):
-            epsilon = math.nextafter(epsilon, 0.0)
+        epsilon = part.epsilon if isinstance(part, PureDP) else _bounded_range(part)
         return Exponential(epsilon, sensitivity=2 * moved.l1)
     line = _line(tally)
     if heights(line) == 0:
-        return None
-    length = square_root_upward(deviation_distance(line, moved=moved)[1])
-    return Gaussian.fitting(price, sensitivity=length, granularity=Fraction(1, 2 ** heights(line)))
+        return None  # one cell, and nothing to choose
+    l1, l2_squared = deviation_distance(line, moved=moved)
+    return least_noise(part, l1=l1, l2=square_root_upward(l2_squared), granularity=Fraction(1, 2 ** heights(line)))
+
+
+def _bounded_range(price: ZeroConcentratedDP) -> float:
+    """The largest ε with ε²/8 ≤ ρ."""
+    epsilon = math.sqrt(8 * price.rho)
+    while exact(epsilon) ** 2 > 8 * exact(price.rho):
+        epsilon = math.nextafter(epsilon, 0.0)
+    return epsilon
 
 
 def _line(tally: Tally) -> int:

@@ -12,11 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
-from sitr.mechanisms.additive import Noise, deviation
-from sitr.mechanisms.laplace import Laplace
-from sitr.numbers import exact
+from sitr.mechanisms.additive import Noise
 from sitr.questions.histogram.projection import Ties, checked, lattice
 
 Reals = NDArray[np.float64]
@@ -38,6 +35,7 @@ matters."""
 def best_ties(noisy: NDArray[Any], *, total: int, noise: Noise) -> Ties:
     """The rule with the smallest expected Σ|c_j − x_j|, given the noisy counts y and the law of their noise.
 
+    >>> from sitr import Laplace
     >>> few, alike, noise = np.repeat([0, 40], [385, 15]), np.tile([1, 2], 200), Laplace(scale=2)
     >>> [best_ties(noise.release(counts), total=600, noise=noise).value for counts in (few, alike)]
     ['drop smallest', 'proportional']
@@ -55,7 +53,7 @@ def expected_losses(noisy: NDArray[Any], *, total: int, noise: Noise) -> dict[Ti
     cells hold almost all rows.
     """
     y = checked(noisy, total)
-    spread = deviation(noise)
+    spread = noise.deviation
     near = y <= _FAR * spread
     step = max(1.0, float(math.floor(spread / 4)))
     start = -step * math.ceil(_NEAR * spread / step)
@@ -72,13 +70,13 @@ def expected_losses(noisy: NDArray[Any], *, total: int, noise: Noise) -> dict[Ti
         # E|c − X| = c·(2F(c) − 1) + E[X] − 2·E[X; X ≤ c]
         share, part = below[place, at], mass[place, at]
         inner = counts[near] * (2 * share - 1) + mass[place, -1] - 2 * part
-        found[ties] = float(inner.sum() + _distance(counts[~near] - y[~near], noise).sum())
+        found[ties] = float(inner.sum() + noise.mean_distance(counts[~near] - y[~near]).sum())
     return found
 
 
 def _posterior(centres: Reals, sizes: NDArray[np.intp], support: Reals, noise: Noise, *, mean: float) -> Reals:
     """P(X = x | y), with one row for each bin of noisy counts."""
-    logs = _log_density(centres[:, None] - support, noise)
+    logs = noise.log_density(centres[:, None] - support)
     likelihood = np.exp(logs - logs.max(axis=1, keepdims=True))
     law = np.diff(support, append=2 * support[-1] - support[-2]) * np.exp(-support / max(mean, 0.5)) + 1e-9
     found = likelihood * law
@@ -97,21 +95,3 @@ def _support(spread: float) -> Reals:
     while found[-1] < (_FAR + 4) * spread or len(found) < 3:
         found.append(found[-1] + max(1.0, float(math.floor(min(found[-1] / 4, spread / 2)))))
     return np.array(found)
-
-
-def _log_density(away: Reals, noise: Noise) -> Reals:
-    """ln of the law of the noise, up to a constant."""
-    if isinstance(noise, Laplace):
-        return -np.abs(away) / float(exact(noise.scale))
-    return -((away / float(exact(noise.sigma))) ** 2) / 2
-
-
-def _distance(moved: Reals, noise: Noise) -> Reals:
-    """E|d + Y| for noise Y, as if it were continuous."""
-    if isinstance(noise, Laplace):
-        scale = float(exact(noise.scale))
-        return np.abs(moved) + scale * np.exp(-np.abs(moved) / scale)
-    away = moved / float(exact(noise.sigma))
-    bell = np.exp(-away * away / 2) / math.sqrt(2 * math.pi)
-    found: Reals = float(exact(noise.sigma)) * (2 * bell + away * (2 * ndtr(away) - 1))
-    return found

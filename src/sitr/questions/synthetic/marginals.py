@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sitr.dataset.cells import Drawable, Granular, Rule
-from sitr.mechanisms.additive import Noise, deviation
+from sitr.mechanisms.additive import Noise
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.histogram.projection import MOST_TOTAL, lattice, simplex
@@ -36,7 +36,7 @@ class Marginal:
     @property
     def deviation(self) -> float:
         """The standard deviation of the noise of each count."""
-        return deviation(self.noise)
+        return self.noise.deviation
 
 
 @dataclass(frozen=True, slots=True, eq=False)

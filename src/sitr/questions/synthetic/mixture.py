@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtri, ndtri
 
-from sitr.mechanisms.laplace import Laplace
 from sitr.questions.synthetic.marginals import Marginal, Measured, Weights, group_sums
 
 FIRST = 100
@@ -151,7 +150,7 @@ class _Goal:
     def missed(self, logits: Weights) -> tuple[Pair, ...]:
         """The pairs for which Σ (fitted − noisy)²/s² is larger than noise explains.
 
-        The squared noise in units of its variance has variance v = 2 if it is Gaussian and v = 5 if it is Laplace. A
+        The squared noise in units of its variance has variance v, its kurtosis less 1. A
         sum over c cells, of variance v·c, is compared with the quantile of v/2·χ² with 2c/v degrees of freedom, which
         has the same mean and variance. A fitted model is nearer to its marginals than the true one, so this test is
         not sharp: it finds what more components would repair.
@@ -161,7 +160,7 @@ class _Goal:
         found = []
         for pair in self.measured:
             i, j = (slice(self.starts[place], self.starts[place] + self.sizes[place]) for place in pair.columns)
-            half = 2.5 if isinstance(pair.noise, Laplace) else 1.0
+            half = (pair.noise.kurtosis - 1) / 2
             most = half * chdtri(pair.counts.size / half, RARE / len(self.measured))
             if squares[i, j].sum() > most:
                 found.append(pair.columns)

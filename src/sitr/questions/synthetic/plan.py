@@ -15,11 +15,12 @@ from sitr.dataset.cells import size
 from sitr.errors import QuestionError
 from sitr.flavors.arrows import Additive
 from sitr.flavors.promise import Promise
-from sitr.mechanisms.additive import Noise, deviation
+from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.shared import SharedNoise
+from sitr.plans.noise import Way, ways
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.synthetic.axes import MOST_CELLS
-from sitr.questions.synthetic.price import affordable, shared, ways_to_pay
+from sitr.questions.synthetic.price import affordable
 from sitr.questions.synthetic.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -64,13 +65,18 @@ class Division:
     """How a price is divided between the tables, and how good the rows can be expected to be."""
 
     sheet: Sheet
-    price: Additive
+    way: Way
     method: Method
+
+    @property
+    def price(self) -> Additive:
+        """What is charged for the tables."""
+        return self.way.charged
 
     @property
     def whole(self) -> SharedNoise:
         """The noise that the whole price buys."""
-        return shared(self.price, self.sheet)
+        return SharedNoise(self.way.bought, self.sheet.distance())
 
     @property
     def pairs(self) -> int:
@@ -113,7 +119,7 @@ class Division:
             return self._error_of_pairs(rows, cells)
         (noise,) = self.alone()
         roots = _products(np.sqrt(cells)) if len(cells) > 1 else np.sqrt(cells)
-        return NORMAL * deviation(noise) * math.sqrt(math.prod(cells)) * float(roots.mean()) / rows
+        return NORMAL * noise.deviation * math.sqrt(math.prod(cells)) * float(roots.mean()) / rows
 
     def _error_of_pairs(self, rows: float, cells: Reals) -> float:
         """The best linear fit to all tables has four parts, which do not disturb each other.
@@ -127,7 +133,7 @@ class Division:
         most = self.groups(rows)
         known = np.minimum(cells, most)
         pair = self._pair_noise() ** 2 / min(1.0, MOST_PAIRS / self.pairs)
-        alone = np.array([deviation(noise) ** 2 for noise in self.alone()]) * cells / known
+        alone = np.array([noise.deviation**2 for noise in self.alone()]) * cells / known
         precision = 1 / alone + ((1 / known).sum() - 1 / known) / pair
         total = 1 / ((1 / (known * alone)).sum() + (1 / _products(known)).sum() / pair)
         inside = self._pair_noise() ** 2 * np.outer(1 - 1 / known, 1 - 1 / known)
@@ -138,7 +144,7 @@ class Division:
 
     def _pair_noise(self) -> float:
         """The standard deviation of a count of two groups of values, if all pairs had tables of equal size."""
-        return deviation(self.paired().noises([1] * min(self.pairs, MOST_PAIRS))[0])
+        return self.paired().noises([1] * min(self.pairs, MOST_PAIRS))[0].deviation
 
     def errors(self) -> list[tuple[str, int, float]]:
         """Each table that is fixed in advance: its name, its cells, and the 95% error of each of its counts."""
@@ -219,7 +225,7 @@ def plan(sheet: Sheet, price: Promise, *, method: Method | None = None, text: st
     possible = [Method.JOINT] if cells <= MOST_CELLS else []
     possible += [Method.MARGINALS] if len(sheet.axes) > 1 else []
     wanted = possible if method is None else [method]
-    candidates = [Division(sheet, each, way) for way in wanted for each in ways_to_pay(paid)]
+    candidates = [Division(sheet, way, each) for each in wanted for way in ways(paid)]
     return _planned(min(candidates, key=Division.expected_error), text)
 
 

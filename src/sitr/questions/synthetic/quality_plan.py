@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sitr.dataset.cells import Granular
-from sitr.flavors.arrows import Additive
 from sitr.flavors.promise import Promise
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.shared import SharedNoise
 from sitr.neighbors.distance import Distance
+from sitr.plans.noise import Way, ways
 from sitr.plans.plan import Measurement, Plan
-from sitr.questions.synthetic.price import affordable, shared, ways_to_pay
+from sitr.questions.synthetic.price import affordable
 from sitr.questions.synthetic.sheet import Sheet
 
 
@@ -45,13 +45,13 @@ def quality_plan(sheet: Sheet, price: Promise, *, text: str) -> QualityPlan:
 
     An approximate price buys Laplace or Gaussian noise, whichever has the smaller error.
     """
-    ways = (_planned(sheet, each, text) for each in ways_to_pay(affordable(price)))
-    return min(ways, key=lambda made: made.distances.error())
+    plans = (_planned(sheet, way, text) for way in ways(affordable(price)))
+    return min(plans, key=lambda made: made.distances.error())
 
 
-def _planned(sheet: Sheet, price: Additive, text: str) -> QualityPlan:
+def _planned(sheet: Sheet, way: Way, text: str) -> QualityPlan:
     axes = sheet.axes
-    whole, ordered = shared(price, sheet), sum(isinstance(axis, Granular) for axis in axes)
+    whole, ordered = SharedNoise(way.bought, sheet.distance()), sum(isinstance(axis, Granular) for axis in axes)
     numbers = len(axes) + math.comb(len(axes), 2) + ordered
     related = math.comb(ordered, 2)
     half = whole.part(Fraction(1, 2)) if related else whole
@@ -59,4 +59,4 @@ def _planned(sheet: Sheet, price: Additive, text: str) -> QualityPlan:
     together = Distance(l1=numbers * moved, l2_squared=numbers * moved**2, largest=moved)
     noise = SharedNoise(half.price, together).noises([1])[0]
     tables = [Measurement("correlations", half, whole.distance)] if related else []
-    return QualityPlan((Measurement("distances", noise, together), *tables), price, text, related)
+    return QualityPlan((Measurement("distances", noise, together), *tables), way.charged, text, related)

@@ -9,8 +9,6 @@ from markupsafe import Markup
 
 from sitr.accounting.filter import Filter
 from sitr.ledger.receipt import Receipt
-from sitr.mechanisms.additive import size
-from sitr.mechanisms.laplace import Laplace
 from sitr.questions.aggregate.fit import AggregatePlan, Shown
 from sitr.questions.aggregate.nodes import spell, text
 from sitr.questions.aggregate.release import Release
@@ -96,8 +94,4 @@ def facts(question: str, facts: Iterable[tuple[str, str]]) -> str:
 
 def _columns(plan: AggregatePlan) -> list[tuple[Shown, Figures, str]]:
     """Each column with its figures and the exact size of its noise."""
-    return [(column, Figures.of(column), _exact_size(column)) for column in plan.columns]
-
-
-def _exact_size(column: Shown) -> str:
-    return f"{'scale' if isinstance(column.noise, Laplace) else 'σ'} = {size(column.noise)}"
+    return [(column, Figures.of(column), f"{column.noise.symbol} = {column.noise.size}") for column in plan.columns]

@@ -17,11 +17,8 @@ from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.additive import LAWS, Noise, size
+from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.composed import Composed
-from sitr.mechanisms.gaussian import Gaussian
-from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
@@ -200,8 +197,8 @@ class English:
         return first + (f" and {number(len(keys) - 6)} more" if len(keys) > 6 else "")
 
     def noise(self, noise: Noise, /, *, granularity: Fraction = Fraction(1)) -> str:
-        parameter = "scale" if isinstance(noise, Laplace) else "σ ="
-        return f"{LAWS[type(noise)]}, {parameter} {about(size(noise) * granularity)}"
+        parameter = "scale" if noise.symbol == "scale" else f"{noise.symbol} ="
+        return f"{noise.law}, {parameter} {about(noise.size * granularity)}"
 
     def checks(self, plan: AggregatePlan, /) -> tuple[str, ...]:
         lines = [f"{visible(column.term.name)}: {_share(column)}" for column in plan.columns]
@@ -271,17 +268,9 @@ def _inside(inner: Promise) -> Kept:
 
 def _share(column: Shown) -> str:
     """The cost of one column, from its sensitivity and its noise."""
-    match column.noise:
-        case Laplace(scale):
-            share = Fraction(column.distance.l1) / exact(scale)
-            return f"Δ / scale = {number(column.distance.l1)} / {about(scale)} {_result(share, 'ε')}"
-        case Gaussian(sigma):
-            # The mechanism's promise uses its own Δ, which is √Δ² rounded up.
-            share = exact(column.noise.sensitivity) ** 2 / (2 * exact(sigma) ** 2)
-            return f"Δ² / (2σ²) = {number(column.distance.l2_squared)} / (2 × {about(sigma)}²) {_result(share, 'ρ')}"
-        case RoundedGaussian(sigma):
-            share = exact(column.noise.sensitivity) / exact(sigma)
-            return f"Δ / σ = √{number(column.distance.l2_squared)} / {about(sigma)} {_result(share, 'μ')}"
+    noise, (formula, symbol) = column.noise, column.noise.arithmetic
+    moved = column.distance.l2_squared if noise.euclidean else column.distance.l1
+    return f"{formula.format(moved=number(moved), size=about(noise.size))} {_result(noise.cost(), symbol)}"
 
 
 def _threshold(threshold: Threshold) -> str:

@@ -16,7 +16,7 @@ from sitr.mechanisms.mechanism import Mechanism
 from sitr.mechanisms.shared import SharedNoise
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
-from sitr.plans.gaussian import largest_mu
+from sitr.plans.noise import largest_mu
 
 ONE = Distance(l1=1, l2_squared=1, largest=1)
 KEYS = Threshold(Laplace(scale=4, sensitivity=1), groups=1, least=60)
