@@ -137,9 +137,10 @@ class ApproximateDP:
         size = count(size, what="The size of a group")
         if size == 1 or self.delta == 0.0:
             return ApproximateDP(upward(exact(self.epsilon) * size), self.delta)
-        growth = (ball(self.epsilon) * size).expm1() / ball(self.epsilon).expm1() if self.epsilon else ball(size)
-        delta = growth * ball(self.delta)
-        return ApproximateDP(upward(exact(self.epsilon) * size), upper(delta) if delta < 1 else 1.0)
+        with ctx.workprec(128):  # so that only the last rounding counts, and a group of groups is promised no more
+            growth = (ball(self.epsilon) * size).expm1() / ball(self.epsilon).expm1() if self.epsilon else ball(size)
+            delta = growth * ball(self.delta)
+            return ApproximateDP(upward(exact(self.epsilon) * size), upper(delta) if delta < 1 else 1.0)
 
     def share(self, fraction: Fraction, /) -> ApproximateDP:
         return ApproximateDP(downward(exact(self.epsilon) * fraction), downward(exact(self.delta) * fraction))
