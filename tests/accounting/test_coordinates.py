@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.accounting.coordinates import Filterable, at_least, at_most, charged, coordinates, total
+from sitr.accounting.coordinates import at_most, charged, total
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
@@ -30,23 +31,23 @@ PROMISES = [
 
 @pytest.mark.parametrize("promise", PROMISES)
 def test_coordinates_determine_the_promise(promise):
-    assert at_least(coordinates(promise), like=promise) == promise
-    assert at_most(coordinates(promise), like=promise) == promise
+    assert promise.with_coordinates(promise.coordinates(), up=True) == promise
+    assert at_most(promise.coordinates(), like=promise) == promise
 
 
 @pytest.mark.parametrize("promise", PROMISES)
 def test_sums_of_coordinates_are_the_composition(promise):
     """Two ways to the same total: exact sums here, `compose` and `*` in the flavor."""
-    start = tuple(Fraction(0) for _ in coordinates(promise))
-    whole = at_least(total([(promise, 2), (promise, 1)], start=start), like=promise)
+    start = tuple(Fraction(0) for _ in promise.coordinates())
+    whole = promise.with_coordinates(total([(promise, 2), (promise, 1)], start=start), up=True)
     assert whole == type(promise).compose([promise] * 3)
     assert whole == promise * 3
 
 
 @given(st.floats(0, 1e10))
 def test_a_root_is_rounded_to_the_nearest_floats_around_it(square):
-    (value,) = coordinates(PureDP(square))
-    low, high = at_most((value,), like=GaussianDP(0.0)), at_least((value,), like=GaussianDP(0.0))
+    (value,) = PureDP(square).coordinates()
+    low, high = at_most((value,), like=GaussianDP(0.0)), GaussianDP(0.0).with_coordinates((value,), up=True)
     assert isinstance(low, GaussianDP)
     assert isinstance(high, GaussianDP)
     assert exact(low.mu) ** 2 <= value <= exact(high.mu) ** 2
@@ -54,7 +55,7 @@ def test_a_root_is_rounded_to_the_nearest_floats_around_it(square):
 
 
 def test_a_total_delta_is_at_most_one():
-    assert at_least((Fraction(3), Fraction(2)), like=ApproximateDP(0.0, 0.0)) == ApproximateDP(3.0, 1.0)
+    assert ApproximateDP(0.0, 0.0).with_coordinates((Fraction(3), Fraction(2)), up=True) == ApproximateDP(3.0, 1.0)
 
 
 def test_nothing_is_left_below_nothing():
@@ -64,7 +65,7 @@ def test_nothing_is_left_below_nothing():
 
 def test_what_is_not_random_has_no_gamma_to_add():
     start = tuple(Fraction(0) for _ in range(3))
-    parts: list[tuple[Filterable, int]] = [
+    parts: list[tuple[Promise, int]] = [
         (RandomDP(ApproximateDP(0.3, 1e-6), 0.05), 1),
         (ApproximateDP(0.1, 0.0), 2),
     ]
@@ -72,8 +73,8 @@ def test_what_is_not_random_has_no_gamma_to_add():
 
 
 @pytest.mark.parametrize("budget", [PureDP(1.0), ZeroConcentratedDP(0.5), RandomDP(ZeroConcentratedDP(0.5), 0.05)])
-def test_an_approximate_price_in_another_budget_is_refused_by_flavor(budget: Filterable) -> None:
+def test_an_approximate_price_in_another_budget_is_refused_by_flavor(budget: Promise) -> None:
     """A plan may have dropped the δ that was asked for, so the message must not quote the price of the plan."""
-    with pytest.raises(IncompatiblePromises, match="The price is approximate") as refused:
+    with pytest.raises(IncompatiblePromises, match="an approximate one") as refused:
         charged(ApproximateDP(0.1, 0.0), like=budget)
     assert "delta" not in str(refused.value)

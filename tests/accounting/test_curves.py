@@ -11,8 +11,8 @@ from scipy.integrate import quad
 from scipy.special import comb
 
 from sitr.accounting.curves import LARGEST_ORDER, LaplaceMoments, Least, SampledGaussian, _sampled_moment
+from sitr.flavors.curve import Table
 from sitr.flavors.gaussian import GaussianDP
-from sitr.flavors.renyi import Table
 from sitr.numbers import ball
 
 

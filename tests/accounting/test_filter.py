@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.accounting.coordinates import coordinates, total
+from sitr.accounting.coordinates import total
 from sitr.accounting.filter import Filter, replay
 from sitr.errors import BudgetExceeded, IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
@@ -162,7 +162,7 @@ def test_consent_leaves_the_filter_before_it_as_it_was():
 )
 def test_a_price_is_charged_in_the_flavor_of_the_budget(promise, price, charged):
     assert Filter(promise).charge(price) == charged
-    assert Filter(promise).consent(price).paid == coordinates(charged)
+    assert Filter(promise).consent(price).paid == charged.coordinates()
 
 
 @pytest.mark.parametrize(
@@ -229,10 +229,10 @@ further = st.sampled_from(sorted(FURTHER, key=str)).flatmap(
 def test_squares_and_moments_consent_exactly_while_their_sum_fits(case):
     promise, prices = case
     budget: Filter[GaussianDP | RenyiDP] = Filter(promise)
-    paid = [Fraction(0)] * len(coordinates(promise))
+    paid = [Fraction(0)] * len(promise.coordinates())
     for price in prices:
-        after = [a + b for a, b in zip(paid, coordinates(price), strict=True)]
-        fits = all(a <= b for a, b in zip(after, coordinates(promise), strict=True))
+        after = [a + b for a, b in zip(paid, price.coordinates(), strict=True)]
+        fits = all(a <= b for a, b in zip(after, promise.coordinates(), strict=True))
         try:
             budget = budget.consent(price)
         except BudgetExceeded:
@@ -240,8 +240,8 @@ def test_squares_and_moments_consent_exactly_while_their_sum_fits(case):
         else:
             assert fits
             paid = after
-    spent, left = coordinates(budget.spent()), coordinates(budget.remaining())
-    for true, up, down, whole in zip(paid, spent, left, coordinates(promise), strict=True):
+    spent, left = budget.spent().coordinates(), budget.remaining().coordinates()
+    for true, up, down, whole in zip(paid, spent, left, promise.coordinates(), strict=True):
         assert true <= up <= true + Fraction(1, 10**14)
         assert whole - true - Fraction(1, 10**14) <= down <= whole - true
     budget.consent(budget.remaining())
@@ -476,9 +476,9 @@ def test_a_random_release_that_is_chosen_after_an_answer_may_fail_nearly_always(
     true = breaking(lambda x: told(x, values, noise=Fraction(0)), values=values, factor=10**6)
     assert claimed < Fraction(1, 2) < 1 - Fraction(1, values) <= true
     price = RandomDP(PureDP(0.0), upward(each))
-    added = [a + b for a, b in zip(coordinates(price), coordinates(price), strict=True)]
+    added = [a + b for a, b in zip(price.coordinates(), price.coordinates(), strict=True)]
     budget = Filter(RandomDP(PureDP(1.0), 0.5)).consent(price)
-    assert all(a <= b for a, b in zip(added, coordinates(budget.promise), strict=True))  # the sums would have fitted
+    assert all(a <= b for a, b in zip(added, budget.promise.coordinates(), strict=True))  # the sums would have fitted
     with pytest.raises(IncompatiblePromises, match="not chosen after earlier answers"):
         budget.consent(price)
 

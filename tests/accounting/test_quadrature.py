@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from sitr.accounting.curves import SampledGaussian
 from sitr.accounting.quadrature import _log_kappa, _log_sum_on_grid, sampled_moment
-from sitr.flavors.renyi import RenyiDP, Table
+from sitr.flavors.curve import Table
+from sitr.flavors.renyi import RenyiDP
 from sitr.numbers import ball
 
 

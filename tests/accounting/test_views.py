@@ -16,7 +16,6 @@ from sitr.accounting.views import (
     as_concentrated,
     as_gaussian,
     as_profile,
-    as_pure,
     as_renyi,
     as_zero_concentrated,
     each,
@@ -39,7 +38,6 @@ RENYI, GAUSSIAN = RenyiDP.at({2.0: 0.1, 8.0: 0.5}), GaussianDP(0.5)
 RANDOM = RandomDP(PURE, 0.1)
 
 VIEWS = {
-    "pure": as_pure,
     "approximate": lambda step: as_approximate(step, delta=1e-6),
     "profile": lambda step: as_profile(step, floor=1e-6),
     "concentrated": as_concentrated,
@@ -73,13 +71,12 @@ def test_a_view_is_implied_or_refused_with_a_reason(promise, name):
 
 
 def test_the_reason_for_moments_of_an_approximate_promise():
-    with pytest.raises(Inapplicable, match=r"an approximate promise bounds no moment of the loss.*probability δ"):
+    with pytest.raises(Inapplicable, match=r"an \(ε, δ\) promise bounds neither the largest loss nor any moment"):
         as_renyi(Part((APPROXIMATE,)))
 
 
 def test_the_best_promise_is_taken():
     step = Part((PureDP(2.0), GaussianDP(0.1), PureDP(1.0), ZeroConcentratedDP(9.0)))
-    assert as_pure(step) == PureDP(1.0)
     assert as_gaussian(step) == GaussianDP(0.1)
     assert as_zero_concentrated(step) == ZeroConcentratedDP(0.005)
     assert as_concentrated(step) == PureDP(1.0).to_concentrated()
@@ -95,11 +92,6 @@ def test_moments_of_several_promises_are_the_least_at_each_order():
 
 def test_equal_curves_are_one():
     assert as_renyi(Part((PURE, PURE.to_renyi()))) == PURE.to_renyi()
-
-
-def test_stated_points_without_delta_are_pure():
-    assert as_pure(Part((ApproximateDP(0.5, 0.0),))) == PURE
-    assert as_pure(Part((PrivacyProfile(((0.1, 0.1), (0.5, 0.0))),))) == PURE
 
 
 def test_at_a_larger_delta_an_approximate_promise_says_more():
@@ -136,9 +128,9 @@ def test_the_sampled_gaussian_is_seen_at_its_exact_tail():
 
 def test_a_step_without_the_view_is_named():
     schedule = Schedule((Part((PURE,), times=2), Part((APPROXIMATE,), name="histogram")))
-    with pytest.raises(Inapplicable, match=r"^step 2 \(histogram\): an approximate"):
+    with pytest.raises(Inapplicable, match=r"^step 2 \(histogram\): an \(ε, δ\) promise"):
         each(schedule, as_renyi)
-    assert each(Schedule(schedule.parts[:1]), as_pure) == [(PURE, 2)]
+    assert each(Schedule(schedule.parts[:1]), as_gaussian) == [(PURE.to_gaussian(), 2)]
 
 
 @given(st.lists(st.tuples(st.floats(0, 800), st.floats(1e-300, 1)), min_size=1, max_size=5), st.floats(1e-12, 1))

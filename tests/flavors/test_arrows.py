@@ -7,7 +7,7 @@ import pytest
 
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.arrows import Additive, express, largest_loss
+from sitr.flavors.arrows import Additive, express
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.notation import NAMES
@@ -107,7 +107,7 @@ LARGEST = [
 
 @pytest.mark.parametrize(("promise", "loss"), LARGEST)
 def test_a_promise_with_a_largest_loss_is_pure(promise, loss):
-    assert largest_loss(promise) == loss
+    assert promise.largest_loss() == loss
     if isinstance(promise, ApproximateDP | PrivacyProfile):
         with pytest.raises(IncompatiblePromises, match="PureDP if δ = 0"):  # to be stated, not to be guessed
             express(promise, PureDP)
@@ -133,7 +133,7 @@ def test_a_promise_with_a_largest_loss_is_pure(promise, loss):
     ],
 )
 def test_the_least_tail_leaves_no_largest_loss(promise):
-    assert largest_loss(promise) is None
+    assert promise.largest_loss() is None
     with pytest.raises(IncompatiblePromises):
         express(promise, PureDP)
 

@@ -131,7 +131,8 @@ def test_several_things_follow_if_each_does():
     assert not implies_around(PureDP(1.1), profile)
     assert implies_around(PureDP(1.0), RandomDP(profile, 0.5))
     assert implies_around(PureDP(9.0), RandomDP(profile, 1.0))
-    assert not implies_around(PureDP(1.0), ZeroConcentratedDP(9.0))
+    assert implies_around(PureDP(1.0), ZeroConcentratedDP(9.0))  # by a conversion
+    assert not implies_around(ZeroConcentratedDP(9.0), PureDP(1.0))
 
 
 def test_incompatible_promises_name_both():

@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.best_order import MANY, published, tight
+from sitr.flavors.curve import Grouped, Table, Total
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.pure import PureDP, Response
-from sitr.flavors.renyi import MANY, Grouped, RenyiDP, Table, Total, _published, _tight
+from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import Line, ZeroConcentratedDP
 from sitr.numbers import ball, exact, upward
 
@@ -352,8 +354,8 @@ def test_no_order_is_better_for_a_table(points, delta):
     last = max(points)
     orders = [1 + (last - 1) * i / 300 for i in range(1, 301)]
     for arrow, found in (
-        (_tight, promise.to_approximate(delta=delta).epsilon),
-        (_published, promise.to_approximate_as_published(delta=delta).epsilon),
+        (tight, promise.to_approximate(delta=delta).epsilon),
+        (published, promise.to_approximate_as_published(delta=delta).epsilon),
     ):
         others = [arrow(order, promise.curve(order), math.log(delta), math.log) for order in orders if order <= last]
         assert found <= max(0.0, min(others)) * (1 + 1e-12) + 1e-12
@@ -375,8 +377,8 @@ def test_no_order_on_a_fine_ladder_is_better_for_a_smooth_curve(size, delta):
     promise = RenyiDP(Square(size))
     orders = [1 + 2 ** (i / 16) for i in range(-200, 300)]
     for arrow, order in (
-        (_tight, promise.best_order(delta=delta)),
-        (_published, promise.best_order_as_published(delta=delta)),
+        (tight, promise.best_order(delta=delta)),
+        (published, promise.best_order_as_published(delta=delta)),
     ):
         costs = [arrow(other, promise.curve(other), math.log(delta), math.log) for other in (order, *orders)]
         assert costs[0] <= min(costs) + 1e-9 * abs(min(costs)) + 1e-12

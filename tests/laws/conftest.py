@@ -11,12 +11,13 @@ from flint import arb, ctx
 from sitr.flavors import profile
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
+from sitr.flavors.curve import Curve, Table
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
-from sitr.flavors.renyi import Curve, RenyiDP, Table
+from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import ball
 

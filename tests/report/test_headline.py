@@ -22,7 +22,7 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.numbers import exact
 from sitr.questions.aggregate.fit import AggregatePlan
-from sitr.report.headline import READING_DELTA, Headline, headline, loss_quantile, mean_loss, rounded
+from sitr.report.headline import READING_DELTA, Headline, headline, rounded
 
 
 def planned(make, name: str, noise: Gaussian) -> AggregatePlan:
@@ -156,7 +156,7 @@ def test_a_loss_is_not_asked_where_the_promise_is_pure() -> None:
 
 @given(st.floats(1e-9, 100), st.floats(0, 10), st.floats(1e-300, 0.9))
 def test_the_quantile_of_a_loss_is_the_formula_rounded_up(rho: float, xi: float, delta: float) -> None:
-    found = loss_quantile(ZeroConcentratedDP(rho, xi=xi), delta=delta)
+    found = ZeroConcentratedDP(rho, xi=xi).loss_quantile(delta=delta)
     formula = xi + rho + 2 * math.sqrt(rho * math.log(1 / delta))
     assert formula * (1 - 1e-12) <= found <= formula * (1 + 1e-12)
 
@@ -164,15 +164,15 @@ def test_the_quantile_of_a_loss_is_the_formula_rounded_up(rho: float, xi: float,
 @given(st.floats(1e-9, 100), st.floats(1e-300, 0.9))
 def test_the_quantile_of_a_loss_is_more_than_the_arrow(rho: float, delta: float) -> None:
     promise = ZeroConcentratedDP(rho)
-    assert loss_quantile(promise, delta=delta) > promise.to_approximate(delta=delta).epsilon
+    assert promise.loss_quantile(delta=delta) > promise.to_approximate(delta=delta).epsilon
 
 
 def test_without_a_slope_the_loss_never_exceeds_its_offset() -> None:
-    assert loss_quantile(ZeroConcentratedDP(0.0, xi=0.25), delta=1e-6) == 0.25
+    assert ZeroConcentratedDP(0.0, xi=0.25).loss_quantile(delta=1e-6) == 0.25
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6))
 def test_the_mean_is_bounded_by_both_parameters(mu: float, tau: float) -> None:
-    mean = exact(mean_loss(ConcentratedDP(mu, tau)))
+    mean = exact(ConcentratedDP(mu, tau).mean_loss())
     least = min(exact(mu), exact(tau) ** 2 / 2)
     assert least <= mean <= least * (1 + Fraction(1, 10**15)) + Fraction(1, 10**300)

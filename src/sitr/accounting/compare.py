@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from flint import arb, ctx
 
-from sitr.accounting.schedule import Part, Schedule
+from sitr.accounting.schedule import Schedule
 from sitr.accounting.theorems.advanced import ADVANCED
 from sitr.accounting.theorems.basic import BASIC
 from sitr.accounting.theorems.concentrated import CONCENTRATED
@@ -25,8 +25,6 @@ from sitr.accounting.theorems.theorem import NO, Adaptive, Theorem, Total
 from sitr.accounting.theorems.zero_concentrated import ZERO_CONCENTRATED
 from sitr.accounting.views import Inapplicable
 from sitr.errors import InvalidPromise
-from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.profile import PrivacyProfile
 from sitr.numbers import ball, exact, upper, upward
 
 THEOREMS: tuple[Theorem, ...] = (
@@ -79,6 +77,7 @@ def compare(schedule: Schedule, *, delta: float, error: float = ERROR) -> Compar
 
     The interval of `optimal_mixed`, where it is not exact, is to be no wider than `error`.
 
+    >>> from sitr.accounting.schedule import Part
     >>> from sitr.flavors.pure import PureDP
     >>> comparison = compare(Schedule((Part((PureDP(0.1),), times=100),)), delta=1e-6)
     >>> comparison.tightest.theorem.name, comparison.tightest.outcome.upper
@@ -124,31 +123,20 @@ def infinite_mass(schedule: Schedule) -> float:
 
     A release may do so with the least δ of its points, unless another of its promises bounds the loss or a moment.
 
+    >>> from sitr.accounting.schedule import Part
+    >>> from sitr.flavors.approximate import ApproximateDP
     >>> infinite_mass(Schedule((Part((ApproximateDP(1.0, 1e-6),), times=3),)))
     2.99999...e-06
     """
     with ctx.workprec(192):
         finite, union = arb(0), Fraction(0)
         for part in schedule.inner.parts:
-            outright = _outright(part)
+            outright = min(promise.infinite_mass() for promise in part.promises)
             if outright == 1.0:
                 return 1.0
             finite += (-ball(outright)).log1p() * part.times
             union += exact(outright) * part.times  # exact where there is but one such release
         return max(0.0, min(upper(-finite.expm1()), upward(min(Fraction(1), union))))
-
-
-def _outright(part: Part) -> float:
-    masses = []
-    for promise in part.promises:
-        match promise:
-            case ApproximateDP():
-                masses.append(promise.delta)
-            case PrivacyProfile():
-                masses.append(promise.infinite_mass())
-            case _:
-                masses.append(0.0)
-    return min(masses)
 
 
 def _row(theorem: Theorem, schedule: Schedule, delta: float, error: float) -> Row:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from sitr.accounting.quadrature import sampled_moment
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.curve import Curve, Table
 from sitr.flavors.gaussian import GaussianDP
-from sitr.flavors.renyi import Curve, Table
 from sitr.mechanisms.subsampled import amplified
 from sitr.numbers import ball, downward, exact, upper, upward
 

@@ -9,15 +9,15 @@ from typing import Generic, cast
 
 from typing_extensions import TypeVar
 
-from sitr.accounting.coordinates import Filterable, at_least, at_most, charged, check, coordinates, total
+from sitr.accounting.coordinates import at_most, charged, check, total
 from sitr.errors import BudgetExceeded, IncompatiblePromises
 from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import write
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import Basis, RandomDP
 
-Flavor = TypeVar("Flavor", bound=Filterable)
-Flavor_co = TypeVar("Flavor_co", bound=Filterable, default=Kept, covariant=True)
+Flavor = TypeVar("Flavor", bound=Promise)
+Flavor_co = TypeVar("Flavor_co", bound=Promise, default=Kept, covariant=True)
 """A budget's flavor; where none is named, one of those that ledgers keep."""
 
 
@@ -56,7 +56,7 @@ class Filter(Generic[Flavor_co]):
     """The random charge, if one was made. To a budget with a γ, all others are charged in the flavor inside it."""
 
     def __post_init__(self) -> None:
-        promised = coordinates(self.promise)  # refuses a flavor whose sums are no stopping rule
+        promised = self.promise.coordinates()  # refuses a flavor whose sums are no stopping rule
         if not self.paid and not self.charges:
             object.__setattr__(self, "paid", tuple(Fraction(0) for _ in promised))
         if len(self.paid) != len(promised) or min(self.paid) < 0 or not self._possible():
@@ -78,7 +78,7 @@ class Filter(Generic[Flavor_co]):
         """
         charge = self.charge(price)
         if isinstance(charge, RandomDP) and self.charges:
-            raise _late(self.promise, given=f"{write(charge)} was to be charged after an earlier answer.")
+            raise _late(self.promise, given=f"{write(charge)} after an earlier answer")
         paid = total(((charge, 1),), start=self.paid)
         if not self._fits(paid):
             left, whole = write(self.remaining()), write(self.promise)
@@ -90,11 +90,11 @@ class Filter(Generic[Flavor_co]):
         first = charge if isinstance(charge, RandomDP) else self.first
         return Filter(self.promise, self.charges + 1, paid, first)
 
-    def charge(self, price: Promise) -> Filterable:
+    def charge(self, price: Promise) -> Promise:
         """What a price means in the flavor of this budget; one that is not random, in the flavor inside it."""
         return charged(price, like=self.promise)
 
-    def before(self, charge: Filterable) -> Filter[Flavor_co]:
+    def before(self, charge: Promise) -> Filter[Flavor_co]:
         """The filter before its last charge, which was this one.
 
         >>> from sitr import GaussianDP
@@ -109,22 +109,22 @@ class Filter(Generic[Flavor_co]):
 
     def spent(self) -> Flavor_co:
         """The composition of all charges, rounded up; a γ with the basis and the parts of the charge that it is of."""
-        spent = at_least(self.paid, like=self.promise)
+        spent = self.promise.with_coordinates(self.paid, up=True)
         if not isinstance(spent, RandomDP):
-            return cast("Flavor_co", spent)
+            return spent
         basis, parts = (self.first.basis, self.first.parts) if self.first else (Basis.FINITE_SAMPLE, ())
         return cast("Flavor_co", replace(spent, basis=basis, parts=parts))
 
     def remaining(self) -> Flavor_co:
         """What still fits, rounded down. Of γ that is nothing after the first charge, whatever that one left of it."""
-        pairs = zip(coordinates(self.promise), self.paid, strict=True)
+        pairs = zip(self.promise.coordinates(), self.paid, strict=True)
         left = at_most([promised - paid for promised, paid in pairs], like=self.promise)
         if isinstance(left, RandomDP) and self.charges:
             left = replace(left, gamma=0.0)
         return cast("Flavor_co", left)
 
     def _fits(self, totals: tuple[Fraction, ...]) -> bool:
-        return all(paid <= promised for paid, promised in zip(totals, coordinates(self.promise), strict=True))
+        return all(paid <= promised for paid, promised in zip(totals, self.promise.coordinates(), strict=True))
 
     def _possible(self) -> bool:
         """A random charge is one of the charges, and made to a budget with a γ."""
@@ -133,7 +133,7 @@ class Filter(Generic[Flavor_co]):
         return self.charges > 0 and isinstance(self.promise, RandomDP)
 
 
-def replay(promise: Flavor, charges: Iterable[tuple[Filterable, int]]) -> Filter[Flavor]:
+def replay(promise: Flavor, charges: Iterable[tuple[Promise, int]]) -> Filter[Flavor]:
     """The filter after charges that were recorded: prices, oldest first, with the number of times each was paid.
 
     A random price is refused here, too, unless it is the first charge.
@@ -146,7 +146,7 @@ def replay(promise: Flavor, charges: Iterable[tuple[Filterable, int]]) -> Filter
     recorded = tuple(charges)
     check(recorded, like=promise)
     if any(isinstance(charge, RandomDP) and (place or times > 1) for place, (charge, times) in enumerate(recorded)):
-        raise _late(promise, given="Among the charges given, one that is random is not the first.")
+        raise _late(promise, given="charges of which a later one is random")
     first = recorded[0][0] if recorded else None
     return Filter(
         promise,
@@ -156,10 +156,10 @@ def replay(promise: Flavor, charges: Iterable[tuple[Filterable, int]]) -> Filter
     )
 
 
-def _late(promise: Filterable, *, given: str) -> IncompatiblePromises:
+def _late(promise: Promise, *, given: str) -> IncompatiblePromises:
     return IncompatiblePromises(
-        wanted=f"A random promise was wanted as the first charge to {write(promise)}: it holds only for mechanisms "
-        "that are not chosen after earlier answers, which may point at the very data for which it promises nothing.",
+        wanted=f"a random promise only as the first charge to {write(promise)}, because it holds only for mechanisms "
+        "that are not chosen after earlier answers, which may point at the very data for which it promises nothing",
         given=given,
         do="Fix all random mechanisms in advance and charge them together, as Composed; later use prices that are not "
         "random. Nothing was spent and no data were read.",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Generic, cast
+from typing import Generic
 
-from sitr.accounting.coordinates import at_least, charged, coordinates, total
+from sitr.accounting.coordinates import charged, total
 from sitr.accounting.filter import Flavor_co
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.promise import Promise
@@ -28,22 +28,22 @@ class Odometer(Generic[Flavor_co]):
 
     start: Flavor_co
     paid: tuple[Fraction, ...] = ()
-    """The exact sum of the start and of all that was recorded; that of the start if it is left out."""
+    """The exact sum of the start and of all that was recorded; the start if it is left out."""
 
     def __post_init__(self) -> None:
-        begun = coordinates(self.start)  # refuses a flavor whose sums mean nothing for adaptive sequences
+        begun = self.start.coordinates()  # refuses a flavor whose sums mean nothing for adaptive sequences
         if isinstance(self.start, RandomDP):
             raise IncompatiblePromises(
-                wanted="A promise that adds up in any order was wanted: an odometer records, and refuses nothing.",
-                given=f"{self.start!r} was given, which takes random releases only before the first answer.",
-                do="Use a Filter, which sees to that.",
+                wanted="a promise that adds up in any order, because an odometer refuses nothing",
+                given=f"{self.start!r}, which allows random releases only before the first answer",
+                do="Use a Filter, which refuses later ones.",
             )
         if not self.paid:
             object.__setattr__(self, "paid", begun)
         if len(self.paid) != len(begun) or any(so_far < first for so_far, first in zip(self.paid, begun, strict=True)):
             raise IncompatiblePromises(
-                wanted=f"The sum of an odometer that started at {self.start!r} is at least that, at every coordinate.",
-                given=f"{self.paid!r} was given.",
+                wanted=f"a sum that is at least the start, {self.start!r}, at every coordinate",
+                given=repr(self.paid),
                 do="Start with Odometer(start) and use record.",
             )
 
@@ -53,4 +53,4 @@ class Odometer(Generic[Flavor_co]):
 
     def total(self) -> Flavor_co:
         """All that was recorded, and the start, rounded up."""
-        return cast("Flavor_co", at_least(self.paid, like=self.start))
+        return self.start.with_coordinates(self.paid, up=True)

@@ -15,9 +15,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 import yaml
 
@@ -25,11 +27,11 @@ from sitr.accounting.curves import LaplaceMoments
 from sitr.accounting.schedule import MOST_TIMES, Part, Schedule
 from sitr.accounting.subsample import subsampled
 from sitr.errors import InvalidPromise
-from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.notation import NAMES
 from sitr.flavors.profile import PrivacyProfile
-from sitr.flavors.promise import LARGEST
+from sitr.flavors.promise import LARGEST, Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
@@ -94,18 +96,14 @@ def _laplace(value: object, place: str) -> Part:
     return Part((noise, RenyiDP(LaplaceMoments(noise.epsilon))), stated=loss)
 
 
-def _pure(value: object, place: str) -> Part:
-    (epsilon,) = _numbers(value, place, epsilon=_AT_LEAST_0)
-    return Part((PureDP(upward(epsilon)),))
-
-
-def _approximate(value: object, place: str) -> Part:
-    return Part((_pair(value, place),))
-
-
-def _pair(value: object, place: str) -> ApproximateDP:
-    epsilon, delta = _numbers(value, place, epsilon=_AT_LEAST_0, delta=_SHARE)
-    return ApproximateDP(upward(epsilon), upward(delta))
+def _stated(flavor: type[Promise], value: object, place: str) -> Part:
+    """A promise by its parameters; one that has a default may be left out."""
+    names = {each.name: each.default for each in fields(cast("Any", flavor)) if each.type == "float"}
+    defaults = {name: default for name, default in names.items() if default is not MISSING}
+    shares = getattr(flavor, "probabilities", ())
+    checks = {name: _SHARE if name in shares else _AT_LEAST_0 for name in names}
+    numbers = _numbers({**defaults, **_mapping(value, place)}, place, **checks)
+    return Part((flavor.read(**{name: upward(number) for name, number in zip(names, numbers, strict=True)}),))
 
 
 def _profile(value: object, place: str) -> Part:
@@ -116,20 +114,10 @@ def _profile(value: object, place: str) -> Part:
     for number, pair in enumerate(value, start=1):
         if not isinstance(pair, list | tuple) or len(pair) != 2:
             raise _wrong(f"{place}[{number}]", "a point [ε, δ]", pair, "Write two numbers.")
-        point = _pair({"epsilon": pair[0], "delta": pair[1]}, f"{place}[{number}]")
-        points.append((point.epsilon, point.delta))
+        stated = {"epsilon": pair[0], "delta": pair[1]}
+        epsilon, delta = _numbers(stated, f"{place}[{number}]", epsilon=_AT_LEAST_0, delta=_SHARE)
+        points.append((upward(epsilon), upward(delta)))
     return Part((PrivacyProfile(tuple(points)),))
-
-
-def _concentrated(value: object, place: str) -> Part:
-    mu, tau = _numbers(value, place, mu=_AT_LEAST_0, tau=_AT_LEAST_0)
-    return Part((ConcentratedDP(upward(mu), upward(tau)),))
-
-
-def _zero_concentrated(value: object, place: str) -> Part:
-    """ξ may be left out: it is then 0."""
-    rho, xi = _numbers({"xi": 0, **_mapping(value, place)}, place, rho=_AT_LEAST_0, xi=_AT_LEAST_0)
-    return Part((ZeroConcentratedDP(upward(rho), xi=upward(xi)),))
 
 
 def _renyi(value: object, place: str) -> Part:
@@ -169,7 +157,7 @@ def _subsampled(value: object, place: str) -> Part:
 
 
 def _shuffled(value: object, place: str) -> Part:
-    """So many people answer at home, each with the step's promise, and the answers are shuffled; one is replaced."""
+    """This many people answer at home, each with the step's promise, and the answers are shuffled; one is replaced."""
     number, step = _fields(value, place, "people", "step")
     people = int(_number(number, f"{place}.people", _TIMES))
     pure = [promise for promise in _known(step, f"{place}.step").promises if isinstance(promise, PureDP)]
@@ -193,20 +181,23 @@ def _random(value: object, place: str) -> Part:
     return Part(promises, stated=inner.stated)
 
 
-KINDS: Mapping[str, Callable[[object, str], Part]] = {
+NOISE: Mapping[str, Callable[[object, str], Part]] = {
     "gaussian": _gaussian,
     "laplace": _laplace,
-    "pure": _pure,
-    "approximate": _approximate,
-    "profile": _profile,
-    "concentrated": _concentrated,
-    "zero_concentrated": _zero_concentrated,
-    "renyi": _renyi,
     "response": _response,
     "subsampled": _subsampled,
     "shuffled": _shuffled,
     "random": _random,
+    "profile": _profile,
+    "renyi": _renyi,
+    "zero_concentrated": partial(_stated, ZeroConcentratedDP),
 }
+"""The kinds of release that are read in a way of their own. Any other flavor is read by its parameters."""
+
+
+def kinds() -> dict[str, Callable[[object, str], Part]]:
+    """All kinds of release: noise, and promises of any flavor."""
+    return {**NOISE, **{name: partial(_stated, flavor) for name, flavor in NAMES.items() if name not in NOISE}}
 
 
 # Reading
@@ -249,20 +240,21 @@ def _kinds(item: object) -> set[str]:
     if not isinstance(item, Mapping):
         return set()
     inner = (value["step"] for value in item.values() if isinstance(value, Mapping) and "step" in value)
-    return set().union(KINDS.keys() & item.keys(), *map(_kinds, inner))
+    return set().union(kinds().keys() & item.keys(), *map(_kinds, inner))
 
 
 def _known(item: object, place: str) -> Part:
     """One kind of release: a mapping with one key."""
     content = _mapping(item, place)
-    wanted = f"one of {', '.join(KINDS)}"
-    if unknown := [key for key in content if key not in KINDS]:
+    readers = kinds()
+    wanted = f"one of {', '.join(readers)}"
+    if unknown := [key for key in content if key not in readers]:
         raise _wrong(place, wanted, unknown[0], "Correct that key.")
     if len(content) != 1:
         raise _wrong(place, wanted, " and ".join(content) or "none", "Write one kind of release in each step.")
     ((kind, value),) = content.items()
     try:
-        return KINDS[kind](value, f"{place}, {kind}")
+        return readers[kind](value, f"{place}, {kind}")
     except InvalidPromise:
         raise
     except ValueError:  # there is no float that large

@@ -11,7 +11,6 @@ from flint import arb, ctx
 
 from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.views import Inapplicable, as_approximate, each
-from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
@@ -86,16 +85,8 @@ def fixed(schedule: Schedule) -> bool:
 
 def _stated(part: Part) -> tuple[tuple[float, float], ...]:
     """The points that were written down, by growing ε and falling δ."""
-    points: list[tuple[float, float]] = []
-    for promise in part.promises:
-        match promise:
-            case PureDP(epsilon):
-                points.append((epsilon, 0.0))
-            case ApproximateDP(epsilon, delta):
-                points.append((epsilon, delta))
-            case PrivacyProfile(several):
-                points.extend(several)
-    return PrivacyProfile(tuple(points)).points if points else ()
+    points = tuple(point for promise in part.promises for point in promise.stated)
+    return PrivacyProfile(points).points if points else ()
 
 
 def _seen(part: Part, share: Fraction) -> Point:

@@ -10,19 +10,21 @@ import numpy as np
 
 from sitr.accounting.curves import LaplaceMoments, Least, SampledGaussian
 from sitr.accounting.schedule import Part, Schedule
-from sitr.errors import SitrError
+from sitr.errors import IncompatiblePromises, SitrError
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.arrows import express, obstacle
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
-from sitr.flavors.profile import Points, PrivacyProfile
-from sitr.flavors.promise import Promise
-from sitr.flavors.pure import PureDP, Response
+from sitr.flavors.profile import PrivacyProfile
+from sitr.flavors.promise import Points, Promise
+from sitr.flavors.pure import Response
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import exact
 
 Flavor = TypeVar("Flavor")
+Wanted = TypeVar("Wanted", bound=Promise)
 
 
 class Inapplicable(SitrError):
@@ -36,18 +38,10 @@ class Inapplicable(SitrError):
         return (type(self), (self.reason,))
 
 
-def as_pure(part: Part) -> PureDP:
-    """The largest loss, where there is one.
-
-    >>> as_pure(Part((PureDP(0.5), RenyiDP.at({2: 0.1}))))
-    PureDP(epsilon=0.5)
-    """
-    return min(_all(part, _pure), key=lambda promise: promise.epsilon)
-
-
 def as_approximate(part: Part, *, delta: float) -> ApproximateDP:
     """The least ε at this δ.
 
+    >>> from sitr.flavors.pure import PureDP
     >>> as_approximate(Part((GaussianDP(1.0), PureDP(9.0))), delta=1e-6)
     ApproximateDP(epsilon=4.8865..., delta=1e-06)
     """
@@ -57,7 +51,7 @@ def as_approximate(part: Part, *, delta: float) -> ApproximateDP:
 def as_profile(part: Part, *, floor: float, places: int = 64) -> PrivacyProfile:
     """All (ε, δ) that are known, down to δ = floor where a tail has no end; moments count only where nothing else does.
 
-    A smooth tail is looked at in so many places; more cost time, not soundness.
+    A smooth tail is evaluated at this many places; more places cost time.
     """
     try:
         found = _all(part, lambda promise: _profile(promise, floor, places))
@@ -70,7 +64,7 @@ def as_profile(part: Part, *, floor: float, places: int = 64) -> PrivacyProfile:
 
 def as_concentrated(part: Part) -> ConcentratedDP:
     """Mean and spread of the loss; of several, the one with the least spread."""
-    return min(_all(part, _concentrated), key=lambda promise: (promise.tau, promise.mu))
+    return min(_all(part, _to(ConcentratedDP)), key=lambda promise: (promise.tau, promise.mu))
 
 
 def as_zero_concentrated(part: Part) -> ZeroConcentratedDP:
@@ -79,12 +73,12 @@ def as_zero_concentrated(part: Part) -> ZeroConcentratedDP:
     >>> as_zero_concentrated(Part((GaussianDP(0.5),)))
     ZeroConcentratedDP(rho=0.125)
     """
-    return min(_all(part, _zero_concentrated), key=lambda promise: 2 * exact(promise.rho) + exact(promise.xi))
+    return min(_all(part, _to(ZeroConcentratedDP)), key=lambda promise: 2 * exact(promise.rho) + exact(promise.xi))
 
 
 def as_renyi(part: Part) -> RenyiDP:
     """The least curve above all moments: of several, at each order the lowest."""
-    found = tuple(dict.fromkeys(promise.curve for promise in _all(part, _renyi)))
+    found = tuple(dict.fromkeys(promise.curve for promise in _all(part, _to(RenyiDP))))
     # Laplace noise is one way to keep its largest loss, so that its own moments are lower than those of all ways.
     least = min((curve.epsilon for curve in found if isinstance(curve, LaplaceMoments)), default=math.inf)
     curves = tuple(curve for curve in found if not (isinstance(curve, Response) and curve.epsilon >= least))
@@ -93,7 +87,7 @@ def as_renyi(part: Part) -> RenyiDP:
 
 def as_gaussian(part: Part) -> GaussianDP:
     """The least Gaussian that is as hard to tell apart."""
-    return min(_all(part, _gaussian), key=lambda promise: promise.mu)
+    return min(_all(part, _to(GaussianDP)), key=lambda promise: promise.mu)
 
 
 def each(schedule: Schedule, view: Callable[[Part], Flavor]) -> list[tuple[Flavor, int]]:
@@ -121,44 +115,40 @@ def _all(part: Part, arrow: Callable[[Promise], Flavor]) -> list[Flavor]:
     return found
 
 
-def _pure(promise: Promise) -> PureDP:
-    match promise:
-        case PureDP():
-            return promise
-        case ApproximateDP(epsilon, 0.0):
-            return PureDP(epsilon)
-        case PrivacyProfile(points) if points[-1][1] == 0.0:
-            return PureDP(points[-1][0])
-    raise _none(promise, "has no largest loss")
+def _to(flavor: type[Wanted]) -> Callable[[Promise], Wanted]:
+    """The conversion to a flavor; where there is none, the reason is that of `express`."""
+
+    def converted(promise: Promise) -> Wanted:
+        try:
+            return express(promise, flavor)
+        except IncompatiblePromises:
+            raise _none(promise, flavor) from None
+
+    return converted
+
+
+def _none(promise: Promise, flavor: type[Promise]) -> Inapplicable:
+    reason = obstacle(promise, flavor).reason
+    return Inapplicable(f"{reason[0].lower()}{reason[1:]}")
 
 
 def _approximate(promise: Promise, delta: float) -> ApproximateDP:
+    if delta < promise.infinite_mass():
+        raise Inapplicable(f"its δ is {promise.infinite_mass()}, and {delta} is left for it")
+    if promise.stated:
+        return PrivacyProfile(promise.stated).to_approximate(delta=delta)
+    if isinstance(promise, RandomDP):
+        raise _none(promise, ApproximateDP)
+    if delta <= 0.0:
+        raise Inapplicable("its loss has a tail without end: that needs a δ above 0")
     match promise:
-        case PureDP():
-            return promise.to_approximate(delta=delta)
-        case ApproximateDP(epsilon, floor):
-            return _approximate(PrivacyProfile(((epsilon, floor),)), delta)
-        case PrivacyProfile():
-            if delta < promise.infinite_mass():
-                raise Inapplicable(f"its δ is {promise.infinite_mass()}, and {delta} is left for it")
-            return promise.to_approximate(delta=delta)
-        case RenyiDP(LaplaceMoments() | SampledGaussian() as law) if delta > 0.0:
+        case RenyiDP(LaplaceMoments() | SampledGaussian() as law):
             return law.to_approximate(delta=delta)  # its own tail is exact, and no bound by moments is better
-        case GaussianDP() | ZeroConcentratedDP() | ConcentratedDP() | RenyiDP():
-            if delta <= 0.0:
-                raise Inapplicable("its loss has a tail without end: that needs a δ above 0")
-            return promise.to_approximate(delta=delta)
-    raise _none(promise, "has no (ε, δ)")
+    return express(promise, ApproximateDP, delta=delta)
 
 
 def _profile(promise: Promise, floor: float, places: int) -> PrivacyProfile:
     match promise:
-        case PureDP(epsilon):
-            return PrivacyProfile(((epsilon, 0.0),))
-        case ApproximateDP(epsilon, delta):
-            return PrivacyProfile(((epsilon, delta),))
-        case PrivacyProfile():
-            return promise
         case RenyiDP(LaplaceMoments() as laplace):
             return PrivacyProfile(_smooth(laplace, laplace.epsilon, places))
         case GaussianDP() if floor > 0.0:
@@ -167,7 +157,7 @@ def _profile(promise: Promise, floor: float, places: int) -> PrivacyProfile:
             noise = GaussianDP(mu)
             whole = _smooth(noise, noise.to_approximate(delta=floor / rate).epsilon, places)
             return PrivacyProfile(_on_sample(whole, rate))
-    raise _none(promise, "has no tail of a known shape")
+    return _to(PrivacyProfile)(promise)
 
 
 def _smooth(promise: GaussianDP | LaplaceMoments, last: float, places: int) -> Points:
@@ -193,56 +183,3 @@ def _profile_of_moments(promise: Promise, floor: float, places: int) -> PrivacyP
     """A bound on the tail at each of several δ, evenly spread in the logarithm."""
     deltas = [floor ** (place / places) for place in range(1, places + 1)] if floor else [0.0]
     return PrivacyProfile(tuple((_approximate(promise, delta).epsilon, delta) for delta in deltas))
-
-
-def _concentrated(promise: Promise) -> ConcentratedDP:
-    match promise:
-        case ConcentratedDP():
-            return promise
-        case PureDP():
-            return promise.to_concentrated()
-        case ZeroConcentratedDP() | RenyiDP() | GaussianDP():
-            raise Inapplicable("bounds on moments say nothing of the loss around its mean, with a known constant")
-    raise _none(promise, "bounds no mean of the loss")
-
-
-def _zero_concentrated(promise: Promise) -> ZeroConcentratedDP:
-    match promise:
-        case ZeroConcentratedDP():
-            return promise
-        case PureDP() | ConcentratedDP() | GaussianDP():
-            return promise.to_zero_concentrated()
-        case RenyiDP():
-            raise Inapplicable("a Rényi promise bounds moments by a curve of its own, not by a line at all orders")
-    raise _none(promise, "bounds no moment of the loss")
-
-
-def _renyi(promise: Promise) -> RenyiDP:
-    match promise:
-        case RenyiDP():
-            return promise
-        case PureDP() | GaussianDP() | ZeroConcentratedDP():
-            return promise.to_renyi()
-        case ConcentratedDP():
-            return promise.to_zero_concentrated().to_renyi()
-    raise _none(promise, "bounds no moment of the loss")
-
-
-def _gaussian(promise: Promise) -> GaussianDP:
-    match promise:
-        case GaussianDP():
-            return promise
-        case PureDP():
-            return promise.to_gaussian()
-        case ConcentratedDP() | ZeroConcentratedDP() | RenyiDP():
-            raise Inapplicable("bounds on moments do not make two tables as hard to tell apart as two Gaussians")
-    raise _none(promise, "is not below the trade-off curve of any Gaussian")
-
-
-def _none(promise: Promise, what: str) -> Inapplicable:
-    match promise:
-        case ApproximateDP() | PrivacyProfile():
-            return Inapplicable(f"an approximate promise {what}: the loss may be infinite with probability δ")
-        case RandomDP():
-            return Inapplicable("a random promise says nothing for a fraction γ of data, which must be kept apart")
-    return Inapplicable(f"a promise of the flavor {type(promise).__name__} {what}")

@@ -62,19 +62,13 @@ def convert(
 def _failure(source: Promise, result: Promise) -> str:
     """How the result can fail. Only the source of an (ε, δ) knows how much of δ is outright failure."""
     from sitr.flavors.approximate import ApproximateDP
-    from sitr.flavors.profile import PrivacyProfile
     from sitr.report.comparison import outright
     from sitr.report.explain import explain
     from sitr.report.words.explanation import Language
 
     if not isinstance(result, ApproximateDP) or result.delta == 0.0:
         return explain(result, language=Language.ENGLISH).failure
-    match source:
-        case ApproximateDP():
-            return outright(source.delta, delta=result.delta)
-        case PrivacyProfile():
-            return outright(source.infinite_mass(), delta=result.delta)
-    return outright(0.0, delta=result.delta)
+    return outright(source.infinite_mass(), delta=result.delta)
 
 
 def converted(promise: Promise, to: str, *, delta: float | None) -> Promise:
@@ -109,7 +103,8 @@ def converted(promise: Promise, to: str, *, delta: float | None) -> Promise:
 
 def _written(promise: Promise) -> Promise:
     """The promise; a curve, which has no notation, becomes its values at a few orders, which it implies."""
-    from sitr.flavors.renyi import Grouped, RenyiDP, Table
+    from sitr.flavors.curve import Grouped, Table
+    from sitr.flavors.renyi import RenyiDP
 
     if not isinstance(promise, RenyiDP) or isinstance(promise.curve, Table):
         return promise

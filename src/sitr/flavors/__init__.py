@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sitr.flavors.concentrated import ConcentratedDP as ConcentratedDP
     from sitr.flavors.gaussian import GaussianDP as GaussianDP
     from sitr.flavors.notation import parse as parse
+    from sitr.flavors.notation import register as register
     from sitr.flavors.notation import write as write
     from sitr.flavors.profile import PrivacyProfile as PrivacyProfile
     from sitr.flavors.promise import Promise as Promise
@@ -20,20 +21,26 @@ if TYPE_CHECKING:
     from sitr.flavors.renyi import RenyiDP as RenyiDP
     from sitr.flavors.zero_concentrated import ZeroConcentratedDP as ZeroConcentratedDP
 
+FLAVORS = {
+    "PureDP": "pure",
+    "ApproximateDP": "approximate",
+    "PrivacyProfile": "profile",
+    "GaussianDP": "gaussian",
+    "ZeroConcentratedDP": "zero_concentrated",
+    "ConcentratedDP": "concentrated",
+    "RenyiDP": "renyi",
+    "RandomDP": "random",
+}
+"""Every flavor and the file that defines it: the one list of flavors."""
+
 __getattr__, __dir__, __all__ = lazily(
     __name__,
-    {
-        "ApproximateDP": "approximate",
+    FLAVORS
+    | {
         "Basis": "random",
-        "ConcentratedDP": "concentrated",
-        "GaussianDP": "gaussian",
-        "PrivacyProfile": "profile",
         "Promise": "promise",
-        "PureDP": "pure",
-        "RandomDP": "random",
-        "RenyiDP": "renyi",
-        "ZeroConcentratedDP": "zero_concentrated",
         "parse": "notation",
+        "register": "notation",
         "write": "notation",
     },
 )

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from flint import ctx
 
 from sitr.errors import InvalidPromise, WiderThanAsked
-from sitr.flavors.meaning import KEPT, RELATIVE, above, decided, ratio
-from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter, total
-from sitr.numbers import Interval, ball, downward, exact, upper, upward
+from sitr.flavors.meaning import KEPT, RELATIVE, above, ratio
+from sitr.flavors.promise import Adding, Obstacle, Points, Promise, count, implies_around
+from sitr.numbers import Interval, ball, exact, upper, upward
 
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss
@@ -24,21 +22,28 @@ LARGEST_LOSS = 1e6
 
 
 @dataclass(frozen=True, slots=True)
-class ApproximateDP:
+class ApproximateDP(Adding):
     """The tail of the loss above ε is at most δ.
 
     H_{e^ε}(P‖Q) = E_P[(1 − e^{ε−L})₊] ≤ δ, in both directions.      [DKMMN06, Def. 1]
+
+    Composition: (Σε, Σδ), which stays valid when parameters are chosen adaptively.      [DR14, Thm 3.16]
 
     >>> ApproximateDP(0.5, 1e-7) + ApproximateDP(0.25, 2e-7)
     ApproximateDP(epsilon=0.75, delta=3e-07)
     """
 
+    notation = "approximate(ε, δ)"
+    arrow = "to_approximate"
+    obstacle = Obstacle("It bounds an ε only at a δ of choice", "convert it first with to_approximate(delta=…)")
+    closed = Obstacle(
+        "An (ε, δ) promise bounds neither the largest loss nor any moment", "use ApproximateDP, or PureDP if δ = 0"
+    )
+    in_ledgers = True
+    probabilities = frozenset({"delta"})
+
     epsilon: float
     delta: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", parameter(self.epsilon, name="epsilon", flavor="ApproximateDP"))
-        object.__setattr__(self, "delta", parameter(self.delta, name="delta", flavor="ApproximateDP", at_most=1.0))
 
     @classmethod
     def of(
@@ -57,6 +62,8 @@ class ApproximateDP:
         ApproximateDP(epsilon=4.886..., delta=1e-06)
         >>> ApproximateDP.of(gaussian(sigma=1), epsilon=1.0)
         ApproximateDP(epsilon=1.0, delta=0.126...)
+        >>> ApproximateDP(4.9, 1e-6).kept_by(gaussian(sigma=1)), ApproximateDP(4.8, 1e-6).kept_by(gaussian(sigma=1))
+        (True, False)
         """
         if (delta is None) == (epsilon is None):
             raise InvalidPromise(
@@ -89,15 +96,6 @@ class ApproximateDP:
             return ratio(loss.delta(epsilon=self.epsilon, relative=relative), _before(self.delta))
         return ratio(loss.epsilon(delta=_before(self.delta), relative=relative), self.epsilon)
 
-    def kept_by(self, loss: Loss, /) -> bool:
-        """δ(ε) ≤ δ, in both directions.
-
-        >>> from sitr.loss import gaussian
-        >>> ApproximateDP(4.9, 1e-6).kept_by(gaussian(sigma=1)), ApproximateDP(4.8, 1e-6).kept_by(gaussian(sigma=1))
-        (True, False)
-        """
-        return decided(self, loss)
-
     def worst_loss(self) -> Loss | None:
         """Randomized response that exposes a person outright with probability δ.      [KOV15, Thm 3.3]
 
@@ -113,20 +111,18 @@ class ApproximateDP:
             return Loss(())
         return Loss.of(response(self.epsilon, infinite=self.delta))
 
+    @property
+    def stated(self) -> Points:
+        return ((self.epsilon, self.delta),)
+
     @classmethod
-    def compose(cls, parts: Iterable[ApproximateDP], /) -> ApproximateDP:
-        """(Σε, Σδ), the theorem that stays valid when parameters are chosen adaptively.      [DR14, Thm 3.16]"""
-        parts = tuple(parts)
-        return cls(total(part.epsilon for part in parts), min(1.0, total(part.delta for part in parts)))
-
-    def __add__(self, other: ApproximateDP, /) -> ApproximateDP:
-        if not isinstance(other, ApproximateDP):
-            raise incompatible(self, other)
-        return self.compose((self, other))
-
-    def __mul__(self, times: int, /) -> ApproximateDP:
-        times = count(times, what="The number of releases")
-        return ApproximateDP(upward(exact(self.epsilon) * times), min(1.0, upward(exact(self.delta) * times)))
+    def implied_by(cls, promise: Promise, /, *, delta: float | None = None) -> ApproximateDP | None:
+        """At this δ; without one, only a largest loss is an ε."""
+        if delta is not None:
+            arrow = getattr(promise, cls.arrow, None)
+            return None if arrow is None else cast("ApproximateDP", arrow(delta=delta))
+        largest = promise.largest_loss() if promise.closed is None else None
+        return None if largest is None else cls(largest, 0.0)
 
     def for_group(self, size: int, /) -> ApproximateDP:
         """(sε, δ·(e^{sε} − 1)/(e^ε − 1)) for s people.      [Vad17, Lemma 2.2, summed exactly]
@@ -141,9 +137,6 @@ class ApproximateDP:
             growth = (ball(self.epsilon) * size).expm1() / ball(self.epsilon).expm1() if self.epsilon else ball(size)
             delta = growth * ball(self.delta)
             return ApproximateDP(upward(exact(self.epsilon) * size), upper(delta) if delta < 1 else 1.0)
-
-    def share(self, fraction: Fraction, /) -> ApproximateDP:
-        return ApproximateDP(downward(exact(self.epsilon) * fraction), downward(exact(self.delta) * fraction))
 
     def covers(self, other: Promise, /) -> bool:
         """It implies all points on or above the profile of the dominating pair of (ε, δ).

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.meaning import RELATIVE, above, decided, ratio, worst
-from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter, total
+from sitr.flavors.meaning import RELATIVE, above, ratio, worst
+from sitr.flavors.promise import Obstacle, Promise, count, foreign, implies_around, no_stopping_rule, parameter, total
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import Interval, ball, exact, square_root_upward, upper, upward
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class ConcentratedDP:
+class ConcentratedDP(Promise):
     """The mean loss is at most μ, and the loss around its mean is subgaussian with standard τ.
 
     E[L] ≤ μ  and  E[exp(λ(L − E[L]))] ≤ exp(λ²τ²/2) for all λ, in both directions.      [DR16, Def. 2.1]
@@ -36,6 +36,13 @@ class ConcentratedDP:
     >>> ConcentratedDP(0.5, 1.0) + ConcentratedDP(0.5, 1.0)
     ConcentratedDP(mu=1.0, tau=1.4142135623730951, scales_to_groups=False)
     """
+
+    notation = "concentrated(μ, τ)"
+    arrow = "to_concentrated"
+    obstacle = Obstacle(
+        "Concentrated privacy is not closed under post-processing, this promise is", "use ZeroConcentratedDP"
+    )
+    widths = (1e-2, 1e-3)
 
     mu: float
     tau: float
@@ -52,6 +59,8 @@ class ConcentratedDP:
         >>> from sitr.loss import gaussian
         >>> ConcentratedDP.of(gaussian(sigma=2))
         ConcentratedDP(mu=0.125000000..., tau=0.50000000..., scales_to_groups=False)
+        >>> [ConcentratedDP(0.126, tau).kept_by(gaussian(sigma=2)) for tau in (0.501, 0.499)]
+        [True, False]
         """
         do = "Ask for ApproximateDP.of(loss, delta=…) instead."
         mu = above(loss.mean(relative=relative).upper, what="the mean", do=do)
@@ -67,17 +76,35 @@ class ConcentratedDP:
         )
         return Interval(found.lower, math.inf) if self.scales_to_groups else found
 
-    def kept_by(self, loss: Loss, /) -> bool:
-        """E[L] ≤ μ, and L − E[L] is sub-Gaussian with standard τ, in both directions.
+    def largest_loss(self) -> float | None:
+        """Without a spread, P = Q."""
+        return 0.0 if self.tau == 0.0 else None
 
-        >>> from sitr.loss import gaussian
-        >>> [ConcentratedDP(0.126, tau).kept_by(gaussian(sigma=2)) for tau in (0.501, 0.499)]
-        [True, False]
+    def mean_loss(self) -> float:
+        """The least bound on the mean loss: μ, or τ²/2 if that is smaller, rounded up.      [DR16, Def. 2.1]
+
+        >>> ConcentratedDP(5.0, 1.0).mean_loss(), ConcentratedDP(0.25, 1.0).mean_loss()
+        (0.5, 0.25)
         """
-        return decided(self, loss, widths=(1e-2, 1e-3))
+        return upward(self._mean())
 
-    def worst_loss(self) -> None:
-        """None: no pair of laws has the largest loss of all with this mean and spread."""
+    def loss_quantile(self, *, delta: float) -> float:
+        """ε′ = E[L] + τ√(2 ln(1/δ)), the tail of a subgaussian.      [DR16, Def. 2.1 and Thm 3.4]"""
+        return upper(ball(self._mean()) + ball(self.tau) * (-2 * ball(delta).log()).sqrt())
+
+    def coordinates(self) -> tuple[Fraction, ...]:
+        raise no_stopping_rule(
+            self, "Sums of means and spreads are not known to be a stopping rule: use to_zero_concentrated()."
+        )
+
+    def written(self) -> str:
+        return f"mu={self.mu!r}, tau={self.tau!r}" + (", groups=true" if self.scales_to_groups else "")
+
+    @classmethod
+    def read(cls, mu: float, tau: float, *, groups: bool = False) -> ConcentratedDP:
+        if not isinstance(groups, bool):
+            raise foreign()
+        return cls(mu, tau, scales_to_groups=groups)
 
     @classmethod
     def compose(cls, parts: Iterable[ConcentratedDP], /) -> ConcentratedDP:
@@ -89,11 +116,6 @@ class ConcentratedDP:
             upward(square_root_upward(variance)),
             scales_to_groups=all(part.scales_to_groups for part in parts),
         )
-
-    def __add__(self, other: ConcentratedDP, /) -> ConcentratedDP:
-        if not isinstance(other, ConcentratedDP):
-            raise incompatible(self, other)
-        return self.compose((self, other))
 
     def __mul__(self, times: int, /) -> ConcentratedDP:
         times = count(times, what="The number of releases")
@@ -150,5 +172,4 @@ class ConcentratedDP:
         True
         """
         through = self.to_zero_concentrated().to_approximate(delta=delta)
-        published = ball(self._mean()) + ball(self.tau) * (-2 * ball(delta).log()).sqrt()
-        return ApproximateDP(min(upper(published), through.epsilon), delta)
+        return ApproximateDP(min(self.loss_quantile(delta=delta), through.epsilon), delta)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from flint import arb, ctx
 
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.meaning import RELATIVE, above, decided, ratio
-from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter
-from sitr.flavors.renyi import Real, RenyiDP, checked_delta
+from sitr.flavors.best_order import Real
+from sitr.flavors.meaning import RELATIVE, above, ratio
+from sitr.flavors.promise import Adding, Obstacle, Promise, checked_delta, count, implies_around, parameter
+from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import Interval, ball, exact, square_root_upward, upper, upward
 
@@ -26,19 +27,25 @@ _FAR = 100
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianDP:
+class GaussianDP(Adding):
     """Every test between two neighbours errs at least as much as between N(0, 1) and N(μ, 1).
 
     Errors of the second kind are at least Φ(Φ⁻¹(1 − α) − μ) at each level α.      [DRS22, Def. 2.6]
+
+    Composition: √Σμ².  Exact: composed Gaussians are one Gaussian.      [DRS22, Cor. 3.3]
 
     >>> GaussianDP(3.0) + GaussianDP(4.0)
     GaussianDP(mu=5.0)
     """
 
-    mu: float
+    notation = "gaussian(μ)"
+    arrow = "to_gaussian"
+    obstacle = Obstacle(
+        "Moments do not bound every test between two neighbours by one between Gaussians", "use RenyiDP"
+    )
+    widths = (1e-2, 1e-3)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mu", parameter(self.mu, name="mu", flavor="GaussianDP"))
+    mu: float
 
     @classmethod
     def of(cls, loss: Loss, /, *, relative: float = RELATIVE) -> GaussianDP:
@@ -47,6 +54,8 @@ class GaussianDP:
         >>> from sitr.loss import laplace
         >>> GaussianDP.of(laplace(scale=1))
         GaussianDP(mu=1.030...)
+        >>> GaussianDP(1.04).kept_by(laplace(scale=1)), GaussianDP(1.02).kept_by(laplace(scale=1))
+        (True, False)
         """
         found = loss.mu(relative=relative).upper
         return cls(above(found, what="the μ", do="Ask for ApproximateDP.of(loss, delta=…) instead."))
@@ -55,15 +64,6 @@ class GaussianDP:
         """The least μ of the loss against μ."""
         return ratio(loss.mu(relative=relative), self.mu)
 
-    def kept_by(self, loss: Loss, /) -> bool:
-        """No test between two neighbours errs less than between N(0, 1) and N(μ, 1).
-
-        >>> from sitr.loss import laplace
-        >>> GaussianDP(1.04).kept_by(laplace(scale=1)), GaussianDP(1.02).kept_by(laplace(scale=1))
-        (True, False)
-        """
-        return decided(self, loss, widths=(1e-2, 1e-3))
-
     def worst_loss(self) -> Loss | None:
         """Gaussian noise.      [DRS22, Def. 2.6]"""
         from sitr.loss.forms.gaussian import GaussianLaw  # noqa: PLC0415 - slow to import
@@ -71,31 +71,27 @@ class GaussianDP:
 
         return Loss.of(GaussianLaw(self.mu)) if self.mu > 0.0 else Loss(())
 
+    def largest_loss(self) -> float | None:
+        return 0.0 if self.mu == 0.0 else None
+
+    def loss_quantile(self, *, delta: float) -> float:
+        return self.to_zero_concentrated().loss_quantile(delta=delta)
+
+    def coordinates(self) -> tuple[Fraction, ...]:
+        """Squares add.
+
+        >>> GaussianDP(0.5).coordinates(), GaussianDP(2.0).share(Fraction(1, 4))
+        ((Fraction(1, 4),), GaussianDP(mu=1.0))
+        """
+        return (exact(self.mu) ** 2,)
+
     @classmethod
-    def compose(cls, parts: Iterable[GaussianDP], /) -> GaussianDP:
-        """√Σμ².  Exact: composed Gaussians are one Gaussian.      [DRS22, Cor. 3.3]"""
-        return cls(_root_above(sum((exact(part.mu) ** 2 for part in parts), Fraction(0))))
-
-    def __add__(self, other: GaussianDP, /) -> GaussianDP:
-        if not isinstance(other, GaussianDP):
-            raise incompatible(self, other)
-        return self.compose((self, other))
-
-    def __mul__(self, times: int, /) -> GaussianDP:
-        times = count(times, what="The number of releases")
-        return GaussianDP(_root_above(exact(self.mu) ** 2 * times))
+    def at_coordinates(cls, values: Sequence[Fraction], /, *, up: bool) -> GaussianDP:
+        return cls((_root_above if up else _root_below)(values[0]))
 
     def for_group(self, size: int, /) -> GaussianDP:
         """s·μ for s people.      [DRS22, Thm 2.14]"""
         return GaussianDP(upward(exact(self.mu) * count(size, what="The size of a group")))
-
-    def share(self, fraction: Fraction, /) -> GaussianDP:
-        """μ·√fraction, rounded down: squares add, so shares of fractions that sum to 1 compose to at most this promise.
-
-        >>> GaussianDP(2.0).share(Fraction(1, 4)), GaussianDP(1.0).share(Fraction(1, 3)) * 3
-        (GaussianDP(mu=1.0), GaussianDP(mu=0.999...))
-        """
-        return GaussianDP(_root_below(exact(self.mu) ** 2 * fraction))
 
     @classmethod
     def fitting(cls, promise: ApproximateDP, /) -> GaussianDP:

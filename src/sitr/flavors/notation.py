@@ -10,31 +10,24 @@ Writing and reading are inverse: a float prints as the decimal it stands for, so
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
-from dataclasses import fields
+from importlib import import_module
 from typing import Any
 
-from sitr.errors import InvalidPromise, InvalidUse
-from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.concentrated import ConcentratedDP
-from sitr.flavors.gaussian import GaussianDP
-from sitr.flavors.profile import PrivacyProfile
-from sitr.flavors.promise import Promise
-from sitr.flavors.pure import PureDP
-from sitr.flavors.random import Basis, RandomDP
-from sitr.flavors.renyi import RenyiDP, Table
-from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.errors import InvalidPromise
+from sitr.flavors import FLAVORS
+from sitr.flavors.promise import Promise, foreign
 
-NAMES: Mapping[str, type[Promise]] = {
-    "pure": PureDP,
-    "approximate": ApproximateDP,
-    "profile": PrivacyProfile,
-    "gaussian": GaussianDP,
-    "zcdp": ZeroConcentratedDP,
-    "concentrated": ConcentratedDP,
-    "renyi": RenyiDP,
-    "random": RandomDP,
-}
+NAMES: dict[str, type[Promise]] = {}
+"""Every flavor by the name with which it is written."""
+
+
+def register(flavor: type[Promise]) -> None:
+    """Make a flavor known by the name in its notation, so that it can be read, written and converted to."""
+    NAMES[flavor.notation.partition("(")[0]] = flavor
+
+
+for _name, _module in FLAVORS.items():
+    register(getattr(import_module(f"sitr.flavors.{_module}"), _name))
 
 
 def parse(text: str) -> Promise:
@@ -58,6 +51,7 @@ def parse(text: str) -> Promise:
 def write(promise: Promise) -> str:
     """Write a promise so that `parse` reads the same value.
 
+    >>> from sitr.flavors import ApproximateDP, Basis, PureDP, RandomDP, RenyiDP, ZeroConcentratedDP
     >>> write(ZeroConcentratedDP(rho=0.5)), write(ApproximateDP(1.0, 1e-6))
     ('zcdp(rho=0.5)', 'approximate(epsilon=1.0, delta=1e-06)')
     >>> write(RandomDP(RenyiDP.at({2: 0.1}), 0.05))
@@ -66,61 +60,13 @@ def write(promise: Promise) -> str:
     "random(pure(epsilon=1.0), gamma=0.05, asymptotic=true, parts={'gate': 0.01})"
     """
     name = next(name for name, flavor in NAMES.items() if type(promise) is flavor)
-    match promise:
-        case RenyiDP(Table(points)):
-            inside = repr(dict(points))
-        case RenyiDP():
-            raise InvalidPromise(
-                wanted="a Rényi promise with a table of orders, such as renyi({2: 0.1, 8: 0.5})",
-                given=f"the curve {promise!r}, which has bounds at all orders",
-                do="Choose the orders that matter, and write RenyiDP.at({order: promise.curve(order), …}).",
-            )
-        case PrivacyProfile(points):
-            inside = ", ".join(map(repr, points))
-        case RandomDP(inner, gamma, basis, parts):
-            inside = f"{write(inner)}, gamma={gamma!r}" + (", asymptotic=true" if basis is Basis.ASYMPTOTIC else "")
-            inside += f", parts={dict(parts)!r}" if parts else ""
-        case ConcentratedDP(mu, tau):
-            inside = f"mu={mu!r}, tau={tau!r}" + (", groups=true" if promise.scales_to_groups else "")
-        case _:
-            values = {field.name: getattr(promise, field.name) for field in fields(promise)}  # type: ignore[arg-type]
-            inside = ", ".join(f"{key}={value!r}" for key, value in values.items() if (key, value) != ("xi", 0.0))
-    return f"{name}({inside})"
+    return f"{name}({promise.written()})"
 
 
 # Reading
 
 
-def _concentrated(mu: float, tau: float, *, groups: bool = False) -> ConcentratedDP:
-    if not isinstance(groups, bool):
-        raise _foreign()
-    return ConcentratedDP(mu, tau, scales_to_groups=groups)
-
-
-def _renyi(orders: Any, epsilon: Any = None) -> RenyiDP:
-    if isinstance(orders, dict) == (epsilon is not None):
-        raise _foreign()
-    return RenyiDP.at(orders if epsilon is None else {orders: epsilon})
-
-
-def _profile(*points: Any) -> PrivacyProfile:
-    return PrivacyProfile(points)
-
-
-def _random(inner: Any, gamma: Any, *, asymptotic: bool = False, parts: Any = None) -> RandomDP:
-    if not isinstance(asymptotic, bool) or not isinstance(parts, dict | None):
-        raise _foreign()
-    return RandomDP(inner, gamma, Basis.ASYMPTOTIC if asymptotic else Basis.FINITE_SAMPLE, tuple((parts or {}).items()))
-
-
-_READERS: Mapping[str, Callable[..., Promise]] = {
-    **NAMES,
-    "gdp": GaussianDP,
-    "concentrated": _concentrated,
-    "renyi": _renyi,
-    "profile": _profile,
-    "random": _random,
-}
+ALIASES = {"gdp": "gaussian"}
 
 
 def _value(node: ast.expr) -> Any:
@@ -137,11 +83,11 @@ def _value(node: ast.expr) -> Any:
         case ast.Dict() if None not in node.keys:
             keys = [_key(key) for key in node.keys if key is not None]
             return _once(zip(keys, map(_value, node.values), strict=True))
-        case ast.Call(func=ast.Name(id=name)) if name in _READERS:
+        case ast.Call(func=ast.Name(id=name)) if (flavor := NAMES.get(ALIASES.get(name, name))) is not None:
             # A keyword without a name is a `**`.
             named = _once((str(keyword.arg), _value(keyword.value)) for keyword in node.keywords)
-            return _READERS[name](*map(_value, node.args), **named)
-    raise _foreign()
+            return flavor.read(*map(_value, node.args), **named)
+    raise foreign()
 
 
 def _key(node: ast.expr) -> Any:
@@ -157,20 +103,14 @@ def _once(pairs: Any) -> dict[Any, Any]:
     found: dict[Any, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise _foreign()
+            raise foreign()
         found[key] = value
     return found
 
 
-def _foreign() -> InvalidUse:
-    """Caught by `parse`, which quotes the whole text."""
-    return InvalidUse(given="This expression does not occur in a promise.", do="Write for example zcdp(0.5).")
-
-
 def _unreadable(text: str) -> InvalidPromise:
     return InvalidPromise(
-        wanted="a promise: pure(ε), approximate(ε, δ), zcdp(ρ), gaussian(μ), concentrated(μ, τ), "
-        "renyi(α, ε), profile((ε, δ), …) or random(promise, γ)",
+        wanted=f"a promise: {', '.join(flavor.notation for flavor in NAMES.values())}",
         given=repr(text),
         do="Write for example zcdp(0.5), or approximate(1, 1e-6).",
     )

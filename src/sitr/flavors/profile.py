@@ -10,21 +10,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flint import arb, ctx
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import LARGEST_LOSS, ApproximateDP
 from sitr.flavors.lattice import CELLS, CUT, Law, total
-from sitr.flavors.meaning import RELATIVE, decided, worst
-from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter, probability
+from sitr.flavors.meaning import RELATIVE, worst
+from sitr.flavors.promise import Obstacle, Points, Promise, count, implies_around, parameter, probability
 from sitr.numbers import Interval, ball, exact, upward
 
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss
-
-Points = tuple[tuple[float, float], ...]
 
 NOTHING: Points = ((0.0, 0.0),)
 """The profile of a release of nothing."""
@@ -34,7 +32,7 @@ MANY, FEWER = 16, 2048
 
 
 @dataclass(frozen=True, slots=True)
-class PrivacyProfile:
+class PrivacyProfile(Promise):
     """H_{e^ε} ≤ δ at several points, and therefore on every chord between them.
 
     As a function of t = e^ε the true δ is convex, falls from 1 at t = 0, and satisfies δ(−ε) ≤ 1 − e^{−ε}(1 − δ(ε)),
@@ -45,6 +43,15 @@ class PrivacyProfile:
     >>> profile.delta(epsilon=0.5) < PrivacyProfile(((2.0, 1e-6),)).delta(epsilon=0.5)
     True
     """
+
+    notation = "profile((ε, δ), …)"
+    obstacle = Obstacle(
+        "It states no (ε, δ)", "convert it with to_approximate(delta=…) at each δ of interest, and write these points"
+    )
+    closed = Obstacle(
+        "Several (ε, δ) bound neither the largest loss nor any moment",
+        "use to_approximate(delta=…), or PureDP if δ = 0",
+    )
 
     points: Points
 
@@ -79,6 +86,8 @@ class PrivacyProfile:
         >>> from sitr.loss import gaussian
         >>> PrivacyProfile.of(gaussian(sigma=1), epsilons=(1.0, 3.0))
         PrivacyProfile(points=((1.0, 0.126...), (3.0, 0.0015...)))
+        >>> PrivacyProfile(((1.0, 0.13), (3.0, 0.002))).kept_by(gaussian(sigma=1))
+        True
         """
         parts = [ApproximateDP.of(loss, epsilon=epsilon, relative=relative) for epsilon in epsilons]
         return cls(tuple((part.epsilon, part.delta) for part in parts))
@@ -86,15 +95,6 @@ class PrivacyProfile:
     def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:
         """The point that is used up most."""
         return worst(part.excess(loss, relative=relative) for part in self.parts)
-
-    def kept_by(self, loss: Loss, /) -> bool:
-        """δ(ε) ≤ δ at every point, in both directions.
-
-        >>> from sitr.loss import gaussian
-        >>> PrivacyProfile(((1.0, 0.13), (3.0, 0.002))).kept_by(gaussian(sigma=1))
-        True
-        """
-        return decided(self, loss)
 
     def worst_loss(self) -> Loss | None:
         """The pair of laws whose hockey-stick is the envelope of all points.      [ZDW22, Prop. 9]"""
@@ -129,11 +129,6 @@ class PrivacyProfile:
             counted[part] += times
         return _composed(counted, near=delta)
 
-    def __add__(self, other: PrivacyProfile, /) -> PrivacyProfile:
-        if not isinstance(other, PrivacyProfile):
-            raise incompatible(self, other)
-        return self.compose((self, other))
-
     def __mul__(self, times: int, /) -> PrivacyProfile:
         return _composed({self: count(times, what="The number of releases")})
 
@@ -147,9 +142,21 @@ class PrivacyProfile:
             return self.delta(epsilon=other.epsilon) <= other.delta
         return implies_around(self, other)
 
-    def infinite_mass(self) -> float:
-        """The most that P(L = +∞) can be: the δ that no ε removes."""
-        return self.points[-1][1]
+    @property
+    def stated(self) -> Points:
+        return self.points
+
+    @classmethod
+    def implied_by(cls, promise: Promise, /, *, delta: float | None = None) -> PrivacyProfile | None:  # noqa: ARG003
+        """The points that a promise states."""
+        return cls(promise.stated) if promise.stated else None
+
+    def written(self) -> str:
+        return ", ".join(map(repr, self.points))
+
+    @classmethod
+    def read(cls, *points: Any) -> PrivacyProfile:
+        return cls(points)
 
     def delta(self, *, epsilon: float) -> float:
         """The envelope at this ε ≥ 0, rounded up."""

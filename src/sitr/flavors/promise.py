@@ -4,20 +4,36 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from fractions import Fraction
+from functools import cache
 from numbers import Rational, Real
-from typing import TYPE_CHECKING, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, cast, runtime_checkable
 
 from flint import arb
 
-from sitr.errors import IncompatiblePromises, InvalidPromise
-from sitr.numbers import Interval, Number, exact, upper, upward
+from sitr.errors import IncompatiblePromises, InvalidPromise, InvalidUse
+from sitr.flavors.meaning import decided
+from sitr.numbers import Interval, Number, downward, exact, upper, upward
 
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss
 
 LARGEST = sys.float_info.max
+
+Points = tuple[tuple[float, float], ...]
+"""Pairs (ε, δ), or (order, bound), by their first number."""
+
+
+class Obstacle(NamedTuple):
+    """Why no conversion leads from one flavor to another, and what to do instead."""
+
+    reason: str
+    do: str
+
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.do}."
 
 
 @runtime_checkable
@@ -29,17 +45,38 @@ class Promise(Protocol):
 
     Every flavor also says what it means of a loss: `Flavor.of(loss, …)` is the tightest promise of that flavor that the
     loss keeps, `kept_by` decides about a given one, and `excess` says how close they are.
+
+    A flavor is a dataclass that inherits from this class (or from `Adding`) and is registered in `sitr.flavors`.
+    Everything in which flavors differ is a member of the class, so that nothing else depends on which flavors exist.
     """
 
-    def __add__(self, other: Self, /) -> Self:
-        """What two releases promise together."""
+    __slots__ = ()
 
-    def __mul__(self, times: int, /) -> Self:
-        """What a number of such releases promise together."""
+    notation: ClassVar[str]
+    """How it is written, such as pure(ε)."""
+    arrow: ClassVar[str] = ""
+    """The name of the conversion to this flavor, where other flavors have one."""
+    obstacle: ClassVar[Obstacle]
+    """Why other promises may have no such conversion."""
+    closed: ClassVar[Obstacle | None] = None
+    """Why this promise implies no promise of another flavor without a further choice, if that is so."""
+    in_ledgers: ClassVar[bool] = False
+    """Whether ledgers keep budgets of this flavor."""
+    widths: ClassVar[tuple[float, ...]] = (1e-2, 1e-4, 1e-6)
+    """The relative widths of the intervals with which `kept_by` tries to decide."""
 
     @classmethod
     def compose(cls, parts: Iterable[Self], /) -> Self:
         """What any number of releases promise together, rounded outward once."""
+
+    def __add__(self, other: Self, /) -> Self:
+        """What two releases promise together."""
+        if type(other) is not type(self):
+            raise incompatible(self, other)
+        return self.compose((self, other))
+
+    def __mul__(self, times: int, /) -> Self:
+        """What a number of such releases promise together."""
 
     def for_group(self, size: int, /) -> Self:
         """The promise to a group of people."""
@@ -47,14 +84,127 @@ class Promise(Protocol):
     def covers(self, other: Promise, /) -> bool:
         """Does this promise imply the other one? Yes is a proof; no may mean that none was found."""
 
+    # What it means of a loss
+
     def excess(self, loss: Loss, /, *, relative: float = ...) -> Interval:
         """ln(lost/allowed), as a proved interval: below 0 the loss keeps the promise, above 0 it breaks it."""
 
     def kept_by(self, loss: Loss, /) -> bool:
         """Does this loss keep the promise? Both answers are proved; `Undecided` is raised if neither can be."""
+        return decided(self, loss, widths=self.widths)
 
     def worst_loss(self) -> Loss | None:
         """The largest loss of all mechanisms that keep this promise; None if no single one dominates the others."""
+        return None
+
+    @property
+    def stated(self) -> Points:
+        """The (ε, δ) that this promise consists of, by increasing ε; none if it bounds the loss in another way."""
+        return ()
+
+    def largest_loss(self) -> float | None:
+        """The largest loss that this promise allows; None if it sets no limit."""
+        return self.stated[-1][0] if self.stated and self.stated[-1][1] == 0.0 else None
+
+    def infinite_mass(self) -> float:
+        """The most that P(L = +∞) can be: the δ that no ε removes."""
+        return self.stated[-1][1] if self.stated else 0.0
+
+    def loss_quantile(self, *, delta: float) -> float | None:  # noqa: ARG002 - others need it
+        """ε′ with P(L > ε′) ≤ δ, rounded up; None if the promise bounds no such quantile.
+
+        An (ε, δ) promise allows P(L > ε) > δ, so that ε′ is larger than the ε at this δ.
+        """
+        return self.largest_loss()
+
+    # Conversions
+
+    @classmethod
+    def implied_by(cls, promise: Promise, /, *, delta: float | None = None) -> Self | None:  # noqa: ARG003 - as above
+        """The promise of this flavor that another one implies, by a conversion of either flavor; None without one."""
+        arrow = getattr(promise, cls.arrow, None) if cls.arrow else None
+        return None if arrow is None else cast("Self", arrow())
+
+    # Budgets
+
+    def coordinates(self) -> tuple[Fraction, ...]:
+        """The numbers that add up to a valid stopping rule even if every release is chosen after earlier answers."""
+        raise no_stopping_rule(
+            self, "It composes only in plans fixed in advance: compare plans with it, and budget in another flavor."
+        )
+
+    def with_coordinates(self, values: Sequence[Fraction], /, *, up: bool) -> Self:
+        """The promise like this one that has these coordinates, rounded up or down."""
+        raise AssertionError(f"{self!r} has no coordinates to set to {values}, {up=}: `coordinates` refuses it before")
+
+    def adds_to(self, like: Promise, /) -> bool:
+        """Whether the coordinates of this promise are those of a budget."""
+        return type(self) is type(like)
+
+    # Notation
+
+    def written(self) -> str:
+        """The parameters as text, such as epsilon=1.0; `read` understands them. Defaults are left out."""
+        values = ((each, getattr(self, each.name)) for each in fields(cast("Any", self)))
+        return ", ".join(f"{each.name}={value!r}" for each, value in values if value != each.default)
+
+    @classmethod
+    def read(cls, *values: Any, **named: Any) -> Self:
+        """The promise with these parameters, as they are written."""
+        return cls(*values, **named)
+
+
+class Adding(Promise, Protocol):
+    """A promise whose coordinates add under composition, whether releases are fixed in advance or chosen adaptively.
+
+    The coordinates are the parameters, unless a flavor says otherwise.
+    """
+
+    __slots__ = ()
+
+    probabilities: ClassVar[frozenset[str]] = frozenset()
+    """The parameters that are at most 1."""
+
+    def __post_init__(self) -> None:
+        for name in _names(type(self)):
+            number = getattr(self, name)
+            limit = 1.0 if name in self.probabilities else None
+            checked = parameter(number, name=name, flavor=type(self).__name__, at_most=limit)
+            object.__setattr__(self, name, checked)
+
+    @classmethod
+    def at_coordinates(cls, values: Sequence[Fraction], /, *, up: bool) -> Self:
+        """The promise with these coordinates, rounded up or down; a probability is at most 1."""
+        rounded = map(upward if up else downward, values)
+        numbers = dict(zip(_names(cls), rounded, strict=True))
+        return cls(
+            **{name: min(1.0, number) if name in cls.probabilities else number for name, number in numbers.items()}
+        )
+
+    @classmethod
+    def compose(cls, parts: Iterable[Self], /) -> Self:
+        """The exact sum of all coordinates, rounded up once."""
+        several = [part.coordinates() for part in parts] or [(Fraction(0),) * len(_names(cls))]
+        return cls.at_coordinates([sum(column, Fraction(0)) for column in zip(*several, strict=True)], up=True)
+
+    def __mul__(self, times: int, /) -> Self:
+        times = count(times, what="The number of releases")
+        return self.at_coordinates([value * times for value in self.coordinates()], up=True)
+
+    def share(self, fraction: Fraction, /) -> Self:
+        """A part of this promise, rounded down: shares of fractions that sum to 1 compose to at most the whole."""
+        return self.at_coordinates([value * fraction for value in self.coordinates()], up=False)
+
+    def coordinates(self) -> tuple[Fraction, ...]:
+        return tuple(exact(getattr(self, name)) for name in _names(type(self)))
+
+    def with_coordinates(self, values: Sequence[Fraction], /, *, up: bool) -> Self:
+        return self.at_coordinates(values, up=up)
+
+
+@cache
+def _names(flavor: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in fields(flavor))
 
 
 @runtime_checkable
@@ -75,12 +225,15 @@ class Several(Protocol):
 
 
 def implies_around(promise: Promise, other: object) -> bool:
-    """Does the other promise consist of promises that this one implies, with exceptions or several at once?"""
+    """Whether a promise of another flavor follows: with exceptions, several at once, or by a conversion of its own."""
     match other:
         case Excepting():
             return other.gamma == 1.0 or promise.covers(other.inner)
         case Several():
             return all(promise.covers(part) for part in other.parts)
+        case Promise():
+            found = type(other).implied_by(promise)
+            return found is not None and found.covers(other)
     return False
 
 
@@ -95,6 +248,17 @@ def parameter(number: object, *, name: str, flavor: str, at_most: float | None =
     if not 0 <= value <= (LARGEST if at_most is None else at_most):
         raise InvalidPromise(wanted=wanted, given=str(number), do=f"Choose {name} within that range.")
     return (upward(value) if isinstance(value, Fraction) else float(value)) + 0.0  # −0.0 becomes 0.0
+
+
+def checked_delta(delta: float) -> float:
+    """0 < δ < 1, as every conversion of moments to (ε, δ) needs it."""
+    if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0.0 < delta < 1.0:
+        raise InvalidPromise(
+            wanted="0 < delta < 1 for the conversion of moments to approximate privacy",
+            given=repr(delta),
+            do="Choose how rarely the bound may fail, such as delta=1e-6: well below one in the number of people.",
+        )
+    return delta
 
 
 def total(numbers: Iterable[float]) -> float:
@@ -128,6 +292,20 @@ def count(times: object, *, what: str) -> int:
             do="Count releases or people with an integer.",
         )
     return times
+
+
+def foreign() -> InvalidUse:
+    """The error for parameters that a notation does not have; `parse` replaces it by one that quotes the whole text."""
+    return InvalidUse(given="This expression does not occur in a promise.", do="Write for example zcdp(0.5).")
+
+
+def no_stopping_rule(promise: Promise, do: str) -> IncompatiblePromises:
+    """The error for a budget in a flavor whose sums are no valid stopping rule."""
+    return IncompatiblePromises(
+        wanted="a promise that adds up even when releases are chosen after earlier answers",
+        given=repr(promise),
+        do=do,
+    )
 
 
 def incompatible(first: object, second: object) -> IncompatiblePromises:

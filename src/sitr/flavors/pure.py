@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from flint import ctx
@@ -13,11 +11,11 @@ from flint import ctx
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP, normal
-from sitr.flavors.meaning import RELATIVE, above, decided
-from sitr.flavors.promise import Promise, count, implies_around, incompatible, parameter, total
+from sitr.flavors.meaning import RELATIVE, above
+from sitr.flavors.promise import Adding, Obstacle, Points, Promise, count, implies_around
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.numbers import Interval, ball, downward, exact, square_root_upward, upper, upward
+from sitr.numbers import Interval, ball, exact, square_root_upward, upper, upward
 
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss
@@ -43,12 +41,16 @@ class Response:
         """D_∞ ≤ ε says the same as the whole curve, which no mechanism with that largest loss exceeds."""
         return PureDP(self.epsilon).excess(loss, relative=relative)
 
+    def largest_loss(self) -> float:
+        """D_∞ of the whole curve."""
+        return self.epsilon
+
 
 @dataclass(frozen=True, slots=True)
-class PureDP:
+class PureDP(Adding):
     """The loss is at most ε, always.
 
-    L ≤ ε with probability 1.      [DMNS06, Def. 1]
+    L ≤ ε with probability 1.      [DMNS06, Def. 1]  Composition: ε₁ + … + ε_k.      [DR14, Thm 3.16]
 
     >>> PureDP(0.1) + PureDP(0.2)
     PureDP(epsilon=0.3)
@@ -56,10 +58,11 @@ class PureDP:
     ZeroConcentratedDP(rho=0.125)
     """
 
-    epsilon: float
+    notation = "pure(ε)"
+    obstacle = Obstacle("It sets no largest loss", "state it as PureDP only if its mechanism is pure")
+    in_ledgers = True
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", parameter(self.epsilon, name="epsilon", flavor="PureDP"))
+    epsilon: float
 
     @classmethod
     def of(cls, loss: Loss, /) -> PureDP:
@@ -68,6 +71,8 @@ class PureDP:
         >>> from sitr.loss import laplace
         >>> PureDP.of(laplace(scale=2))
         PureDP(epsilon=0.50000000000000...)
+        >>> PureDP(0.6).kept_by(laplace(scale=2)), PureDP(0.4).kept_by(laplace(scale=2))
+        (True, False)
         """
         return cls(above(loss.max(), what="the largest value", do="Ask for ApproximateDP.of(loss, delta=…) instead."))
 
@@ -75,38 +80,17 @@ class PureDP:
         """The largest loss against ε."""
         return ApproximateDP(self.epsilon, 0.0).excess(loss, relative=relative)
 
-    def kept_by(self, loss: Loss, /) -> bool:
-        """L ≤ ε with probability 1, in both directions.
-
-        >>> from sitr.loss import laplace
-        >>> PureDP(0.6).kept_by(laplace(scale=2)), PureDP(0.4).kept_by(laplace(scale=2))
-        (True, False)
-        """
-        return decided(self, loss)
-
     def worst_loss(self) -> Loss | None:
         """Randomized response.      [KOV15, Thm 3.3]"""
         return ApproximateDP(self.epsilon, 0.0).worst_loss()
 
-    @classmethod
-    def compose(cls, parts: Iterable[PureDP], /) -> PureDP:
-        """ε₁ + … + ε_k.      [DMNS06; DR14, Thm 3.16]"""
-        return cls(total(part.epsilon for part in parts))
-
-    def __add__(self, other: PureDP, /) -> PureDP:
-        if not isinstance(other, PureDP):
-            raise incompatible(self, other)
-        return self.compose((self, other))
-
-    def __mul__(self, times: int, /) -> PureDP:
-        return PureDP(upward(exact(self.epsilon) * count(times, what="The number of releases")))
+    @property
+    def stated(self) -> Points:
+        return ((self.epsilon, 0.0),)
 
     def for_group(self, size: int, /) -> PureDP:
         """s·ε for s people: the loss between two tables is the sum along a path of s neighbours.  [DR14, Thm 2.2]"""
         return self * count(size, what="The size of a group")
-
-    def share(self, fraction: Fraction, /) -> PureDP:
-        return PureDP(downward(exact(self.epsilon) * fraction))
 
     def covers(self, other: Promise, /) -> bool:
         match other:

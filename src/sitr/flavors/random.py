@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.meaning import KEPT, RELATIVE
-from sitr.flavors.promise import Promise, count, incompatible, parameter
+from sitr.flavors.promise import Obstacle, Promise, count, foreign, incompatible, parameter
 from sitr.numbers import Interval, Number, downward, exact, upward
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Basis(Enum):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RandomDP:
+class RandomDP(Promise):
     """`inner` holds between X and X' that differ in one random draw, but for a set of samples of probability γ.
 
     P_{X, X'}(inner holds for this pair) ≥ 1 − γ, over n + 1 exchangeable draws from the population. [HRW11, Def. 1]
@@ -51,6 +51,12 @@ class RandomDP:
     >>> RandomDP(PureDP(0.5), 0.05, parts=(("newcomer", 0.04), ("largest pair", 0.01))) * 2
     RandomDP(inner=PureDP(epsilon=1.0), gamma=0.1, parts=(('newcomer', 0.08), ('largest pair', 0.02)))
     """
+
+    notation = "random(promise, γ)"
+    obstacle = Obstacle(
+        "Random privacy is about replacing one person", "state it as RandomDP with gamma=0 if this promise is so, too"
+    )
+    closed = Obstacle("It promises nothing for a fraction γ of data", "report it as it is, γ cannot be moved elsewhere")
 
     inner: Promise
     gamma: float
@@ -107,8 +113,36 @@ class RandomDP:
         """
         return self.gamma == 1.0 or self.inner.kept_by(loss)
 
-    def worst_loss(self) -> None:
-        """None: nothing is promised about the fraction γ of data sets."""
+    def coordinates(self) -> tuple[Fraction, ...]:
+        """The coordinates of the inner promise, then γ, which add only for what is fixed before the first answer.
+
+        `Filter` ensures this.
+        """
+        return *self.inner.coordinates(), exact(self.gamma)
+
+    def with_coordinates(self, values: Sequence[Fraction], /, *, up: bool) -> RandomDP:
+        gamma = min(1.0, (upward if up else downward)(values[-1]))
+        return RandomDP(self.inner.with_coordinates(values[:-1], up=up), gamma, self.basis)
+
+    def adds_to(self, like: Promise, /) -> bool:
+        return isinstance(like, RandomDP) and self.inner.adds_to(like.inner) and like.allows(self.basis)
+
+    def allows(self, basis: Basis, /) -> bool:
+        """Whether a budget of this basis may be charged with a promise of another one."""
+        return Basis.weakest((self.basis, basis)) is self.basis
+
+    def written(self) -> str:
+        name, _, _ = type(self.inner).notation.partition("(")
+        asymptotic = ", asymptotic=true" if self.basis is Basis.ASYMPTOTIC else ""
+        parts = f", parts={dict(self.parts)!r}" if self.parts else ""
+        return f"{name}({self.inner.written()}), gamma={self.gamma!r}{asymptotic}{parts}"
+
+    @classmethod
+    def read(cls, inner: Any, gamma: Any, *, asymptotic: bool = False, parts: Any = None) -> RandomDP:
+        if not isinstance(asymptotic, bool) or not isinstance(parts, dict | None):
+            raise foreign()
+        basis = Basis.ASYMPTOTIC if asymptotic else Basis.FINITE_SAMPLE
+        return cls(inner, gamma, basis, tuple((parts or {}).items()))
 
     @classmethod
     def compose(cls, parts: Iterable[RandomDP], /) -> RandomDP:
@@ -130,11 +164,6 @@ class RandomDP:
         gamma = _at_most_one(sum((exact(part.gamma) for part in parts), Fraction(0)))
         return cls(inner, gamma, Basis.weakest(part.basis for part in parts), joined((part.parts, 1) for part in parts))
 
-    def __add__(self, other: RandomDP, /) -> RandomDP:
-        if not isinstance(other, RandomDP):
-            raise incompatible(self, other)
-        return self.compose((self, other))
-
     def __mul__(self, times: int, /) -> RandomDP:
         times = count(times, what="The number of releases")
         return self._times(self.inner * times, times)
@@ -152,7 +181,7 @@ class RandomDP:
         """Parts do not matter. An asymptotic promise implies nothing for this number of people."""
         if not isinstance(other, RandomDP):
             return False  # γ, even 0, is about random newcomers: nothing is promised to every person
-        if Basis.weakest((self.basis, other.basis)) is not other.basis:
+        if not other.allows(self.basis):
             return False
         return other.gamma == 1.0 or (self.gamma <= other.gamma and self.inner.covers(other.inner))
 

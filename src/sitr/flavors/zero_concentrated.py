@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING
 from flint import arb, ctx
 
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.meaning import RELATIVE, above, decided, ratio
-from sitr.flavors.promise import Promise, ceiling, count, implies_around, incompatible, parameter, total
-from sitr.flavors.renyi import RenyiDP, checked_delta
-from sitr.numbers import Interval, ball, downward, exact, upper, upward
+from sitr.flavors.meaning import RELATIVE, above, ratio
+from sitr.flavors.promise import Adding, Obstacle, Promise, ceiling, checked_delta, count, implies_around
+from sitr.flavors.renyi import RenyiDP
+from sitr.numbers import Interval, ball, exact, upper, upward
 
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss
@@ -33,27 +32,33 @@ class Line:
     def excess(self, loss: Loss, /, *, relative: float) -> Interval:
         return ZeroConcentratedDP(self.rho, xi=self.xi).excess(loss, relative=relative)
 
+    def largest_loss(self) -> float | None:
+        return ZeroConcentratedDP(self.rho, xi=self.xi).largest_loss()
+
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ZeroConcentratedDP:
+class ZeroConcentratedDP(Adding):
     """Every moment of the loss is at most a Gaussian's.
 
     For all α > 1,  D_α = ln E[exp((α−1)L)]/(α−1) ≤ ξ + ρα.      [BS16, Def. 1.1]
+
+    Composition: (Σρ, Σξ).      [BS16, Lemma 1.7]
 
     >>> (ZeroConcentratedDP(rho=0.25) + ZeroConcentratedDP(rho=0.25)).to_approximate(delta=1e-6)
     ApproximateDP(epsilon=5.22..., delta=1e-06)
     """
 
+    notation = "zcdp(ρ)"
+    arrow = "to_zero_concentrated"
+    obstacle = Obstacle("A bound on some moments says nothing of the others", "use RenyiDP")
+    in_ledgers = True
+    widths = (1e-2, 1e-3)
+
     rho: float
     xi: float = field(default=0.0, kw_only=True)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rho", parameter(self.rho, name="rho", flavor="ZeroConcentratedDP"))
-        object.__setattr__(self, "xi", parameter(self.xi, name="xi", flavor="ZeroConcentratedDP"))
-
     def __repr__(self) -> str:
-        xi = f", xi={self.xi!r}" if self.xi else ""
-        return f"ZeroConcentratedDP(rho={self.rho!r}{xi})"
+        return f"ZeroConcentratedDP({self.written()})"
 
     @classmethod
     def of(cls, loss: Loss, /, *, xi: float = 0.0, relative: float = RELATIVE) -> ZeroConcentratedDP:
@@ -62,6 +67,8 @@ class ZeroConcentratedDP:
         >>> from sitr.loss import gaussian
         >>> ZeroConcentratedDP.of(gaussian(sigma=2))
         ZeroConcentratedDP(rho=0.12500000...)
+        >>> [ZeroConcentratedDP(rho).kept_by(gaussian(sigma=2)) for rho in (0.1251, 0.1249)]
+        [True, False]
         """
         whole = cls(0.0, xi=xi)
         found = loss.rho(xi=math.nextafter(whole.xi, 0.0), relative=relative).upper
@@ -73,32 +80,20 @@ class ZeroConcentratedDP:
             return ApproximateDP(self.xi, 0.0).excess(loss, relative=relative)
         return ratio(loss.rho(xi=math.nextafter(self.xi, 0.0), relative=relative), self.rho)
 
-    def kept_by(self, loss: Loss, /) -> bool:
-        """D_α ≤ ξ + ρα for all orders α > 1, in both directions.
+    def largest_loss(self) -> float | None:
+        """A line without a slope is D_∞ ≤ ξ.      [vEH14, Thm 8]"""
+        return self.xi if self.rho == 0.0 else None
 
-        >>> from sitr.loss import gaussian
-        >>> [ZeroConcentratedDP(rho).kept_by(gaussian(sigma=2)) for rho in (0.1251, 0.1249)]
-        [True, False]
+    def loss_quantile(self, *, delta: float) -> float:
+        """ε′ = ξ + ρ + 2√(ρ ln(1/δ)), since P(L > ξ + ρ + λ) ≤ e^{−λ²/(4ρ)} for all λ > 0.      [BS16, Lemma 3.5]
+
+        >>> ZeroConcentratedDP(0.05).loss_quantile(delta=1e-6)
+        1.712...
         """
-        return decided(self, loss, widths=(1e-2, 1e-3))
-
-    def worst_loss(self) -> None:
-        """None: no pair of laws has the largest loss of all that a bound on moments allows."""
-
-    @classmethod
-    def compose(cls, parts: Iterable[ZeroConcentratedDP], /) -> ZeroConcentratedDP:
-        """(Σρ, Σξ).      [BS16, Lemma 1.7]"""
-        parts = tuple(parts)
-        return cls(total(part.rho for part in parts), xi=total(part.xi for part in parts))
-
-    def __add__(self, other: ZeroConcentratedDP, /) -> ZeroConcentratedDP:
-        if not isinstance(other, ZeroConcentratedDP):
-            raise incompatible(self, other)
-        return self.compose((self, other))
-
-    def __mul__(self, times: int, /) -> ZeroConcentratedDP:
-        times = count(times, what="The number of releases")
-        return ZeroConcentratedDP(upward(exact(self.rho) * times), xi=upward(exact(self.xi) * times))
+        if self.rho == 0.0:
+            return self.xi
+        rho = ball(self.rho)
+        return upper(ball(self.xi) + rho + 2 * (rho * -ball(delta).log()).sqrt())
 
     def for_group(self, size: int, /) -> ZeroConcentratedDP:
         """(ξ·s·(1 + 1/2 + … + 1/s), s²ρ) for s people.      [BS16, Prop. 1.9]
@@ -109,9 +104,6 @@ class ZeroConcentratedDP:
         size = count(size, what="The size of a group")
         harmonic = _harmonic(size) if self.xi else Fraction(0)
         return ZeroConcentratedDP(upward(exact(self.rho) * size**2), xi=upward(exact(self.xi) * size * harmonic))
-
-    def share(self, fraction: Fraction, /) -> ZeroConcentratedDP:
-        return ZeroConcentratedDP(downward(exact(self.rho) * fraction), xi=downward(exact(self.xi) * fraction))
 
     def covers(self, other: Promise, /) -> bool:
         match other:

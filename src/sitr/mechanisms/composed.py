@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
 from sitr.errors import IncompatiblePromises, InvalidParameter, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
@@ -24,7 +24,7 @@ from sitr.noise.coins import Coins
 from sitr.numbers import Number, downward, exact, upward
 
 More = Sequence[Mapping[str, Any]] | None
-"""For each part what else it wants to know, by name."""
+"""The further arguments of each part, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Composed:
         return _whole(self, delta)
 
     def release(self, values: Sequence[Any], *, coins: Coins | None = None, more: More = None) -> list[Any]:
-        """One value for each part, and the answer of each. `more` has for each part what else it wants to know.
+        """One value for each part, and the answer of each. `more` has the further arguments of each part.
 
         >>> from sitr import Laplace
         >>> Composed((Laplace(scale=0.001), Laplace(scale=0.002))).release([5, [-7, 3]])
@@ -84,7 +84,7 @@ class Composed:
         return [part.release(value, coins=coins, **named) for part, value, named in asked]
 
     def error(self, *, confidence: Number = 0.95, more: More = None) -> list[Any]:
-        """That of each part, each answer by itself: all of them hold together less often.
+        """The error of each part, per answer: all of them hold together less often.
 
         >>> from sitr import Laplace
         >>> Composed((Laplace(scale=10), Laplace(scale=5))).error()
@@ -110,6 +110,9 @@ class Composed:
         _check_values(more, len(self.parts))
         return more
 
+
+ADDITIVE = (PureDP, ZeroConcentratedDP, ApproximateDP)
+"""The flavors in which different promises are added, the strongest first."""
 
 Counted = list[tuple[Promise, int]]
 """Promises, and how many times each is given."""
@@ -159,8 +162,8 @@ def _whole(mechanism: Composed | Repeated, delta: Number | None) -> Kept | Gauss
         return inner
     if mechanism.relation is Relation.ADD_REMOVE:
         raise InvalidPromise(
-            wanted="Parts that protect those who are replaced were wanted, as random promises do.",
-            given="Another part is for tables that add or remove a person.",
+            wanted="parts that protect persons who are replaced, as random promises do",
+            given="one for tables that add or remove a person",
             do="Use a part that is about replacing one person.",
         )
     # γ and its parts add, whatever is inside.
@@ -182,15 +185,16 @@ def _parts(mechanism: Mechanism) -> Counted:
 
 
 def _sum(promises: Counted, delta: Number | None) -> Additive | GaussianDP:
-    """In the strongest flavor that all imply; or at a δ. Gaussian promises add up to one of their own, exactly."""
-    gaussian = [promise * times for promise, times in promises if isinstance(promise, GaussianDP)]
-    if len(gaussian) == len(promises):
-        total = GaussianDP.compose(gaussian)
-        return total if delta is None else total.to_approximate(delta=float(delta))
+    """In their common flavor, or else in the strongest flavor that all imply; or at a δ."""
+    flavors = {type(promise) for promise, _ in promises}
+    if len(flavors) == 1 and not flavors & set(ADDITIVE):
+        total = flavors.pop().compose([promise * times for promise, times in promises])
+        # The type says which flavors Sitr's own mechanisms promise.
+        return cast("GaussianDP", total) if delta is None else express(total, ApproximateDP, delta=float(delta))
     if delta is not None:
         known = [(express(promise, _flavor(promise)), times) for promise, times in promises]
         return together(known, delta=delta)
-    for flavor in (PureDP, ZeroConcentratedDP, ApproximateDP):
+    for flavor in ADDITIVE:
         try:
             expressed = [express(promise, flavor) * times for promise, times in promises]
         except IncompatiblePromises as error:
@@ -198,7 +202,7 @@ def _sum(promises: Counted, delta: Number | None) -> Additive | GaussianDP:
         else:
             return flavor.compose(expressed)  # type: ignore[arg-type]
     raise IncompatiblePromises(
-        wanted="These parts have no flavor in common, so the sum needs a δ for the whole.",
+        wanted="parts with a flavor in common, or a δ for the sum",
         given=reason.given,
         do="Say how rarely all parts together may fail: promise(delta=1e-6).",
     )
@@ -233,7 +237,7 @@ class Repeated:
         return _whole(self, delta)
 
     def release(self, values: Sequence[Any], *, coins: Coins | None = None, **more: Any) -> list[Any]:
-        """`times` values, and the answer to each; what else the mechanism wants to know is the same for all.
+        """`times` values, and the answer to each; further arguments are the same for all.
 
         >>> from sitr import Laplace
         >>> Repeated(Laplace(scale=0.001), 3).release([5, -7, 11])
@@ -243,7 +247,7 @@ class Repeated:
         return [self.mechanism.release(value, coins=coins, **more) for value in values]
 
     def error(self, *, confidence: Number = 0.95, **more: Any) -> Any:
-        """That of each answer by itself: all of them hold together less often.
+        """The error per answer: all of them hold together less often.
 
         >>> from sitr.mechanisms.exponential import Exponential
         >>> Repeated(Exponential(epsilon=1), 3).error(candidates=10)

@@ -57,8 +57,8 @@ def common_relation(*mechanisms: Mechanism) -> Relation | None:
     found = {getattr(mechanism, "relation", None) for mechanism in mechanisms} - {None}
     if len(found) > 1:
         raise InvalidPromise(
-            wanted="Parts that protect the same neighbours were wanted.",
-            given="One is for tables that add or remove a person, another for tables that replace one.",
+            wanted="parts that protect the same neighbours",
+            given="one for tables that add or remove a person, and one for tables that replace a person",
             do="Use one kind of sampling in all parts.",
         )
     return next(iter(found), None)

@@ -15,35 +15,26 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
-from sitr.errors import WiderThanAsked
+from sitr.errors import IncompatiblePromises, WiderThanAsked
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.arrows import largest_loss
-from sitr.flavors.concentrated import ConcentratedDP
-from sitr.flavors.gaussian import GaussianDP
-from sitr.flavors.profile import PrivacyProfile
+from sitr.flavors.arrows import express
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
-from sitr.flavors.renyi import RenyiDP, Table
-from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.loss import Loss
-from sitr.numbers import ball, exact, upper, upward
 from sitr.plans.plan import Plan
 from sitr.report.figures import at_most
 
 READING_DELTA = 1e-6
 """The δ at which promises without a δ are read."""
 
-ODDS_ORDERS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
-"""The orders at which a whole curve of moments bounds the odds."""
-
 
 @dataclass(frozen=True, slots=True)
 class Headline:
     """A promise as (ε, δ). Every ε is an upper bound, and infinite if no float can hold it.
 
+    >>> from sitr.flavors import ZeroConcentratedDP
     >>> Headline.of(ZeroConcentratedDP(0.05))
     Headline(promise=ZeroConcentratedDP(rho=0.05), delta=1e-06, implied=1.471..., odds=1.712..., exact=None, tight=True)
     """
@@ -81,6 +72,7 @@ class Headline:
     def symbols(self) -> str:
         """ε and δ in few digits, rounded up, with the γ of a random promise.
 
+        >>> from sitr.flavors import ZeroConcentratedDP
         >>> Headline.of(ZeroConcentratedDP(0.05)).symbols()
         'ε = 1.472, δ = 10⁻⁶'
         """
@@ -123,73 +115,27 @@ def rounded(epsilon: float) -> str:
     return at_most(epsilon) if math.isfinite(epsilon) else "∞"
 
 
-def loss_quantile(promise: ZeroConcentratedDP, *, delta: float) -> float:
-    """ε′ with P(L > ε′) ≤ δ, rounded up.
-
-    ε′ = ξ + ρ + 2√(ρ ln(1/δ)), since P(L > ξ + ρ + λ) ≤ e^{−λ²/(4ρ)} for all λ > 0.      [BS16, Lemma 3.5]
-
-    This is larger than the ε of (ε, δ)-differential privacy, which allows P(L > ε) > δ.
-
-    >>> loss_quantile(ZeroConcentratedDP(0.05), delta=1e-6)
-    1.712...
-    """
-    rho = ball(promise.rho)
-    return upper(ball(promise.xi) + rho + 2 * (rho * -ball(delta).log()).sqrt())
-
-
-def mean_loss(promise: ConcentratedDP) -> float:
-    """The least bound on the mean loss: μ, or τ²/2 if that is smaller.      [DR16, Def. 2.1]
-
-    >>> mean_loss(ConcentratedDP(5.0, 1.0)), mean_loss(ConcentratedDP(0.25, 1.0))
-    (0.5, 0.25)
-    """
-    return upward(min(exact(promise.mu), exact(promise.tau) ** 2 / 2))
-
-
 def _implied(promise: Promise) -> tuple[float, float]:
     """ε and δ: as stated, at δ = 0 if the promise bounds the largest loss, or else at `READING_DELTA`."""
-    if (largest := largest_loss(promise)) is not None:
+    if (largest := promise.largest_loss()) is not None:
         return largest, 0.0
-    match promise:
-        case ApproximateDP(epsilon, delta):
-            return epsilon, delta
-        case PrivacyProfile(points):
-            enough = [point for point in points if point[1] <= READING_DELTA]
-            return enough[0] if enough else points[-1]
-        case ConcentratedDP() | ZeroConcentratedDP() | RenyiDP() | GaussianDP():
-            try:
-                return promise.to_approximate(delta=READING_DELTA).epsilon, READING_DELTA
-            except ValueError:  # no float can hold it
-                return math.inf, READING_DELTA
-    return math.inf, READING_DELTA
+    if promise.stated:
+        enough = [point for point in promise.stated if point[1] <= READING_DELTA]
+        return enough[0] if enough else promise.stated[-1]
+    try:
+        return express(promise, ApproximateDP, delta=READING_DELTA).epsilon, READING_DELTA
+    except (ValueError, IncompatiblePromises):  # no float can hold it, or it implies none
+        return math.inf, READING_DELTA
 
 
 def _odds(promise: Promise, delta: float) -> float | None:
-    """ε′ with P(L > ε′) ≤ δ. An (ε, δ) promise implies none at the same δ.
-
-    Subgaussian losses: ε′ = E[L] + τ√(2 ln(1/δ)). [DR16, Def. 2.1] Moments: ε′ = D_α + ln(1/δ)/(α − 1), by Markov's
-    inequality for e^{(α−1)L}.      [Mir17, Prop. 3]
-    """
-    if (largest := largest_loss(promise)) is not None:
+    """ε′ with P(L > ε′) ≤ δ. An (ε, δ) promise implies none at the same δ."""
+    if (largest := promise.largest_loss()) is not None:
         return largest
     try:
-        match promise:
-            case ZeroConcentratedDP():
-                return loss_quantile(promise, delta=delta)
-            case GaussianDP():
-                return loss_quantile(promise.to_zero_concentrated(), delta=delta)
-            case ConcentratedDP(_, tau):
-                return upper(ball(mean_loss(promise)) + ball(tau) * (-2 * ball(delta).log()).sqrt())
-            case RenyiDP(curve):
-                bounds = curve.points if isinstance(curve, Table) else [(one, curve(one)) for one in ODDS_ORDERS]
-                return min(_moment(order, bound, delta) for order, bound in bounds if math.isfinite(bound))
+        return promise.loss_quantile(delta=delta)
     except ValueError:  # no float can hold it
         return math.inf
-    return None
-
-
-def _moment(order: float, bound: float, delta: float) -> float:
-    return upper(ball(bound) - ball(delta).log() / ball(exact(order) - Fraction(1)))
 
 
 def _exact(loss: Loss, delta: float) -> float:

@@ -26,7 +26,7 @@ def test_never_above_the_tail_of_a_subgaussian():
 
 
 def test_it_needs_mean_spread_and_delta():
-    with pytest.raises(Inapplicable, match="around its mean"):
+    with pytest.raises(Inapplicable, match="not closed under post-processing"):
         concentrated(Schedule((Part((ZeroConcentratedDP(0.1),)),)), 1e-6)
     with pytest.raises(Inapplicable, match="δ above 0"):
         concentrated(Schedule((Part((PureDP(0.1),)),)), 0.0)

@@ -63,7 +63,7 @@ def test_a_delta_above_the_total_variation_needs_no_epsilon():
 
 
 def test_it_needs_a_trade_off_curve_and_delta():
-    with pytest.raises(Inapplicable, match="two Gaussians"):
+    with pytest.raises(Inapplicable, match="one between Gaussians"):
         gaussian(Schedule((Part((ZeroConcentratedDP(0.1),)),)), 1e-6)
     with pytest.raises(Inapplicable, match="δ above 0"):
         gaussian(Schedule((Part((GaussianDP(0.1),)),)), 0.0)

@@ -55,7 +55,7 @@ def test_an_infinite_loss_above_delta_is_told():
 
 
 def test_a_random_promise_has_no_profile():
-    with pytest.raises(Inapplicable, match="kept apart"):
+    with pytest.raises(Inapplicable, match="fraction γ of data"):
         profile(Schedule((Part((RandomDP(PureDP(1.0), 0.1),)),)), 1e-3)
 
 

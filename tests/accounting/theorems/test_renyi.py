@@ -16,7 +16,7 @@ from sitr.accounting.theorems.renyi import RENYI, RENYI_AS_PUBLISHED, published,
 from sitr.accounting.theorems.zero_concentrated import zero_concentrated
 from sitr.accounting.views import Inapplicable, as_renyi
 from sitr.errors import BudgetExceeded
-from sitr.flavors import renyi as flavor
+from sitr.flavors import best_order, curve
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.renyi import RenyiDP
@@ -57,28 +57,28 @@ def test_a_training_run():
 
 
 def test_many_different_curves_lose_little_by_being_looked_at_in_fewer_places(monkeypatch):
-    schedule = Schedule(tuple(Part((PureDP(0.05 + 0.001 * i),)) for i in range(flavor.MANY + 10)))
+    schedule = Schedule(tuple(Part((PureDP(0.05 + 0.001 * i),)) for i in range(best_order.MANY + 10)))
     few = renyi(schedule, 1e-6).upper
-    monkeypatch.setattr(flavor, "MANY", 10**6)
-    flavor._best.cache_clear()
+    monkeypatch.setattr(best_order, "MANY", 10**6)
+    best_order.best.cache_clear()
     everywhere = renyi(schedule, 1e-6).upper
-    flavor._best.cache_clear()
+    best_order.best.cache_clear()
     assert everywhere <= few <= everywhere * 1.01
 
 
 def test_many_different_curves_are_added_at_a_dozen_orders():
     """Both arrows at several δ share what was added."""
-    flavor._sum_at.cache_clear()
-    schedule = Schedule(tuple(Part((PureDP(0.05 + 0.001 * i),)) for i in range(flavor.MANY + 10)))
+    curve._sum_at.cache_clear()
+    schedule = Schedule(tuple(Part((PureDP(0.05 + 0.001 * i),)) for i in range(best_order.MANY + 10)))
     renyi(schedule, 1e-6)
-    assert flavor._sum_at.cache_info().misses <= 12
+    assert curve._sum_at.cache_info().misses <= 12
     for delta in (1e-9, 1e-6, 1e-3):
         assert renyi(schedule, delta).upper < published(schedule, delta).upper
-    assert flavor._sum_at.cache_info().misses <= 40
+    assert curve._sum_at.cache_info().misses <= 40
 
 
 def test_it_needs_moments_and_delta():
-    with pytest.raises(Inapplicable, match="no moment"):
+    with pytest.raises(Inapplicable, match="nor any moment"):
         renyi(Schedule((Part((ApproximateDP(0.1, 1e-9),)),)), 1e-6)
     with pytest.raises(Inapplicable, match="δ above 0"):
         published(Schedule((Part((PureDP(0.1),)),)), 0.0)

@@ -24,7 +24,7 @@ def test_lines_add_whatever_they_came_from():
 
 
 def test_it_needs_moments_and_delta():
-    with pytest.raises(Inapplicable, match="no moment"):
+    with pytest.raises(Inapplicable, match="nor any moment"):
         zero_concentrated(Schedule((Part((ApproximateDP(0.1, 1e-9),)),)), 1e-6)
     with pytest.raises(Inapplicable, match="δ above 0"):
         zero_concentrated(Schedule((Part((PureDP(0.1),)),)), 0.0)

@@ -8,9 +8,6 @@ from fractions import Fraction
 from sitr.accounting.schedule import Schedule
 from sitr.accounting.theorems.theorem import Theorem, Total, above_zero, never
 from sitr.accounting.views import Inapplicable
-from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.profile import PrivacyProfile
-from sitr.flavors.pure import PureDP
 from sitr.loss.loss import Loss
 from sitr.numbers import exact, upward
 
@@ -37,13 +34,9 @@ def _largest(schedule: Schedule) -> float:
     """The largest finite loss, exactly, where every step promises one; the law of a loss only knows it rounded."""
     losses = []
     for part in schedule.inner.parts:
-        match part.promises:
-            case (PureDP(epsilon) | ApproximateDP(epsilon, _),) if part.stated is None:
-                losses.append(exact(epsilon) * part.times)
-            case (PrivacyProfile(points),) if part.stated is None:
-                losses.append(exact(points[-1][0]) * part.times)
-            case _:
-                return math.inf
+        if part.stated is not None or len(part.promises) > 1 or not (points := part.promises[0].stated):
+            return math.inf
+        losses.append(exact(points[-1][0]) * part.times)
     return upward(sum(losses, Fraction(0)))
 
 

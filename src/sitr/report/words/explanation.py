@@ -13,13 +13,13 @@ from fractions import Fraction
 from typing import Protocol, TypeAlias
 
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.arrows import largest_loss
 from sitr.flavors.concentrated import ConcentratedDP
+from sitr.flavors.curve import Table
 from sitr.flavors.gaussian import GaussianDP, normal
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
-from sitr.flavors.renyi import RenyiDP, Table
+from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import Number, ball, exact, upper
 from sitr.report.figures import at_least, at_most
@@ -155,7 +155,7 @@ def detected(promise: ApproximateDP | PrivacyProfile | GaussianDP) -> str:
     >>> detected(ApproximateDP(1.0, 1e-6)), detected(GaussianDP(1.0)), detected(GaussianDP(0.0))
     ('13.6%', '26%', '5%')
     """
-    if largest_loss(promise) == 0.0:
+    if promise.largest_loss() == 0.0:
         return _percent(FALSE_ALARMS)  # a blind guess, exactly
     match promise:
         case GaussianDP(mu):

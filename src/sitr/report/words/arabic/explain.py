@@ -11,7 +11,6 @@ import re
 from dataclasses import dataclass
 
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.arrows import largest_loss
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
@@ -20,7 +19,7 @@ from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.report.figures import about, at_most
-from sitr.report.headline import Headline, mean_loss
+from sitr.report.headline import Headline
 from sitr.report.words.explanation import (
     Concentrated,
     Explanation,
@@ -221,7 +220,7 @@ def _always(epsilon: float, whom: Whom) -> str:
 
 
 def _on_average(promise: ConcentratedDP) -> str:
-    mean = mean_loss(promise)
+    mean = promise.mean_loss()
     spread = f"، لأن التشتت وحده لا يدع متوسط الخسارة يتجاوز {ltr(f'τ²/2 = {at_most(mean)}')}"
     return (
         f"في المتوسط الهندسي لا تقرّب الإجابة نسبة الأرجحية من الحقيقة إلا بعامل لا يتجاوز {ltr(odds(mean))}"
@@ -257,7 +256,7 @@ def _moved(epsilon: float, delta: float, whom: Whom) -> str:
 
 
 def _bad_luck(promise: Concentrated, whom: Whom) -> str:
-    if (largest := largest_loss(promise)) is None:
+    if (largest := promise.largest_loss()) is None:
         return f"{_NEVER[whom]}: {_GRACEFULLY}"
     return (
         f"لا شأن للحظ هنا: لا تتجاوز الخسارة {ltr(at_most(largest))} أبدًا. ف{_NEVER[whom]}، ولا "
@@ -270,7 +269,7 @@ def _at_several(promise: PrivacyProfile, whom: Whom) -> str:
     if len(promise.points) == 1:
         return _either(promise.infinite_mass(), whom)
     graceful = f"وما تسمح به {_DELTA} زيادةً على ذلك، عند {_EPSILON} أصغر، فهو من التدهور اللطيف."
-    if (largest := largest_loss(promise)) is None:
+    if (largest := promise.largest_loss()) is None:
         return f"{_either(promise.infinite_mass(), whom)} {graceful}"
     never = f"{_NEVER[whom]}: فآخر قيم {_DELTA} صفر، ولذلك لا تتجاوز الخسارة {ltr(at_most(largest))}."
     return f"{never} {graceful}"

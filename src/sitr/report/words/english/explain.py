@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.arrows import largest_loss
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
@@ -15,7 +14,7 @@ from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.report.figures import about, at_most
-from sitr.report.headline import Headline, mean_loss
+from sitr.report.headline import Headline
 from sitr.report.words.english.meaning import likelihood, moved
 from sitr.report.words.explanation import (
     Concentrated,
@@ -199,7 +198,7 @@ def _always(epsilon: float, whom: Whom) -> str:
 
 
 def _on_average(promise: ConcentratedDP) -> str:
-    mean = mean_loss(promise)
+    mean = promise.mean_loss()
     spread = f", because the spread alone keeps the average loss within τ²/2 = {at_most(mean)}"
     return (
         f"On geometric average the answer moves the odds towards the truth by at most a factor of {odds(mean)}"
@@ -226,7 +225,7 @@ def _numbers(promise: Concentrated, whom: Whom, *, before: str = "") -> str:
 
 
 def _bad_luck(promise: Concentrated, whom: Whom) -> str:
-    if (largest := largest_loss(promise)) is None:
+    if (largest := promise.largest_loss()) is None:
         return f"{_begun(_NEVER[whom])}: {_GRACEFULLY}"
     return (
         f"Luck plays no part: the loss never exceeds {at_most(largest)}. {_begun(_NEVER[whom])}, and no answer, "
@@ -239,7 +238,7 @@ def _at_several(promise: PrivacyProfile, whom: Whom) -> str:
     if len(promise.points) == 1:
         return _either(promise.infinite_mass(), whom)
     graceful = "Whatever δ allows beyond that at a smaller ε is of the graceful kind."
-    if (largest := largest_loss(promise)) is None:
+    if (largest := promise.largest_loss()) is None:
         return f"{_either(promise.infinite_mass(), whom)} {graceful}"
     never = f"{_begun(_NEVER[whom])}: the last δ is 0, so the loss never exceeds {at_most(largest)}."
     return f"{never} {graceful}"
