@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from sitr.report.explanation import symbols
 
 from sitr.accounting.calibrate import calibrate
 from sitr.accounting.compare import compare
@@ -36,6 +35,7 @@ from sitr.mechanisms.composed import Composed, Repeated
 from sitr.mechanisms.laplace import Laplace
 from sitr.numbers import Interval
 from sitr.report.headline import Headline
+from sitr.report.words.explanation import symbols
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,7 +195,7 @@ def test_gamma_is_not_lost_where_it_is_0():
 
 def test_random_parts_are_about_those_who_are_replaced():
     random = Stated(RandomDP(PureDP(0.3), 0.01), relation=None)
-    with pytest.raises(InvalidPromise, match="those who are replaced"):
+    with pytest.raises(InvalidPromise, match="persons who are replaced"):
         Composed((random, Stated(PureDP(0.1), Relation.ADD_REMOVE))).promise()
 
 

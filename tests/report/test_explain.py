@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 
 from sitr.errors import IncompatiblePromises
+from sitr.flavors import FLAVORS
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
@@ -218,6 +219,11 @@ def test_as_text_and_for_machines(language: Language) -> None:
     }
 
 
-def test_a_ninth_flavor_is_refused() -> None:
-    with pytest.raises(IncompatiblePromises, match="one of the eight flavors"):
+@each_language
+def test_no_flavor_is_missing_in_any_language(language: Language) -> None:
+    assert [file for file in FLAVORS.values() if not hasattr(VOICES[language], file)] == []
+
+
+def test_an_unknown_flavor_is_refused() -> None:
+    with pytest.raises(IncompatiblePromises, match="one of the flavors PureDP, "):
         explain(cast("Promise", "ε"), language=Language.ENGLISH)

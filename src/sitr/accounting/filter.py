@@ -146,7 +146,7 @@ def replay(promise: Flavor, charges: Iterable[tuple[Promise, int]]) -> Filter[Fl
     recorded = tuple(charges)
     check(recorded, like=promise)
     if any(isinstance(charge, RandomDP) and (place or times > 1) for place, (charge, times) in enumerate(recorded)):
-        raise _late(promise, given="charges of which a later one is random")
+        raise _late(promise, given="a random charge that is not the first")
     first = recorded[0][0] if recorded else None
     return Filter(
         promise,
@@ -158,9 +158,8 @@ def replay(promise: Flavor, charges: Iterable[tuple[Promise, int]]) -> Filter[Fl
 
 def _late(promise: Promise, *, given: str) -> IncompatiblePromises:
     return IncompatiblePromises(
-        wanted=f"a random promise only as the first charge to {write(promise)}, because it holds only for mechanisms "
-        "that are not chosen after earlier answers, which may point at the very data for which it promises nothing",
+        wanted=f"a random price only as the first charge to {write(promise)}",
         given=given,
-        do="Fix all random mechanisms in advance and charge them together, as Composed; later use prices that are not "
-        "random. Nothing was spent and no data were read.",
+        do="Fix all random mechanisms in advance and charge them together, as Composed: one that is chosen after an "
+        "answer may point at the very data for which it promises nothing. Nothing was spent and no data were read.",
     )

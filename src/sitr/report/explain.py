@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from typing import cast
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from sitr.errors import IncompatiblePromises
-from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.concentrated import ConcentratedDP
-from sitr.flavors.gaussian import GaussianDP
-from sitr.flavors.profile import PrivacyProfile
+from sitr.flavors import FLAVORS
 from sitr.flavors.promise import Promise
-from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
-from sitr.flavors.renyi import RenyiDP
-from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.report.words.arabic.explain import ArabicVoice
 from sitr.report.words.english.explain import EnglishVoice
 from sitr.report.words.explanation import Explanation, Language, Voice, Whom
@@ -28,6 +23,7 @@ VOICES: Mapping[Language, Voice] = {Language.ENGLISH: EnglishVoice(), Language.A
 def explain(promise: Promise, *, language: Language) -> Explanation:
     """What a promise means for one person, and what it does not mean.
 
+    >>> from sitr.flavors import PureDP
     >>> explain(PureDP(0.5), language=Language.ENGLISH).title
     'Pure differential privacy: ε = 0.5'
     """
@@ -49,25 +45,13 @@ def render(explanation: Explanation) -> RenderableType:
 
 
 def _explained(promise: Promise, voice: Voice, whom: Whom) -> Explanation:
-    match promise:
-        case PureDP():
-            return voice.pure(promise, whom=whom)
-        case ApproximateDP():
-            return voice.approximate(promise, whom=whom)
-        case PrivacyProfile():
-            return voice.profile(promise, whom=whom)
-        case ConcentratedDP():
-            return voice.concentrated(promise, whom=whom)
-        case ZeroConcentratedDP():
-            return voice.zero_concentrated(promise, whom=whom)
-        case RenyiDP():
-            return voice.renyi(promise, whom=whom)
-        case GaussianDP():
-            return voice.gaussian(promise, whom=whom)
-        case RandomDP(inner):
-            return voice.random(promise, inner=_explained(inner, voice, Whom.NEWCOMER))
-    raise IncompatiblePromises(
-        wanted="a promise of one of the eight flavors",
-        given=repr(promise),
-        do="Convert it to one of them first.",
-    )
+    if isinstance(promise, RandomDP):
+        return voice.random(promise, inner=_explained(promise.inner, voice, Whom.NEWCOMER))
+    explained = getattr(voice, FLAVORS.get(type(promise).__name__, ""), None)
+    if explained is None:
+        raise IncompatiblePromises(
+            wanted=f"a promise of one of the flavors {', '.join(FLAVORS)}",
+            given=repr(promise),
+            do="Convert it to one of them first.",
+        )
+    return cast("Explanation", explained(promise, whom=whom))

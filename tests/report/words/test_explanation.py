@@ -13,6 +13,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
+from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
@@ -56,7 +57,7 @@ def percent(text: str) -> Fraction:
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_symbols(promise: object, written: str) -> None:
+def test_symbols(promise: Promise, written: str) -> None:
     assert symbols(promise) == written
 
 

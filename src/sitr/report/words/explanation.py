@@ -17,13 +17,13 @@ from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.curve import Table
 from sitr.flavors.gaussian import GaussianDP, normal
 from sitr.flavors.profile import PrivacyProfile
-from sitr.flavors.pure import PureDP
+from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import Number, ball, exact, upper
 from sitr.report.figures import at_least, at_most
-from sitr.report.words.notation import odds
+from sitr.report.words.notation import numbers, odds
 
 Concentrated: TypeAlias = ConcentratedDP | ZeroConcentratedDP | RenyiDP | GaussianDP
 """The flavors without a single ε. They are read as (ε, δ) at a chosen δ, unless they bound the largest loss."""
@@ -56,54 +56,33 @@ class Explanation:
 
 
 class Voice(Protocol):
-    """One language: every flavor in full sentences."""
+    """One language: every flavor in full sentences.
+
+    It has one method for each flavor, with the name of its file in `sitr.flavors`: `pure(promise, whom=…)`.
+    """
 
     @property
     def headings(self) -> tuple[str, str, str, str]:
         """The headings of the four parts."""
 
-    def pure(self, promise: PureDP, /, *, whom: Whom) -> Explanation: ...
-
-    def approximate(self, promise: ApproximateDP, /, *, whom: Whom) -> Explanation: ...
-
-    def profile(self, promise: PrivacyProfile, /, *, whom: Whom) -> Explanation: ...
-
-    def concentrated(self, promise: ConcentratedDP, /, *, whom: Whom) -> Explanation: ...
-
-    def zero_concentrated(self, promise: ZeroConcentratedDP, /, *, whom: Whom) -> Explanation: ...
-
-    def renyi(self, promise: RenyiDP, /, *, whom: Whom) -> Explanation: ...
-
-    def gaussian(self, promise: GaussianDP, /, *, whom: Whom) -> Explanation: ...
-
     def random(self, promise: RandomDP, /, *, inner: Explanation) -> Explanation:
         """`inner` explains the inner promise to a newcomer."""
 
 
-def symbols(promise: object) -> str:
+def symbols(promise: Promise) -> str:
     """Any promise in symbols and few digits, rounded up; a random promise always with its γ.
 
-    >>> symbols(GaussianDP(1.0)), symbols(RandomDP(PureDP(0.5), 0.01)), symbols(RenyiDP.at({2: 0.1, 8: 0.5}))
-    ('μ = 1', 'ε = 0.5, γ = 0.01', 'D₂ ≤ 0.1, D₈ ≤ 0.5')
+    >>> symbols(GaussianDP(1.0)), symbols(RenyiDP.at({2: 0.1, 8: 0.5}))
+    ('μ = 1', 'D₂ ≤ 0.1, D₈ ≤ 0.5')
     """
     match promise:
-        case PureDP(epsilon):
-            return f"ε = {at_most(epsilon)}"
-        case ApproximateDP(epsilon, delta):
-            return f"ε = {at_most(epsilon)}, δ = {at_most(delta)}"
         case PrivacyProfile():
             return ", ".join(f"({at_most(epsilon)}, {at_most(delta)})" for epsilon, delta in some_points(promise))
-        case ConcentratedDP(mu, tau):
-            return f"μ = {at_most(mu)}, τ = {at_most(tau)}"
-        case ZeroConcentratedDP(rho, xi=xi):
-            return f"ρ = {at_most(rho)}" + (f", ξ = {at_most(xi)}" if xi else "")
         case RenyiDP():
             return ", ".join(f"D{_subscript(order)} ≤ {at_most(bound)}" for order, bound in some_orders(promise))
-        case GaussianDP(mu):
-            return f"μ = {at_most(mu)}"
         case RandomDP(inner, gamma):
             return f"{symbols(inner)}, γ = {at_most(gamma)}"
-    return repr(promise)
+    return numbers(promise) or repr(promise)
 
 
 READING_ORDERS = (2.0, 8.0, 32.0)

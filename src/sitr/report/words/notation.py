@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
 from fractions import Fraction
-from typing import cast
+from typing import Any, cast
 
-from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
-from sitr.flavors.pure import PureDP
+from sitr.flavors.promise import Promise
 from sitr.flavors.random import Basis, Parts, RandomDP
-from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import Number, ball, exact, upper
 from sitr.report.figures import at_least, at_most, visible
 
@@ -17,39 +17,46 @@ from sitr.report.figures import at_least, at_most, visible
 def notation(promise: Kept, *, left: bool = False) -> str:
     """A promise in symbols and few digits, rounded up, or rounded down if it is what is `left`.
 
+    >>> from sitr.flavors import ApproximateDP, PureDP, ZeroConcentratedDP
     >>> notation(ApproximateDP(1.0, 1e-6)), notation(ZeroConcentratedDP(0.33335), left=True)
     ('ε = 1, δ = 10⁻⁶', 'ρ = 0.3333')
     >>> notation(RandomDP(PureDP(1.0), 0.05, parts=(("newcomer", 0.04), ("largest pair", 0.01))))
     'ε = 1, γ = 0.05 (newcomer 0.04, largest pair 0.01), finite-sample'
     """
     write = at_least if left else at_most
-    match promise:
-        case PureDP(epsilon):
-            return f"ε = {write(epsilon)}"
-        case ApproximateDP(epsilon, delta):
-            return f"ε = {write(epsilon)}, δ = {write(delta)}"
-        case ZeroConcentratedDP(rho, xi=xi):
-            return f"ρ = {write(rho)}" + (f", ξ = {write(xi)}" if xi else "")
-        case RandomDP(inner, gamma, basis, parts):
-            inside = notation(cast("Kept", inner), left=left)
-            return f"{inside}, γ = {at_least(gamma)}" if left else f"{inside}, {exceptions(gamma, basis, parts)}"
+    if not isinstance(promise, RandomDP):
+        return numbers(promise, write=write)
+    inside = notation(cast("Kept", promise.inner), left=left)
+    rest = f"γ = {at_least(promise.gamma)}" if left else exceptions(promise.gamma, promise.basis, promise.parts)
+    return f"{inside}, {rest}"
+
+
+GREEK = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "xi": "ξ", "mu": "μ", "tau": "τ", "gamma": "γ"}
+"""The symbols of parameters."""
+
+
+def numbers(promise: Promise, *, write: Callable[[Number], str] = at_most) -> str:
+    """The numbers of a promise by symbol, without those that have their default; nothing if it has no such numbers.
+
+    >>> from sitr.flavors import ZeroConcentratedDP
+    >>> numbers(ZeroConcentratedDP(0.5)), numbers(ZeroConcentratedDP(0.5, xi=0.1))
+    ('ρ = 0.5', 'ρ = 0.5, ξ = 0.1')
+    """
+    values = [(each, getattr(promise, each.name)) for each in fields(cast("Any", promise))]
+    shown = [(each.name, value) for each, value in values if isinstance(value, float) and value != each.default]
+    return ", ".join(f"{GREEK.get(name, name)} = {write(value)}" for name, value in shown)
 
 
 def parameters(promise: Kept) -> dict[str, Fraction]:
     """The parameters of a promise by symbol; γ comes last.
 
+    >>> from sitr.flavors import PureDP
     >>> parameters(RandomDP(PureDP(0.5), 0.25))
     {'ε': Fraction(1, 2), 'γ': Fraction(1, 4)}
     """
-    match promise:
-        case PureDP(epsilon):
-            return {"ε": exact(epsilon)}
-        case ApproximateDP(epsilon, delta):
-            return {"ε": exact(epsilon), "δ": exact(delta)}
-        case ZeroConcentratedDP(rho, xi=xi):
-            return {"ρ": exact(rho), "ξ": exact(xi)}
-        case RandomDP(inner, gamma):
-            return {**parameters(cast("Kept", inner)), "γ": exact(gamma)}
+    if isinstance(promise, RandomDP):
+        return {**parameters(cast("Kept", promise.inner)), "γ": exact(promise.gamma)}
+    return {GREEK[each.name]: exact(getattr(promise, each.name)) for each in fields(promise)}
 
 
 BASES = {Basis.FINITE_SAMPLE: "finite-sample", Basis.ASYMPTOTIC: "asymptotic, as published"}
