@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sitr.errors import IncompatiblePromises, Undecided, WiderThanAsked
 from sitr.numbers import Interval
 
 if TYPE_CHECKING:
-    from sitr.flavors.promise import Promise
     from sitr.loss.loss import Loss
 
 RELATIVE = 1e-3
@@ -19,6 +18,13 @@ RELATIVE = 1e-3
 
 KEPT, BROKEN = Interval(-math.inf, -math.inf), Interval(math.inf, math.inf)
 """For a yes or a no without a number."""
+
+
+class Compared(Protocol):
+    """Whatever can be compared with a loss: a promise, or a curve of moments."""
+
+    def excess(self, loss: Loss, /, *, relative: float) -> Interval:
+        """ln(lost/allowed), as a proved interval."""
 
 
 def ratio(found: Interval, allowed: float) -> Interval:
@@ -36,7 +42,7 @@ def worst(found: Iterable[Interval]) -> Interval:
     return Interval(max(low for low, _ in ends), max(high for _, high in ends))
 
 
-def decided(promise: Promise, loss: Loss, *, widths: tuple[float, ...] = (1e-2, 1e-4, 1e-6)) -> bool:
+def decided(promise: Compared, loss: Loss, *, widths: tuple[float, ...] = (1e-2, 1e-4, 1e-6)) -> bool:
     """Whether the loss keeps the promise. Both answers are proved, with narrower intervals where wide ones overlap.
 
     A loss that is only a bound never proves a "no".
