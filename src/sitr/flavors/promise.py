@@ -26,6 +26,9 @@ Points = tuple[tuple[float, float], ...]
 """Pairs (ε, δ), or (order, bound), by their first number."""
 
 
+NO_COORDINATES = "It composes only in plans fixed in advance: compare plans with it, and budget in another flavor."
+
+
 class Obstacle(NamedTuple):
     """Why no conversion leads from one flavor to another, and what to do instead."""
 
@@ -129,13 +132,11 @@ class Promise(Protocol):
 
     def coordinates(self) -> tuple[Fraction, ...]:
         """The numbers that add up to a valid stopping rule even if every release is chosen after earlier answers."""
-        raise no_stopping_rule(
-            self, "It composes only in plans fixed in advance: compare plans with it, and budget in another flavor."
-        )
+        raise no_stopping_rule(self, NO_COORDINATES)
 
-    def with_coordinates(self, values: Sequence[Fraction], /, *, up: bool) -> Self:
+    def with_coordinates(self, values: Sequence[Fraction], /, *, up: bool) -> Self:  # noqa: ARG002 - others need them
         """The promise like this one that has these coordinates, rounded up or down."""
-        raise AssertionError(f"{self!r} has no coordinates to set to {values}, {up=}: `coordinates` refuses it before")
+        raise no_stopping_rule(self, NO_COORDINATES)
 
     def adds_to(self, like: Promise, /) -> bool:
         """Whether the coordinates of this promise are those of a budget."""
