@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,33 @@ def test_each_part_offers_its_names_itself(part: str) -> None:
         assert getattr(module, name).__doc__
     with pytest.raises(AttributeError, match="nothing_like_it"):
         module.nothing_like_it  # noqa: B018
+
+
+def test_every_namespace_is_a_part() -> None:
+    assert {path.parent.name for path in SOURCE.glob("*/__init__.py") if "__all__" in path.read_text()} <= {*PARTS}
+
+
+def typed_names(source: str) -> set[str]:
+    """The names that only type checkers import."""
+    blocks = [node for node in ast.parse(source).body if isinstance(node, ast.If)]
+    typed = [node for block in blocks if ast.unparse(block.test) == "TYPE_CHECKING" for node in ast.walk(block)]
+    return {alias.name for node in typed for alias in getattr(node, "names", [])}
+
+
+def test_names_for_type_checkers_are_recognised() -> None:
+    assert typed_names("from b import y\nif TYPE_CHECKING:\n    from a import x\n    from a import z as z") == {
+        "x",
+        "z",
+    }
+
+
+@pytest.mark.parametrize("part", ["sitr", *(f"sitr.{part}" for part in PARTS)])
+def test_no_lazy_name_is_forgotten(part: str) -> None:
+    """Type checkers see exactly the names that are loaded when used."""
+    module = import_module(part)
+    source = Path(str(module.__file__)).read_text()
+    if re.search(r"= lazily\(\s*__name__,", source):
+        assert typed_names(source) == set(dir(module))
 
 
 DEEP = re.compile(r"(?:from|import) sitr\.\w+\.[\w.]+")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import math
-import pkgutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -31,6 +29,7 @@ from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import ball, exact, upward
+from tests.laws import walk
 
 Pair = list[tuple[arb, arb]]
 
@@ -613,12 +612,9 @@ def test_profiles_are_added_on_the_coarse_lattice_of_these_tests():
 
 def test_every_flavor_is_in_this_suite_and_says_what_it_means():
     """Walks the package: a new flavor without laws, without `of` or without `kept_by` fails here."""
-    found = set()
-    for module in pkgutil.iter_modules(sitr.flavors.__path__, "sitr.flavors."):
-        for thing in vars(importlib.import_module(module.name)).values():
-            if is_flavor(thing):
-                found.add(thing)
+    found = walk.having(["covers"])
     assert found == set(BY_KIND)
+    assert all(map(is_flavor, found))
     assert {thing for thing in found if not all(hasattr(thing, name) for name in MEANING)} == set()
     assert {name for name in sitr.flavors.__all__ if is_flavor(getattr(sitr.flavors, name))} == {
         kind.__name__ for kind in found

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import pkgutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from fractions import Fraction
 from functools import partial, reduce
-from importlib import import_module
 from itertools import pairwise, product
 from typing import Any
 
@@ -56,6 +54,7 @@ from sitr.noise.coins import TestCoins
 from sitr.numbers import ball, exact
 from sitr.sensitivity import mean, median, propose_test_release, random, sampled, smooth
 from sitr.sensitivity.proposed import Proposed
+from tests.laws import walk
 
 Pair = list[tuple[arb, arb]]
 
@@ -612,18 +611,10 @@ MECHANISMS = {
 
 
 def test_no_mechanism_is_missing() -> None:
-    """Whatever can release something, promises something and errs is a mechanism."""
-    found = set()
-    for package in (sitr.mechanisms, sitr.learn):
-        for place in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            module = import_module(place.name)
-            found |= {
-                name
-                for name, kind in vars(module).items()
-                if isinstance(kind, type) and kind.__module__ == place.name and not getattr(kind, "_is_protocol", False)
-                if all(hasattr(kind, method) for method in ("release", "promise", "error"))
-            }
-    assert found == set(MECHANISMS)
+    """Whatever can release something, promises something and errs is a mechanism; in its own folder, even without."""
+    found = walk.having(("release", "promise", "error")) | walk.having(("release", "promise"), sitr.mechanisms)
+    assert {kind.__name__ for kind in found} == set(MECHANISMS)
+    assert set(MECHANISMS) <= set(sitr.mechanisms.__all__)
 
 
 def those(having: Callable[[Case], object]) -> pytest.MarkDecorator:

@@ -18,9 +18,9 @@ from functools import lru_cache
 import numpy as np
 
 from sitr.loss.forms.gaussian import GaussianLaw
-from sitr.loss.law import FUNCTIONS, ROUNDING, Law, Vector
-from sitr.loss.mesh import Mesh, coarse, off_at, outline, refined
-from sitr.loss.moments import FEW, MOST_CELLS, NEGLIGIBLE, ROUNDS, log_sum, mean, mesh_end
+from sitr.loss.law import FUNCTIONS, Law, Vector
+from sitr.loss.mesh import Mesh, coarse, off_at, outline
+from sitr.loss.moments import fine, log_chord, log_q_below, log_sum, mean, mesh_end, narrowed, spans
 from sitr.numbers import Interval
 
 MEAN = 1e-4
@@ -94,50 +94,37 @@ def average(law: Law, function: Around, *, relative: float) -> Interval:
     shape, back = outline(law), outline(law.reversed())
     # Above the mesh, f is compared with an exponential that grows faster.
     rate = function.rising + 1 / (1 + max(0.0, shape.high(-60.0)))
-    bounds, count, rest, error = Interval(-math.inf, math.inf), FEW, -60.0, math.inf
-    for _ in range(ROUNDS):
+
+    def proved(rest: float, count: int) -> Interval:
         low = min(-back.high(rest), function.centre - 2 / (1 - function.falling) - 1)
         high = max(mesh_end(law, rate, rest), min(law.greatest, function.centre + 1))
         cells = coarse(shape, low=max(low, law.least), high=high)
-        for number in (FEW, FEW, FEW, count):
-            cells = refined(law, cells, tilt=function.tilt, count=number)
-        lower, upper = _logs(cells, law, function, rate)
-        bounds = Interval(max(bounds.lower, lower), min(bounds.upper, upper))
-        before, error = error, bounds.width
-        # Finer cells do not help once the masses of the cells are not known well enough.
-        if error <= relative or 0.8 * before < error < math.inf or count >= MOST_CELLS:
-            break
-        rest = min(rest, bounds.upper - NEGLIGIBLE + math.log(relative))
-        count = math.ceil(
-            count * (min(32.0, max(1.4, 1.2 * math.sqrt(error / relative))) if math.isfinite(error) else 4)
-        )
+        return _logs(fine(law, cells, tilt=function.tilt, count=count), law, function, rate)
+
+    bounds = narrowed(proved, lambda bounds: bounds.width, relative=relative)
     lower, upper = (math.exp(one) if one < 709.0 else math.inf for one in (min(bounds.lower, 708.0), bounds.upper))
     return Interval(lower * (1 - FUNCTIONS), upper * (1 + FUNCTIONS) + math.ulp(0.0))
 
 
-def _logs(cells: Mesh, law: Law, function: Around, rate: float) -> tuple[float, float]:
+def _logs(cells: Mesh, law: Law, function: Around, rate: float) -> Interval:
     """ln E[f(L)] from below and from above."""
-    off = np.maximum(off_at(law, cells.first), off_at(law, cells.last))
-    lows, highs = cells.first - off, cells.last + off
-    log_p, log_q, slack = cells.masses
-    some, width = log_p > -np.inf, highs - lows
-    common = np.where(some, log_p, 0.0) - np.where(some, log_q, 0.0)
-    wrong = 2 * slack + 8 * ROUNDING * (1 + np.abs(common))
+    lows, highs, common, wrong, sure, _ = spans(cells, law)
+    log_p, _, slack = cells.masses
+    width = highs - lows
     at_low, at_high = function.log(lows), function.log(highs)
     toward_larger = np.where(at_high > at_low, wrong, -wrong)
     margin = 1e-9 * (1 + abs(function.bend))
     convex, concave = lows >= function.bend + margin, highs <= function.bend - margin
 
     # From above: a chord, the value at the common loss (f falls below its bend), or the larger end.
-    chord = _chord(np.clip(common - lows + toward_larger, 0.0, width), width, at_low, at_high)
+    chord = log_chord(common - lows + toward_larger, width, at_low, at_high)
     lowest = np.clip(common - wrong, lows, highs)
     highest = np.select([convex, concave], [chord, function.log(lowest)], np.maximum(at_low, at_high))
     most = log_sum(cells.masses.log_p_most + highest)
 
     # From below: the value at the common loss, moved towards the centre, or a chord, or the smaller end.
-    sure = some & np.isfinite(slack)
     shift = np.where(sure, toward_larger, 0.0)
-    chord = _chord(np.clip(common - lows - shift, 0.0, width), width, at_low, at_high)
+    chord = log_chord(common - lows - shift, width, at_low, at_high)
     x = np.clip(common, lows, highs) - function.centre
     near = function.centre + np.sign(x) * np.maximum(np.abs(x) - np.where(sure, wrong, 0.0), 0.0)
     inside = (lows <= function.centre) & (function.centre <= highs)
@@ -148,20 +135,11 @@ def _logs(cells: Mesh, law: Law, function: Around, rate: float) -> tuple[float, 
     outside = float(np.logaddexp(_below(cells, law, function), _above(cells, law, function, rate)))
     whole = float(np.logaddexp(most, outside))
     rounding = 128 * FUNCTIONS  # of f where its terms nearly cancel, of shares and of sums
-    return _rounded(least, -rounding), _rounded(whole, rounding)
+    return Interval(_rounded(least, -rounding), _rounded(whole, rounding))
 
 
 def _rounded(log: float, rounding: float) -> float:
     return log + rounding + math.copysign(FUNCTIONS, rounding) * abs(log) if log > -math.inf else log
-
-
-def _chord(moved: Vector, width: Vector, at_low: Vector, at_high: Vector) -> Vector:
-    """ln of the mean of f if a cell's mass is split between its ends, so that P and Q keep theirs."""
-    with np.errstate(divide="ignore"):
-        right = np.log(np.minimum(1.0, np.expm1(-moved) / np.expm1(-width)))
-        left = -moved + np.log(np.minimum(1.0, np.expm1(moved - width) / np.expm1(-width)))
-    found: Vector = np.logaddexp(left + at_low, right + at_high)
-    return found
 
 
 def _below(cells: Mesh, law: Law, function: Around) -> float:
@@ -169,8 +147,7 @@ def _below(cells: Mesh, law: Law, function: Around) -> float:
 
     f ≤ x²e^{−bx} with b the exponent `falling`, P is e^l times Q, and x²e^{−bx + l} increases up to x = −2/(1 − b).
     """
-    ends = law.cells(np.array((-math.inf, cells.low)))
-    log_q = float(ends.log_q[0]) + (float(ends.slack[0]) if math.isfinite(ends.slack[0]) else 0.0)
+    log_q = log_q_below(law, cells.low)
     if log_q == -math.inf:
         return log_q
     b = function.falling

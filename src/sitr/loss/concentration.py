@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -24,11 +24,9 @@ from sitr.loss.around import Around, average, centre, law_variance
 from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
-from sitr.loss.law import FUNCTIONS, Law
+from sitr.loss.law import FUNCTIONS, Law, Laws
 from sitr.loss.moments import log_moment, mean
 from sitr.numbers import Interval
-
-Laws = Sequence[tuple[Law, int]]
 
 LOOKS = 200
 """At most this many values of λ are tried on a half-line. If they do not suffice, the interval is wider than asked."""

@@ -11,7 +11,7 @@ import numpy as np
 from flint import arb, ctx
 
 from sitr.loss.forms.finite import FiniteLaw
-from sitr.loss.law import FUNCTIONS, ROUNDING, Law, Vector
+from sitr.loss.law import FUNCTIONS, ROUNDING, Laws, Vector
 from sitr.numbers import Interval, ball
 
 MOST_ATOMS = 1 << 18
@@ -46,7 +46,7 @@ class Atoms:
         return Interval(_least(self, tail), _greatest(self, tail))
 
 
-def enumerated(laws: Sequence[tuple[Law, int]], *, most: int | None = None) -> Atoms | None:
+def enumerated(laws: Laws, *, most: int | None = None) -> Atoms | None:
     """The atoms of a sum, if all laws are finite and it has at most `most` (`MOST_ATOMS`) values; otherwise None.
 
     >>> from sitr.loss.forms.finite import response
@@ -65,7 +65,7 @@ def enumerated(laws: Sequence[tuple[Law, int]], *, most: int | None = None) -> A
     return reduce(product, (part for law, times in finite for part in _powers(law, times)))
 
 
-def infinite_mass(laws: Sequence[tuple[Law, int]]) -> arb:
+def infinite_mass(laws: Laws) -> arb:
     """P(L = +∞) = 1 − Π(1 − mass), for the decimals that the masses print as."""
     with ctx.workprec(224):
         kept = arb(0)

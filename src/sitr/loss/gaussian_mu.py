@@ -1,18 +1,18 @@
-"""The least μ such that telling P from Q is at least as hard as telling N(0, 1) from N(μ, 1).      [DRS22, Def. 2.6]
+"""The least μ such that distinguishing P from Q is at least as hard as distinguishing N(0, 1) from N(μ, 1).
 
-Its hockey-stick H_μ must be at least the hockey-stick of the loss at every t = e^ε ≥ 1, in both directions: below 1,
-both are determined by their values above 1. The hockey-stick of the loss is convex in t, so between two t it lies below
-its chord. A chord c − s·t is below H_μ everywhere if and only if a test with false-positive rate s reaches at most the
-true-positive rate c between the Gaussians, that is c ≤ Φ(Φ⁻¹(s) + μ).      [DRS22, Prop. 2.12]
+[DRS22, Def. 2.6] Its hockey-stick H_μ must be at least the hockey-stick of the loss at every t = e^ε ≥ 1, in both
+directions: below 1, both are determined by their values above 1. The hockey-stick of the loss is convex in t, so
+between two t it lies below its chord. A chord c − s·t is below H_μ everywhere if and only if a test with false-positive
+rate s reaches at most the true-positive rate c between the Gaussians, that is c ≤ Φ(Φ⁻¹(s) + μ).  [DRS22, Prop. 2.12]
 
-Losses without an end need another argument. Gaussian losses, and those of samples, are dominated by their Gaussians,
-whose μ² add; and no smaller μ will do, because the tail of the sum decides. Other losses without an end get no bound.
+Losses without an end need another argument. Gaussian losses, also on samples, are dominated by their Gaussians,
+whose μ² add; and no smaller μ suffices, because the tail of the sum decides. Other losses without an end get no bound.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 from statistics import NormalDist
@@ -21,7 +21,7 @@ from flint import arb, ctx
 
 from sitr.loss.forms.gaussian import GaussianLaw, hockey_stick, normal
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
-from sitr.loss.law import FUNCTIONS, Law
+from sitr.loss.law import FUNCTIONS, Law, Laws
 from sitr.numbers import Interval
 
 LOOKS = 80
@@ -43,8 +43,8 @@ def behind(law: Law) -> float:
     return math.inf
 
 
-def with_gaussians(rest: Interval, laws: Sequence[tuple[Law, int]]) -> Interval:
-    """The μ of all laws, from the μ of those that have a largest loss."""
+def with_gaussians(rest: Interval, laws: Laws) -> Interval:
+    """The μ of all laws, from the μ of the laws that have a largest loss."""
     square = math.fsum(times * behind(law) ** 2 for law, times in laws)
     if math.isinf(square):
         return Interval(rest.lower, math.inf)

@@ -149,7 +149,7 @@ def tail(total: Sum, *, tilt: float, low: float, high: float, smoothing: float, 
         smoothing = max(2 * smoothing, (width / total.longest) ** 2)
         if not smoothing < USELESS:
             return _unknown(total, tilt, low=math.inf, high=-math.inf)
-    if not found.relative[0] < 0.5:  # there are so many losses that rounding leaves no correct digit
+    if not found.relative[0] < 0.5:  # with very many losses, rounding leaves no correct digit
         return _unknown(total, tilt, low=math.inf, high=-math.inf)
     z = tilt + 1j * found.frequencies
     # Fourier coefficients of g on [0, b), and of 0 on the rest of the window.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,11 @@ class Cells(NamedTuple):
         """Upper bounds on ln of the P-masses."""
         return self.log_p + np.where(np.isinf(self.slack), 0.0, self.slack)
 
+    @property
+    def log_q_most(self) -> Vector:
+        """Upper bounds on ln of the Q-masses."""
+        return self.log_q + np.where(np.isinf(self.slack), 0.0, self.slack)
+
 
 @runtime_checkable
 class Law(Protocol):
@@ -52,6 +58,8 @@ class Law(Protocol):
     one side of it, or partly on both. All masses are probabilities: the P-masses and `infinite` add up to 1, and so
     do the Q-masses and the mass that `reversed` has at +∞.
     """
+
+    __slots__ = ()
 
     @property
     def least(self) -> float: ...
@@ -69,7 +77,9 @@ class Law(Protocol):
     def atoms(self, low: float, high: float, /) -> Vector | None:
         """All losses between two, in increasing order, if the law is discrete and they are not too many."""
 
-    def __hash__(self) -> int: ...
+    def __hash__(self) -> int:
+        """Equal laws are counted together, and what is computed from a law is cached."""
+        return object.__hash__(self)
 
     def cells(self, edges: Vector) -> Cells:
         """The masses between neighbouring edges, which increase; the first and the last may be infinite."""
@@ -79,6 +89,40 @@ class Law(Protocol):
 
     def reversed(self) -> Law:
         """The law of ln Q/P under Q: the law of the other direction."""
+
+
+Laws = Sequence[tuple[Law, int]]
+"""The laws of a sum, each with the number of times it is added."""
+
+
+class SymmetricLaw(Law):
+    """A law without mass at +∞ that stays the same when P and Q are exchanged.
+
+    By default its losses are not listed one by one, its edges are exact, and its largest loss is finite.
+    """
+
+    __slots__ = ()
+
+    @property
+    def least(self) -> float:
+        return -self.greatest
+
+    @property
+    def infinite(self) -> float:
+        return 0.0
+
+    @property
+    def blur(self) -> float:
+        return 0.0
+
+    def atoms(self, _low: float, _high: float, /) -> Vector | None:
+        return None
+
+    def log_moment_above(self, tilt: float, edge: float) -> float:
+        return bounded_moment(self, tilt, edge)
+
+    def reversed(self) -> Self:
+        return self
 
 
 def bounded_moment(law: Law, tilt: float, edge: float) -> float:

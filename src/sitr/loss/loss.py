@@ -10,27 +10,17 @@ from fractions import Fraction
 from functools import partial
 from numbers import Integral
 
-from flint import arb
-
 from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.loss.attack import true_positive_rate
-from sitr.loss.closed import gaussian_delta, gaussian_epsilon
 from sitr.loss.concentration import least_rho, subgaussian_square, total_variance
-from sitr.loss.enumerated import Atoms, enumerated, infinite_mass
-from sitr.loss.exceeding import dominated_exceeding, gaussian_exceeding, secant_exceeding, single_exceeding
-from sitr.loss.forms.finite import FiniteLaw
+from sitr.loss.direction import answer_one_direction, exceeding_at, greatest_loss, mass_at_infinity, profile_at
+from sitr.loss.exceeding import dominated_exceeding
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.gaussian_mu import behind, bounded_mu, with_gaussians
-from sitr.loss.law import FUNCTIONS, ROUNDING, Law, check
+from sitr.loss.law import FUNCTIONS, Law, Laws, check
 from sitr.loss.moments import log_moment, mean
-from sitr.loss.search import DeltaAt, EpsilonAt, Hint, answer, narrow
-from sitr.loss.single import single_delta, single_epsilon
-from sitr.numbers import Interval, Number, downward, exact, lower, square_root_upward, upper
-
-Laws = tuple[tuple[Law, int], ...]
-
-FEW = 64
-"""At most this many masses are multiplied exactly."""
+from sitr.loss.search import DeltaAt, EpsilonAt, Hint, narrow
+from sitr.numbers import Interval, Number, downward, square_root_upward
 
 RELATIVE = 1e-3
 """The default relative width of an answer."""
@@ -53,7 +43,7 @@ class Loss:
     Interval(lower=4.886..., upper=4.886...)
     """
 
-    laws: Laws
+    laws: tuple[tuple[Law, int], ...]
     bound: bool = False
     """Whether the laws only dominate the true loss: upper ends then hold for it, lower ends only for these laws.
 
@@ -160,9 +150,9 @@ class Loss:
         return self._worse(lambda laws: least_rho(laws, xi=float(xi), relative=width))
 
     def mu(self, *, relative: float = RELATIVE) -> Interval:
-        """The least μ such that telling P from Q is as hard as telling N(0, 1) from N(μ, 1).      [DRS22, Def. 2.6]
+        """The least μ such that distinguishing P from Q is as hard as distinguishing N(0, 1) from N(μ, 1).
 
-        The upper end is infinite where no Gaussian is proved to bound the loss.
+        [DRS22, Def. 2.6] The upper end is infinite where no Gaussian is proved to bound the loss.
 
         >>> from sitr.loss.forms.finite import response
         >>> Loss.of(response(1.0)).mu()  # 2Φ⁻¹(e/(1 + e))
@@ -174,7 +164,7 @@ class Loss:
         rest = Loss(tuple((law, times) for law, times in self.laws if behind(law) == 0.0))
 
         def delta(epsilon: float) -> Interval:
-            return rest._worse(lambda laws: _delta(laws, width / 8, epsilon))
+            return rest._worse(lambda laws: profile_at(laws, width / 8, epsilon))
 
         return with_gaussians(bounded_mu(delta, rest.max(), relative=width), self.laws)
 
@@ -189,8 +179,8 @@ class Loss:
         check(epsilon, "epsilon", above=0.0, ends="above")
         width = _width(relative)
         if self.bound:
-            return self._worse(lambda laws: dominated_exceeding(partial(_delta, laws, width), float(epsilon)))
-        return self._worse(lambda laws: _exceeding(laws, float(epsilon), width))
+            return self._worse(lambda laws: dominated_exceeding(partial(profile_at, laws, width), float(epsilon)))
+        return self._worse(lambda laws: exceeding_at(laws, float(epsilon), width))
 
     def tail(self, *, deviations: float, relative: float = RELATIVE) -> Interval:
         """P(L > μ + tτ) for t = `deviations` ≥ 0, with μ the mean and τ the sub-Gaussian standard of this loss.
@@ -212,11 +202,11 @@ class Loss:
         """The largest possible loss, rounded up; infinite if the loss has no bound or may be infinite."""
         if self.infinite_mass() > 0.0:
             return math.inf
-        return max(map(_greatest, self._directions())) * (1 + 4 * FUNCTIONS)
+        return max(map(greatest_loss, self._directions())) * (1 + 4 * FUNCTIONS)
 
     def infinite_mass(self) -> float:
         """P(L = +∞): how often a person is exposed outright, whatever ε is."""
-        return max(map(_infinite, self._directions()))
+        return max(map(mass_at_infinity, self._directions()))
 
     def advantage(self, *, relative: float = RELATIVE) -> Interval:
         """The best true-positive rate minus false-positive rate of any attacker: δ(0), the total variation."""
@@ -252,7 +242,7 @@ class Loss:
                 if most < 1.0
                 else Interval(1.0, 1.0)
             )
-        profiles = [partial(_delta, laws, width) for laws in self._directions()]
+        profiles = [partial(profile_at, laws, width) for laws in self._directions()]
         found = [
             true_positive_rate(one, other, float(fpr)) for one, other in zip(profiles, profiles[::-1], strict=True)
         ]
@@ -266,7 +256,7 @@ class Loss:
         found: list[Interval] = []
         hint: Hint | None = None
         for laws in self._directions():
-            one, new = _answer(laws, question, relative, hint)
+            one, new = answer_one_direction(laws, question, relative, hint)
             found.append(one)
             hint = new or hint  # a closed form gives no hint for the other direction
         bounds = Interval(max(one.lower for one in found), max(one.upper for one in found))
@@ -292,111 +282,6 @@ class Loss:
             return Interval(low * (1 - 8 * FUNCTIONS), high * (1 + 8 * FUNCTIONS))
 
         return self._worse(view)
-
-
-def _exceeding(laws: Laws, epsilon: float, relative: float) -> Interval:
-    match laws:
-        case ():
-            return Interval(0.0, 0.0)
-        case ((GaussianLaw(mu), 1),):
-            return gaussian_exceeding(mu, epsilon)
-        case ((law, 1),):
-            return single_exceeding(law, epsilon)
-    return secant_exceeding(partial(_delta, laws, min(relative, 1e-5)), epsilon)
-
-
-def _answer(
-    laws: Laws, question: DeltaAt | EpsilonAt, relative: float, hint: Hint | None = None
-) -> tuple[Interval, Hint | None]:
-    """For one direction: no release or one in closed form, everything else by search."""
-    if (closed := _closed(laws, question)) is not None:
-        return closed, None
-    if isinstance(question, DeltaAt):
-        return answer(laws, question, relative=relative, most=1.0, hint=hint)
-    most = _most(laws, question.delta)
-    if _infinite(laws) * (1 + 1e-12) > question.delta:
-        # Floats cannot distinguish the two: a larger δ bounds ε from below.
-        found, hint = answer(laws, EpsilonAt(question.delta * (1 + 1e-9)), relative=relative, hint=hint)
-        return Interval(found.lower, most), hint
-    return answer(laws, question, relative=relative, most=most, hint=hint)
-
-
-def _most(laws: Laws, delta: float) -> float:
-    """An ε that is large enough: from the largest loss on, δ(ε) = P(L = +∞). Infinite if that may exceed δ."""
-    if not _allowed(laws, delta):
-        return math.inf
-    return max(0.0, _greatest(laws)) * (1 + 1e-12)
-
-
-def _greatest(laws: Laws) -> float:
-    """The largest finite loss of a sum, rounded once."""
-    return math.fsum(times * law.greatest for law, times in laws)
-
-
-def _allowed(laws: Laws, delta: float) -> bool:
-    """Whether P(L = +∞) ≤ δ is proved, for the decimals that these floats stand for.
-
-    A finite law never rounds its mass at +∞ down. For a few such laws 1 − Π(1 − mass) is compared exactly.
-    """
-    exposed = [(law, times) for law, times in laws if law.infinite > 0.0]
-    if all(isinstance(law, FiniteLaw) for law, _ in exposed) and sum(times for _, times in exposed) <= FEW:
-        finite = math.prod(((1 - exact(law.infinite)) ** times for law, times in exposed), start=Fraction(1))
-        return 1 - finite <= exact(delta)
-    return _infinite(laws) * (1 + 1e-12) <= delta
-
-
-def _closed(laws: Laws, question: DeltaAt | EpsilonAt) -> Interval | None:
-    infinite = _infinite(laws)
-    greatest = _greatest(laws)
-    match question, laws:
-        case _, ():
-            return Interval(0.0, 0.0)
-        case DeltaAt(epsilon), ((GaussianLaw(mu), 1),):
-            return gaussian_delta(mu, epsilon)
-        case EpsilonAt(delta), ((GaussianLaw(mu), 1),):
-            return gaussian_epsilon(mu, delta)
-        case EpsilonAt(delta), _ if infinite * (1 - 8 * FUNCTIONS) > delta:
-            return Interval(math.inf, math.inf)
-        case DeltaAt(_), _ if any(law.infinite == 1.0 for law, _ in laws):
-            return Interval(1.0, 1.0)
-        case DeltaAt(epsilon), _ if epsilon >= greatest * (1 + 1e-12):
-            return Interval(infinite * (1 - 8 * FUNCTIONS), min(1.0, infinite * (1 + 8 * FUNCTIONS)))
-        case _ if (atoms := enumerated(laws)) is not None:
-            return _enumerated(atoms, laws, question)
-        case DeltaAt(epsilon), ((law, 1),):
-            return single_delta(law, epsilon)
-        case EpsilonAt(delta), ((law, 1),):
-            found = single_epsilon(law, delta, narrow=1e-10)
-            return Interval(found.lower, min(found.upper, _most(laws, delta)))
-    return None
-
-
-def _enumerated(atoms: Atoms, laws: Laws, question: DeltaAt | EpsilonAt) -> Interval:
-    """The answer for a sum of which every value is known. A δ that was no float may be rounded."""
-    mass = infinite_mass(laws)
-    if isinstance(question, DeltaAt):
-        found = atoms.delta(question.epsilon)
-        return Interval(
-            max(0.0, math.nextafter(lower(mass + found.lower), -math.inf)),
-            min(1.0, math.nextafter(upper(mass + found.upper), math.inf)),
-        )
-    smaller, larger = (arb(question.delta * (1 + side * 4 * ROUNDING)) - mass for side in (-1, 1))
-    most = _most(laws, question.delta)
-    high = min(most, atoms.epsilon(smaller).upper) if smaller > 0 else most
-    low = atoms.epsilon(larger).lower if larger > 0 else 0.0
-    return Interval(min(low, high), high)
-
-
-def _delta(laws: Laws, relative: float, epsilon: float) -> Interval:
-    return _answer(laws, DeltaAt(epsilon), relative)[0]
-
-
-def _infinite(laws: Laws) -> float:
-    return 0.0 - math.expm1(sum(times * _log_finite(law) for law, times in laws))
-
-
-def _log_finite(law: Law) -> float:
-    return math.log1p(-law.infinite) if law.infinite < 1.0 else -math.inf
 
 
 def _check_times(times: object) -> None:

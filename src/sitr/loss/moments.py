@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.law import FUNCTIONS, ROUNDING, Law, Vector
@@ -67,24 +70,45 @@ def _log_excess(law: Law, tilt: float, *, relative: float) -> Interval:
     rate = tilt or 1 / (1 + max(0.0, shape.high(-60.0)))  # the tilt at which the tail above the mesh is bounded
     with np.errstate(divide="ignore"):
         outside = float(np.log(law.reversed().infinite * (tilt or 1.0)))
-    bounds, count, rest, error = Interval(-math.inf, math.inf), FEW, -60.0, math.inf
-    for _ in range(ROUNDS):
+
+    def proved(rest: float, count: int) -> Interval:
         # Far below 0, Q's mass counts, because g is about e^{−l} there.
         cells = coarse(shape, low=-back.high(rest), high=mesh_end(law, rate, rest))
-        for number in (FEW, FEW, FEW, count):
-            cells = refined(law, cells, tilt=tilt, count=number)
-        lower, upper = _excess(cells, law, tilt, rate)
-        lower, upper = (float(np.logaddexp(one, outside)) for one in (lower, upper))
-        bounds = Interval(max(bounds.lower, lower - 8 * FUNCTIONS), min(bounds.upper, upper + 8 * FUNCTIONS))
-        before, error = error, bounds.width / max(1.0, log1p_exp(bounds.upper) if tilt else 1.0)
+        ends = _excess(fine(law, cells, tilt=tilt, count=count), law, tilt, rate)
+        lower, upper = (float(np.logaddexp(end, outside)) for end in ends)
+        return Interval(lower - 8 * FUNCTIONS, upper + 8 * FUNCTIONS)
+
+    def error(bounds: Interval) -> float:
+        return bounds.width / max(1.0, log1p_exp(bounds.upper) if tilt else 1.0)
+
+    return narrowed(proved, error, relative=relative)
+
+
+def narrowed(
+    proved: Callable[[float, int], Interval], error: Callable[[Interval], float], *, relative: float
+) -> Interval:
+    """Bounds on ln of a moment by finer and finer meshes, until their `error` is at most `relative`.
+
+    `proved(rest, count)` gives bounds by a mesh of `count` cells outside of which e^rest of the moment may lie.
+    """
+    bounds, count, rest, wide = Interval(-math.inf, math.inf), FEW, -60.0, math.inf
+    for _ in range(ROUNDS):
+        found = proved(rest, count)
+        bounds = Interval(max(bounds.lower, found.lower), min(bounds.upper, found.upper))
+        before, wide = wide, error(bounds)
         # Finer cells do not help once the masses of the cells are not known well enough.
-        if error <= relative or 0.8 * before < error < math.inf or count >= MOST_CELLS:
+        if wide <= relative or 0.8 * before < wide < math.inf or count >= MOST_CELLS:
             break
         rest = min(rest, bounds.upper - NEGLIGIBLE + math.log(relative))
-        count = math.ceil(
-            count * (min(32.0, max(1.4, 1.2 * math.sqrt(error / relative))) if math.isfinite(error) else 4)
-        )
+        count = math.ceil(count * (min(32.0, max(1.4, 1.2 * math.sqrt(wide / relative))) if wide < math.inf else 4))
     return bounds
+
+
+def fine(law: Law, cells: Mesh, *, tilt: float, count: int) -> Mesh:
+    """About `count` cells, chosen by three rounds with few."""
+    for number in (FEW, FEW, FEW, count):
+        cells = refined(law, cells, tilt=tilt, count=number)
+    return cells
 
 
 def _excess(cells: Mesh, law: Law, tilt: float, rate: float) -> tuple[float, float]:
@@ -94,31 +118,61 @@ def _excess(cells: Mesh, law: Law, tilt: float, rate: float) -> tuple[float, flo
     with the larger g. Above the mesh, g ≤ e^{λl}, and l ≤ e^{rl}/r for any rate r; below it, g ≤ λe^{−l} (or e^{−l}),
     whose mean under P is Q's mass.
     """
-    off = np.maximum(off_at(law, cells.first), off_at(law, cells.last))
-    lows, highs = cells.first - off, cells.last + off
-    log_p, log_q, slack = cells.masses
-    some, width = log_p > -np.inf, highs - lows
-    common = np.where(some, log_p, 0.0) - np.where(some, log_q, 0.0)
-    wrong = 2 * slack + 8 * ROUNDING * (1 + np.abs(common))
+    lows, highs, common, wrong, sure, off = spans(cells, law)
     at_low, at_high = log_g(lows, tilt), log_g(highs, tilt)
-    moved = np.clip(common - lows + np.where(at_high > at_low, wrong, -wrong), 0.0, width)
-    with np.errstate(divide="ignore"):
-        right = np.log(np.minimum(1.0, np.expm1(-moved) / np.expm1(-width)))
-        left = -moved + np.log(np.minimum(1.0, np.expm1(moved - width) / np.expm1(-width)))
-    most = log_sum(cells.masses.log_p_most + np.logaddexp(left + at_low, right + at_high))
-    sure = some & np.isfinite(slack)
+    chord = log_chord(common - lows + np.where(at_high > at_low, wrong, -wrong), highs - lows, at_low, at_high)
+    most = log_sum(cells.masses.log_p_most + chord)
     toward = np.sign(common) * np.maximum(np.abs(common) - np.where(sure, wrong, 0.0), 0.0)
-    least = log_sum((log_p - slack)[sure] + log_g(toward[sure], tilt))
-    ends = law.cells(np.array((-math.inf, cells.low)))
-    rest = (
-        float(ends.log_q[0]) + (float(ends.slack[0]) if math.isfinite(ends.slack[0]) else 0.0) + math.log(tilt or 1.0)
-    )
+    least = log_sum((cells.masses.log_p - cells.masses.slack)[sure] + log_g(toward[sure], tilt))
+    rest = log_q_below(law, cells.low) + math.log(tilt or 1.0)
     beyond = -math.inf
     if cells.log_beyond > -math.inf:
         beyond = law.log_moment_above(rate, max(0.0, cells.high - float(off[-1]))) - (0.0 if tilt else math.log(rate))
     whole = float(np.logaddexp(most, np.logaddexp(rest, beyond)))
     rounding = 128 * FUNCTIONS  # of g where its terms nearly cancel, of shares and of sums
     return least - rounding - FUNCTIONS * abs(least), whole + rounding + FUNCTIONS * abs(whole)
+
+
+class Spans(NamedTuple):
+    """The ends of cells, moved out by their errors, and the common loss of each with its error.
+
+    `sure` are the cells whose mass is known from both sides, `off` are the errors of the ends.
+    """
+
+    lows: Vector
+    highs: Vector
+    common: Vector
+    wrong: Vector
+    sure: NDArray[np.bool_]
+    off: Vector
+
+
+def spans(cells: Mesh, law: Law) -> Spans:
+    """The cells as losses; an error of 2·slack is the error of a common loss, apart from rounding."""
+    off = np.maximum(off_at(law, cells.first), off_at(law, cells.last))
+    log_p, log_q, slack = cells.masses
+    some = log_p > -np.inf
+    common = np.where(some, log_p, 0.0) - np.where(some, log_q, 0.0)
+    wrong = 2 * slack + 8 * ROUNDING * (1 + np.abs(common))
+    return Spans(cells.first - off, cells.last + off, common, wrong, some & np.isfinite(slack), off)
+
+
+def log_chord(moved: Vector, width: Vector, at_low: Vector, at_high: Vector) -> Vector:
+    """ln of the mean of a function if a cell's mass is split between its ends, so that P and Q keep theirs.
+
+    `moved` is how far the common loss lies above the low end, and the last two are ln of the function at the ends.
+    """
+    moved = np.clip(moved, 0.0, width)
+    with np.errstate(divide="ignore"):
+        right = np.log(np.minimum(1.0, np.expm1(-moved) / np.expm1(-width)))
+        left = -moved + np.log(np.minimum(1.0, np.expm1(moved - width) / np.expm1(-width)))
+    found: Vector = np.logaddexp(left + at_low, right + at_high)
+    return found
+
+
+def log_q_below(law: Law, edge: float) -> float:
+    """ln of a bound on Q's mass below an edge."""
+    return float(law.cells(np.array((-math.inf, edge))).log_q_most[0])
 
 
 def log_g(losses: Vector, tilt: float) -> Vector:

@@ -10,12 +10,10 @@ from typing import NamedTuple, Protocol
 
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.inversion import Tail, tail
-from sitr.loss.law import ROUNDING, Law
+from sitr.loss.law import ROUNDING, Law, Laws
 from sitr.loss.mesh import Mesh, Nodes, above, below, coarse, highest, outlines, refinements
 from sitr.loss.total import Sum, tilt_for, tilt_to
 from sitr.numbers import Interval
-
-Laws = Sequence[tuple[Law, int]]
 
 FEW, MANY = 48, 1 << 13
 """The number of cells of a law: at first, and at most. If more are needed, the interval is wider than asked for."""

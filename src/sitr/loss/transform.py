@@ -98,9 +98,9 @@ def transformed(total: Sum, tilt: float, spacing: float) -> Transformed | None:
         logs = logs + law.times * one
         rounding = 2 * FUNCTIONS * (1 + np.abs(one))
         relative = relative + law.times * (2 * off / sizes + rounding) + ROUNDING * np.abs(logs)
-        telling = np.flatnonzero(logs.real > -VANISHING)
-        if len(telling) and telling[-1] + 1 < beyond:
-            beyond = int(telling[-1]) + 1
+        significant = np.flatnonzero(logs.real > -VANISHING)
+        if len(significant) and significant[-1] + 1 < beyond:
+            beyond = int(significant[-1]) + 1
             dropped += 2 * float(np.exp(logs.real[beyond:]).sum())
             times, logs, relative = times[:beyond], logs[:beyond], relative[:beyond]
     whole = math.fsum(law.times * law.whole for law in laws)
@@ -180,7 +180,7 @@ def _culled(laws: list[_Tilted], variance: float, spacing: float, beyond: int) -
         for law in laws:
             sizes = np.abs(_characteristic(law, step, count)) + law.slope * step + law.off(times)
             logs += law.times * np.minimum(np.log(sizes), law.wrong + 1e-13)
-        telling = int(np.flatnonzero(logs > -VANISHING).max(initial=-1)) + 1
-        dropped += 2 * stride * float(np.exp(logs[telling:]).sum())
-        beyond, stride = min(beyond, telling * stride), stride // 8
+        significant = int(np.flatnonzero(logs > -VANISHING).max(initial=-1)) + 1
+        dropped += 2 * stride * float(np.exp(logs[significant:]).sum())
+        beyond, stride = min(beyond, significant * stride), stride // 8
     return beyond, dropped

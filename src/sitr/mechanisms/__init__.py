@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sitr.mechanisms.response import UnaryResponse as UnaryResponse
     from sitr.mechanisms.rounded_gaussian import RoundedGaussian as RoundedGaussian
     from sitr.mechanisms.sampled_noise import SampledNoise as SampledNoise
+    from sitr.mechanisms.shared import SharedNoise as SharedNoise
     from sitr.mechanisms.shuffled import Shuffled as Shuffled
     from sitr.mechanisms.smooth import NoiseKind as NoiseKind
     from sitr.mechanisms.smooth import SmoothNoise as SmoothNoise
@@ -60,6 +61,7 @@ __getattr__, __dir__, __all__ = lazily(
         "Response": "response",
         "RoundedGaussian": "rounded_gaussian",
         "SampledNoise": "sampled_noise",
+        "SharedNoise": "shared",
         "Shuffled": "shuffled",
         "SmoothNoise": "smooth",
         "SparseHistogram": "sparse_histogram",

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sitr.loss.law import FUNCTIONS, Cells, Vector, between, bounded_moment, check, joined, log_one_minus_exp
+from sitr.loss.law import FUNCTIONS, Cells, SymmetricLaw, Vector, between, check, joined, log_one_minus_exp
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedRangeLaw:
+class BoundedRangeLaw(SymmetricLaw):
     """The worst pair whose losses differ by at most η. An exponential mechanism with e^{ε·score/(2Δ)} has η = ε.
 
     δ(ε) = (1 − e^{(ε−η)/2})²/(1 − e^{−η}) is the worst of all such pairs.      [DDR20, Lemma 3.4]
@@ -24,23 +24,8 @@ class BoundedRangeLaw:
         check(self.range, "range", above=0.0)
 
     @property
-    def least(self) -> float:
-        return -self.range
-
-    @property
     def greatest(self) -> float:
         return self.range
-
-    @property
-    def infinite(self) -> float:
-        return 0.0
-
-    @property
-    def blur(self) -> float:
-        return 0.0
-
-    def atoms(self, _low: float, _high: float, /) -> None:
-        return None
 
     def cells(self, edges: Vector) -> Cells:
         inside = np.clip(edges, -self.range, self.range)
@@ -56,9 +41,3 @@ class BoundedRangeLaw:
         whole = math.log(-math.expm1(-self.range))
         down = -(loss + self.range) / 2
         return down + log_one_minus_exp((loss - self.range) / 2) - whole, log_one_minus_exp(down) - whole
-
-    def log_moment_above(self, tilt: float, edge: float) -> float:
-        return bounded_moment(self, tilt, edge)
-
-    def reversed(self) -> BoundedRangeLaw:
-        return self

@@ -15,6 +15,7 @@ from sitr.loss.law import (
     TOO_MANY,
     Cells,
     Masses,
+    SymmetricLaw,
     Vector,
     between,
     check,
@@ -34,7 +35,7 @@ LARGEST_SIGMA = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class DiscreteGaussianLaw:
+class DiscreteGaussianLaw(SymmetricLaw):
     """P(Y = y) ∝ e^{−y²/(2σ²)} on an integer that moves by Δ: the loss at y is (2yΔ − Δ²)/(2σ²) for P = Y + Δ, Q = Y.
 
     [CKS20, Def. 1]
@@ -48,16 +49,8 @@ class DiscreteGaussianLaw:
         check(self.shift, "shift", above=0.0, below=2.0**52)
 
     @property
-    def least(self) -> float:
-        return -math.inf
-
-    @property
     def greatest(self) -> float:
         return math.inf
-
-    @property
-    def infinite(self) -> float:
-        return 0.0
 
     @property
     def blur(self) -> float:
@@ -98,9 +91,6 @@ class DiscreteGaussianLaw:
         else:
             bound = math.log((1 + self.sigma * math.sqrt(math.pi / 2)) / least) - (place / self.sigma) ** 2 / 2
         return size + bound + FUNCTIONS * (4 + size + abs(bound))
-
-    def reversed(self) -> DiscreteGaussianLaw:
-        return self
 
 
 def _smooth(sigma: float, last: Vector) -> Masses:

@@ -10,11 +10,11 @@ import numpy as np
 from flint import arb, ctx, fmpq
 from scipy import special
 
-from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Masses, Vector, between, check, joined
+from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Masses, SymmetricLaw, Vector, between, check, joined
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianLaw:
+class GaussianLaw(SymmetricLaw):
     """P = N(μ, 1) against Q = N(0, 1): the loss is μx − μ²/2, and N(μ²/2, μ²) under P.      [BW18, Lemma 3]
 
     >>> GaussianLaw(1.0).reversed()
@@ -27,23 +27,8 @@ class GaussianLaw:
         check(self.mu, "mu", above=0.0)
 
     @property
-    def least(self) -> float:
-        return -math.inf
-
-    @property
     def greatest(self) -> float:
         return math.inf
-
-    @property
-    def infinite(self) -> float:
-        return 0.0
-
-    @property
-    def blur(self) -> float:
-        return 0.0
-
-    def atoms(self, _low: float, _high: float, /) -> None:
-        return None
 
     def cells(self, edges: Vector) -> Cells:
         return gaussian_cells(edges, self.mu)
@@ -57,9 +42,6 @@ class GaussianLaw:
         return (
             size + log_tail + 2 * FUNCTIONS * (1 + size + abs(log_tail) + (place * place if log_tail > -1e300 else 0.0))
         )
-
-    def reversed(self) -> GaussianLaw:
-        return self
 
 
 def gaussian_cells(edges: Vector, mu: float | Vector) -> Cells:

@@ -13,9 +13,9 @@ from sitr.loss.law import (
     TOO_MANY,
     Cells,
     Masses,
+    SymmetricLaw,
     Vector,
     between,
-    bounded_moment,
     check,
     joined,
     log_one_minus_exp,
@@ -23,7 +23,7 @@ from sitr.loss.law import (
 
 
 @dataclass(frozen=True, slots=True)
-class LaplaceLaw:
+class LaplaceLaw(SymmetricLaw):
     """Real-valued noise of scale b on a value that moves by Δ; ε = Δ/b.
 
     P(L ≤ l) = e^{(l−ε)/2}/2 and Q(L > l) = e^{−(l+ε)/2}/2 for −ε ≤ l < ε; the rest is at −ε and ε.  [BBG18, Thm 3]
@@ -35,23 +35,8 @@ class LaplaceLaw:
         check(self.epsilon, "epsilon", above=0.0)
 
     @property
-    def least(self) -> float:
-        return -self.epsilon
-
-    @property
     def greatest(self) -> float:
         return self.epsilon
-
-    @property
-    def infinite(self) -> float:
-        return 0.0
-
-    @property
-    def blur(self) -> float:
-        return 0.0
-
-    def atoms(self, _low: float, _high: float, /) -> None:
-        return None
 
     def cells(self, edges: Vector) -> Cells:
         inside = np.clip(edges, -self.epsilon, self.epsilon)
@@ -64,15 +49,9 @@ class LaplaceLaw:
             between(log_one_minus_exp(p_below), p_below, error), between(q_above, log_one_minus_exp(q_above), error)
         )
 
-    def log_moment_above(self, tilt: float, edge: float) -> float:
-        return bounded_moment(self, tilt, edge)
-
-    def reversed(self) -> LaplaceLaw:
-        return self
-
 
 @dataclass(frozen=True, slots=True)
-class DiscreteLaplaceLaw:
+class DiscreteLaplaceLaw(SymmetricLaw):
     """Integer noise P(Y = y) ∝ e^{−|y|/b} on an integer that moves by Δ.
 
     The loss at y is (|y| − |y − Δ|)/b: from −Δ/b for y ≤ 0 to Δ/b for y ≥ Δ.      [GRS12, Sec. 2]
@@ -86,16 +65,8 @@ class DiscreteLaplaceLaw:
         check(self.shift, "shift", above=0.0, below=2.0**52)
 
     @property
-    def least(self) -> float:
-        return -self.shift / self.scale
-
-    @property
     def greatest(self) -> float:
         return self.shift / self.scale
-
-    @property
-    def infinite(self) -> float:
-        return 0.0
 
     @property
     def blur(self) -> float:
@@ -124,9 +95,3 @@ class DiscreteLaplaceLaw:
         log_below = np.where(last < 0, below, log_one_minus_exp(above))
         # Each formula is for a mass of at most ½, so 1 minus it is as accurate.
         return between(log_above, log_below, np.full(len(last), 4 * FUNCTIONS), steps=last)
-
-    def log_moment_above(self, tilt: float, edge: float) -> float:
-        return bounded_moment(self, tilt, edge)
-
-    def reversed(self) -> DiscreteLaplaceLaw:
-        return self

@@ -1,14 +1,15 @@
-"""Shuffling: everybody answers with noise of their own, and nobody can tell whose answer is whose.
+"""Shuffling: all people randomize their own answers, and a shuffler removes the order of the answers.
 
 If R is a local randomizer with L ≤ ε, R(x) and R(y) are mixtures of two laws A and B, with weights α = e^ε/(e^ε + 1)
-and 1 − α, and the other way round [KOV15, Thm 3.3]. Whatever z somebody else has, R(z) is at least e^{−ε} times R(x)
-and e^{−ε} times R(y), and so at least e^{−ε}·(R(x) + R(y))/2 = e^{−ε}·(A + B)/2: with probability e^{−ε} that person
-is a *clone*, who answers by A or by B as a coin falls, and else answers in a way that says nothing of x or y. So
-all that is seen can be made from the numbers a and b of answers by A and by B alone.      [FMT21, Sec. 3]
+and 1 − α, and the other way round [KOV15, Thm 3.3]. For the value z of any other person, R(z) is at least e^{−ε} times
+R(x) and e^{−ε} times R(y), and so at least e^{−ε}·(R(x) + R(y))/2 = e^{−ε}·(A + B)/2: with probability e^{−ε} that
+person is a *clone*, who answers by A or by B with probability ½ each; otherwise the answer does not depend on x or y.
+So the output is post-processing of the numbers a and b of answers by A and by B.      [FMT21, Sec. 3]
 
 Of n people C ~ Bin(n − 1, e^{−ε}) are clones. If C + 1 fair coins fall as a and b with probability M, then P and Q
-are M·(1 ± tanh(ε/2)·(a − b)/(a + b)): P puts the one in question to a with probability α. A clone more can be made up
-by anybody, so that fewer lose more. There are sharper bounds [FMT23]; this one holds for every R, and is proved above.
+are M·(1 ± tanh(ε/2)·(a − b)/(a + b)): under P, the replaced person answers by A with probability α. Anybody can add a
+clone by post-processing, so that fewer clones mean a larger loss. There are sharper bounds [FMT23]; this one is proved
+above, for every R.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from itertools import accumulate
 import numpy as np
 from flint import arb, ctx
 
-from sitr.loss.law import FUNCTIONS, Cells, Masses, Vector, between, bounded_moment, check, joined
+from sitr.loss.law import FUNCTIONS, Cells, Masses, SymmetricLaw, Vector, between, check, joined
 from sitr.numbers import upper
 
 MOST_PEOPLE = 10**8
 
 FEW = 4096
-"""For so many people all outputs are counted, so that a cell without any is known to be empty."""
+"""Up to this number of people all outputs are counted, so that a cell without any is known to be empty."""
 
 LOG_LEAST = -400.0
 """Masses below e^{−400} are only bounded from above. For all others np(1 − e^{−κ}) ≤ 400, with κ ≤ ln 2 as in
@@ -37,12 +38,12 @@ SPECK = 1e-310
 """More than everything that is too small for a float."""
 
 DEEP = 50.0
-"""A window leaves out numbers of clones that have less than 2e^{−50} of what is summed."""
+"""A window leaves out numbers of clones that contribute less than 2e^{−50} of the sum."""
 
 
 @dataclass(frozen=True, slots=True)
-class ShuffledLaw:
-    """One of n people is replaced, whose answers, each with a largest loss ε, are shuffled.
+class ShuffledLaw(SymmetricLaw):
+    """The shuffled answers of n people, each with a largest loss ε, one of whom is replaced.
 
     L = ln P/Q is 2·artanh(tanh(ε/2)·(a − b)/(a + b)), from −ε to ε, and above l ≥ 0 where b/(a + b) is less than
     sinh((ε − l)/2)/(2·sinh(ε/2)·cosh(l/2)). Exchanging P and Q exchanges a and b.
@@ -60,31 +61,20 @@ class ShuffledLaw:
         check(self.people, "people", above=1, below=MOST_PEOPLE, ends="above and below")
 
     @property
-    def least(self) -> float:
-        return -self.epsilon
-
-    @property
     def greatest(self) -> float:
         return self.epsilon
-
-    @property
-    def infinite(self) -> float:
-        return 0.0
 
     @property
     def blur(self) -> float:
         """b/(a + b) at an edge is right to within a factor 1 ± 6F, and the loss moves by less than twice that."""
         return 16 * FUNCTIONS
 
-    def atoms(self, _low: float, _high: float, /) -> None:
-        return None
-
     def cells(self, edges: Vector) -> Cells:
         sizes, place = np.unique(np.abs(edges), return_inverse=True)
         found = [self._beyond(share) for share in self._shares(sizes)]
         more_p, less_p, more_q, less_q = np.array([logs for logs, _ in found])[place].transpose(1, 2, 0)
         outputs = np.array([number for _, number in found])[place]
-        # Beyond −l lies of P what beyond l lies of Q. An atom at an edge is counted on the side of 0.
+        # P has the same mass below −l as Q has above l. An atom at an edge is counted on the side of 0.
         right = edges >= 0.0
         places = np.where(right, -outputs, outputs + 1)
         return joined(
@@ -108,7 +98,7 @@ class ShuffledLaw:
         if share <= 0.0:
             return np.array(((-math.inf, 0.0), (0.0, 0.0), (-math.inf, 0.0), (0.0, 0.0))), 0.0
         moved, log_most = self._deviation(share)
-        if log_most < LOG_LEAST:  # an error of 1 is one of everything
+        if log_most < LOG_LEAST:  # an error of 1 covers every smaller mass
             return np.array(((log_most, 1.0), (0.0, 0.0), (log_most, 1.0), (0.0, 0.0))), math.nan
         odd = math.exp(-self.epsilon)
         likely, unlikely = 1 / (1 + odd), odd / (1 + odd)
@@ -134,12 +124,6 @@ class ShuffledLaw:
         moved = (self.people - 1) * (clone - clone * math.exp(-rate) / (1 + fewer)) / _unit(self.epsilon, self.people)
         return round(moved), math.log(2) - rate + (self.people - 1) * math.log1p(fewer) * (1 - 8 * FUNCTIONS)
 
-    def log_moment_above(self, tilt: float, edge: float) -> float:
-        return bounded_moment(self, tilt, edge)
-
-    def reversed(self) -> ShuffledLaw:
-        return self
-
 
 def _between(above: Vector, below: Vector, places: Vector) -> Masses:
     return between(above[0], below[0], np.maximum(above[1], below[1]), steps=places)
@@ -155,7 +139,7 @@ class _Clones:
     numbers: Vector
     masses: Vector
     outside: float
-    """What the mass outside the window is at most."""
+    """An upper bound on the mass outside the window."""
     middle: int
     beyond: Vector
     """From the middle on, the mass above each number, within the window; before it, less the mass up to each."""
@@ -169,7 +153,7 @@ def _unit(epsilon: float, people: int) -> float:
 
 @lru_cache(maxsize=64)
 def _clones(epsilon: float, people: int, moved: int) -> _Clones:
-    """A window around the mean of C less so many units, wide enough by Bernstein's inequality."""
+    """A window around the mean of C minus `moved` units, wide enough by Bernstein's inequality."""
     others, clone, unit = people - 1, math.exp(-epsilon), _unit(epsilon, people)
     centre = others * clone - moved * unit
     half = DEEP / 3 + math.sqrt(DEEP * DEEP / 9 + 2 * DEEP * others * min(clone, 0.25)) + unit / 2 + 2
@@ -195,10 +179,10 @@ def _clones(epsilon: float, people: int, moved: int) -> _Clones:
 
 
 def _means(clones: _Clones, share: float, cut: float) -> Vector:
-    """The means of F(k − 1), f(k) and 1 − F(k), each with what it may be off, for the largest k < share·(C + 1).
+    """The means of F(k − 1), f(k) and 1 − F(k), each with its error, for the largest k < share·(C + 1).
 
     From C to C + 1 coins, F(k − 1) moves by −f(k − 1)/2, and F(k) by −f(k)/2; or if k grows, by f(k)/2 and f(k + 1)/2.
-    So the means are what is true in the middle of the window, and a sum of such moves. Outside are at most `cut`.
+    So the means are the values in the middle of the window plus a sum of such moves. At most `cut` lies outside.
     """
     numbers, middle = clones.numbers, clones.middle
     last = np.ceil((numbers + 1) * share) - 1
@@ -210,7 +194,7 @@ def _means(clones: _Clones, share: float, cut: float) -> Vector:
     mass[:middle] = np.cumprod(1 / quotients[:middle][::-1])[::-1]
     at, start, start_off = _coins(int(numbers[middle]), int(last[middle]))
     mass *= at
-    # In units of 2F: two roundings for each factor; the rest is for products, and for sums, which are made in pairs.
+    # In units of 2F: two roundings for each factor; the rest is for products and for pairwise sums.
     size = 10 + np.abs(numbers - numbers[middle]) / 8
     here, moves = clones.masses * mass, mass[:-1] * clones.beyond / 2
     k, rest = last[:-1], (numbers - last)[:-1]
@@ -232,7 +216,7 @@ def _means(clones: _Clones, share: float, cut: float) -> Vector:
 
 
 def _coins(coins: int, heads: int) -> tuple[float, float, float]:
-    """f(k), F(k − 1) and what that may be off, for k ≤ C/2: F(k − 1)/f(k) = k/(C − k + 1) + …, whose quotients fall."""
+    """f(k), F(k − 1) and its error, for k ≤ C/2: F(k − 1)/f(k) = k/(C − k + 1) + …, whose quotients fall."""
     with ctx.workprec(128):
         log_ways = arb(coins + 1).lgamma() - arb(heads + 1).lgamma() - arb(coins - heads + 1).lgamma()
         at = float((log_ways - coins * arb.const_log2()).exp())
