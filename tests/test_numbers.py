@@ -11,7 +11,18 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sitr.errors import InvalidParameter
-from sitr.numbers import ball, downward, exact, float_above, float_below, lower, square_root_upward, upper, upward
+from sitr.numbers import (
+    ball,
+    downward,
+    exact,
+    float_above,
+    float_below,
+    lower,
+    probability,
+    square_root_upward,
+    upper,
+    upward,
+)
 
 LARGEST = exact(sys.float_info.max)
 SMALLEST = math.ulp(0.0)
@@ -220,3 +231,28 @@ def test_floats_around_a_fraction(number):
 def test_text_is_no_number(text):
     with pytest.raises(InvalidParameter, match="Expected a finite number, got"):
         exact(text)
+
+
+# Probabilities
+
+
+@pytest.mark.parametrize(
+    ("bound", "value"),
+    [
+        (arb(0), 0.0),
+        (arb(-1), 0.0),
+        (arb(0.25), 0.25),
+        (arb(2), 1.0),
+        (arb.nan(), 1.0),
+        (arb.pos_inf(), 1.0),
+        (arb(0.5, 1), 1.0),
+        (arb(-(10**20)).exp(), 5e-324),  # written out, it would fill the memory
+    ],
+)
+def test_a_bound_on_a_probability(bound, value):
+    assert probability(bound) == value
+
+
+def test_a_bound_on_a_probability_is_rounded_up():
+    assert exact(probability(arb(1) / 3)) > Fraction(1, 3)
+    assert exact(probability(arb(0.25, 1e-3))) >= exact(0.251)

@@ -144,6 +144,18 @@ def lower(number: arb) -> float:
     return downward(_fraction(point, away=bool(point < 0)))
 
 
+def probability(bound: arb) -> float:
+    """A bound on a probability, rounded up: at most 1, also where the ball knows nothing.
+
+    A positive number below every float becomes the least float at once: written out, e^(−10²⁰) would fill the memory.
+    """
+    if bound <= 0:
+        return 0.0
+    if bound < arb(2) ** -1074:
+        return math.ulp(0.0)
+    return upper(bound) if bound < 1 else 1.0
+
+
 def _fraction(point: arb, *, away: bool) -> Fraction:
     """An Arb ball of radius zero is mantissa · 2^exponent.
 

@@ -223,7 +223,7 @@ def test_an_error_is_a_number_above_0(error):
 def test_a_random_plan_is_compared_by_its_inner_promises_and_carries_gamma():
     steps = read_schedule([{"response": {"epsilon": 0.1}, "times": 20}]).parts
     plain = compare(Schedule(steps), delta=1e-6)
-    step = Part(tuple(RandomDP(promise, 0.001) for promise in steps[0].promises), times=20, stated=steps[0].stated)
+    step = Part(tuple(RandomDP(promise, 0.001) for promise in steps[0].promises), times=20, known=steps[0].known)
     random = compare(Schedule((step,)), delta=1e-6)
     assert plain.gamma is None
     assert random.gamma == 0.02

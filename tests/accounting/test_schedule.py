@@ -59,10 +59,10 @@ def test_gamma_of_a_plan_has_parts_and_the_weakest_basis():
     named = RandomDP(PureDP(0.1), 0.02, parts=(("gate", 0.01),))
     steps = (Part((named,), times=2), Part((RandomDP(PureDP(0.1), 0.01),), times=3, name="means"), Part((PureDP(1.0),)))
     schedule = Schedule(steps)
-    assert schedule.gamma_parts == (("gate", 0.02), ("means", 0.03))
-    assert schedule.basis is Basis.FINITE_SAMPLE
+    assert schedule.exceptions.parts == (("gate", 0.02), ("means", 0.03))
+    assert schedule.exceptions.basis is Basis.FINITE_SAMPLE
     published = Part((RandomDP(PureDP(0.1), 0.0, Basis.ASYMPTOTIC),))
-    assert Schedule((*steps, published)).basis is Basis.ASYMPTOTIC
+    assert Schedule((*steps, published)).exceptions.basis is Basis.ASYMPTOTIC
 
 
 def test_promises_of_one_step_rest_on_one_basis():

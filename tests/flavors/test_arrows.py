@@ -79,7 +79,7 @@ REASONS = [
     *product([GAUSSIAN, CONCENTRATED, ZERO, RENYI], [PureDP], ["sets no largest loss"]),
     *product([GAUSSIAN, ZERO, RENYI], [ConcentratedDP], ["not closed under post-processing"]),
     *product([CONCENTRATED, ZERO, RENYI], [GaussianDP], ["every test between two neighbours"]),
-    *product([RENYI], [ZeroConcentratedDP], ["nothing of the others"]),
+    *product([RENYI], [ZeroConcentratedDP], ["nothing about the others"]),
     *product([GAUSSIAN, CONCENTRATED, ZERO, RENYI], [ApproximateDP], [r"to_approximate\(delta=…\)"]),
     *product([GAUSSIAN, CONCENTRATED, ZERO, RENYI], [PrivacyProfile], ["at each δ"]),
     *product([RANDOM], [PureDP, ApproximateDP, PrivacyProfile, GaussianDP, *MOMENTS], ["γ cannot be moved"]),

@@ -6,14 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.profile import PrivacyProfile
-from sitr.flavors.promise import Promise, ceiling, count, implies_around, incompatible, parameter, probability, total
+from sitr.flavors.promise import Promise, ceiling, count, implies_around, incompatible, parameter, total
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -98,28 +97,6 @@ def test_a_ceiling_is_rounded_up(number):
 def test_a_ceiling_beyond_all_floats_is_infinite():
     assert ceiling(Fraction(10) ** 309) == math.inf
     assert ceiling(exact(1.7976931348623157e308)) == 1.7976931348623157e308
-
-
-@pytest.mark.parametrize(
-    ("bound", "value"),
-    [
-        (arb(0), 0.0),
-        (arb(-1), 0.0),
-        (arb(0.25), 0.25),
-        (arb(2), 1.0),
-        (arb.nan(), 1.0),
-        (arb.pos_inf(), 1.0),
-        (arb(0.5, 1), 1.0),
-        (arb(-(10**20)).exp(), 5e-324),  # written out, it would fill the memory
-    ],
-)
-def test_a_bound_on_a_probability(bound, value):
-    assert probability(bound) == value
-
-
-def test_a_bound_on_a_probability_is_rounded_up():
-    assert exact(probability(arb(1) / 3)) > Fraction(1, 3)
-    assert exact(probability(arb(0.25, 1e-3))) >= exact(0.251)
 
 
 # What follows from a promise whatever its flavor

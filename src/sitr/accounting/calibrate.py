@@ -19,10 +19,10 @@ CLOSE = 1e-3
 """How far the answer may be from the best parameter, relative to it."""
 
 COARSE, FINEST = 0.01, 1e-6
-"""Rough intervals tell where to look. What the finest cannot decide stays on the safe side."""
+"""The widths of intervals: rough ones guide the search. What the finest cannot decide counts as not kept."""
 
 INSIDE = 0.65
-"""About here in an interval is the truth: bounds from above are the better ones. It only tells where to look next."""
+"""The assumed place of the truth in an interval: upper bounds are the tighter ones. It only guides the search."""
 
 REACH = 40 * math.log(2)
 """From the start, parameters are tried up to 2⁴⁰ times larger and smaller."""
@@ -30,7 +30,7 @@ REACH = 40 * math.log(2)
 ROUNDS = 100
 
 ROUNDED = 1e-5
-"""A step that six digits can tell."""
+"""The smallest relative step that six digits can represent."""
 
 
 @overload
@@ -50,7 +50,7 @@ def calibrate(
 ) -> float:
     """The largest or least parameter with which what `build` makes of it provably keeps the target.
 
-    The loss must rise or fall with the parameter; which of the two is found out, from `start` on. What is returned is
+    The loss must rise or fall with the parameter; which of the two is found out, from `start` on. The result is
     proved to keep the target, and within a thousandth of the best parameter; with `whole` it is the best whole number
     up to 1000, and beyond within a thousandth of it. A parameter that `build` refuses, such as a rate above 1, keeps
     nothing.
@@ -98,19 +98,19 @@ class _Excess:
         return self.known[asked]
 
     def hopeless(self, *parameters: float) -> InvalidPromise:
-        """Told by the parameter at which the fewest parts stand out: what still does is what forbids the target."""
+        """The error names the parts that exceed the target at the parameter where the fewest do."""
         parts = {one: standing_out(self.build(one), self.target) for one in parameters}
         safest = min(parts, key=lambda one: parts[one].count(" and "))
         return InvalidPromise(
-            wanted=f"A parameter that keeps {self.target!r} was wanted.",
-            given=f"None that was tried keeps it, not even {safest:g}. {parts[safest]}".rstrip(),
+            wanted=f"a parameter that keeps {self.target!r}",
+            given=f"none: not even {safest:g} keeps it. {parts[safest]}".rstrip(". "),
             do="Choose a weaker target, or change what does not depend on this parameter.",
         )
 
     def needless(self, parameter: float) -> InvalidPromise:
         return InvalidPromise(
-            wanted=f"The last parameter that keeps {self.target!r} was wanted.",
-            given=f"Every one that was tried keeps it, as far as {parameter:g}.",
+            wanted=f"a parameter that does not keep {self.target!r}",
+            given=f"none up to {parameter:g}",
             do="Nothing has to be calibrated: choose what is useful, or a stronger target.",
         )
 
@@ -120,7 +120,7 @@ _FACTORS = (0.9, *(2.0**power for n in range(6) for power in (-(2**n), 2**n)))
 
 
 def _turn(function: _Excess, start: float, *, whole: bool) -> tuple[float, int]:
-    """Another parameter, and 1 if the loss rises with the parameter or −1 if it falls, as the two tell."""
+    """Another parameter, and 1 if the loss rises between the two or −1 if it falls."""
     begin, tried = function(start), [start]
     for factor in _FACTORS:
         other = round(start * factor) if whole else start * factor
@@ -199,7 +199,7 @@ class _Search:
         return [(place, found.lower + INSIDE * found.width) for place, found in numbers]
 
     def slope(self) -> float:
-        """How steeply the excess rises around the target, told by places that are not too close; or not a number."""
+        """How steeply the excess rises around the target, from places that are not too close; or not a number."""
         for place, value in (known := self.nearest())[1:]:
             if abs(place - known[0][0]) > 10 * CLOSE:
                 return (value - known[0][1]) / (place - known[0][0])
@@ -250,11 +250,11 @@ class _Search:
         return lowest - far if math.isnan(guess) else max(guess, lowest - 8 * math.log(2))
 
     def hopeless(self) -> InvalidPromise:
-        """Told by the safest parameter whose loss is a number."""
+        """The error for the safest parameter whose loss is a number."""
         return self.function.hopeless(self.parameter(min([place for place, _ in self.nearest()] or self.seen)))
 
     def _between(self, parameter: float) -> float:
-        """Whole numbers that are decided need not be looked at again."""
+        """Whole numbers that are decided are not tried again."""
         if not self.whole:
             return parameter
         ends = [

@@ -48,7 +48,7 @@ THEOREMS: tuple[Theorem, ...] = (
 class Row:
     """One theorem and what it says: bounds on the total ε, or the reason why it can say nothing.
 
-    `adaptive` tells if that bound may decide when to stop; where γ is involved, or there is no bound, it may not.
+    `adaptive` says whether this bound may decide when to stop; with a γ, or without a bound, it may not.
     """
 
     theorem: Theorem
@@ -58,7 +58,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What each theory can prove of a schedule at one δ. With `gamma`, every ε holds but for that fraction of data."""
+    """What each theory proves of a schedule at one δ. With `gamma`, every ε holds except for that fraction of data."""
 
     schedule: Schedule
     delta: float
@@ -75,7 +75,7 @@ class Comparison:
 def compare(schedule: Schedule, *, delta: float, error: float = ERROR) -> Comparison:
     """Every theorem at this δ, for a schedule fixed in advance.
 
-    The interval of `optimal_mixed`, where it is not exact, is to be no wider than `error`.
+    `error` is the largest width of the interval of `optimal_mixed`, where that is not exact.
 
     >>> from sitr.accounting.schedule import Part
     >>> from sitr.flavors.pure import PureDP

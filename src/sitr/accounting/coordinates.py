@@ -20,7 +20,7 @@ from sitr.flavors.renyi import RenyiDP
 
 
 def check(charges: Iterable[object], *, like: Promise) -> None:
-    """Every charge is a promise whose coordinates are those of a budget, with the number of times it was paid."""
+    """Check that every charge is a promise that adds to a budget, with the number of times it was paid."""
     for charge in charges:
         match charge:
             case (Promise() as promise, times) if _adds(promise, like):
@@ -99,5 +99,5 @@ def _random(price: RandomDP, like: Promise) -> RandomDP:
 
 
 def _adds(promise: Promise, like: Promise) -> bool:
-    """Are the coordinates of this charge those of the budget, or of the promise inside it?"""
+    """Can this charge be added to the budget, or to the promise inside it?"""
     return promise.adds_to(like) or (isinstance(like, RandomDP) and promise.adds_to(like.inner))

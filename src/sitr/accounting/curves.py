@@ -79,7 +79,7 @@ class SampledGaussian:
         moment = self._moment(order) if order <= LARGEST_ORDER and self.rate < 1.0 else math.inf
         if moment < self.mu * self.mu * order / 2.001:
             return moment
-        # D_α is quasi-convex: a sample never tells more than everybody.
+        # D_α is quasi-convex: a sample never reveals more than all data.
         return min(moment, upward(exact(self.mu) ** 2 * exact(order) / 2))
 
     def _moment(self, order: float) -> float:
@@ -128,7 +128,7 @@ def _sampled_moment(rate: float, mu: float, order: int) -> float:
     rest, share, half = _parameters(rate, max(mu, _TINY))
     largest = order * (1 - rest[0] - share[0] + order * half[0])
     if largest > _HUGE:
-        return math.inf  # then a sample tells as much as everybody, to all digits
+        return math.inf  # then a sample reveals as much as all data, to all digits
     grid = 2.0 ** (math.frexp(largest)[1] - 50)
     cut = np.rint(binomials / grid) * grid
     (a, more_a), (b, more_b), (c, more_c) = (_cut(number, grid) for number in (rest, share, half))
@@ -141,7 +141,7 @@ def _sampled_moment(rate: float, mu: float, order: int) -> float:
     whole = float(np.exp(logs - top).sum()) * (1 + (2 * order + 16) * 2.0**-53)
     moment = math.log1p(math.exp(top) * whole) if top < 700 else top + math.log(whole)
     # The last functions bring less than 32u; a float is read as the decimal next to it. The smallest floats have no
-    # digits to spare: there each step is within so many of them, not within u.
+    # digits to spare: there each step is off by up to one of them, not by u.
     return moment / (order - 1) * (1 + 2.0**-48) + 16 * math.ulp(0.0)
 
 

@@ -17,7 +17,7 @@ from sitr.flavors.random import RandomDP
 class Odometer(Generic[Flavor_co]):
     """Where it started, and the exact sum since: it records every release and refuses none.
 
-    The total is the sum that a `Filter` would have compared with its budget. It holds for whoever stops at a total
+    The total is the sum that a `Filter` would have compared with its budget. It holds if one stops at a total
     fixed in advance. For pure and approximate promises, with Σδ below a bound fixed in advance, it also holds at a
     moment chosen after seeing answers [RRUV16, Thm 3.6]; for the others that is not known without a further cost.
 

@@ -71,7 +71,8 @@ def _log_sum_on_grid(rate: float, mu: float, tilt: float, step: float, log_rest:
     """ln of T, rounded up, with what lies outside of the grid.
 
     A step is a power of two, so that y = μx − μ²/2 = μhn is rounded once, and μ before it. Then ln r is off by a
-    factor of 16F, and by that of q·e^y; and ln G by 128F, and by no more than 2 + (α + 1)|ln r| times that of ln r.
+    factor of 16F, and by the error of q·e^y; ln G is off by 128F, and by at most 2 + (α + 1)|ln r| times the error of
+    ln r.
     """
     first, last = -math.ceil((REACH + mu / 2) / step), math.ceil((REACH + (tilt + 2) * mu) / step)
     places = np.arange(first, last + 1, dtype=np.float64) * step

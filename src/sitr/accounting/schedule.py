@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn
 
-from sitr.errors import InvalidPromise
+from sitr.errors import InvalidPromise, InvalidUse
 from sitr.flavors.promise import Promise, count
-from sitr.flavors.random import Basis, Parts, RandomDP, joined
+from sitr.flavors.pure import PureDP
+from sitr.flavors.random import Basis, RandomDP
 from sitr.loss.loss import Loss
-from sitr.numbers import exact, upward
+from sitr.mechanisms.composed import Composed, Repeated
 
 MOST_TIMES = 10**8
 
@@ -29,7 +30,7 @@ class Part:
     promises: tuple[Promise, ...]
     times: int = 1
     name: str = ""
-    stated: Loss | None = field(default=None, repr=False)
+    known: Loss | None = field(default=None, repr=False)
     """The loss of one such release, if its mechanism is known: it keeps all promises."""
 
     def __post_init__(self) -> None:
@@ -47,28 +48,42 @@ class Part:
             )
 
     @property
-    def gamma(self) -> float:
-        """The fraction of data for which one such release may promise nothing; 0 unless it is random."""
-        return getattr(self.promises[0], "gamma", 0.0)
+    def exceptions(self) -> RandomDP:
+        """The fraction γ of data for which one such release may promise nothing; 0 unless it is random.
 
-    @property
-    def gamma_parts(self) -> Parts:
-        """Where that fraction comes from, by name: as the promise says, or else all of it from this step."""
+        Its parts are the parts that the promise names, or else all of it comes from this step.
+        """
         first = self.promises[0]
-        return (first.parts if isinstance(first, RandomDP) else ()) or (
-            ((self.name, self.gamma),) if self.name and self.gamma else ()
-        )
+        if not isinstance(first, RandomDP):
+            return RandomDP(PureDP(0.0), 0.0)
+        named = ((self.name, first.gamma),) if self.name and first.gamma else ()
+        return replace(first, inner=PureDP(0.0), parts=first.parts or named)
 
     @property
     def inner(self) -> Part:
         """The same step for the data that are not in the fraction γ."""
         promises = (promise.inner if isinstance(promise, RandomDP) else promise for promise in self.promises)
-        return Part(tuple(promises), self.times, self.name, self.stated)
+        return replace(self, promises=tuple(promises))
 
-    @property
+    def called(self, place: int) -> str:
+        """The step in a message: its place, and its name if it has one."""
+        return f"step {place}{f' ({self.name})' if self.name else ''}"
+
+    # A mechanism of which no more is known than this
+
+    def promise(self) -> Promise:
+        """The first promise of one such release."""
+        return self.promises[0]
+
     def loss(self) -> Loss | None:
-        """The loss of one such release: as stated, or else the worst that its only promise allows; None if neither."""
-        return self.stated if self.stated is not None or len(self.promises) > 1 else self.promises[0].worst_loss()
+        """The loss of one such release: as known, or else the worst that its only promise allows; None if neither."""
+        return self.known if self.known is not None or len(self.promises) > 1 else self.promises[0].worst_loss()
+
+    def release(self, *_values: Any, **_more: Any) -> NoReturn:
+        raise InvalidUse(given="A step of a schedule only describes a release.", do="Use a mechanism to answer.")
+
+    def error(self, *_more: Any, **_named: Any) -> NoReturn:
+        raise InvalidUse(given="A step of a schedule does not say how it is answered.", do="Ask a mechanism instead.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +111,19 @@ class Schedule:
         return any(isinstance(part.promises[0], RandomDP) for part in self.parts)
 
     @property
+    def mechanism(self) -> Composed:
+        """All releases as one mechanism, so that losses are added and multiplied in one place."""
+        return Composed(tuple(Repeated(part, part.times) for part in self.parts))
+
+    @property
+    def exceptions(self) -> RandomDP:
+        """Σγ, the union bound over all releases, with its weakest basis and its parts.      [HRW11, Prop. 4.2]"""
+        return RandomDP.compose(part.exceptions * part.times for part in self.parts)
+
+    @property
     def gamma(self) -> float:
-        """Σγ, the union bound over all releases.      [HRW11, Prop. 4.2]"""
-        return upward(min(Fraction(1), sum((exact(part.gamma) * part.times for part in self.parts), Fraction(0))))
-
-    @property
-    def basis(self) -> Basis:
-        """What that γ rests on."""
-        promises = (part.promises[0] for part in self.parts)
-        return Basis.weakest(promise.basis for promise in promises if isinstance(promise, RandomDP))
-
-    @property
-    def gamma_parts(self) -> Parts:
-        """Where that γ comes from, by name."""
-        return joined((part.gamma_parts, part.times) for part in self.parts)
+        """The fraction of data for which nothing is promised."""
+        return self.exceptions.gamma
 
     @property
     def inner(self) -> Schedule:

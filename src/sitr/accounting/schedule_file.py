@@ -85,7 +85,7 @@ def _gaussian(value: object, place: str) -> Part:
     sigma, sensitivity = _numbers(value, place, sigma=_ABOVE_0, sensitivity=_AT_LEAST_0)
     noise = GaussianDP(upward(sensitivity / sigma))
     spread = ConcentratedDP(upward(exact(noise.mu) ** 2 / 2), noise.mu, scales_to_groups=True)
-    return Part((noise, spread), stated=noise.worst_loss())
+    return Part((noise, spread), known=noise.worst_loss())
 
 
 def _laplace(value: object, place: str) -> Part:
@@ -93,7 +93,7 @@ def _laplace(value: object, place: str) -> Part:
     scale, sensitivity = _numbers(value, place, scale=_ABOVE_0, sensitivity=_AT_LEAST_0)
     noise = PureDP(upward(sensitivity / scale))
     loss = Loss.of(LaplaceLaw(noise.epsilon)) if noise.epsilon > 0.0 else Loss(())
-    return Part((noise, RenyiDP(LaplaceMoments(noise.epsilon))), stated=loss)
+    return Part((noise, RenyiDP(LaplaceMoments(noise.epsilon))), known=loss)
 
 
 def _stated(flavor: type[Promise], value: object, place: str) -> Part:
@@ -140,7 +140,7 @@ def _response(value: object, place: str) -> Part:
     """Randomized response with largest loss ε: its moments, its mean and its spread."""
     (epsilon,) = _numbers(value, place, epsilon=_AT_LEAST_0)
     noise = PureDP(upward(epsilon))
-    return Part((noise, noise.to_renyi(), noise.to_concentrated()), stated=noise.worst_loss())
+    return Part((noise, noise.to_renyi(), noise.to_concentrated()), known=noise.worst_loss())
 
 
 def _subsampled(value: object, place: str) -> Part:
@@ -153,7 +153,7 @@ def _subsampled(value: object, place: str) -> Part:
         wanted = "a step that is pure, approximate, a profile or Gaussian"
         do = "From what is known of this step no arrow leads to a sample: state what is known with the sampling."
         raise _wrong(f"{place}.step", wanted, step, do)
-    return Part(promises, stated=sampled(inner.loss, rate=share) if inner.loss is not None else None)
+    return Part(promises, known=sampled(whole, rate=share) if (whole := inner.loss()) is not None else None)
 
 
 def _shuffled(value: object, place: str) -> Part:
@@ -164,11 +164,11 @@ def _shuffled(value: object, place: str) -> Part:
     if not pure or "shuffled" in _kinds(step):
         do = "Write what each person does, for example laplace: {scale: 5, sensitivity: 20}."
         raise _wrong(f"{place}.step", "a step that is pure, and not shuffled itself", step, do)
-    return Part((pure[0],), stated=shuffled(pure[0], people=people))
+    return Part((pure[0],), known=shuffled(pure[0], people=people))
 
 
 def _random(value: object, place: str) -> Part:
-    """The step's promises, but for a fraction γ of exchangeable data; the basis is finite-sample unless it says so."""
+    """The step's promises, except for a fraction γ of exchangeable data; the basis is finite-sample by default."""
     content = {"basis": Basis.FINITE_SAMPLE.value, **_mapping(value, place)}
     gamma, basis, step = _fields(content, place, "gamma", "basis", "step")
     if basis not in (known := [basis.value for basis in Basis]):
@@ -178,7 +178,7 @@ def _random(value: object, place: str) -> Part:
     if any(isinstance(promise, RandomDP) for promise in inner.promises):
         raise _wrong(f"{place}.step", "a step that is not random itself", step, "Write one γ for both.")
     promises = tuple(RandomDP(promise, share, Basis(basis)) for promise in inner.promises)
-    return Part(promises, stated=inner.stated)
+    return Part(promises, known=inner.known)
 
 
 NOISE: Mapping[str, Callable[[object, str], Part]] = {

@@ -1,4 +1,4 @@
-"""How δ is shared among the steps, for theorems that want one (ε, δ) of each release."""
+"""How δ is shared among the steps, for theorems that need one (ε, δ) of each release."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Shares:
 
 
 SMALLEST = 1e-250
-"""Below this, floats cannot tell what is left of δ from what is lost in rounding."""
+"""Below this, floats cannot distinguish the rest of δ from rounding errors."""
 
 
 def spare(points: Iterable[Point], delta: float) -> arb:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import cast
 
-from sitr.accounting.schedule import MOST_TIMES
+from sitr.accounting.curves import SampledGaussian
+from sitr.accounting.schedule import MOST_TIMES, Part
 from sitr.errors import InvalidPromise
 from sitr.flavors.promise import count
+from sitr.flavors.renyi import RenyiDP
 from sitr.loss.loss import Loss
 from sitr.loss.real import gaussian
 from sitr.loss.sampling import sampled
-from sitr.numbers import Number, exact, positive
+from sitr.mechanisms.composed import Repeated
+from sitr.numbers import Number, exact, positive, upward
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +60,18 @@ class Training:
 
     @property
     def steps(self) -> int:
-        """How many batches it takes to see so many epochs."""
+        """The number of batches in all epochs."""
         return math.ceil(exact(self.epochs) / self.rate)
 
+    @property
+    def step(self) -> Part:
+        """One step: its moments, and the loss of real Gaussian noise on a Poisson sample."""
+        noise = SampledGaussian(upward(self.rate), upward(1 / exact(self.sigma)))
+        return Part((RenyiDP(noise),), known=sampled(gaussian(sigma=self.sigma), rate=self.rate))
+
     def loss(self) -> Loss:
-        """That of real Gaussian noise on a Poisson sample, `steps` times."""
-        return sampled(gaussian(sigma=self.sigma), rate=self.rate) * self.steps
+        """The loss of all steps."""
+        return cast("Loss", Repeated(self.step, self.steps).loss())  # the loss of a step is known
 
 
 def _shown(count: int) -> str:

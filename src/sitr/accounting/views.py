@@ -79,14 +79,14 @@ def as_zero_concentrated(part: Part) -> ZeroConcentratedDP:
 def as_renyi(part: Part) -> RenyiDP:
     """The least curve above all moments: of several, at each order the lowest."""
     found = tuple(dict.fromkeys(promise.curve for promise in _all(part, _to(RenyiDP))))
-    # Laplace noise is one way to keep its largest loss, so that its own moments are lower than those of all ways.
+    # Laplace noise is one way to keep its largest loss, and its own moments are lower than the worst ones.
     least = min((curve.epsilon for curve in found if isinstance(curve, LaplaceMoments)), default=math.inf)
     curves = tuple(curve for curve in found if not (isinstance(curve, Response) and curve.epsilon >= least))
     return RenyiDP(curves[0] if len(curves) == 1 else Least(curves))
 
 
 def as_gaussian(part: Part) -> GaussianDP:
-    """The least Gaussian that is as hard to tell apart."""
+    """The Gaussian with the least μ that bounds every test."""
     return min(_all(part, _to(GaussianDP)), key=lambda promise: promise.mu)
 
 
@@ -98,7 +98,7 @@ def each(schedule: Schedule, view: Callable[[Part], Flavor]) -> list[tuple[Flavo
             if part.promises not in seen:
                 seen[part.promises] = view(part)
         except Inapplicable as none:
-            raise Inapplicable(f"step {place}{f' ({part.name})' if part.name else ''}: {none.reason}") from None
+            raise Inapplicable(f"{part.called(place)}: {none.reason}") from None
     return [(seen[part.promises], part.times) for part in schedule.parts]
 
 
@@ -116,7 +116,7 @@ def _all(part: Part, arrow: Callable[[Promise], Flavor]) -> list[Flavor]:
 
 
 def _to(flavor: type[Wanted]) -> Callable[[Promise], Wanted]:
-    """The conversion to a flavor; where there is none, the reason is that of `express`."""
+    """The conversion to a flavor; where there is none, `Inapplicable` with the reason."""
 
     def converted(promise: Promise) -> Wanted:
         try:
@@ -172,7 +172,7 @@ def _on_sample(points: Points, rate: float) -> Points:
     is within (ε + 20)u and the δ within 3u of the true one, and both print as something within u of themselves.
     """
     epsilons, deltas = np.array(points).T
-    least = 16 * math.ulp(0.0)  # the smallest floats have no digits to spare: they are within so many of them
+    least = 16 * math.ulp(0.0)  # the smallest floats have no digits to spare: each step is within one of them
     with np.errstate(over="ignore"):  # then ε itself is the bound
         smaller = np.log1p(rate * np.expm1(epsilons)) * (1 + (epsilons + 32) * 2.0**-52) + least
     rarer = rate * deltas * (1 + 2.0**-50) + least

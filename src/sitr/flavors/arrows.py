@@ -31,7 +31,7 @@ def express(promise: Promise, flavor: type[Wanted], *, delta: float | None = Non
     """The same promise in this flavor, or an error that says why there is none.
 
     Conversions to (ε, δ) from flavors without a largest loss need a δ. Moments that set a largest loss are pure; an
-    (ε, 0) must be stated as pure by whoever means it, since a price in (ε, δ) is for budgets in (ε, δ).
+    (ε, 0) must be stated as pure, because a price in (ε, δ) is for budgets in (ε, δ).
 
     >>> from sitr.flavors import GaussianDP
     >>> express(PureDP(0.5), ZeroConcentratedDP), express(GaussianDP(1.0), ApproximateDP, delta=1e-6)

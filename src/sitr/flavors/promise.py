@@ -11,11 +11,9 @@ from functools import cache
 from numbers import Rational, Real
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, cast, runtime_checkable
 
-from flint import arb
-
 from sitr.errors import IncompatiblePromises, InvalidPromise, InvalidUse
 from sitr.flavors.meaning import decided
-from sitr.numbers import Interval, Number, downward, exact, upper, upward
+from sitr.numbers import Interval, Number, downward, exact, upward
 
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss
@@ -139,7 +137,7 @@ class Promise(Protocol):
         raise no_stopping_rule(self, NO_COORDINATES)
 
     def adds_to(self, like: Promise, /) -> bool:
-        """Whether the coordinates of this promise are those of a budget."""
+        """Whether the coordinates of this promise can be added to the coordinates of a budget."""
         return type(self) is type(like)
 
     # Notation
@@ -270,18 +268,6 @@ def total(numbers: Iterable[float]) -> float:
 def ceiling(number: Fraction) -> float:
     """Rounded up; infinite, which is no bound, beyond the largest float."""
     return upward(number) if number <= exact(LARGEST) else math.inf
-
-
-def probability(bound: arb) -> float:
-    """A bound on a probability, rounded up: at most 1, also where the ball knows nothing.
-
-    A positive number below every float becomes the least float at once: written out, e^(−10²⁰) would fill the memory.
-    """
-    if bound <= 0:
-        return 0.0
-    if bound < arb(2) ** -1074:
-        return math.ulp(0.0)
-    return upper(bound) if bound < 1 else 1.0
 
 
 def count(times: object, *, what: str) -> int:

@@ -34,12 +34,12 @@ class Basis(Enum):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RandomDP(Promise):
-    """`inner` holds between X and X' that differ in one random draw, but for a set of samples of probability γ.
+    """`inner` holds between X and X' that differ in one random draw, except on a set of samples of probability γ.
 
     P_{X, X'}(inner holds for this pair) ≥ 1 − γ, over n + 1 exchangeable draws from the population. [HRW11, Def. 1]
 
-    It protects a *random newcomer*, not every person: whoever is unlike the others may be in the fraction γ, and is
-    then promised nothing. Data that are not exchangeable, because they are sorted or grow over time, are promised
+    It protects a *random newcomer*, not every person: somebody who is unlike the others may be in the fraction γ, and
+    is then promised nothing. Data that are not exchangeable, because they are sorted or grow over time, are promised
     nothing either. Sums hold for plans fixed in advance, never for releases chosen after earlier answers.
 
     `parts` name the sources of γ; the rest of γ has no name. They are rounded down, because γ itself is the bound, and

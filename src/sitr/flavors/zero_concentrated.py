@@ -50,7 +50,7 @@ class ZeroConcentratedDP(Adding):
 
     notation = "zcdp(ρ)"
     arrow = "to_zero_concentrated"
-    obstacle = Obstacle("A bound on some moments says nothing of the others", "use RenyiDP")
+    obstacle = Obstacle("A bound on some moments says nothing about the others", "use RenyiDP")
     in_ledgers = True
     widths = (1e-2, 1e-3)
 

@@ -11,7 +11,6 @@ from flint import arb, ctx
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.promise import probability
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.forms.discrete_gaussian import LARGEST_SIGMA, DiscreteGaussianLaw
 from sitr.loss.forms.finite import response
@@ -34,6 +33,7 @@ from sitr.numbers import (
     float_below,
     inside,
     positive,
+    probability,
     square_root_upward,
     upper,
     upward,

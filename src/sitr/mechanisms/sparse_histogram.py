@@ -11,14 +11,13 @@ from flint import arb
 from numpy.typing import NDArray
 
 from sitr.errors import DescriptionError, InvalidPromise
-from sitr.flavors.promise import probability
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.mechanisms.laplace import Laplace
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws
-from sitr.numbers import Number, lower, upper
+from sitr.numbers import Number, lower, probability, upper
 
 
 @dataclass(frozen=True, slots=True)

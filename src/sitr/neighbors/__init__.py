@@ -1,1 +1,1 @@
-"""Who is protected: which two tables must be hard to tell apart."""
+"""Who is protected: which two tables must be hard to distinguish."""

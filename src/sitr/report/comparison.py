@@ -115,12 +115,14 @@ RANDOM = (
 
 def random_dict(schedule: Schedule) -> dict[str, object]:
     """The basis and the parts of the γ of a schedule, for machines."""
-    return {"gamma_basis": schedule.basis.value, "gamma_parts": dict(schedule.gamma_parts)}
+    whole = schedule.exceptions
+    return {"gamma_basis": whole.basis.value, "gamma_parts": dict(whole.parts)}
 
 
 def random_words(schedule: Schedule) -> str:
     """The γ of a schedule, its parts, its basis and its meaning."""
-    return f"{exceptions(schedule.gamma, schedule.basis, schedule.gamma_parts)}: {RANDOM}"
+    whole = schedule.exceptions
+    return f"{exceptions(whole.gamma, whole.basis, whole.parts)}: {RANDOM}"
 
 
 def outright(mass: float, *, delta: float, random: bool = False) -> str:

@@ -73,8 +73,8 @@ def test_a_profile_is_its_dominating_pair():
 
 
 def test_several_promises_without_a_mechanism_tell_no_law():
-    assert Part((PureDP(1.0), ZeroConcentratedDP(0.1))).loss is None
-    assert Part((PureDP(1.0), ZeroConcentratedDP(0.1)), stated=Loss.of(GaussianLaw(1.0))).loss is not None
+    assert Part((PureDP(1.0), ZeroConcentratedDP(0.1))).loss() is None
+    assert Part((PureDP(1.0), ZeroConcentratedDP(0.1)), known=Loss.of(GaussianLaw(1.0))).loss() is not None
 
 
 @pytest.mark.parametrize("promise", [ZeroConcentratedDP(0.1), RenyiDP.at({2: 0.1})])
@@ -82,7 +82,7 @@ def test_moments_tell_no_law_and_the_step_is_named(promise):
     schedule = Schedule((Part((PureDP(0.1),)), Part((promise,), name="survey")))
     with pytest.raises(Inapplicable) as none:
         loss(schedule, 1e-6)
-    assert none.value.reason == "step 2 (survey): its promises do not tell the law of its loss"
+    assert none.value.reason == "step 2 (survey): its promises do not determine the law of its loss"
 
 
 def test_infinite_losses_beyond_delta():

@@ -35,8 +35,8 @@ class Adaptive:
     """Does a guarantee hold if releases go on until their total reaches a budget fixed in advance, the parameters of
     each being chosen after earlier answers?
 
-    A total that is the best of several (orders, shares of δ) is not `valid` by itself: whoever may choose among them
-    after seeing answers fails in the one or the other. It is, at a choice fixed in advance: that is the `condition`.
+    A total that is the best of several (orders, shares of δ) is not `valid` by itself, because the choice
+    may depend on earlier answers. It is valid for a choice fixed in advance: that is the `condition`.
 
     >>> Adaptive.at_order(12.3456789)
     Adaptive(valid=False, condition='if order 12.3456 is fixed in advance')
@@ -47,7 +47,7 @@ class Adaptive:
 
     @classmethod
     def at_order(cls, order: float) -> Adaptive:
-        """Sums at one order are a stopping rule [FZ21, Thm 4.3]. Six digits of α − 1 tell the order well enough.
+        """Sums at one order are a stopping rule [FZ21, Thm 4.3]. Six digits of α − 1 are enough.
 
         They are cut off, not rounded: at a larger order there may be no bound at all.
         """

@@ -11,8 +11,8 @@ from flint import arb, ctx
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sitr.flavors import lattice
-from sitr.flavors.lattice import Law, total
+from sitr.loss import lattice
+from sitr.loss.lattice import Lattice, total
 from sitr.numbers import Number, ball, exact
 
 BITS = 200
@@ -22,9 +22,9 @@ atoms = st.lists(st.tuples(losses, st.floats(1e-6, 1)), min_size=1, max_size=4)
 UNIT = Fraction(3)
 
 
-def tail(law: Law | Atoms, epsilon: Number) -> arb:
+def tail(law: Lattice | Atoms, epsilon: Number) -> arb:
     """Σ m(l)·(1 − e^{ε−l})₊ and the mass at +∞."""
-    if isinstance(law, Law):
+    if isinstance(law, Lattice):
         places = np.flatnonzero(law.masses).tolist()
         pairs = [((law.lowest + place) * law.step, Fraction(float(law.masses[place]))) for place in places]
         beyond = ball(Fraction(law.beyond))
@@ -38,7 +38,7 @@ def summed(first: Atoms, second: Atoms) -> list[tuple[Fraction, Fraction]]:
     return [(a + b, Fraction(p) * Fraction(q)) for (a, p), (b, q) in product(first, second)]
 
 
-def assert_from_above(law: Law, true: Atoms, *, within: float) -> None:
+def assert_from_above(law: Lattice, true: Atoms, *, within: float) -> None:
     for epsilon in (0, Fraction(1, 7), 1, Fraction(5, 2), 4):
         with ctx.workprec(BITS):
             assert not tail(true, epsilon) > tail(law, epsilon)
@@ -47,7 +47,7 @@ def assert_from_above(law: Law, true: Atoms, *, within: float) -> None:
 
 @given(atoms)
 def test_a_law_bounds_its_atoms_and_keeps_both_masses(chosen):
-    law = Law.of(chosen, unit=UNIT)
+    law = Lattice.of(chosen, unit=UNIT)
     assert len(law.masses) <= lattice.CELLS
     assert_from_above(law, chosen, within=1e-3)
     with ctx.workprec(BITS):
@@ -66,7 +66,7 @@ def test_a_law_bounds_its_atoms_and_keeps_both_masses(chosen):
 def test_the_nearest_point_instead_of_two_would_be_noticed():
     """The twin that rounds a loss down to the lattice claims too little."""
     loss, step = Fraction(7, 10), Fraction(1, 2)
-    down = Law(step, int(loss // step), np.ones(1))
+    down = Lattice(step, int(loss // step), np.ones(1))
     with ctx.workprec(BITS):
         assert tail([(loss, 1.0)], 0) > tail(down, 0)
 
@@ -90,13 +90,13 @@ def test_shares_are_rounded_up_and_hardly(size, thousandths):
 
 @given(atoms, atoms)
 def test_a_sum_bounds_the_sum(first, second):
-    law = Law.of(first, unit=UNIT) + Law.of(second, unit=UNIT)
+    law = Lattice.of(first, unit=UNIT) + Lattice.of(second, unit=UNIT)
     assert_from_above(law, summed(first, second), within=1e-3)  # type: ignore[arg-type]
 
 
 @given(atoms, atoms)
 def test_a_sum_on_few_points_bounds_the_sum(first, second):
-    law = Law.of(first, unit=UNIT, cells=64) + Law.of(second, unit=UNIT, cells=64)
+    law = Lattice.of(first, unit=UNIT, cells=64) + Lattice.of(second, unit=UNIT, cells=64)
     assert len(law.masses) <= 64
     assert_from_above(law, summed(first, second), within=0.2)  # type: ignore[arg-type]
 
@@ -111,14 +111,14 @@ def test_repetition_bounds_the_sum(chosen, times):
         exactly = list(merged.items())
         if len(exactly) > 300:
             return
-    law = Law.of(chosen, unit=UNIT) * times
+    law = Lattice.of(chosen, unit=UNIT) * times
     whole = sum(mass for _, mass in chosen) ** times
     assert_from_above(law, exactly, within=2e-3 * max(1.0, whole))  # type: ignore[arg-type]
 
 
 @given(atoms)
 def test_the_profile_is_the_tail_at_each_point(chosen):
-    law = Law.of(chosen, unit=UNIT)
+    law = Lattice.of(chosen, unit=UNIT)
     for epsilon, delta in list(law.profile())[::97]:
         with ctx.workprec(BITS):
             true = tail(law, epsilon)
@@ -129,7 +129,7 @@ def test_the_profile_is_the_tail_at_each_point(chosen):
 @given(atoms)
 def test_coarser_points_change_nothing_at_themselves(chosen):
     """The bound becomes its chord: at the points that stay it is what it was."""
-    law = Law.of(chosen, unit=UNIT)
+    law = Lattice.of(chosen, unit=UNIT)
     coarse = law._coarsened(64 * law.step)
     assert coarse.step == 64 * law.step
     with ctx.workprec(BITS):
@@ -142,7 +142,7 @@ def test_coarser_points_change_nothing_at_themselves(chosen):
 def test_ends_are_cut_only_where_there_is_nothing_to_see():
     masses = np.full(3 * lattice.CELLS, 1e-90)
     masses[lattice.CELLS : lattice.CELLS + 100] = 0.01
-    law = Law(Fraction(1, 1000), -lattice.CELLS, masses)._trimmed()
+    law = Lattice(Fraction(1, 1000), -lattice.CELLS, masses)._trimmed()
     assert (len(law.masses), law.lowest, law.step) == (100, 0, Fraction(1, 1000))
     assert 2 * lattice.CELLS * 0.98e-90 < law.beyond < 1e-80
     assert law.masses[0] >= 0.01
@@ -150,7 +150,7 @@ def test_ends_are_cut_only_where_there_is_nothing_to_see():
 
 def test_what_is_cut_off_goes_up():
     masses = np.full(2 * lattice.CELLS, 1e-6)
-    law = Law(Fraction(1, 1000), 0, masses, 0.125, cut=0.01)._trimmed()
+    law = Lattice(Fraction(1, 1000), 0, masses, 0.125, cut=0.01)._trimmed()
     assert law.beyond == pytest.approx(0.135, rel=1e-3)
     assert law.masses.sum() + law.beyond >= masses.sum() + 0.125
     assert law.masses.sum() + law.beyond == pytest.approx(masses.sum() + 0.125, rel=1e-9)
@@ -158,22 +158,22 @@ def test_what_is_cut_off_goes_up():
 
 def test_infinite_losses_stay_infinite_in_a_sum():
     """1 − (1 − a)(1 − b) where the finite masses are the rest."""
-    first, second = Law(Fraction(1), 0, np.array([0.75]), 0.25), Law(Fraction(1), 0, np.array([0.5]), 0.5)
+    first, second = Lattice(Fraction(1), 0, np.array([0.75]), 0.25), Lattice(Fraction(1), 0, np.array([0.5]), 0.5)
     assert 0.625 <= (first + second).beyond < 0.625 + 1e-9
 
 
 def test_a_law_without_mass_keeps_a_point():
-    law = Law(Fraction(1), 0, np.zeros(3 * lattice.CELLS))._trimmed()
+    law = Lattice(Fraction(1), 0, np.zeros(3 * lattice.CELLS))._trimmed()
     assert len(law.masses) == 1
 
 
 def test_masses_too_small_for_a_float_are_not_forgotten():
-    tiny = Law(Fraction(1), 1, np.array([1e-200]))
+    tiny = Lattice(Fraction(1), 1, np.array([1e-200]))
     assert (tiny + tiny).beyond > 1e-301
 
 
 def test_the_finest_laws_are_added_first():
-    laws = [Law.of([(Fraction(1, n), 0.5), (Fraction(-1, n), 0.5)], unit=Fraction(1)) for n in (1, 10, 100, 1000)]
+    laws = [Lattice.of([(Fraction(1, n), 0.5), (Fraction(-1, n), 0.5)], unit=Fraction(1)) for n in (1, 10, 100, 1000)]
     whole = total(laws)
     assert whole.step == max(law.step for law in laws)
     true: Atoms = [(Fraction(0), 1.0)]

@@ -1,4 +1,6 @@
-"""Sums of independent losses on a lattice, from above: whatever is rounded, cut off or merged only raises δ.
+"""The whole profile of a sum of losses at once, on a lattice and from above: whatever is rounded only raises δ.
+
+`Loss` answers for one ε or δ, with a proved interval; this is for a profile that is written down as points.
 
 A loss is described by a measure with δ(ε) ≤ Σ m(l)·(1 − e^{ε−l})₊ for the loss meant. More mass, or mass at a larger
 loss, raises the right side, and the product of two such measures describes the sum of the two losses.  [ZDW22, Thm 10]
@@ -14,8 +16,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from sitr.flavors.promise import probability
-from sitr.numbers import ball
+from sitr.numbers import ball, probability
 
 CELLS = 8192
 """The most points a law has; more would cost time, and move the results by less than a thousandth."""
@@ -31,7 +32,7 @@ Masses = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Law:
+class Lattice:
     """Mass masses[i] at the loss (lowest + i)·step, and the mass `beyond` at +∞.
 
     A sum has at most `cells` points; to save some, it may move the mass `cut` up at either end.
@@ -45,7 +46,9 @@ class Law:
     cut: float = CUT
 
     @classmethod
-    def of(cls, atoms: list[tuple[Fraction, float]], *, unit: Fraction, cells: int = CELLS, cut: float = CUT) -> Law:
+    def of(
+        cls, atoms: list[tuple[Fraction, float]], *, unit: Fraction, cells: int = CELLS, cut: float = CUT
+    ) -> Lattice:
         """The law of a loss with these (loss, mass), on a lattice that halves the unit as often as there is room.
 
         Each mass is split between the points around it so that P and Q keep theirs.      [DGKM22, Sec. 4]
@@ -61,16 +64,16 @@ class Law:
         np.add.at(masses, at + 1, weights * right)
         return cls(step, min(places), _raised(masses, 2 * len(atoms)), UNDERFLOW, cells, cut)
 
-    def __add__(self, other: Law) -> Law:
-        """The law of the sum, with at most so many points."""
+    def __add__(self, other: Lattice) -> Lattice:
+        """The law of the sum, with at most `cells` points."""
         step = max(self.step, other.step)
         first, second = self._coarsened(step), other._coarsened(step)
         beyond = first.beyond * (second.masses.sum() + second.beyond) + second.beyond * first.masses.sum()
         masses, lowest = _product(first.masses, second.masses), first.lowest + second.lowest
         return replace(self, step=step, lowest=lowest, masses=masses, beyond=_above(beyond) + UNDERFLOW)._trimmed()
 
-    def __mul__(self, times: int) -> Law:
-        """The law of the sum of so many such losses, by halves."""
+    def __mul__(self, times: int) -> Lattice:
+        """The law of the sum of `times` such losses, by halves."""
         if times == 1:
             return self
         half = self * (times // 2)
@@ -90,7 +93,7 @@ class Law:
             tail += float(self.masses[i])
             delta = kept * delta + gained * tail
 
-    def _trimmed(self) -> Law:
+    def _trimmed(self) -> Lattice:
         """Fewer points, where there are too many: first those at the ends, then every other one."""
         if len(self.masses) <= self.cells:
             return self
@@ -107,7 +110,7 @@ class Law:
             law = law._coarsened(2 * law.step)
         return law
 
-    def _coarsened(self, step: Fraction) -> Law:
+    def _coarsened(self, step: Fraction) -> Lattice:
         """The same on every 2nd, 4th, 8th … point: the masses between are split as at first."""
         law, half = self, np.array([0.5])
         while law.step < step:
@@ -124,7 +127,7 @@ class Law:
         return law
 
 
-def total(laws: Iterable[Law]) -> Law:
+def total(laws: Iterable[Lattice]) -> Lattice:
     """The law of a sum of losses: the two with the finest lattices first, so that coarse steps are few."""
     heap = [(law.step, number, law) for number, law in enumerate(laws)]
     heapq.heapify(heap)
@@ -149,7 +152,7 @@ def _shares(before: Masses, after: Masses, step: Fraction) -> tuple[Masses, Mass
     3u; 1 − e^{−x} moves by no more than x does. So with exp and expm1 within 4 ulp, which is 8u, the right share is
     within (8 + 3 + 8 + 1 + 1)u, and the left one within (8 + 3r + 1)u more. Where h is less than 2⁻⁶⁰, 1 − e^{−x} is x
     up to less than u, so that 2⁻⁶⁰ has the same shares. Shares that are too small for a float are not missed:
-    whoever uses them adds `UNDERFLOW`.
+    callers add `UNDERFLOW`.
     """
     width = max(float(step), 2.0**-60)
     r, whole = before * width, np.expm1(-width)
@@ -171,7 +174,7 @@ def _product(first: Masses, second: Masses) -> Masses:
 
 
 def _raised(masses: Masses, operations: int) -> Masses:
-    """At least what the masses would be without the rounding of so many additions and products in each."""
+    """At least the exact masses, after this many rounded additions and products in each."""
     return masses * (1 + (operations + 4) * 2.0**-52)
 
 
