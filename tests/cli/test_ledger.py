@@ -46,9 +46,9 @@ def test_json(sitr: Sitr, path: Path) -> None:
     assert clinic == {
         "dataset": "clinic",
         "neighbors": "person (patient_id), add-remove",
-        "promise": "pure(epsilon=1.0)",
-        "spent": "pure(epsilon=0.25)",
-        "remaining": "pure(epsilon=0.75)",
+        "promise": {"notation": "pure(epsilon=1.0)", "flavor": "pure", "epsilon": 1.0},
+        "spent": {"notation": "pure(epsilon=0.25)", "flavor": "pure", "epsilon": 0.25},
+        "remaining": {"notation": "pure(epsilon=0.75)", "flavor": "pure", "epsilon": 0.75},
     }
     assert school["dataset"] == "school"
     assert [entry["number"] for entry in told["entries"]] == [1, 2]
@@ -111,5 +111,5 @@ def test_a_budget_with_gamma_says_what_that_is(sitr: Sitr, tmp_path: Path) -> No
     assert "No further charge may be random" in after
     told = sitr("ledger", "show", tmp_path / "random.db", "--json").told()
     assert told["accounts"][0]["spent"] == told["entries"][0]["price"]
-    assert "'newcomer': 0.04" in told["entries"][0]["price"]
-    assert "exchangeable" in told["accounts"][0]["random"]
+    assert told["entries"][0]["price"]["parts"]["newcomer"] == 0.04
+    assert "exchangeable" in told["accounts"][0]["promise"]["words"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,10 +33,9 @@ from sitr.errors import BadUsage
 from sitr.neighbors.relation import Relation
 
 if TYPE_CHECKING:
-    from sitr.dataset.schema import Column, Table
+    from sitr.dataset.schema import Column
     from sitr.flavors.arrows import Kept
     from sitr.questions.histogram.methods import Method
-    from sitr.session.budget import Budget as Opened
     from sitr.session.histogram import HistogramAnswer
     from sitr.session.request import Request
 
@@ -94,12 +92,25 @@ def histogram(
 
     Example: sitr histogram visits.sitr.yaml --column cost --bins 20 --price 'zcdp(0.05)' --plot costs.svg
     """
+    from sitr.questions import Rule, Step
+
     paid = promise(price)
     files = writers(output, certificate, plot)
     steps = [_afterwards(name, total=total, ties=ties) for name in after or ()]
     who = Who(unit, unit_row, max_groups, max_rows_per_group, "--max-groups 1 --max-rows-per-group 1", relation)
-    said = Said(column, bins, bounds, edges, keys, every, outside, missing, _method(method, paid), where)
-    asked = said.request(opened(source, who, paid, budget=budget, ledger=ledger))
+    at = opened(source, who, paid, budget=budget, ledger=ledger)
+    selected: Any = at if where is None else at.where(condition(where, table=at.table.name))
+    asked = selected.histogram(
+        *column,
+        bins=_bins(bins),
+        bounds=_bounds(bounds, dates=every is not None),
+        edges=named("--edges", edges, lambda _, text: tuple(map(number, text.split(",")))) or None,
+        keys=named("--keys", keys, lambda name, text: _keys(at.table.find(name), text)) or None,
+        every=_one_of(Step, every, "--every"),
+        outside=_one_of(Rule, outside, "--outside"),
+        missing=_one_of(Rule, missing, "--missing"),
+        method=_method(method, paid),
+    )
     _check_afterwards(asked, after or (), total)
     if preview:
         show_preview(asked.preview(paid), as_json=as_json)
@@ -111,70 +122,37 @@ def histogram(
     publish(answer, files, as_json=as_json, whole=output is None)
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """The options about cells and method, not yet parsed."""
+def _bins(items: Items) -> int | tuple[int, ...] | dict[str, int] | None:
+    """One number, several to choose from, or one by column."""
+    if not items:
+        return None
+    try:
+        if "=" in items[0]:
+            return {name: int(text) for name, _, text in (item.partition("=") for item in items)}
+        (only,) = items
+        numbers = tuple(map(int, only.split(",")))
+    except ValueError:
+        raise BadUsage(
+            wanted="--bins as 20, as COLUMN=20 for each column, or as 5,10,20,40 to choose among them",
+            given=" ".join(items),
+            do="Correct the value; nothing was spent.",
+        ) from None
+    return numbers[0] if len(numbers) == 1 else numbers
 
-    columns: list[str]
-    bins: Items
-    bounds: Pair
-    edges: Items
-    keys: Items
-    every: str | None
-    outside: str | None
-    missing: str
-    method: Method | None
-    where: str | None
 
-    def request(self, opened: Opened) -> Request[HistogramAnswer]:
-        """The checked histogram."""
-        from sitr.dataset.cells import Rule, Step
-
-        table = opened.table
-        asked: Any = opened if self.where is None else opened.where(condition(self.where, table=table.name))
-        every = _one_of(Step, self.every, "--every")
-        return asked.histogram(  # type: ignore[no-any-return]
-            *self.columns,
-            bins=self._bins(),
-            bounds=self._bounds(table),
-            edges=named("--edges", self.edges, lambda _, text: tuple(map(number, text.split(",")))) or None,
-            keys=named("--keys", self.keys, lambda name, text: _keys(table.find(name), text)) or None,
-            every=every,
-            outside=_one_of(Rule, self.outside, "--outside"),
-            missing=_one_of(Rule, self.missing, "--missing"),
-            method=self.method,
-        )
-
-    def _bins(self) -> int | tuple[int, ...] | dict[str, int] | None:
-        """One number, several to choose from, or one by column."""
-        if not self.bins:
-            return None
-        try:
-            if "=" in self.bins[0]:
-                return {name: int(text) for name, _, text in (item.partition("=") for item in self.bins)}
-            (only,) = self.bins
-            numbers = tuple(map(int, only.split(",")))
-        except ValueError:
-            raise BadUsage(
-                wanted="--bins as 20, as COLUMN=20 for each column, or as 5,10,20,40 to choose among them",
-                given=" ".join(self.bins),
-                do="Correct the value; nothing was spent.",
-            ) from None
-        return numbers[0] if len(numbers) == 1 else numbers
-
-    def _bounds(self, table: Table) -> tuple[Any, Any] | None:
-        if self.bounds is None:
-            return None
-        read = date.fromisoformat if self.every is not None else number
-        try:
-            low, high = (read(end) for end in self.bounds)
-        except ValueError:
-            raise BadUsage(
-                wanted="--bounds with two numbers, or with --every two dates such as 2024-01-31",
-                given=f"{' '.join(self.bounds)} for {table.name}",
-                do="Write for example --bounds 0 120.",
-            ) from None
-        return low, high
+def _bounds(bounds: Pair, *, dates: bool) -> tuple[Any, Any] | None:
+    if bounds is None:
+        return None
+    read = date.fromisoformat if dates else number
+    try:
+        low, high = map(read, bounds)
+    except ValueError:
+        raise BadUsage(
+            wanted="--bounds with two numbers, or with --every two dates such as 2024-01-31",
+            given=" ".join(bounds),
+            do="Write for example --bounds 0 120.",
+        ) from None
+    return low, high
 
 
 def _method(name: str | None, paid: Kept) -> Method | None:

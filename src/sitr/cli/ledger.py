@@ -58,8 +58,7 @@ CLOSED = "No further charge may be random, because only the first one may."
 
 
 def _content(ledger: Path, standings: list[tuple[Account, Filter]], entries: list[Entry]) -> dict[str, object]:
-    from sitr.flavors.notation import write
-    from sitr.report.words.english.english import ENGLISH
+    from sitr.report.envelope import promise_dict
 
     return {
         "ledger": str(ledger),
@@ -68,10 +67,9 @@ def _content(ledger: Path, standings: list[tuple[Account, Filter]], entries: lis
                 "dataset": account.dataset,
                 "neighbors": account.neighbors,
                 "opened": account.opened.isoformat(),
-                "promise": write(budget.promise),
-                "spent": write(budget.spent()),
-                "remaining": write(budget.remaining()),
-                **({"random": newcomer} if (newcomer := ENGLISH.newcomer(budget.promise)) else {}),
+                "promise": promise_dict(budget.promise),
+                "spent": promise_dict(budget.spent()),
+                "remaining": promise_dict(budget.remaining()),
             }
             for account, budget in standings
         ],
@@ -83,7 +81,7 @@ def _content(ledger: Path, standings: list[tuple[Account, Filter]], entries: lis
                 "by": entry.by,
                 "version": entry.version,
                 "question": entry.question,
-                "price": write(entry.price),
+                "price": promise_dict(entry.price),
             }
             for entry in entries
         ],

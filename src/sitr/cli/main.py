@@ -35,18 +35,11 @@ app = typer.Typer(
     rich_markup_mode=None,  # twice as fast, and plain text is safe in every pipe
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo", cls=Command)(demo.demo)
-app.command("protect", cls=Command)(protect.protect)
-app.command("preview", cls=Command)(preview.preview)
-app.command("ask", cls=Command)(ask.ask)
-app.command("histogram", cls=Command)(histogram.histogram)
-app.command("synthesize", cls=Command)(synthesize.synthesize)
-app.command("compare", cls=Command)(compare.compare)
-app.command("account", cls=Command)(account.account)
-app.command("calibrate", cls=Command)(calibrate.calibrate)
-app.command("dpsgd", cls=Command)(dpsgd.dpsgd)
-app.command("convert", cls=Command)(convert.convert)
-app.command("explain", cls=Command)(explain.explain)
+for command in (
+    *(demo.demo, protect.protect, preview.preview, ask.ask, histogram.histogram, synthesize.synthesize),
+    *(compare.compare, account.account, calibrate.calibrate, dpsgd.dpsgd, convert.convert, explain.explain),
+):
+    app.command(cls=Command)(command)
 app.add_typer(sensitivity.app, name="sensitivity")
 app.add_typer(ledger.app, name="ledger")
 

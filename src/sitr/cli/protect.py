@@ -112,7 +112,7 @@ def protect(
 
 def _content(table: Table, *, description: Path, promised: Kept | None, ledger: Path | None) -> dict[str, object]:
     """The description as JSON."""
-    from sitr.flavors.notation import write
+    from sitr.report.envelope import promise_dict
 
     return {
         "description": str(description),
@@ -124,13 +124,13 @@ def _content(table: Table, *, description: Path, promised: Kept | None, ledger: 
             {
                 "name": column.name,
                 "type": column.kind.value,
-                "bounds": [str(end) for end in _bounds(column)] or None,
+                "bounds": [str(end) for end in column.quantised.ends] if column.quantised else None,
                 "granularity": str(column.quantised.granularity) if column.quantised else None,
                 "keys": None if column.keys is None else [_plain(key) for key in column.keys],
             }
             for column in table.columns
         ],
-        "budget": {"promise": write(promised), "ledger": str(ledger)} if promised is not None else None,
+        "budget": {"promise": promise_dict(promised), "ledger": str(ledger)} if promised is not None else None,
     }
 
 
@@ -144,7 +144,7 @@ def _columns(described: Table) -> Grid:
         grid.add_row(
             visible(column.name),
             column.kind.value,
-            " to ".join(about(end, digits=15) for end in _bounds(column)),
+            " to ".join(about(end, digits=15) for end in column.quantised.ends) if column.quantised else "",
             about(column.quantised.granularity, digits=15) if column.quantised else "",
             shortened(keys, most=40) + (f" ({len(column.keys)})" if column.keys and len(keys) > 40 else ""),
             _uses(column, described),
@@ -180,13 +180,6 @@ def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Path 
     newcomer = f"\n{warning}" if (warning := ENGLISH.newcomer(promised)) else ""
     costs = f"All answers together may cost {write(promised)}; the ledger is {ledger}.{newcomer}"
     return f"{written}\n{costs} Try next:\n  {command}"
-
-
-def _bounds(column: Column) -> tuple[Fraction, ...]:
-    """Both bounds in the column's own unit, or nothing."""
-    if (quantised := column.quantised) is None:
-        return ()
-    return quantised.lower * quantised.granularity, quantised.upper * quantised.granularity
 
 
 def _plain(key: Key) -> str | int | bool | None:

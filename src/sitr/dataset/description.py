@@ -145,9 +145,8 @@ def _format(content: object, path: Path) -> CsvFormat:
 def _column(column: Column) -> dict[str, Any]:
     content: dict[str, Any] = {"type": column.kind.value}
     if column.quantised is not None:
-        step = column.quantised.granularity
-        content["bounds"] = [_written(column.quantised.lower * step), _written(column.quantised.upper * step)]
-        content["granularity"] = _written(step)
+        content["bounds"] = [*map(_written, column.quantised.ends)]
+        content["granularity"] = _written(column.quantised.granularity)
     if column.keys is not None:
         content["keys"] = list(column.keys)
     return content

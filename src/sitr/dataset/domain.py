@@ -197,8 +197,7 @@ def _numbers(column: Column, wanted: Wanted) -> Even | Edges:
 
 def _bounds(column: Column, wanted: Wanted) -> tuple[Fraction, Fraction]:
     if wanted.bounds is None and column.quantised is not None:
-        grain = column.quantised.granularity
-        low, high = column.quantised.lower * grain, column.quantised.upper * grain
+        low, high = column.quantised.ends
     else:
         found = [end for end in map(_number, wanted.bounds or ()) if end is not None]
         if len(found) != 2:

@@ -53,6 +53,11 @@ class Quantised:
     upper: int
     granularity: Fraction
 
+    @property
+    def ends(self) -> tuple[Fraction, Fraction]:
+        """Both bounds in the unit of the column."""
+        return self.lower * self.granularity, self.upper * self.granularity
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
