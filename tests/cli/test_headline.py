@@ -22,7 +22,8 @@ from sitr.plans.plan import Measurement
 from sitr.questions.statistic.numbers import Numbers
 from sitr.questions.statistic.question import StatisticPlan, StatisticRelease
 from sitr.report import statistic
-from sitr.report.text.terminal import as_text
+from sitr.report.page.html import page
+from sitr.report.text.terminal import as_text, render
 from sitr.session.dataset import open as open_description
 
 Sitr = Callable[..., Any]
@@ -127,9 +128,10 @@ def test_what_a_mechanism_releases_says_the_same() -> None:
     entry = Entry(1, "poll", PRICE, plan.text, datetime(2024, 1, 2, tzinfo=UTC), "amal", "0.1.0")
     budget = Filter(ZeroConcentratedDP(0.5)).consent(PRICE)
     paid = StatisticRelease(plan, (1,)), Receipt("poll", "row, replace-one", entry, budget)
-    check_words(as_text(statistic.answer(*paid)))
-    check_words(statistic.page(*paid))
-    (headline,) = headlines(statistic.to_dict(*paid))
+    paper = statistic.answer(*paid)
+    check_words(as_text(render(paper)))
+    check_words(page(paper))
+    (headline,) = headlines(paper.to_dict())
     assert (headline["implied"], headline["delta"]) == (IMPLIED, 1e-6)
 
 

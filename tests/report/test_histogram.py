@@ -28,7 +28,11 @@ from sitr.questions.histogram.methods import Bins, Buckets, Flat, Method, Tree, 
 from sitr.questions.histogram.release import release
 from sitr.questions.histogram.tally import Tally
 from sitr.report import histogram as report
-from sitr.report.text.terminal import as_text
+from sitr.report.page import html
+from sitr.report.text.terminal import as_text, render
+from sitr.report.words.english.english import ENGLISH
+
+WORDS = ENGLISH.histogram
 
 X, WARD, DAY = Column("x", Kind.REAL), Column("ward", Kind.TEXT), Column("day", Kind.DATE)
 HOSTILE = ("<script>alert(1)</script>", "two\nlines\x1b[31m", "[red]markup[/red]", "\u202eturned", "جناح")
@@ -70,16 +74,16 @@ each_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_every_histogram_is_told_in_text_json_table_and_page(case: Any) -> None:
     found = made(*case)
     paid = receipt(found)
-    told = json.loads(json.dumps(report.to_dict(found, paid), allow_nan=False))
+    told = json.loads(json.dumps(report.answer(found, paid).to_dict(), allow_nan=False))
     size = len(found.counts)
     assert len(told["cells"]) == size == found.table().num_rows == found.intervals().num_rows
     assert told["receipt"]["private"]
     assert (told["price"], told["receipt"]["entry"]) == (told["budget"]["charge"], 7)
-    text = as_text(report.answer(found, paid))
+    text = as_text(render(report.answer(found, paid)))
     assert "\x1b" not in text
     assert "charged" in text
     assert ("95% interval" in text) == (size > 0)
-    page = report.page(found, paid)
+    page = html.page(report.answer(found, paid))
     assert "<script>" not in page
     assert "http" not in page.replace("http-equiv", "")
     HTMLParser().feed(page)
@@ -91,49 +95,49 @@ def test_every_plan_is_told_before_it_is_paid(case: Any) -> None:
     cells, price, method, _ = case
     table = Table("visits", (X, WARD, DAY), Row(), Relation.REPLACE_ONE, 1, 1)
     plan = fit(Tally.of(table, cells), price, method=method)
-    text = as_text(report.preview(plan, Filter(price)))
-    assert "<script>" not in report.preview_fragment(plan, Filter(price))
+    text = as_text(render(report.preview(plan, Filter(price))))
+    assert "<script>" not in html.fragment(report.preview(plan, Filter(price)))
     assert "replacing one row" in text
     assert "left then" in text
-    assert json.dumps(report.preview_dict(plan, Filter(price)), allow_nan=False)
+    assert json.dumps(report.preview(plan, Filter(price)).to_dict(), allow_nan=False)
     spent = Filter(price).consent(price)
-    assert report.preview_dict(plan, spent)["budget"]["after"] is None
-    assert "cannot pay" in as_text(report.preview(plan, spent))
+    assert report.preview(plan, spent).to_dict()["budget"]["after"] is None
+    assert "cannot pay" in as_text(render(report.preview(plan, spent)))
 
 
 def test_sentences_say_what_is_true() -> None:
     flat = made(LINE, PureDP(0.5), Flat(), {})
-    assert report.measured(flat.plan) == "Each of 9 public cells gets its own noise, including empty cells."
-    assert report.noise(flat.plan).startswith("Discrete Laplace, scale 2: adding or removing one row")
-    assert f"± {flat.plan.noise.error()}" in report.expected(flat.plan)
-    assert "may be anything" in report.intervals(made(LINE, PureDP(1.0), Buckets(), {}))
-    assert "outside its interval" in report.intervals(flat.lattice())
+    assert WORDS.measured(flat.plan) == "Each of 9 public cells gets its own noise, including empty cells."
+    assert WORDS.noise(flat.plan).startswith("Discrete Laplace, scale 2: adding or removing one row")
+    assert f"± {flat.plan.noise.error()}" in WORDS.error(flat.plan)
+    assert "may be anything" in WORDS.intervals(made(LINE, PureDP(1.0), Buckets(), {}))
+    assert "outside its interval" in WORDS.intervals(flat.lattice())
     shown = made(WARD, ApproximateDP(1.0, 1e-6), Unlisted(), {("a",): (99, 99)})
-    assert "near the threshold" in report.intervals(shown)
-    assert "1 in 1," in report.exposure(shown.plan)
-    assert "exposed outright" in report.exposure(flat.plan)
-    assert "25% of the price" in report.measured(made(LINE, PureDP(1.0), Buckets(), {}).plan)
+    assert "near the threshold" in WORDS.intervals(shown)
+    assert "1 in 1," in WORDS.exposure(shown.plan)
+    assert "exposed outright" in WORDS.exposure(flat.plan)
+    assert "25% of the price" in WORDS.measured(made(LINE, PureDP(1.0), Buckets(), {}).plan)
 
 
 def test_test_coins_are_told() -> None:
     found = made(LINE, PureDP(1.0), Flat(), {1: 3})
     paid = receipt(found, private=False)
-    assert "NOT PRIVATE" in as_text(report.answer(found, paid))
-    assert "NOT PRIVATE" in report.page(found, paid)
-    assert "NOT PRIVATE" in report.fragment(found, paid)
-    assert report.to_dict(found, paid)["receipt"]["private"] is False
+    assert "NOT PRIVATE" in as_text(render(report.answer(found, paid)))
+    assert "NOT PRIVATE" in html.page(report.answer(found, paid))
+    assert "NOT PRIVATE" in html.fragment(report.answer(found, paid))
+    assert report.answer(found, paid).to_dict()["receipt"]["private"] is False
 
 
 def test_long_histograms_are_cut_and_it_is_said() -> None:
     wide = Grid((Even(X, Fraction(0), Fraction(1), 5_000),))
     found = made(wide, PureDP(1.0), Flat(), {})
     paid = receipt(found)
-    assert "more" in as_text(report.answer(found, paid, most=10))
-    assert len(as_text(report.answer(found, paid, most=None)).splitlines()) > 5_000
-    assert report.page(found, paid).count("<tr>") <= 1_001
+    assert "more" in as_text(render(report.answer(found, paid), most=10))
+    assert len(as_text(render(report.answer(found, paid), most=None)).splitlines()) > 5_000
+    assert html.page(report.answer(found, paid)).count("<tr>") <= 1_001
 
 
 def test_bars_are_as_long_as_the_counts() -> None:
     found = made(LINE, PureDP(1e6), Flat(), {0: 100, 1: 50, 2: 25})
-    lines = as_text(report.answer(found, receipt(found))).splitlines()[1:4]
+    lines = as_text(render(report.answer(found, receipt(found)))).splitlines()[1:4]
     assert [line.count("█") for line in lines] == [30, 15, 7]

@@ -19,8 +19,9 @@ from sitr.questions.statistic.numbers import Numbers
 from sitr.questions.statistic.question import StatisticPlan, StatisticRelease
 from sitr.report.chart.budget import budget_bar
 from sitr.report.headline import Headline
-from sitr.report.statistic import answer, chart, page, to_dict
-from sitr.report.text.terminal import as_text
+from sitr.report.page import html
+from sitr.report.statistic import answer
+from sitr.report.text.terminal import as_text, render
 from sitr.report.words.english.english import ENGLISH
 
 PRICE = RandomDP(ApproximateDP(0.5, 1e-7), 0.04, Basis.ASYMPTOTIC, parts=(("newcomer", 0.03), ("<b>", 0.01)))
@@ -53,9 +54,9 @@ RECORD = made(Fraction(5, 4))
 
 
 def test_every_paper_says_what_gamma_is():
-    shown = " ".join(as_text(answer(*RECORD)).split())
+    shown = " ".join(as_text(render(answer(*RECORD))).split())
     assert "1.25" in shown
-    for text in (shown, page(*RECORD), json.dumps(to_dict(*RECORD), ensure_ascii=False)):
+    for text in (shown, html.page(answer(*RECORD)), json.dumps(answer(*RECORD).to_dict(), ensure_ascii=False)):
         assert "asymptotic" in text
         assert "as published" in text
         assert "newcomer" in text
@@ -66,16 +67,20 @@ def test_every_paper_says_what_gamma_is():
 def test_what_is_not_random_says_nothing_of_newcomers():
     budget = Filter(PureDP(1.0)).consent(PureDP(0.5))
     plain = made(Fraction(5, 4), price=PureDP(0.5), budget=budget)
-    for text in (as_text(answer(*plain)), page(*plain), json.dumps(to_dict(*plain), ensure_ascii=False)):
+    for text in (
+        as_text(render(answer(*plain))),
+        html.page(answer(*plain)),
+        json.dumps(answer(*plain).to_dict(), ensure_ascii=False),
+    ):
         assert "newcomer" not in text
         assert "γ" not in text
     assert ENGLISH.newcomer(PureDP(0.5)) == ""
 
 
 def test_a_page_is_text_whatever_names_say():
-    assert "<script>" not in page(*RECORD)
-    assert "<b>" not in page(*RECORD)
-    assert "NOT PRIVATE" in page(*made(Fraction(5, 4), private=False))
+    assert "<script>" not in html.page(answer(*RECORD))
+    assert "<b>" not in html.page(answer(*RECORD))
+    assert "NOT PRIVATE" in html.page(answer(*made(Fraction(5, 4), private=False)))
 
 
 @pytest.mark.parametrize(
@@ -89,9 +94,11 @@ def test_a_page_is_text_whatever_names_say():
 )
 def test_values_of_other_kinds(value, shown, plain):
     record = made(*value) if isinstance(value, tuple) else made(value)
-    assert as_text(answer(*record)).startswith(shown)
-    assert to_dict(*record)["value"] == plain
-    assert "nan" not in chart(record[0])
+    assert as_text(render(answer(*record))).startswith(shown)
+    assert answer(*record).to_dict()["value"] == plain
+    picture = answer(*record).picture
+    assert picture is not None
+    assert "nan" not in picture()
 
 
 def test_before_the_first_charge_gamma_was_open_and_since_then_it_is_closed():

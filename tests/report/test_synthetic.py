@@ -31,7 +31,8 @@ from sitr.questions.synthetic.question import SyntheticQuestion
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.report import synthetic
 from sitr.report.chart import synthetic as synthetic_chart
-from sitr.report.text.terminal import as_text
+from sitr.report.page import html
+from sitr.report.text.terminal import as_text, render
 from tests.oracles.axes import granular, keyed
 
 AXES = (
@@ -66,13 +67,13 @@ def made() -> Portrait:
 
 def test_a_preview_tells_every_error() -> None:
     budget = Filter(ZeroConcentratedDP(0.5))
-    text = as_text(synthetic.preview(plan(SHEET, PRICE, method=Method.MARGINALS), budget))
+    text = as_text(render(synthetic.preview(plan(SHEET, PRICE, method=Method.MARGINALS), budget)))
     assert "1 pairs of columns" in text
     assert "at most 3 rows of one person count" in text
     assert "left then  ρ = 0.4" in text
-    poor = as_text(synthetic.preview(plan(SHEET, PRICE), Filter(ZeroConcentratedDP(0.05))))
+    poor = as_text(render(synthetic.preview(plan(SHEET, PRICE), Filter(ZeroConcentratedDP(0.05)))))
     assert "the budget cannot pay this" in poor
-    told = synthetic.preview_dict(plan(SHEET, PRICE), Filter(ZeroConcentratedDP(0.05)))
+    told = synthetic.preview(plan(SHEET, PRICE), Filter(ZeroConcentratedDP(0.05))).to_dict()
     assert (told["budget"]["after"], told["pairs"]) == (None, None)
     json.dumps(told, allow_nan=False)
 
@@ -80,59 +81,59 @@ def test_a_preview_tells_every_error() -> None:
 def test_a_preview_shows_the_price_and_the_error_of_the_quality() -> None:
     both = replace(QUESTION, quality=ZeroConcentratedDP(0.02)).plan(PRICE)
     assert both.quality is not None
-    text = as_text(synthetic.preview(both, Filter(ZeroConcentratedDP(0.5))))
+    text = as_text(render(synthetic.preview(both, Filter(ZeroConcentratedDP(0.5)))))
     assert "price      ρ = 0.12: ρ = 0.1 for the rows, and ρ = 0.02 to measure their quality" in text
     assert re.search(rf"quality: each distance, in rows +± {both.quality.distances.error()}\s", text)
     assert "left then  ρ = 0.38" in text
-    told = json.loads(json.dumps(synthetic.preview_dict(both, Filter(ZeroConcentratedDP(0.5))), allow_nan=False))
+    told = json.loads(json.dumps(synthetic.preview(both, Filter(ZeroConcentratedDP(0.5))).to_dict(), allow_nan=False))
     assert told["price"]["notation"] == "zcdp(rho=0.12)"
     assert (told["prices"]["rows"]["rho"], told["prices"]["quality"]["rho"]) == (0.1, 0.02)
     assert told["quality"] == {"distance_error_95": float(both.quality.distances.error())}
-    alone = synthetic.preview_dict(QUESTION.plan(PRICE), Filter(ZeroConcentratedDP(0.5)))
+    alone = synthetic.preview(QUESTION.plan(PRICE), Filter(ZeroConcentratedDP(0.5))).to_dict()
     assert (alone["prices"]["quality"], alone["quality"]) == (None, None)
 
 
 def test_rows_that_protect_nobody_say_so(made: Portrait) -> None:
-    text = as_text(synthetic.answer(made, RECEIPT))
+    text = as_text(render(synthetic.answer(made, RECEIPT)))
     assert "test" in text.splitlines()[0].lower()
     assert "ρ = 0.4 of ρ = 0.5" in text
 
 
 def test_pairs_that_the_model_misses_are_named(made: Portrait) -> None:
-    assert "misses" not in as_text(synthetic.answer(made, RECEIPT))
+    assert "misses" not in as_text(render(synthetic.answer(made, RECEIPT)))
     product = np.array([[0.5, 0.5]])
     poor = replace(made, model=Mixture((product, product), missed=((0, 1),)))
-    assert "the model misses 1 of" in as_text(synthetic.answer(poor, RECEIPT))
-    assert synthetic.to_dict(poor, RECEIPT)["missed"] == [["age", "<b>ward"]]
-    assert synthetic.to_dict(made, RECEIPT)["missed"] == []
+    assert "the model misses 1 of" in as_text(render(synthetic.answer(poor, RECEIPT)))
+    assert synthetic.answer(poor, RECEIPT).to_dict()["missed"] == [["age", "<b>ward"]]
+    assert synthetic.answer(made, RECEIPT).to_dict()["missed"] == []
 
 
 def test_for_machines(made: Portrait) -> None:
-    told = json.loads(json.dumps(synthetic.to_dict(made, RECEIPT), allow_nan=False))
+    told = json.loads(json.dumps(synthetic.answer(made, RECEIPT).to_dict(), allow_nan=False))
     assert (told["kind"], told["method"], told["rows_per_unit"]) == ("synthetic rows", "joint", 3)
     assert (told["receipt"]["entry"], told["receipt"]["private"]) == (7, False)
     assert [table["shape"] for table in told["tables"]] == [[51, 2]]
-    found = synthetic.quality_dict(FOUND, RECEIPT, private=True)
+    found = synthetic.quality(FOUND, RECEIPT, private=True).to_dict()
     assert found["pairs"] == [{"columns": ["age", "<b>ward"], "found": 0.123456, "error_95": 0.001}]
     assert found["scores"] == {"synthetic": 0.8, "real": 0.9}
     assert (found["kind"], found["receipt"]["entry"], found["private"]) == ("quality of synthetic rows", 7, True)
     assert found["budget"]["after"]["remaining"]["notation"] == "zcdp(rho=0.4)"
-    free = synthetic.quality_dict(PUBLIC, None, private=True)
+    free = synthetic.quality(PUBLIC, None, private=True).to_dict()
     assert (free["public_table"], free["receipt"], "budget" in free) == ("census", None, False)
 
 
 def test_quality_in_words() -> None:
-    text = as_text(synthetic.quality(FOUND, RECEIPT, private=True))
+    text = as_text(render(synthetic.quality(FOUND, RECEIPT, private=True)))
     assert "0.1235 ± 0.0010" in text
     assert "ρ = 0.1" in text
     assert "0.800 when trained on synthetic rows, 0.900" in text
     assert "ρ = 0.4 of ρ = 0.5" in text
     assert "7, people, 2026-01-02" in text
     assert "NOT PRIVATE" not in text
-    free = as_text(synthetic.quality(PUBLIC, None, private=True))
+    free = as_text(render(synthetic.quality(PUBLIC, None, private=True)))
     assert "compared  with the public table census" in free
     assert "entry" not in free
-    assert "NOT PRIVATE" in as_text(synthetic.quality(FOUND, RECEIPT, private=False))
+    assert "NOT PRIVATE" in as_text(render(synthetic.quality(FOUND, RECEIPT, private=False)))
 
 
 def test_pictures_escape_what_they_quote(made: Portrait) -> None:
@@ -140,7 +141,8 @@ def test_pictures_escape_what_they_quote(made: Portrait) -> None:
     assert "<b>" not in chart
     assert "&lt;b&gt;ward" in chart
     assert "a&amp;b" in chart
-    page = synthetic_chart.page(made, CODES, RECEIPT, judged=synthetic.quality(FOUND, RECEIPT, private=True))
+    judged = synthetic.quality(FOUND, RECEIPT, private=True)
+    page = html.page(synthetic.answer(made, RECEIPT, rows=CODES, judged=judged))
     assert "<b>" not in page
     assert "script" not in page
     assert synthetic_chart.chart(made, CODES[:0])  # no rows, no picture of them, and no error

@@ -104,11 +104,10 @@ def unwritten(failed: Failures, do: str) -> FileError:
 
 def show(answer: Answer, *, whole: bool) -> None:
     """Print the answer; without `whole`, only the first rows."""
-    from sitr.report.papers import papers
     from sitr.report.text import terminal as text
 
     most = None if whole else text.MOST_ROWS
-    text.show(papers(answer.released).on_terminal(answer.released, answer.receipt, most=most), out=console())
+    text.show(text.render(answer.paper, most=most), out=console())
 
 
 def write_rows(rows: pa.Table, path: Path) -> None:

@@ -36,14 +36,13 @@ def show(found: Preview, *, as_json: bool = False) -> None:
     from sitr.flavors.notation import write
     from sitr.flavors.random import RandomDP
     from sitr.report.envelope import after_paying
-    from sitr.report.papers import preview_papers
     from sitr.report.text import terminal as text
 
     if as_json:
         say_json(found.to_dict())
         return
     out = console()
-    text.show(preview_papers(found.plan).on_terminal(found.plan, found.standing), out=out)
+    text.show(text.render(found.paper), out=out)
     if after_paying(found.plan, found.standing) is None:
         left = found.standing.remaining()
         most = write(left.inner if isinstance(left, RandomDP) else left)  # the price of a question is never random

@@ -119,8 +119,7 @@ def synthesize(
 
 
 def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, as_json: bool) -> None:
-    from sitr.report import synthetic
-    from sitr.report.text.terminal import show
+    from sitr.report.text.terminal import render, show
 
     rows = made.table.num_rows
     if as_json:
@@ -128,9 +127,9 @@ def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, 
         say_json(made.to_dict() | {"drawn": rows, "written": list(map(str, written)), "quality": quality})
         return
     out = console()
-    show(synthetic.answer(made.portrait, made.receipt), out=out)
+    show(render(made.paper), out=out)
     if found is not None:
-        show(found.on_terminal(beside=made.receipt), out=out)
+        show(render(found.paper(beside=made.receipt)), out=out)
     elif made.released.plan.quality is not None:
         out.print("The quality was paid for and could not be measured: it is lost.", soft_wrap=True)
     out.print(f"{rows:,} rows drawn. Written: {', '.join(map(str, written)) or 'nothing'}", soft_wrap=True)

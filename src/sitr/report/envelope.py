@@ -12,7 +12,7 @@ budget         `promise`, `charge`, and `before` and `after` with `spent` and `r
 receipt        `dataset`, `neighbors`, `entry`, `at` (ISO 8601), `by`, `version`, `private`, `kept`; null in a preview
 =============  =========================================================================================================
 
-Every promise is an object with its `notation`, its `flavor` and its parameters.
+Every promise is an object with its `notation`, its `flavor` and its parameters. JSON is always in English.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
 from sitr.plans.plan import Plan
-from sitr.report.headline import headline
+from sitr.report.headline import Headline
 from sitr.report.words.english.english import ENGLISH
 
 
-def of_preview(kind: str, plan: Plan, standing: Filter) -> dict[str, Any]:
+def of_preview(kind: str, plan: Plan, headline: Headline, standing: Filter) -> dict[str, Any]:
     """The envelope of a preview; `standing` is the budget now."""
     after = after_paying(plan, standing)
     return {
         "kind": f"preview of {kind}",
-        **_plan(plan),
+        **_plan(plan, headline),
         "budget": {
             "promise": promise_dict(standing.promise),
             "charge": promise_dict(cast("Kept", standing.charge(plan.price))),
@@ -49,12 +49,12 @@ def of_preview(kind: str, plan: Plan, standing: Filter) -> dict[str, Any]:
     }
 
 
-def of_answer(kind: str, plan: Plan, receipt: Receipt) -> dict[str, Any]:
+def of_answer(kind: str, plan: Plan, headline: Headline, receipt: Receipt) -> dict[str, Any]:
     """The envelope of an answer."""
     entry = receipt.entry
     return {
         "kind": kind,
-        **_plan(plan),
+        **_plan(plan, headline),
         "budget": {
             "promise": promise_dict(receipt.standing.promise),
             "charge": promise_dict(entry.price),
@@ -74,14 +74,14 @@ def of_answer(kind: str, plan: Plan, receipt: Receipt) -> dict[str, Any]:
     }
 
 
-def _plan(plan: Plan) -> dict[str, Any]:
-    promise = plan.promise()
+def _plan(plan: Plan, headline: Headline) -> dict[str, Any]:
+    promise = headline.promise
     moments = isinstance(promise, ZeroConcentratedDP)
     return {
         "question": plan.text,
         "price": promise_dict(plan.price),
         "promise": promise_dict(promise),
-        "headline": headline(plan).to_dict(),
+        "headline": headline.to_dict(),
         "delta": {"infinite_mass": plan.infinite_mass(), "finite_tail": None if moments else plan.finite_tail()},
     }
 

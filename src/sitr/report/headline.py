@@ -102,8 +102,12 @@ class Headline:
 
 
 def headline(plan: Plan) -> Headline:
-    """The headline of a plan, from its promise, and from its loss if that is known."""
-    return Headline.of(plan.promise(), loss=plan.loss())
+    """The headline of a plan, from its promise, and from its loss if that is known.
+
+    The ε of an approximate promise already comes from the loss, at the same δ, so it is not computed again.
+    """
+    promise = plan.promise()
+    return Headline.of(promise, loss=None if isinstance(promise, ApproximateDP) else plan.loss())
 
 
 def rounded(epsilon: float) -> str:

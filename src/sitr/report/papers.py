@@ -1,4 +1,4 @@
-"""The reports of each kind of plan and release: terminal, page, notebook, chart, JSON.
+"""The paper of each kind of plan and release.
 
 A new kind of question adds one line to each of the two tables here.
 """
@@ -6,10 +6,7 @@ A new kind of question adds one line to each of the two tables here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
-
-from rich.console import RenderableType
 
 from sitr.accounting.filter import Filter
 from sitr.ledger.receipt import Receipt
@@ -20,64 +17,27 @@ from sitr.questions.histogram.counts import Histogram
 from sitr.questions.histogram.fit import HistogramPlan
 from sitr.questions.statistic.question import StatisticPlan, StatisticRelease
 from sitr.questions.synthetic.plan import SynthesisPlan
-from sitr.report import certificate, histogram, statistic, synthetic
-from sitr.report.chart import aggregate as aggregate_chart
-from sitr.report.chart import histogram as histogram_chart
-from sitr.report.chart.svg import standalone
-from sitr.report.page import html
-from sitr.report.text import terminal
+from sitr.report import aggregate, histogram, statistic, synthetic
+from sitr.report.paper import Paper
 
-
-@dataclass(frozen=True, slots=True)
-class Papers:
-    """How a release is shown."""
-
-    to_dict: Callable[[Any, Receipt], dict[str, Any]]
-    on_terminal: Callable[..., RenderableType]
-    page: Callable[[Any, Receipt], str]
-    fragment: Callable[[Any, Receipt], str]
-    picture: Callable[[Any], str]
-
-    def text(self, released: Any, receipt: Receipt) -> str:
-        """For `str(…)` and logs."""
-        return terminal.as_text(self.on_terminal(released, receipt))
-
-    def chart(self, released: Any) -> str:
-        """An SVG file."""
-        return standalone(self.picture(released))
-
-
-@dataclass(frozen=True, slots=True)
-class PreviewPapers:
-    """How a plan is shown before it is paid."""
-
-    to_dict: Callable[[Any, Filter], dict[str, Any]]
-    on_terminal: Callable[[Any, Filter], RenderableType]
-    fragment: Callable[[Any, Filter], str]
-
-    def text(self, plan: Plan, standing: Filter) -> str:
-        """For `str(…)` and logs."""
-        return terminal.as_text(self.on_terminal(plan, standing))
-
-
-RELEASED: dict[type, Papers] = {
-    Release: Papers(certificate.to_dict, terminal.answer, html.page, html.fragment, aggregate_chart.chart),
-    Histogram: Papers(histogram.to_dict, histogram.answer, histogram.page, histogram.fragment, histogram_chart.chart),
-    StatisticRelease: Papers(statistic.to_dict, statistic.answer, statistic.page, statistic.fragment, statistic.chart),
+RELEASED: dict[type, Callable[[Any, Receipt], Paper]] = {
+    Release: aggregate.answer,
+    Histogram: histogram.answer,
+    StatisticRelease: statistic.answer,
 }
-PLANNED: dict[type, PreviewPapers] = {
-    AggregatePlan: PreviewPapers(certificate.preview_dict, terminal.preview, html.preview_fragment),
-    SynthesisPlan: PreviewPapers(synthetic.preview_dict, synthetic.preview, synthetic.preview_fragment),
-    HistogramPlan: PreviewPapers(histogram.preview_dict, histogram.preview, histogram.preview_fragment),
-    StatisticPlan: PreviewPapers(statistic.preview_dict, statistic.preview, statistic.preview_fragment),
+PLANNED: dict[type, Callable[[Any, Filter], Paper]] = {
+    AggregatePlan: aggregate.preview,
+    HistogramPlan: histogram.preview,
+    StatisticPlan: statistic.preview,
+    SynthesisPlan: synthetic.preview,
 }
 
 
-def papers(released: object) -> Papers:
-    """The reports of this kind of release."""
-    return RELEASED[type(released)]
+def answer_paper(released: object, receipt: Receipt) -> Paper:
+    """The paper of an answer."""
+    return RELEASED[type(released)](released, receipt)
 
 
-def preview_papers(plan: Plan) -> PreviewPapers:
-    """The reports of this kind of plan."""
-    return PLANNED[type(plan)]
+def preview_paper(plan: Plan, standing: Filter) -> Paper:
+    """The paper of a preview; `standing` is the budget now."""
+    return PLANNED[type(plan)](plan, standing)

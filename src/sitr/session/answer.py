@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,20 +14,29 @@ from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
 from sitr.loss.loss import Loss
 from sitr.numbers import Number
-from sitr.report.papers import papers
+from sitr.report.chart.svg import standalone
+from sitr.report.page import html
+from sitr.report.paper import Paper
+from sitr.report.papers import answer_paper
+from sitr.report.text import terminal
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Answer:
     """What was released, with its receipt. Everything that is done with it from here on is free."""
 
     released: Any
     receipt: Receipt
     request: Any = field(compare=False)
+
+    @cached_property
+    def paper(self) -> Paper:
+        """What is shown of it, the same on the terminal, on the page, in notebooks and as JSON."""
+        return answer_paper(self.released, self.receipt)
 
     @property
     def table(self) -> pa.Table:
@@ -68,24 +78,25 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything on the certificate, for machines."""
-        return papers(self.released).to_dict(self.released, self.receipt)
+        return self.paper.to_dict()
 
     def certificate(self, path: str | Path) -> Path:
         """Write the certificate: one HTML file that explains and defends this answer."""
-        return written(path, papers(self.released).page(self.released, self.receipt))
+        return written(path, html.page(self.paper))
 
     def plot(self, path: str | Path) -> Path:
         """Write the chart as SVG."""
-        return written(path, papers(self.released).chart(self.released))
+        assert self.paper.picture is not None
+        return written(path, standalone(self.paper.picture()))
 
     def __repr__(self) -> str:
         return str(self)
 
     def __str__(self) -> str:
-        return papers(self.released).text(self.released, self.receipt)
+        return terminal.as_text(terminal.render(self.paper))
 
     def _repr_html_(self) -> str:
-        return papers(self.released).fragment(self.released, self.receipt)
+        return html.fragment(self.paper)
 
     def _stamped(self, table: pa.Table) -> pa.Table:
         stamp = {"sitr": json.dumps({"private": self.private})}

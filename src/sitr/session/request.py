@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -12,7 +13,10 @@ from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.plans.plan import Plan
 from sitr.questions.question import Question
-from sitr.report.papers import preview_papers
+from sitr.report.page import html
+from sitr.report.paper import Paper
+from sitr.report.papers import preview_paper
+from sitr.report.text import terminal
 from sitr.session.answer import Answer
 from sitr.session.ask import ask, checked
 from sitr.session.desk import Desk
@@ -49,13 +53,18 @@ class Request(Generic[Answered_co]):
         return self.answered(*resumed(Path(path), plan, at=self.at), self)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Preview:
     """A plan, and the budget before it is paid."""
 
     question: Question
     plan: Plan
     standing: Filter
+
+    @cached_property
+    def paper(self) -> Paper:
+        """What is shown of it, the same on the terminal, in notebooks and as JSON."""
+        return preview_paper(self.plan, self.standing)
 
     @property
     def price(self) -> Promise:
@@ -68,13 +77,13 @@ class Preview:
 
     def to_dict(self) -> dict[str, Any]:
         """For machines."""
-        return preview_papers(self.plan).to_dict(self.plan, self.standing)
+        return self.paper.to_dict()
 
     def __repr__(self) -> str:
         return str(self)
 
     def __str__(self) -> str:
-        return preview_papers(self.plan).text(self.plan, self.standing)
+        return terminal.as_text(terminal.render(self.paper))
 
     def _repr_html_(self) -> str:
-        return preview_papers(self.plan).fragment(self.plan, self.standing)
+        return html.fragment(self.paper)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import pyarrow as pa
-from rich.console import RenderableType
 
 from sitr.backends.backend import check_unchanged
 from sitr.backends.duckdb import open_source
@@ -30,8 +29,10 @@ from sitr.questions.synthetic.quality import QualityQuestion, QualityStage
 from sitr.questions.synthetic.question import SyntheticQuestion
 from sitr.questions.synthetic.values import check
 from sitr.report import synthetic as report
-from sitr.report.chart import synthetic as synthetic_chart
 from sitr.report.chart.svg import standalone
+from sitr.report.chart.synthetic import chart
+from sitr.report.page import html
+from sitr.report.paper import Paper
 from sitr.report.text import terminal
 from sitr.session.answer import Answer, written
 from sitr.session.ask import ask, checked
@@ -142,6 +143,11 @@ class Synthetic(Answer):
     """The rows whose quality was measured."""
 
     @cached_property
+    def paper(self) -> Paper:
+        """What is shown of the noisy tables and of the model."""
+        return report.answer(self.portrait, self.receipt)
+
+    @cached_property
     def table(self) -> pa.Table:
         """Synthetic rows: drawn at the first use, and the same ever after."""
         with _noting(lambda: self.receipt):  # the rows may be too many for the memory
@@ -196,26 +202,21 @@ class Synthetic(Answer):
     ) -> Path:
         """Write a page: the noisy tables beside the synthetic rows, and how good these are if that was measured."""
         shown = self.quality if found is None else found
-        judged = None if shown is None else shown.on_terminal(beside=self.receipt)
-        return written(path, synthetic_chart.page(self.portrait, self._codes(rows), self.receipt, judged=judged))
+        judged = None if shown is None else shown.paper(beside=self.receipt)
+        paper = report.answer(self.portrait, self.receipt, rows=self._codes(rows), judged=judged)
+        return written(path, html.page(paper))
 
     def plot(self, path: str | Path, *, rows: pa.Table | None = None) -> Path:
         """Write the pictures, side by side, as SVG."""
-        return written(path, standalone(synthetic_chart.chart(self.portrait, self._codes(rows))))
+        return written(path, standalone(chart(self.portrait, self._codes(rows))))
 
     def to_dict(self) -> dict[str, Any]:
         """What was done and what it cost, for machines."""
-        return report.to_dict(self.portrait, self.receipt) | {
-            "quality": None if self.quality is None else self.quality.to_dict()
-        }
+        return self.paper.to_dict() | {"quality": None if self.quality is None else self.quality.to_dict()}
 
     def __str__(self) -> str:
-        parts = [report.answer(self.portrait, self.receipt)]
-        parts += [] if self.quality is None else [self.quality.on_terminal(beside=self.receipt)]
-        return "\n".join(map(terminal.as_text, parts))
-
-    def _repr_html_(self) -> str:
-        return report.fragment(self.portrait, self.receipt)
+        parts = [self.paper] if self.quality is None else [self.paper, self.quality.paper(beside=self.receipt)]
+        return "\n".join(terminal.as_text(terminal.render(part)) for part in parts)
 
     def _codes(self, rows: pa.Table | None) -> Codes:
         """The cells of public rows, cut as the data were."""
@@ -250,10 +251,10 @@ class QualityAnswer:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for machines."""
-        return report.quality_dict(self.released, self.receipt, private=self.private)
+        return self.paper().to_dict()
 
-    def on_terminal(self, *, beside: Receipt | None = None) -> RenderableType:
-        """For the terminal; without its receipt where the same one is shown `beside` it."""
+    def paper(self, *, beside: Receipt | None = None) -> Paper:
+        """What is shown of it; without its receipt where the same one is shown `beside` it."""
         receipt = None if self.receipt == beside else self.receipt
         return report.quality(self.released, receipt, private=self.private)
 
@@ -261,7 +262,7 @@ class QualityAnswer:
         return str(self)
 
     def __str__(self) -> str:
-        return terminal.as_text(self.on_terminal())
+        return terminal.as_text(terminal.render(self.paper()))
 
 
 def check_number(rows: int | None) -> None:

@@ -13,11 +13,10 @@ from sitr.accounting.filter import Filter
 from sitr.flavors.pure import PureDP
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.release import Release
-from sitr.report.certificate import to_dict
+from sitr.report.aggregate import answer, preview, written
 from sitr.report.figures import visible
 from sitr.report.headline import headline
-from sitr.report.page.html import FIRST_ROWS, MOST_ROWS, fragment, page, preview_fragment
-from sitr.report.rows import rows
+from sitr.report.page.html import FIRST_ROWS, MOST_ROWS, fragment, page
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.notation import notation
 from tests.report.conftest import Certified
@@ -55,7 +54,11 @@ class Document(HTMLParser):
 
 def documents(certificate: Certified) -> list[str]:
     plan = certificate.release.plan
-    return [page(*certificate), fragment(*certificate), preview_fragment(plan, certificate.receipt.standing)]
+    return [
+        page(answer(*certificate)),
+        fragment(answer(*certificate)),
+        fragment(preview(plan, certificate.receipt.standing)),
+    ]
 
 
 def test_unbalanced_tags_would_be_found() -> None:
@@ -85,23 +88,23 @@ def test_hostile_names_are_shown_as_they_are(make: Make, certify: Certify) -> No
         assert "<b onclick" not in source
         assert "<script>alert(1)</script>" in Document(source).text
         assert not set(source) & {"\x1b", "\x00", "\u202e"}
-    assert "<b onclick='x'>" in Document(page(*certificate)).text
+    assert "<b onclick='x'>" in Document(page(answer(*certificate))).text
 
 
 def test_a_page_says_everything(certificate: Certified) -> None:
-    release, plan, shown = certificate.release, certificate.release.plan, Document(page(*certificate)).text
+    release, plan, shown = certificate.release, certificate.release.plan, Document(page(answer(*certificate))).text
     sentences = [
         ENGLISH.meaning(headline(plan), plan.query),
         ENGLISH.odds(headline(plan), plan.query),
         ENGLISH.reading(headline(plan)),
         ENGLISH.protected(plan.query),
-        ENGLISH.contribution(plan.query),
-        ENGLISH.exposure(plan),
-        ENGLISH.tail(plan),
-        ENGLISH.shown_keys(plan),
-        ENGLISH.error(),
-        *ENGLISH.public(plan.query),
-        *ENGLISH.checks(plan),
+        ENGLISH.aggregate.contribution(plan.query),
+        ENGLISH.aggregate.exposure(plan),
+        ENGLISH.aggregate.tail(plan),
+        ENGLISH.aggregate.shown_keys(plan),
+        ENGLISH.aggregate.error(),
+        *ENGLISH.aggregate.public(plan.query),
+        *ENGLISH.aggregate.checks(plan, headline(plan)),
         visible(text(plan.query.query)),
         ENGLISH.whole(certificate.receipt.standing.promise, plan.query),
         notation(certificate.receipt.standing.promise),
@@ -112,11 +115,8 @@ def test_a_page_says_everything(certificate: Certified) -> None:
         "2024-11-03 09:30:00 UTC",
     ]
     assert [sentence for sentence in sentences if sentence not in shown] == []
-    for row in rows(release):
-        assert all(part in shown for part in row.key)
-        for cell in row.cells:
-            assert f"{cell.low} to {cell.high}" in shown
-    for column in to_dict(*certificate)["columns"]:
+    assert [cell for row in written(release) for cell in row if cell not in shown] == []
+    for column in answer(*certificate).to_dict()["columns"]:
         assert column["noise"]["exact"] in shown
 
 
@@ -124,16 +124,16 @@ def test_a_page_says_everything(certificate: Certified) -> None:
 def test_the_band_is_there_if_and_only_if_it_must(make: Make, certify: Certify, private: bool) -> None:
     release = make("known")
     certificate = certify(release, private=private)
-    source = page(*certificate)
+    source = page(answer(*certificate))
     assert ("NOT PRIVATE" in source) is not private
     assert ('class="band"' in source) is not private
     assert ('class="badge"' in source) is private
     assert (ENGLISH.meaning(headline(release.plan), release.plan.query) in source) is private
-    assert ("NOT PRIVATE" in fragment(*certificate)) is not private
+    assert ("NOT PRIVATE" in fragment(answer(*certificate))) is not private
 
 
 def test_structure_for_readers_without_eyes(certificate: Certified) -> None:
-    document = Document(page(*certificate))
+    document = Document(page(answer(*certificate)))
     assert ("html", {"lang": "en"}) in document.tags
     headings = [int(tag[1]) for tag, _ in document.tags if tag in {"h1", "h2", "h3"}]
     assert headings.index(1) == 0
@@ -148,35 +148,39 @@ def test_structure_for_readers_without_eyes(certificate: Certified) -> None:
 
 def test_long_answers_are_cut_and_it_says_so(make: Make, certify: Certify) -> None:
     release = make("many")
-    assert f"The first {FIRST_ROWS} of 200 rows are shown here; the answer has 180 more." in fragment(*certify(release))
-    assert fragment(*certify(release)).count('<th scope="row">') == FIRST_ROWS
-    assert page(*certify(release)).count('<th scope="row">') == 200
+    assert f"The first {FIRST_ROWS} of 200 rows are shown here; the answer has 180 more." in fragment(
+        answer(*certify(release))
+    )
+    assert fragment(answer(*certify(release))).count('<th scope="row">') == FIRST_ROWS
+    assert page(answer(*certify(release))).count('<th scope="row">') == 200
     longer = replace(release, keys=release.keys * 6, granules=release.granules * 6)
-    assert page(*certify(longer)).count('<th scope="row">') == MOST_ROWS
-    assert "The first 1,000 of 1,200 rows are shown here; the answer has 200 more." in page(*certify(longer))
+    assert page(answer(*certify(longer))).count('<th scope="row">') == MOST_ROWS
+    assert "The first 1,000 of 1,200 rows are shown here; the answer has 200 more." in page(answer(*certify(longer)))
 
 
 def test_an_empty_answer_says_what_it_means(make: Make, certify: Certify) -> None:
     release = make("empty")
-    for source in (page(*certify(release)), fragment(*certify(release))):
-        assert ENGLISH.empty(release.plan) in source
+    for source in (page(answer(*certify(release))), fragment(answer(*certify(release)))):
+        assert ENGLISH.aggregate.empty(release.plan) in source
         assert "<table>" not in source
 
 
 def test_a_preview_says_what_would_be_left(make: Make) -> None:
     plan = make("known").plan
-    assert "Left now: ε = 2. Left after this question: ε = 1.5." in preview_fragment(plan, Filter(PureDP(2.0)))
-    assert "The budget cannot pay this: ε = 0.1 is left." in preview_fragment(plan, Filter(PureDP(0.1)))
+    shown = Document(fragment(preview(plan, Filter(PureDP(2.0))))).text
+    assert "left nowε = 2\n" in shown
+    assert "left thenε = 1.5\n" in shown
+    assert "left thenthe budget cannot pay this" in Document(fragment(preview(plan, Filter(PureDP(0.1))))).text
 
 
 def test_a_preview_says_what_one_person_counts_for(make: Make) -> None:
     for name in ("known", "ungrouped", "one_row"):
         plan = make(name).plan
-        assert ENGLISH.contribution(plan.query) in Document(preview_fragment(plan, Filter(plan.price))).text
+        assert ENGLISH.aggregate.contribution(plan.query) in Document(fragment(preview(plan, Filter(plan.price)))).text
 
 
 def test_styles_of_a_fragment_stay_in_it(make: Make, certify: Certify) -> None:
-    source = fragment(*certify(make("known")))
+    source = fragment(answer(*certify(make("known"))))
     rules = source.partition("<style>")[2].partition("</style>")[0].strip().splitlines()
     selectors = [selector for rule in rules for selector in rule.partition("{")[0].split(",")]
     assert all(selector.strip().startswith(".sitr") for selector in selectors)

@@ -12,9 +12,10 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from sitr.questions.aggregate.release import Release
+from sitr.report.aggregate import answer, preview
 from sitr.report.chart.aggregate import chart
 from sitr.report.chart.svg import standalone
-from sitr.report.page.html import fragment, page, preview_fragment
+from sitr.report.page.html import fragment, page
 from tests.report.conftest import Certified
 
 CHROMIUM = shutil.which("chromium")
@@ -67,7 +68,7 @@ def violations(tab: Page) -> list[str]:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_page_fits_and_shows_its_chart(opened, certificate: Certified, width: int) -> None:
-    tab = opened(page(*certificate), width)
+    tab = opened(page(answer(*certificate)), width)
     assert overflow(tab) <= 0
     for picture in tab.locator("figure svg").all():
         assert picture.is_visible()
@@ -81,12 +82,12 @@ def test_a_page_fits_and_shows_its_chart(opened, certificate: Certified, width: 
 @pytest.mark.parametrize("name", ["known", "gaussian_with_threshold", "empty", "hostile"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_page_can_be_read_by_all(opened, make: Callable[[str], Release], certify, name: str, width: int) -> None:
-    assert violations(opened(page(*certify(make(name))), width)) == []
+    assert violations(opened(page(answer(*certify(make(name)))), width)) == []
 
 
 def test_a_warning_can_be_read_by_all(opened, make, certify) -> None:
     release = make("ungrouped")
-    tab = opened(page(*certify(release, private=False)), 1280)
+    tab = opened(page(answer(*certify(release, private=False))), 1280)
     assert tab.get_by_role("alert").is_visible()
     assert violations(tab) == []
 
@@ -101,20 +102,24 @@ def test_text_in_the_chart_stays_in_the_chart(opened, make, certify) -> None:
         }).map(text => text.textContent);
     })"""
     for name in ("known", "gaussian_with_threshold", "many"):
-        tab = opened(page(*certify(make(name))), 360)
+        tab = opened(page(answer(*certify(make(name)))), 360)
         assert tab.locator("figure svg").evaluate_all(script) == []
 
 
 def test_faults_would_be_found(opened, make, certify) -> None:
     """The same page with pale text and a wide table that does not scroll."""
-    source = page(*certify(make("known"))).replace("--soft: #51606f", "--soft: #b0b8c0").replace("overflow-x: auto", "")
+    source = (
+        page(answer(*certify(make("known"))))
+        .replace("--soft: #51606f", "--soft: #b0b8c0")
+        .replace("overflow-x: auto", "")
+    )
     tab = opened(source, 360)
     assert overflow(tab) > 0
     assert any(each.startswith("color-contrast") for each in violations(tab))
 
 
 def test_paper_gets_every_word(opened, make, certify) -> None:
-    tab = opened(page(*certify(make("known"))), 1280)
+    tab = opened(page(answer(*certify(make("known")))), 1280)
     tab.emulate_media(media="print")
     tab.set_viewport_size({"width": 640, "height": 900})  # A4 between its margins
     assert overflow(tab) <= 0
@@ -124,7 +129,7 @@ def test_paper_gets_every_word(opened, make, certify) -> None:
 @pytest.mark.parametrize("name", ["known", "many", "hostile", "empty"])
 def test_fragments_fit_a_narrow_notebook(opened, make, certify, name: str) -> None:
     certificate = certify(make(name))
-    body = fragment(*certificate) + preview_fragment(certificate.release.plan, certificate.receipt.standing)
+    body = fragment(answer(*certificate)) + fragment(preview(certificate.release.plan, certificate.receipt.standing))
     tab = opened(f"<!DOCTYPE html><meta charset=utf-8><body style='background:#111;color:#eee'>{body}", 360)
     assert overflow(tab) <= 0
     assert tab.locator("svg").first.is_visible()

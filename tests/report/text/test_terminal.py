@@ -7,15 +7,26 @@ from collections.abc import Callable
 from io import StringIO
 
 import pytest
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.pure import PureDP
+from sitr.ledger.receipt import Receipt
+from sitr.questions.aggregate.fit import AggregatePlan
 from sitr.questions.aggregate.release import Release
-from sitr.report.rows import rows
-from sitr.report.text.terminal import MOST_ROWS, as_text, preview, show
-from sitr.report.text.terminal import answer as answer_text
+from sitr.report import aggregate
+from sitr.report.aggregate import written
+from sitr.report.text.terminal import MOST_ROWS, as_text, render, show
 from tests.report.conftest import Certified
+
+
+def answer_text(release: Release, receipt: Receipt, *, most: int | None = MOST_ROWS) -> RenderableType:
+    return render(aggregate.answer(release, receipt), most=most)
+
+
+def preview(plan: AggregatePlan, standing: Filter) -> RenderableType:
+    return render(aggregate.preview(plan, standing))
+
 
 Make = Callable[[str], Release]
 Certify = Callable[..., Certified]
@@ -34,9 +45,8 @@ def test_everything_is_plain_text(certificate: Certified) -> None:
 
 def test_every_number_is_shown_with_its_error(certificate: Certified) -> None:
     text = as_text(answer_text(*certificate, most=None), width=400)
-    for row in rows(certificate.release):
-        for cell in row.cells:
-            assert f"{cell.value} ± {cell.error}" in text
+    for row in written(certificate.release):
+        assert [cell for cell in row if " ± " in cell and cell not in text] == []
     assert f"{certificate.receipt.entry.number}, " in text
 
 

@@ -11,6 +11,7 @@ from sitr.questions.aggregate.release import Release
 from sitr.report.chart.svg import BLUE, line, nice_ticks, rect, svg, text
 from sitr.report.figures import CONFIDENCE, Figures, short, shortened, visible
 from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.words import Words
 
 MOST_KEYS = 40
 _MOST_LETTERS = 34
@@ -19,24 +20,25 @@ _LEFT, _RIGHT = 1.0, 99.0
 """The ends of the horizontal axis, in percent."""
 
 
-def chart(release: Release) -> str:
+def chart(release: Release, *, words: Words = ENGLISH) -> str:
     """One panel for each column of an answer, a bar with a 95% whisker for each key.
 
     Beyond 40 keys, only those with the largest numbers in the first column are drawn, and the chart says so. Choosing
     them from noisy numbers costs nothing.
     """
-    title = ENGLISH.chart([column.term.name for column in release.plan.columns])
+    say = words.aggregate
+    title = say.chart([column.term.name for column in release.plan.columns])
     if not release.keys:
-        return _empty(title, ENGLISH.empty(release.plan))
+        return _empty(title, say.empty(release.plan))
     drawn = _drawn(release)
-    labels = [shortened(ENGLISH.label(release.keys[place]), most=_MOST_LETTERS) for place in drawn]
+    labels = [shortened(say.label(release.keys[place]), most=_MOST_LETTERS) for place in drawn]
     parts: list[str] = []
     top = 0
     for index in range(len(release.plan.columns)):
         panel = _Panel.of(release, index, drawn)
         parts.extend(panel.svg(labels, top=top))
         top += panel.height(len(labels)) + _GAP
-    note = ENGLISH.largest(len(drawn), len(release.keys))
+    note = say.largest(len(drawn), len(release.keys))
     if len(drawn) < len(release.keys):
         parts.append(text(note, x=_LEFT, y=top, size=12, opacity=0.8))
         top += 24

@@ -12,11 +12,12 @@ from sitr.report.chart.svg import BLUE, GREY, ORANGE, rect, svg, text
 from sitr.report.figures import about
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.notation import parameters
+from sitr.report.words.words import Words
 
 _PALE = 'fill-opacity="0.3"'
 
 
-def budget_bar(budget: Filter, *, charge: Kept | None = None) -> str:
+def budget_bar(budget: Filter, *, charge: Kept | None = None, words: Words = ENGLISH) -> str:
     """What is spent and what is left of a budget: a bar for each parameter of its promise.
 
     A `charge` that is already included in what is spent gets its own colour. The first charge closes γ, whatever is
@@ -26,7 +27,8 @@ def budget_bar(budget: Filter, *, charge: Kept | None = None) -> str:
     top = 0
     for symbol, promised, spent, last in _parameters(budget, charge):
         share, before = spent / promised, max(Fraction(0), spent - last) / promised
-        left = "closed" if symbol == "γ" and budget.charges else f"{_percent(1 - share)} left"
+        closed = symbol == "γ" and budget.charges
+        left = words.label("closed") if closed else words.left(_percent(1 - share))
         parts += [
             text(f"{symbol} = {about(promised)}", x=0, y=top + 12, size=12),
             text(left, x=100, y=top + 12, size=12, anchor="end"),
@@ -38,8 +40,8 @@ def budget_bar(budget: Filter, *, charge: Kept | None = None) -> str:
     spent_parts = [(BLUE, "spent")] if charge is None else [(BLUE, "spent before"), (ORANGE, "this answer")]
     for place, (colour, name) in enumerate([*spent_parts, (GREY, "left")]):
         parts.append(rect(34 * place, top, 2, 10, fill=colour, more=_PALE if colour == GREY else ""))
-        parts.append(text(name, x=34 * place + 3.5, y=top + 9, size=12))
-    return svg("The budget: spent and left", ENGLISH.budget(budget, charge), parts, height=top + 14)
+        parts.append(text(words.label(name), x=34 * place + 3.5, y=top + 9, size=12))
+    return svg(words.label("The budget: spent and left"), words.budget(budget, charge), parts, height=top + 14)
 
 
 def _parameters(budget: Filter, charge: Kept | None) -> Iterator[tuple[str, Fraction, Fraction, Fraction]]:

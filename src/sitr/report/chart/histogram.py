@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from sitr.questions.histogram.counts import Histogram
 from sitr.report.chart.svg import BLUE, line, nice_ticks, rect, svg, text
 from sitr.report.figures import CONFIDENCE, number, short, shortened, visible
+from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.english.histogram import HistogramWords
+from sitr.report.words.words import Words
 
 Reals = NDArray[np.float64]
 
@@ -21,23 +24,21 @@ _LEFT, _WIDTH, _HEIGHT = 9.0, 89.0, 220
 _HEAD, _FOOT, _ROW = 40, 44, 30
 
 
-def chart(histogram: Histogram) -> str:
+def chart(histogram: Histogram, *, words: Words = ENGLISH) -> str:
     """The chart as SVG; its text says what it leaves out."""
-    names = [visible(axis.column.name) for axis in histogram.grid.axes]
-    title = f"Histogram of {' and '.join(names)}"
+    say = words.histogram
     if histogram.counts.size == 0:
-        return svg(
-            title, "No cell is shown.", [text("No cell is shown.", x=50, y=45, size=14, anchor="middle")], height=80
-        )
+        nothing = say.nothing()
+        return svg(say.title(histogram), nothing, [text(nothing, x=50, y=45, size=14, anchor="middle")], height=80)
     if histogram.grid.line is not None:
-        return _line_chart(histogram, title)
+        return _line_chart(histogram, say)
     shape = histogram.grid.shape
     if len(shape) == 2 and max(shape) <= MOST_TILES:
-        return _tiles(histogram, title)
-    return _largest(histogram, title)
+        return _tiles(histogram, say)
+    return _largest(histogram, say)
 
 
-def _line_chart(histogram: Histogram, title: str) -> str:
+def _line_chart(histogram: Histogram, say: HistogramWords) -> str:
     """All cells as bars in order; if there are too many, neighbours share a bar."""
     together = math.ceil(len(histogram.counts) / MOST_BARS)
     starts = np.arange(0, len(histogram.counts), together)
@@ -48,16 +49,15 @@ def _line_chart(histogram: Histogram, title: str) -> str:
     bottom = float(min(counts.min(initial=0.0), 0.0))
     (axis,) = histogram.grid.axes
     names = [cell.label for cell in axis.cells()]
-    note = "with 95% intervals" if together == 1 else f"{number(together)} neighbouring cells in each bar"
+    note = say.together(together)
     parts = [
-        text(title, x=1, y=16, size=15, weight=650),
-        text(note, x=99, y=16, opacity=0.8, anchor="end"),
+        *_heads(say.title(histogram), note),
         *_upright(bottom, top),
         *_bars(counts, whiskers, bottom, top),
         *_names([names[start] for start in starts]),
     ]
-    words = f"{number(len(counts))} bars, {note}; the largest is {number(round(float(counts.max())))}."
-    return svg(title, words, parts, height=_HEAD + _HEIGHT + _FOOT)
+    words = say.bars(len(counts), note, largest=float(counts.max()))
+    return svg(say.title(histogram), words, parts, height=_HEAD + _HEIGHT + _FOOT)
 
 
 def _ceiling(histogram: Histogram, high: Reals) -> float:
@@ -99,14 +99,13 @@ def _names(names: list[str]) -> Iterator[str]:
         yield text(label, x=x, y=_HEAD + _HEIGHT + 18, size=11, opacity=0.8, anchor=anchor)
 
 
-def _tiles(histogram: Histogram, title: str) -> str:
+def _tiles(histogram: Histogram, say: HistogramWords) -> str:
     """A tile for each cell of two columns; darker means a larger count."""
     counts = histogram.counts.reshape(histogram.grid.shape)
     rows, columns = ([cell.label for cell in axis.cells()] for axis in histogram.grid.axes)
     fullest = float(max(counts.max(), 1.0))
     left, wide = 22.0, 76.0 / len(columns)
-    parts = [text(title, x=1, y=16, size=15, weight=650)]
-    parts.append(text(f"the darkest tile is {number(round(fullest))}", x=99, y=16, opacity=0.8, anchor="end"))
+    parts = [*_heads(say.title(histogram), say.darkest(fullest))]
     for i, row in enumerate(rows):
         parts.append(text(shortened(visible(row), most=20), x=1, y=_HEAD + 24 * i + 16, size=11))
         for j in range(len(columns)):
@@ -117,11 +116,11 @@ def _tiles(histogram: Histogram, title: str) -> str:
     for j in range(0, len(columns), every):
         label = shortened(visible(columns[j]), most=14)
         parts.append(text(label, x=left + wide * j, y=_HEAD + 24 * len(rows) + 16, size=11, opacity=0.8))
-    words = f"{number(len(rows))} by {number(len(columns))} tiles; the darkest is {number(round(fullest))}."
-    return svg(title, words, parts, height=_HEAD + 24 * len(rows) + 28)
+    words = say.tiles(len(rows), len(columns), fullest)
+    return svg(say.title(histogram), words, parts, height=_HEAD + 24 * len(rows) + 28)
 
 
-def _largest(histogram: Histogram, title: str) -> str:
+def _largest(histogram: Histogram, say: HistogramWords) -> str:
     """The largest cells. Choosing them from noisy counts costs nothing."""
     size = len(histogram.counts)
     places = range(size) if size <= MOST_ROWS else np.argsort(-histogram.counts, kind="stable")[:MOST_ROWS].tolist()
@@ -130,8 +129,8 @@ def _largest(histogram: Histogram, title: str) -> str:
     named = {place: label for place, label in enumerate(islice(every, max(chosen) + 1)) if place in chosen}
     low, high = histogram.ends(confidence=CONFIDENCE)
     limit = max(1.0, *(float(high[place]) for place in chosen))
-    note = "with 95% intervals" if size <= MOST_ROWS else f"the largest {MOST_ROWS} of {number(size)} cells"
-    parts = [text(title, x=1, y=16, size=15, weight=650), text(note, x=99, y=16, opacity=0.8, anchor="end")]
+    note = say.largest(MOST_ROWS, size)
+    parts = [*_heads(say.title(histogram), note)]
     for row, place in enumerate(places):
         top = _HEAD + _ROW * row
         count = float(histogram.counts[place])
@@ -141,4 +140,10 @@ def _largest(histogram: Histogram, title: str) -> str:
         parts.append(rect(1, top + 14, 98 * max(0.0, count) / limit, 10, fill=BLUE, more='fill-opacity="0.75"'))
         ends = [1 + 98 * float(part[place]) / limit for part in (low, high)]
         parts.append(line(ends[0], top + 19, ends[1], top + 19, more='stroke-width="1.2"'))
-    return svg(title, f"{number(len(chosen))} bars, {note}.", parts, height=_HEAD + _ROW * len(chosen) + 6)
+    words = say.bars(len(chosen), note)
+    return svg(say.title(histogram), words, parts, height=_HEAD + _ROW * len(chosen) + 6)
+
+
+def _heads(title: str, note: str) -> tuple[str, str]:
+    """The title and a note beside it."""
+    return text(title, x=1, y=16, size=15, weight=650), text(note, x=99, y=16, opacity=0.8, anchor="end")

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from html import escape
 from itertools import combinations
 
 import numpy as np
-from rich.console import RenderableType
 
-from sitr.ledger.receipt import Receipt
 from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.marginals import Weights
 from sitr.questions.synthetic.plan import Method
 from sitr.questions.synthetic.portrait import Portrait
 from sitr.report.chart.svg import BLUE, ORANGE, rect, svg, text
 from sitr.report.figures import shortened, visible
-from sitr.report.synthetic import answer
-from sitr.report.text.terminal import as_text
+from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.words import Words
 
 MOST_BARS = 24
 _ROW, _HEAD, _GAP = 18, 40, 24
 _SQUARE, _MOST_TILES, _MOST_MAPS = 150, 24, 4
 
 
-def chart(portrait: Portrait, rows: Codes) -> str:
+def chart(portrait: Portrait, rows: Codes, *, words: Words = ENGLISH) -> str:
     """Every column: the noisy shares above, those of the synthetic rows below; then a few pairs as maps, side by side.
 
     Only released numbers are drawn: a picture costs nothing.
@@ -36,55 +33,20 @@ def chart(portrait: Portrait, rows: Codes) -> str:
         noisy, cells = _single(portrait, place), list(axis.cells())
         drawn, shown = _shares(rows[:, place], len(cells)), _shown(noisy)
         labels = [shortened(visible(cells[cell].label), most=26) for cell in shown]
-        parts.extend(_bars(visible(axis.column.name), labels, noisy[shown], drawn[shown], top=top))
+        parts.extend(_bars(visible(axis.column.name), labels, noisy[shown], drawn[shown], top=top, words=words))
         top += _HEAD + _ROW * len(shown) + _GAP
     for i, j in _strong(portrait):
-        parts.extend(_maps(portrait, rows, i, j, top=top))
+        parts.extend(_maps(portrait, rows, i, j, top=top, words=words))
         top += _HEAD + _SQUARE + _GAP
-    told = "Noisy shares of the data (blue) beside those of the synthetic rows (orange); at most 24 values of a column."
-    return svg("Synthetic rows beside the noisy tables they were made from", told, parts, height=top)
+    title, description = words.synthetic.chart()
+    return svg(title, description, parts, height=top)
 
 
-def page(portrait: Portrait, rows: Codes, receipt: Receipt, *, judged: RenderableType | None = None) -> str:
-    """One page that opens anywhere, without a network; with the quality of the rows, if it was measured."""
-    parts = [answer(portrait, receipt), *([] if judged is None else [judged])]
-    return _PAGE.format(
-        title=f"Synthetic rows: {escape(visible(receipt.dataset))}",
-        text="".join(f"<pre>{escape(as_text(part))}</pre>" for part in parts),
-        chart=chart(portrait, rows),
-    )
-
-
-_PAGE = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light dark }}
-body {{ font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem }}
-pre {{ overflow-x: auto; white-space: pre-wrap }}
-</style>
-</head>
-<body>
-<main>
-<h1>{title}</h1>
-{text}
-<figure>{chart}</figure>
-</main>
-</body>
-</html>
-"""
-
-
-def _bars(name: str, labels: list[str], noisy: Weights, drawn: Weights, *, top: int) -> Iterator[str]:
+def _bars(name: str, labels: list[str], noisy: Weights, drawn: Weights, *, top: int, words: Words) -> Iterator[str]:
     most = max(float(noisy.max(initial=0.0)), float(drawn.max(initial=0.0)), 1e-12)
     yield text(name, x=1, y=top + 16, size=15, weight=650)
-    yield text("noisy table", x=60, y=top + 32, size=11, anchor="end", opacity=0.8)
-    yield text("synthetic rows", x=99, y=top + 32, size=11, anchor="end", opacity=0.8)
+    yield text(words.label("noisy table"), x=60, y=top + 32, size=11, anchor="end", opacity=0.8)
+    yield text(words.label("synthetic rows"), x=99, y=top + 32, size=11, anchor="end", opacity=0.8)
     for place, label in enumerate(labels):
         y = top + _HEAD + _ROW * place
         yield text(label, x=1, y=y + 12, size=12)
@@ -93,7 +55,7 @@ def _bars(name: str, labels: list[str], noisy: Weights, drawn: Weights, *, top: 
             yield text(f"{100 * float(share):.1f}%", x=start + 36, y=y + 12, size=11, anchor="end")
 
 
-def _maps(portrait: Portrait, rows: Codes, i: int, j: int, *, top: int) -> Iterator[str]:
+def _maps(portrait: Portrait, rows: Codes, i: int, j: int, *, top: int, words: Words) -> Iterator[str]:
     """Two maps of one pair, darker where there is more, each with the same scale."""
     columns = portrait.plan.sheet.names
     model = portrait.marginal(i, j)
@@ -101,10 +63,9 @@ def _maps(portrait: Portrait, rows: Codes, i: int, j: int, *, top: int) -> Itera
     drawn = _shares(flat, model.size).reshape(model.shape)
     sides = [_tiles(model), _tiles(drawn)]
     most = max(float(side.max()) for side in sides) or 1.0
-    names = f"{visible(columns[i])} (down) and {visible(columns[j])} (across)"
-    yield text(names, x=1, y=top + 16, size=15, weight=650)
+    yield text(words.synthetic.map(columns[i], columns[j]), x=1, y=top + 16, size=15, weight=650)
     for start, label, side in ((1.0, "fitted model", sides[0]), (52.0, "synthetic rows", sides[1])):
-        yield text(label, x=start, y=top + 32, size=11, opacity=0.8)
+        yield text(words.label(label), x=start, y=top + 32, size=11, opacity=0.8)
         high, wide = _SQUARE / side.shape[0], 46 / side.shape[1]
         for row, column in zip(*np.nonzero(side > 0), strict=True):
             shade = math.sqrt(float(side[row, column]) / most)

@@ -1,25 +1,19 @@
-"""Certificates as one self-contained page, and answers and previews as fragments for a notebook."""
+"""Papers as one self-contained page, and as fragments for a notebook."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from itertools import islice
+from typing import Any, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from sitr.accounting.filter import Filter
+from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
-from sitr.questions.aggregate.fit import AggregatePlan, Shown
-from sitr.questions.aggregate.nodes import spell, text
-from sitr.questions.aggregate.release import Release
-from sitr.report.chart import aggregate as picture
 from sitr.report.chart.budget import budget_bar
 from sitr.report.chart.svg import BLUE
-from sitr.report.envelope import after_paying
-from sitr.report.figures import Figures, about, at_most, number, visible
-from sitr.report.headline import headline
-from sitr.report.rows import rows
-from sitr.report.words.english.english import ENGLISH
+from sitr.report.figures import visible
+from sitr.report.paper import Paper, Section
 from sitr.report.words.notation import notation
 
 MOST_ROWS = 1000
@@ -28,70 +22,80 @@ MOST_ROWS = 1000
 FIRST_ROWS = 20
 """The most rows that a notebook shows."""
 
+
+def _harmless(value: Any) -> Any:
+    """Whatever a template writes is harmless text, except for markup that was made here."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
 _TEMPLATES = Environment(
     loader=PackageLoader("sitr.report.page"),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
+    finalize=_harmless,
 )
-_TEMPLATES.globals.update(words=ENGLISH, notation=notation, sql=text, spell=spell, at_most=at_most, BLUE=BLUE)
-_TEMPLATES.filters.update(visible=visible, number=number, about=about)
+_TEMPLATES.globals.update(islice=islice, BLUE=BLUE)
+_TEMPLATES.filters.update(svg=Markup)
 
 
-def render(template: str, **values: object) -> str:
-    """One of the templates, filled in with these values."""
-    return _TEMPLATES.get_template(template).render(**values)
-
-
-def page(release: Release, receipt: Receipt) -> str:
+def page(paper: Paper) -> str:
     """The certificate as one page that needs no network and no other file."""
-    return render(
-        "certificate.html",
-        receipt=receipt,
-        before=receipt.before(),
-        release=release,
-        plan=release.plan,
-        headline=headline(release.plan),
-        unit=ENGLISH.unit(release.plan.query),
-        columns=_columns(release.plan),
-        rows=rows(release, most=MOST_ROWS),
-        chart=Markup(picture.chart(release)),
-        bar=Markup(budget_bar(receipt.standing, charge=receipt.entry.price)),
+    assert paper.headline is not None and paper.query is not None and paper.receipt is not None
+    words, found, query = paper.words, paper.headline, paper.query
+    promise = cast("Kept", found.promise)
+    return _TEMPLATES.get_template("page.html").render(
+        paper=paper,
+        words=words,
+        badge=f"{words.flavor(promise)} · {notation(promise)}",
+        statement=words.meaning(found, query) if paper.private else words.would_be(),
+        reading=[*([words.odds(found, query)] if paper.private else []), words.reading(found)],
+        sections=(*_first(paper, paper.receipt), *paper.sections(), *_last(paper, paper.receipt)),
+        most=MOST_ROWS,
     )
 
 
-def fragment(release: Release, receipt: Receipt) -> str:
-    """The answer for a notebook: its first rows and a chart."""
-    return render(
-        "answer.html",
-        receipt=receipt,
-        release=release,
-        plan=release.plan,
-        headline=headline(release.plan),
-        rows=rows(release, most=FIRST_ROWS),
-        chart=Markup(picture.chart(release)),
+def fragment(paper: Paper) -> str:
+    """A paper for a notebook: its first rows, its chart and its facts; a preview shows the budget instead."""
+    if paper.receipt is None and paper.standing is not None:
+        picture = budget_bar(paper.standing, words=paper.words)
+    else:
+        picture = "" if paper.picture is None else paper.picture()
+    shown = Section("", value=paper.value, table=paper.table, picture=picture, facts=paper.facts)
+    return _TEMPLATES.get_template("fragment.html").render(
+        paper=paper, words=paper.words, section=shown, most=FIRST_ROWS
     )
 
 
-def preview_fragment(plan: AggregatePlan, budget: Filter) -> str:
-    """The preview of a question for a notebook; `budget` is the budget now."""
-    return render(
-        "preview.html",
-        plan=plan,
-        headline=headline(plan),
-        columns=_columns(plan),
-        budget=budget,
-        after=after_paying(plan, budget),
-        bar=Markup(budget_bar(budget)),
+def _first(paper: Paper, receipt: Receipt) -> tuple[Section, ...]:
+    """What every page begins with: the question, the answer, and who is protected."""
+    words, picture = paper.words, "" if paper.picture is None else paper.picture()
+    assert paper.query is not None
+    whom = " ".join(filter(None, (words.protected(paper.query), paper.caps)))
+    return (
+        Section("The question", code=paper.question),
+        Section("The answer", value=paper.value, table=paper.table, picture=picture, notes=paper.notes),
+        Section("Who is protected", sentences=(whom,), notes=(words.neighbors(receipt),)),
     )
 
 
-def facts(question: str, facts: Iterable[tuple[str, str]]) -> str:
-    """Labelled sentences below a question, for a notebook."""
-    return render("facts.html", question=question, facts=facts)
-
-
-def _columns(plan: AggregatePlan) -> list[tuple[Shown, Figures, str]]:
-    """Each column with its figures and the exact size of its noise."""
-    return [(column, Figures.of(column), f"{column.noise.symbol} = {column.noise.size}") for column in plan.columns]
+def _last(paper: Paper, receipt: Receipt) -> tuple[Section, ...]:
+    """What every page ends with: the budget, and the record in the ledger."""
+    words, standing, entry = paper.words, receipt.standing, receipt.entry
+    assert paper.query is not None
+    budget = (
+        ("total", notation(standing.promise)),
+        ("before", words.stands(receipt.before())),
+        ("this answer", notation(entry.price)),
+        ("after", words.stands(standing)),
+    )
+    record = (
+        ("ledger entry", str(entry.number)),
+        ("charged at", f"{entry.at:%Y-%m-%d %H:%M:%S %Z}"),
+        ("asked by", entry.by),
+        ("made with", f"Sitr {entry.version}"),
+    )
+    bar = budget_bar(standing, charge=entry.price, words=words)
+    whole = words.whole(standing.promise, paper.query)
+    return Section("The budget", sentences=(whole,), picture=bar, facts=budget), Section("The record", facts=record)

@@ -22,6 +22,7 @@ from sitr.neighbors.unit import Row
 from sitr.numbers import exact
 from sitr.questions.aggregate.release import Release
 from sitr.report.headline import Headline
+from sitr.report.headline import headline as headline_of
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.notation import notation
 
@@ -176,56 +177,56 @@ def test_who_is_protected(make) -> None:
     assert "all rows with the same patient" in ENGLISH.protected(make("known").plan.query)
     assert "with or without" in ENGLISH.protected(make("known").plan.query)
     assert "The number of people is not protected" in ENGLISH.protected(make("replaced").plan.query)
-    assert "the number of people" in ENGLISH.public(make("replaced").plan.query)
-    assert "the number of people" not in ENGLISH.public(make("known").plan.query)
+    assert "the number of people" in ENGLISH.aggregate.public(make("replaced").plan.query)
+    assert "the number of people" not in ENGLISH.aggregate.public(make("known").plan.query)
     assert ENGLISH.protected(make("one_row").plan.query).startswith("Each single row is protected")
-    assert "row by row, not as a whole" in ENGLISH.contribution(make("one_row").plan.query)
+    assert "row by row, not as a whole" in ENGLISH.aggregate.contribution(make("one_row").plan.query)
 
 
 def test_the_caps_are_stated(make) -> None:
-    assert "at most 2 rows in each of at most 3 groups" in ENGLISH.contribution(make("known").plan.query)
+    assert "at most 2 rows in each of at most 3 groups" in ENGLISH.aggregate.contribution(make("known").plan.query)
     ungrouped = make("ungrouped").plan.query
-    assert f"contributes at most {ungrouped.max_rows_per_group} rows. " in ENGLISH.contribution(ungrouped)
+    assert f"contributes at most {ungrouped.max_rows_per_group} rows. " in ENGLISH.aggregate.contribution(ungrouped)
     one = replace(ungrouped, max_rows_per_group=1)
-    assert "contributes at most 1 row. " in ENGLISH.contribution(one)
+    assert "contributes at most 1 row. " in ENGLISH.aggregate.contribution(one)
 
 
 def test_rows_of_nobody_are_left_out(make) -> None:
     said = "rows without a value in patient are always left out"
-    assert said in ENGLISH.contribution(make("known").plan.query)
-    assert said not in ENGLISH.contribution(make("one_row").plan.query)
+    assert said in ENGLISH.aggregate.contribution(make("known").plan.query)
+    assert said not in ENGLISH.aggregate.contribution(make("one_row").plan.query)
 
 
 def test_the_two_ways_to_fail_are_kept_apart(make) -> None:
     both = make("gaussian_with_threshold").plan
-    assert "4.966 × 10⁻⁷" in ENGLISH.exposure(both)
-    assert "5.035 × 10⁻⁷ of δ" in ENGLISH.tail(both)
+    assert "4.966 × 10⁻⁷" in ENGLISH.aggregate.exposure(both)
+    assert "5.035 × 10⁻⁷ of δ" in ENGLISH.aggregate.tail(both)
     only_keys = make("thresholded").plan
-    assert "would expose that person outright" in ENGLISH.exposure(only_keys)
-    assert ENGLISH.tail(only_keys).startswith("There is no finite tail")
+    assert "would expose that person outright" in ENGLISH.aggregate.exposure(only_keys)
+    assert ENGLISH.aggregate.tail(only_keys).startswith("There is no finite tail")
     gaussian = make("ungrouped").plan
-    assert ENGLISH.exposure(gaussian).startswith("Nobody can be exposed outright")
-    assert "no fixed ceiling" in ENGLISH.tail(gaussian)
+    assert ENGLISH.aggregate.exposure(gaussian).startswith("Nobody can be exposed outright")
+    assert "no fixed ceiling" in ENGLISH.aggregate.tail(gaussian)
 
 
 def test_public_knowledge_names_bounds_granularity_and_keys(make) -> None:
-    assumed = ENGLISH.public(make("known").plan.query)
+    assumed = ENGLISH.aggregate.public(make("known").plan.query)
     assert "the bounds of cost, 0 to 5,000, and its granularity, 0.01" in assumed
     assert any(line.startswith("the 6 keys of ward: cardiology, ") and line.endswith("(no value)") for line in assumed)
-    assert not any("keys of" in line for line in ENGLISH.public(make("thresholded").plan.query))
+    assert not any("keys of" in line for line in ENGLISH.aggregate.public(make("thresholded").plan.query))
 
 
 def test_the_threshold_is_stated(make) -> None:
     plan = make("thresholded").plan
     assert plan.threshold is not None
-    assert f"is at least {plan.threshold.least}" in ENGLISH.shown_keys(plan)
-    assert ENGLISH.shown_keys(make("known").plan).startswith("All 6 keys were declared public. Each is in")
-    assert ENGLISH.shown_keys(make("one_row").plan).startswith("The only key was declared public. It is in")
+    assert f"is at least {plan.threshold.least}" in ENGLISH.aggregate.shown_keys(plan)
+    assert ENGLISH.aggregate.shown_keys(make("known").plan).startswith("All 6 keys were declared public. Each is in")
+    assert ENGLISH.aggregate.shown_keys(make("one_row").plan).startswith("The only key was declared public. It is in")
 
 
 def test_the_arithmetic_can_be_followed(answer: Release) -> None:
     """The numbers of every line give its result, and the results stay within the price."""
-    *lines, total = ENGLISH.checks(answer.plan)
+    *lines, total = ENGLISH.aggregate.checks(answer.plan, headline_of(answer.plan))
     for column, line in zip(answer.plan.columns, lines, strict=False):
         numbers = [float(text.replace(",", "")) for text in re.findall(r"[\d,]*\d(?:\.\d+)?", line.rpartition("Δ")[2])]
         result = numbers[-1]
@@ -243,6 +244,6 @@ def test_the_arithmetic_can_be_followed(answer: Release) -> None:
 
 
 def test_keys_are_told_apart_from_text(make) -> None:
-    assert ENGLISH.label((None, True, 2024, "")) == "(no value) · true · 2024 · (empty text)"
-    assert ENGLISH.label(()) == "all rows"
+    assert ENGLISH.aggregate.label((None, True, 2024, "")) == "(no value) · true · 2024 · (empty text)"
+    assert ENGLISH.aggregate.label(()) == "all rows"
     assert isinstance(make("one_row").plan.query.unit, Row)

@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date
-from fractions import Fraction
+from dataclasses import dataclass, field
 from typing import cast
 
 from sitr.accounting.filter import Filter
-from sitr.dataset.schema import Key
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
-from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.ledger.receipt import Receipt
 from sitr.mechanisms.additive import Noise
-from sitr.mechanisms.composed import Composed
-from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
-from sitr.numbers import exact
-from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.fit import AggregatePlan, Shown
-from sitr.report.figures import CONFIDENCE, about, at_least, at_most, chance, counted, number, shortened, visible
+from sitr.numbers import Number
+from sitr.report.figures import at_most, number, visible
 from sitr.report.headline import Headline, rounded
+from sitr.report.words.english.aggregate import AggregateWords
+from sitr.report.words.english.histogram import HistogramWords
 from sitr.report.words.english.meaning import likelihood, moved
+from sitr.report.words.english.nouns import noise, unit, units
+from sitr.report.words.english.statistic import StatisticWords
+from sitr.report.words.english.synthetic import SyntheticWords
 from sitr.report.words.explanation import symbols
 from sitr.report.words.notation import exceptions, notation
-from sitr.report.words.words import Protects, Words
+from sitr.report.words.protects import Protects
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +38,20 @@ class English:
     'pure differential privacy'
     """
 
+    aggregate: AggregateWords = field(default_factory=AggregateWords)
+    histogram: HistogramWords = field(default_factory=HistogramWords)
+    statistic: StatisticWords = field(default_factory=StatisticWords)
+    synthetic: SyntheticWords = field(default_factory=SyntheticWords)
+
+    code = "en"
+    """The language of a page, for browsers."""
+
+    def label(self, name: str, /) -> str:
+        """A label, a heading or a name in a legend. Labels are written in English, so they stay as they are."""
+        return name
+
     def flavor(self, promise: Kept, /) -> str:
+        """The name of a promise's flavor."""
         match promise:
             case PureDP():
                 return "pure differential privacy"
@@ -53,6 +63,7 @@ class English:
                 return f"random {self.flavor(_inside(inner))}"
 
     def headline(self, headline: Headline, /) -> str:
+        """The (ε, δ) in symbols, and what the promise alone implies if the noise does better."""
         if headline.exact is None:
             return headline.symbols()
         alone = f"{symbols(headline.promise)} alone implies ε = {at_most(headline.implied)}"
@@ -60,11 +71,16 @@ class English:
         return f"{headline.symbols()}: {known} for this noise, where {alone} at the same δ"
 
     def meaning(self, headline: Headline, query: Protects, /) -> str:
-        """P(S) ≤ e^ε·Q(S) + δ for all S, both ways; S is whatever is done with an answer.  [DKMMN06, Def. 1]"""
+        """The meaning of (ε, δ) for one person.
+
+        P(S) ≤ e^ε·Q(S) + δ for all S, both ways; S is whatever is done with an answer.      [DKMMN06, Def. 1]
+        """
         return self._means(headline, query, "this answer")
 
     def odds(self, headline: Headline, query: Protects, /) -> str:
-        """Bayes: posterior odds are prior odds times e^L, where L > 0 favours the truth and L < 0 speaks against it.
+        """By how much the odds move; empty if the promise does not bound this.
+
+        Bayes: posterior odds are prior odds times e^L, where L > 0 favours the truth and L < 0 speaks against it.
 
         Where |L| ≤ ε always, the odds move by at most e^ε. Otherwise P(L > ε′) ≤ δ bounds how far they move towards the
         truth. Being misled as much, L < −ε′, is rarer still, but not covered by the same δ. An (ε, δ) promise does not
@@ -73,11 +89,13 @@ class English:
         return self._odds(headline, query, "this answer")
 
     def newcomer(self, promise: Kept, /) -> str:
+        """Whom a random promise protects and what it assumes; empty for other promises."""
         if not isinstance(promise, RandomDP):
             return ""
         return f"{RANDOM} Here {exceptions(promise.gamma, promise.basis, promise.parts)}."
 
     def whole(self, promise: Kept, query: Protects, /) -> str:
+        """The meaning of a budget's promise for all its answers together."""
         headline, evidence = Headline.of(promise), "the whole set of answers from this budget"
         return f"{self._means(headline, query, evidence)} {self._odds(headline, query, evidence)}".strip()
 
@@ -95,6 +113,7 @@ class English:
         return f"{others} anyone believed beforehand about {_doubt(query)}, {change}"
 
     def reading(self, headline: Headline, /) -> str:
+        """How these sentences follow from the promise, in symbols."""
         bound = f"{self.headline(headline)}. The factor in the first sentence is e^ε, rounded up."
         if headline.odds is None or headline.delta == 0.0:
             return bound
@@ -108,147 +127,78 @@ class English:
             "this report; another δ gives another ε and ε′."
         )
 
-    def protected(self, query: BoundedQuery, /) -> str:
-        rows = f"all rows with the same {visible(query.unit.column)}" if isinstance(query.unit, Person) else "one row"
-        who = f"Each person ({rows})" if isinstance(query.unit, Person) else "Each single row"
+    def protected(self, query: Protects, /) -> str:
+        """Who is protected."""
+        who, them = "Each single row", "it"
+        if isinstance(query.unit, Person):
+            who, them = f"Each person (all rows with the same {visible(query.unit.column)})", "that person's rows"
         if query.relation is Relation.ADD_REMOVE:
-            return f"{who} is protected: the answer would look much the same with or without {_them(query)}."
+            return f"{who} is protected: the answer would look much the same with or without {them}."
         return (
-            f"{who} is protected: the answer would look much the same with any other {self.unit(query)} instead. "
-            f"The number of {_units(query)} is not protected."
+            f"{who} is protected: the answer would look much the same with any other {unit(query)} instead. "
+            f"The number of {units(query)} is not protected."
         )
 
-    def unit(self, query: BoundedQuery, /) -> str:
-        return "person" if isinstance(query.unit, Person) else "row"
+    def neighbors(self, receipt: Receipt, /) -> str:
+        """How two neighbouring tables differ."""
+        return f"Neighbouring tables: {visible(receipt.neighbors)}."
 
-    def contribution(self, query: BoundedQuery, /) -> str:
-        if not isinstance(query.unit, Person):
-            return "One row counts once. A person with several rows is protected less: row by row, not as a whole."
-        return (
-            f"Each person contributes {_caps(query)}. Rows beyond these caps are left out at random, and rows without "
-            f"a value in {visible(query.unit.column)} are always left out."
-        )
-
-    def error(self) -> str:
-        return (
-            f"Each number, taken alone, is within ± the error of the exact answer with {about(CONFIDENCE * 100)}% "
-            "probability; the bias from clamping and caps is not included."
-        )
-
-    def exposure(self, plan: AggregatePlan, /) -> str:
-        mass = plan.infinite_mass()
-        if mass == 0.0:
-            return "Nobody can be exposed outright: no possible answer rules a person in or out for certain."
-        unit = self.unit(plan.query)
-        return (
-            f"With probability at most {at_most(mass)} ({chance(mass)}) a key that only one {unit} has passes the "
-            f"threshold by chance and is shown, which would expose that {unit} outright."
-        )
-
-    def tail(self, plan: AggregatePlan, /) -> str:
-        if plan.finite_tail() > 0.0:
-            return (
-                f"A further {at_most(plan.finite_tail())} of δ covers unusually large noise. Privacy then degrades "
-                "gracefully: the odds may change by more than a factor of e^ε, but always by a finite factor, and "
-                "larger factors are rarer."
-            )
-        if isinstance(plan.promise(), ZeroConcentratedDP):
-            return (
-                "The loss has no fixed ceiling, but a thin tail like a Gaussian's: ρ bounds the probability of large "
-                "losses, and every loss is finite."
-            )
-        return "There is no finite tail: the loss never exceeds ε in any other way."
-
-    def shown_keys(self, plan: AggregatePlan, /) -> str:
-        if not plan.query.keys:
-            return "The question has no groups, so the answer has one row, whatever the data are."
-        if plan.threshold is None:
-            many = plan.query.cells != 1
-            declared = f"All {number(plan.query.cells or 0)} keys were" if many else "The only key was"
-            return (
-                f"{declared} declared public. {'Each' if many else 'It'} is in the answer, with noise, whether or not "
-                "the data hold it."
-            )
-        return (
-            f"The keys are not public. A key is shown if its number of {_units(plan.query)}, with noise "
-            f"({self.noise(plan.threshold.noise)}), is at least {number(plan.threshold.least)}. Other keys are left "
-            "out, and their number is not released."
-        )
-
-    def public(self, query: BoundedQuery, /) -> tuple[str, ...]:
-        caps = [f"the caps: {_caps(query)} for each person"] if isinstance(query.unit, Person) else []
-        known = [
-            f"the {counted(len(key.keys), 'key')} of {visible(key.name)}: {self._listed(key.keys)}"
-            for key in query.keys
-            if key.keys is not None
-        ]
-        clamps = {
-            f"the bounds of {visible(term.column.name)}, {about(term.quantised.lower * term.quantised.granularity)} to "
-            f"{about(term.quantised.upper * term.quantised.granularity)}, and its granularity, "
-            f"{about(term.quantised.granularity)}": None
-            for term in query.terms
-            if term.column is not None and term.quantised is not None
-        }
-        size = [f"the number of {_units(query)}"] if query.relation is Relation.REPLACE_ONE else []
-        return ("the names and types of the columns, and the question itself", *size, *caps, *known, *clamps)
-
-    def _listed(self, keys: tuple[Key, ...]) -> str:
-        first = ", ".join(shortened(self.key(key), most=24) for key in keys[:6])
-        return first + (f" and {number(len(keys) - 6)} more" if len(keys) > 6 else "")
-
-    def noise(self, noise: Noise, /, *, granularity: Fraction = Fraction(1)) -> str:
-        parameter = "scale" if noise.symbol == "scale" else f"{noise.symbol} ="
-        return f"{noise.law}, {parameter} {about(noise.size * granularity)}"
-
-    def checks(self, plan: AggregatePlan, /) -> tuple[str, ...]:
-        lines = [f"{visible(column.term.name)}: {_share(column)}" for column in plan.columns]
-        if plan.threshold is not None:
-            lines.append(f"keys: {_threshold(plan.threshold)}")
-        return (*lines, f"together: {_together(plan)}")
+    def noise(self, law: Noise, /, *, granularity: Number = 1) -> str:
+        """The law of the noise and its scale, with the value of one granule."""
+        return noise(law, granularity=granularity)
 
     def not_private(self) -> str:
+        """The warning for an answer made with test coins."""
         return (
             "NOT PRIVATE: made with test coins. Anyone who knows the seed can subtract the noise. These numbers "
             "protect nobody and must not be published."
         )
 
-    def empty(self, plan: AggregatePlan, /) -> str:
-        return (
-            f"No key reached the threshold of {number(plan.threshold.least if plan.threshold else 0)}. This "
-            "answer was paid for; it does not mean that the data are empty."
-        )
+    def would_be(self) -> str:
+        """The meaning of a certificate of an answer made with test coins."""
+        return "This certificate shows how the answer would have been protected with private coins."
+
+    def preview(self) -> str:
+        """What a preview did not do."""
+        return "Preview: no data were read and nothing was charged."
 
     def more(self, shown: int, total: int, /) -> str:
+        """A note that only the first rows are shown, and how many more there are."""
         here = f"The first {number(shown)} of {number(total)} rows are shown here"
         return f"{here}; the answer has {number(total - shown)} more."
 
-    def largest(self, shown: int, total: int, /) -> str:
-        if shown == total:
-            return f"{counted(total, 'bar')}, each with its 95% interval."
-        return f"The largest {number(shown)} of {number(total)} keys are drawn."
+    def as_table(self) -> str:
+        """The name of a table that can be scrolled, for readers who do not see it."""
+        return "The answer as a table"
 
-    def chart(self, names: Sequence[str], /) -> str:
-        return f"{', '.join(map(visible, names))}, with 95% intervals"
+    def interval_of(self, name: str, /) -> str:
+        """What an interval is of; it follows the heading of the column."""
+        return f" of {visible(name)}"
+
+    def interval(self, low: str, high: str, /) -> str:
+        """Both ends of an interval."""
+        return f"{low} to {high}"
+
+    def cannot_pay(self) -> str:
+        """What is left of a budget that is too small."""
+        return "the budget cannot pay this"
+
+    def left_of(self, budget: Filter, /) -> str:
+        """What is left of a budget, and the whole."""
+        return f"{notation(budget.remaining(), left=True)} of {notation(budget.promise)}"
+
+    def stands(self, budget: Filter, /) -> str:
+        """What is spent and what is left."""
+        return f"{notation(budget.spent())} spent; {notation(budget.remaining(), left=True)} left"
+
+    def left(self, share: str, /) -> str:
+        """A share of a budget that is left."""
+        return f"{share} left"
 
     def budget(self, budget: Filter, charge: Kept | None, /) -> str:
+        """What was spent, what is left, and what this answer took."""
         taken = f" This answer took {notation(charge)}." if charge is not None else ""
         return f"Spent: {notation(budget.spent())}. Left: {notation(budget.remaining(), left=True)}.{taken}"
-
-    def key(self, part: Key, /) -> str:
-        match part:
-            case None:
-                return "(no value)"
-            case bool():
-                return "true" if part else "false"
-            case date():
-                return part.isoformat()
-            case "":
-                return "(empty text)"
-            case _:
-                return visible(str(part))
-
-    def label(self, key: tuple[Key, ...], /) -> str:
-        return " · ".join(map(self.key, key)) if key else "all rows"
 
 
 RANDOM = (
@@ -257,49 +207,12 @@ RANDOM = (
 )
 
 
-ENGLISH: Words = English()
-"""The language of all reports."""
+ENGLISH = English()
 
 
 def _inside(inner: Promise) -> Kept:
     """The inner promise of a random promise that a ledger keeps."""
     return cast("Kept", inner)
-
-
-def _share(column: Shown) -> str:
-    """The cost of one column, from its sensitivity and its noise."""
-    noise, (formula, symbol) = column.noise, column.noise.arithmetic
-    moved = column.distance.l2_squared if noise.euclidean else column.distance.l1
-    return f"{formula.format(moved=number(moved), size=about(noise.size))} {_result(noise.cost(), symbol)}"
-
-
-def _threshold(threshold: Threshold) -> str:
-    noise, promise = threshold.noise, threshold.promise()
-    share = _result(exact(noise.sensitivity) / exact(noise.scale), "ε")
-    single = f"1 − (1 − p)^{threshold.groups} ≤ {at_most(promise.delta)} = δ"
-    chance_of_one = f"with p = P({threshold.each} + noise ≥ {number(threshold.least)})"
-    return f"Δ / scale = {number(noise.sensitivity)} / {about(noise.scale)} {share}; {single}, {chance_of_one}"
-
-
-def _together(plan: AggregatePlan) -> str:
-    """The sum of the shares, then the conversion if there is one, then the price."""
-    match Composed(tuple(column.noise for column in plan.columns)).promise():
-        case ZeroConcentratedDP(rho):
-            steps = [f"ρ ≤ {at_most(rho, digits=6)}"]
-        case GaussianDP(mu):
-            steps = [f"√Σμ² ≤ {at_most(mu, digits=6)}"]
-        case noise:
-            steps = [f"ε ≤ {at_most(noise.epsilon, digits=6)}"]  # type: ignore[union-attr]
-    if plan.threshold is not None:
-        steps.append(f"with the keys {notation(plan.promise())}, by the sum of their losses")
-    elif isinstance(plan.price, ApproximateDP) and plan.price.delta > 0:
-        steps.append(f"which is {notation(plan.promise())}")
-    return ", ".join([*steps, f"within the price {notation(plan.price)}"])
-
-
-def _result(share: Fraction, symbol: str) -> str:
-    text = at_most(share, digits=6)
-    return f"{'=' if at_least(share, digits=6) == text else '≤'} {text} = {symbol}"
 
 
 def _doubt(query: Protects) -> str:
@@ -318,16 +231,3 @@ def _sides(query: Protects) -> tuple[str, str]:
     if person:
         return "with your rows", "with any other person's rows in their place"
     return "with any one row", "with any other row in its place"
-
-
-def _them(query: BoundedQuery) -> str:
-    return "that person's rows" if isinstance(query.unit, Person) else "it"
-
-
-def _units(query: BoundedQuery) -> str:
-    return "people" if isinstance(query.unit, Person) else "rows"
-
-
-def _caps(query: BoundedQuery) -> str:
-    groups = f" in each of at most {counted(query.max_groups, 'group')}" if query.keys else ""
-    return f"at most {counted(query.max_rows_per_group, 'row')}{groups}"

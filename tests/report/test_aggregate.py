@@ -12,17 +12,20 @@ from sitr.flavors.notation import parse
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms.laplace import Laplace
 from sitr.numbers import exact
-from sitr.report.certificate import preview_dict, to_dict
+from sitr.questions.aggregate.release import Release
+from sitr.report import aggregate
+from sitr.report.aggregate import preview, written
+from sitr.report.figures import Figures
 from tests.report.conftest import Certified
 
 
 def test_it_goes_through_json(certificate: Certified) -> None:
-    written = to_dict(*certificate)
+    written = aggregate.answer(*certificate).to_dict()
     assert json.loads(json.dumps(written, allow_nan=False)) == written
 
 
 def test_its_numbers_are_those_of_the_release(certificate: Certified) -> None:
-    release, written = certificate.release, to_dict(*certificate)
+    release, written = certificate.release, aggregate.answer(*certificate).to_dict()
     table = release.table().columns[len(release.plan.query.keys) :]
     for place, column in enumerate(release.plan.columns):
         assert [row["values"][place]["value"] for row in written["rows"]] == table[place].to_pylist()
@@ -36,13 +39,13 @@ def test_its_numbers_are_those_of_the_release(certificate: Certified) -> None:
 
 def test_intervals_agree_with_the_arrow_table(make, certify) -> None:
     release = make("known")
-    table, written = release.intervals(), to_dict(*certify(release))
+    table, written = release.intervals(), aggregate.answer(*certify(release)).to_dict()
     for end in ("low", "high"):
         assert [row["values"][1][end] for row in written["rows"]] == table.column(f"cost_{end}").to_pylist()
 
 
 def test_its_noise_is_exact(certificate: Certified) -> None:
-    written = to_dict(*certificate)
+    written = aggregate.answer(*certificate).to_dict()
     for column, shown in zip(certificate.release.plan.columns, written["columns"], strict=True):
         size = column.noise.size
         assert Fraction(shown["noise"]["exact"]) == size
@@ -55,7 +58,7 @@ def test_its_noise_is_exact(certificate: Certified) -> None:
 
 
 def test_its_promises_can_be_read_back(certificate: Certified) -> None:
-    plan, written = certificate.release.plan, to_dict(*certificate)
+    plan, written = certificate.release.plan, aggregate.answer(*certificate).to_dict()
     assert parse(written["price"]["notation"]) == plan.price
     assert parse(written["promise"]["notation"]) == plan.promise()
     assert parse(written["budget"]["promise"]["notation"]) == certificate.receipt.standing.promise
@@ -64,18 +67,21 @@ def test_its_promises_can_be_read_back(certificate: Certified) -> None:
 
 
 def test_the_two_parts_of_delta_are_apart(make, certify) -> None:
-    both = to_dict(*certify(make("gaussian_with_threshold")))
+    both = aggregate.answer(*certify(make("gaussian_with_threshold"))).to_dict()
     assert both["delta"]["infinite_mass"] > 0
     assert both["delta"]["finite_tail"] > 0
     assert exact(both["delta"]["infinite_mass"]) + exact(both["delta"]["finite_tail"]) <= exact(both["price"]["delta"])
-    assert to_dict(*certify(make("known")))["delta"] == {"infinite_mass": 0.0, "finite_tail": 0.0}
-    assert to_dict(*certify(make("ungrouped")))["delta"] == {"infinite_mass": 0.0, "finite_tail": None}
+    assert aggregate.answer(*certify(make("known"))).to_dict()["delta"] == {"infinite_mass": 0.0, "finite_tail": 0.0}
+    assert aggregate.answer(*certify(make("ungrouped"))).to_dict()["delta"] == {
+        "infinite_mass": 0.0,
+        "finite_tail": None,
+    }
 
 
 def test_clamp_and_threshold_are_written(make, certify) -> None:
-    assert to_dict(*certify(make("known")))["columns"][1]["clamp"] == {"low": 0, "high": 5_000}
+    assert aggregate.answer(*certify(make("known"))).to_dict()["columns"][1]["clamp"] == {"low": 0, "high": 5_000}
     thresholded = make("thresholded")
-    keys = to_dict(*certify(thresholded))["keys"]
+    keys = aggregate.answer(*certify(thresholded)).to_dict()["keys"]
     assert keys["known"] is False
     assert keys["threshold"]["least"] == thresholded.plan.threshold.least
 
@@ -90,10 +96,22 @@ def test_the_budget_before_is_the_budget_without_the_charge(make, certify) -> No
 
 @pytest.mark.parametrize(("promise", "after"), [(PureDP(2.0), PureDP(1.5)), (PureDP(0.4), None)])
 def test_a_preview_says_what_would_be_left(make, promise: PureDP, after: PureDP | None) -> None:
-    written = preview_dict(make("known").plan, Filter(promise))
+    written = preview(make("known").plan, Filter(promise)).to_dict()
     assert written["kind"] == "preview of answer"
     assert "rows" not in written
     assert parse(written["budget"]["before"]["remaining"]["notation"]) == promise
     left = written["budget"]["after"]
     assert (left and parse(left["remaining"]["notation"])) == after
     json.dumps(written, allow_nan=False)
+
+
+def test_every_row_is_written_in_the_order_of_the_release(answer: Release) -> None:
+    rows = list(written(answer))
+    figures = [Figures.of(column) for column in answer.plan.columns]
+    width = len(answer.plan.query.keys)
+    assert len(rows) == len(answer.keys)
+    for row, granules in zip(rows, answer.granules, strict=True):
+        numbers, intervals = row[width::2], row[width + 1 :: 2]
+        for number, interval, shown, value in zip(numbers, intervals, figures, granules, strict=True):
+            assert number == f"{shown.value(value)} ± {shown.error()}"
+            assert interval == f"{shown.low(value)} to {shown.high(value)}"

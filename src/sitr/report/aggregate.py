@@ -1,0 +1,271 @@
+"""Answers to aggregate questions: the rows with their errors, and everything needed to verify them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from fractions import Fraction
+from typing import Any, cast
+
+from sitr.accounting.filter import Filter
+from sitr.dataset.schema import Key
+from sitr.flavors.arrows import Kept
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.ledger.receipt import Receipt
+from sitr.mechanisms.additive import Noise
+from sitr.neighbors.unit import Person
+from sitr.numbers import exact, upward
+from sitr.questions.aggregate.fit import AggregatePlan, Shown
+from sitr.questions.aggregate.nodes import spell
+from sitr.questions.aggregate.release import Release
+from sitr.report.chart.aggregate import chart
+from sitr.report.envelope import promise_dict
+from sitr.report.figures import CONFIDENCE, Figures, about, at_most, visible
+from sitr.report.headline import Headline
+from sitr.report.paper import Card, Column, Facts, Paper, Role, Section, Table, answered, previewed
+from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.notation import notation
+from sitr.report.words.words import Words
+
+KIND = "answer"
+
+
+def answer(release: Release, receipt: Receipt, *, words: Words = ENGLISH) -> Paper:
+    """The paper of an answer. Its JSON is the envelope, and
+
+    ================  ==================================================================================================
+    protected         `unit` ("person" or "row"), `column`, `relation`
+    caps              `max_groups`, `max_rows_per_group` of one unit
+    keys              `columns`, `known`, and for unknown keys the `threshold`: `least`, `noise`, `promise`
+    columns           `name`, `aggregate`, `noise`, `sensitivity` (`l1`, `l2_squared`, `largest`, in granules),
+                      `granularity`, `clamp` (`low`, `high`) or null, `error` at `confidence`, rounded up
+    rows              `key` (null is NULL) and for each column `value`, `low`, `high`
+    words             the sentences of the page
+    ================  ==================================================================================================
+
+    A noise has a `mechanism`, a `parameter` ("scale" or "sigma"), its `sensitivity`, both in granules, and its
+    `promise`. Fractions have an `exact` text and the nearest `float`.
+    """
+    plan, say = release.plan, words.aggregate
+    return answered(
+        KIND,
+        plan,
+        receipt,
+        plan.query,
+        words=words,
+        own=(("outright", say.exposure(plan)), ("error", say.error())),
+        content=lambda found: _content(plan, found, words) | {"rows": _rows(release)},
+        sections=lambda found: _sections(plan, found, words),
+        title="Privacy certificate",
+        value="" if release.keys else say.empty(plan),
+        table=_answers(release, words) if release.keys else None,
+        picture=lambda: chart(release, words=words),
+        notes=(say.error(),),
+        caps=say.contribution(plan.query),
+    )
+
+
+def preview(plan: AggregatePlan, standing: Filter, *, words: Words = ENGLISH) -> Paper:
+    """The paper of a preview: its columns instead of the rows."""
+    say = words.aggregate
+    own: Facts = (
+        ("keys", say.shown_keys(plan)),
+        ("caps", say.contribution(plan.query)),
+        ("outright", say.exposure(plan)),
+        ("error", say.error()),
+    )
+    table = _columns(plan, words)
+    return previewed(
+        KIND,
+        plan,
+        standing,
+        plan.query,
+        words=words,
+        own=own,
+        content=lambda found: _content(plan, found, words),
+        table=table,
+    )
+
+
+def _answers(release: Release, words: Words) -> Table:
+    plan = release.plan
+    heading, names = words.label("95% interval"), [column.term.name for column in plan.columns]
+    pairs = (
+        (Column(name, Role.NUMBER), Column(heading, Role.INTERVAL, of=words.interval_of(name), terminal=False))
+        for name in names
+    )
+    keys = (Column(key.name, Role.KEY) for key in plan.query.keys)
+    return Table(
+        (*keys, *(column for pair in pairs for column in pair)), lambda: written(release, words), len(release.keys)
+    )
+
+
+def written(release: Release, words: Words = ENGLISH) -> Iterator[tuple[str, ...]]:
+    """The rows as text: the key, part by part, and for each column the number with its error, and its interval."""
+    figures = [Figures.of(column) for column in release.plan.columns]
+    for key, row in zip(release.keys, release.granules, strict=True):
+        cells = (
+            (f"{shown.value(one)} ± {shown.error()}", words.interval(shown.low(one), shown.high(one)))
+            for shown, one in zip(figures, row, strict=True)
+        )
+        yield (*map(words.aggregate.key, key), *(text for cell in cells for text in cell))
+
+
+def _columns(plan: AggregatePlan, words: Words) -> Table:
+    headings = (
+        Column(words.label("column"), Role.KEY),
+        Column(words.label("what")),
+        Column(words.label("noise")),
+        Column(words.aggregate.moved(plan.query), Role.NUMBER),
+        Column(words.label("95% error"), Role.NUMBER),
+    )
+    rows = [
+        (
+            column.term.name,
+            spell(column.term.spelled),
+            words.noise(column.noise, granularity=column.granularity),
+            about(column.distance.largest * column.granularity),
+            f"± {Figures.of(column).error()}",
+        )
+        for column in plan.columns
+    ]
+    return Table(headings, lambda: rows, len(rows))
+
+
+def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Section, ...]:
+    say, query = words.aggregate, plan.query
+    moments = isinstance(plan.price, ZeroConcentratedDP)
+    tail = notation(cast("Kept", headline.promise)) if moments else at_most(plan.finite_tail())
+    sizes = [(column.term.name, f"{column.noise.symbol} = {column.noise.size}") for column in plan.columns]
+    return (
+        Section(
+            "How the promise could fail",
+            cards=(
+                Card(words.label("Exposed outright"), at_most(plan.infinite_mass()), say.exposure(plan)),
+                Card(words.label("The finite tail"), tail, say.tail(plan)),
+            ),
+        ),
+        Section(
+            "How each number was made",
+            cards=tuple(Card(column.term.name, facts=_made(column, plan, words)) for column in plan.columns),
+            notes=(say.shown_keys(plan),),
+        ),
+        Section("Assumed public knowledge", items=say.public(query)),
+        Section(
+            "How to check this",
+            sentences=(say.checking(query),),
+            items=say.checks(plan, headline),
+            notes=(say.exact_sizes(sizes),),
+        ),
+    )
+
+
+def _made(column: Shown, plan: AggregatePlan, words: Words) -> Facts:
+    clamp, say = column.term.quantised, words.aggregate
+    ends = [about(end * column.granularity) for end in (clamp.lower, clamp.upper)] if clamp else []
+    return (
+        ("computed", visible(spell(column.term.spelled))),
+        *((("clamped to", words.interval(*ends)),) if ends else ()),
+        ("granule", about(column.granularity)),
+        ("noise", say.in_granules(words.noise(column.noise))),
+        ("sensitivity", say.sensitivity(column, plan.query)),
+        ("95% error", f"± {Figures.of(column).error()}"),
+    )
+
+
+def _content(plan: AggregatePlan, headline: Headline, words: Words) -> dict[str, Any]:
+    query, say = plan.query, words.aggregate
+    return {
+        "protected": {
+            "unit": "person" if isinstance(query.unit, Person) else "row",
+            "column": query.unit.column if isinstance(query.unit, Person) else None,
+            "relation": query.relation.value,
+        },
+        "caps": {"max_groups": query.max_groups, "max_rows_per_group": query.max_rows_per_group},
+        "keys": {
+            "columns": [key.name for key in query.keys],
+            "known": query.known,
+            "threshold": plan.threshold
+            and {
+                "least": plan.threshold.least,
+                "noise": _noise(plan.threshold.noise),
+                "promise": promise_dict(plan.threshold.promise()),
+            },
+        },
+        "columns": [_column(column) for column in plan.columns],
+        "words": {
+            "meaning": words.meaning(headline, query),
+            "odds": words.odds(headline, query),
+            "reading": words.reading(headline),
+            "protected": words.protected(query),
+            "contribution": say.contribution(query),
+            "error": say.error(),
+            "exposure": say.exposure(plan),
+            "tail": say.tail(plan),
+            "keys": say.shown_keys(plan),
+            "public": list(say.public(query)),
+            "checks": list(say.checks(plan, headline)),
+        },
+    }
+
+
+def _column(column: Shown) -> dict[str, Any]:
+    quantised = column.term.quantised
+    return {
+        "name": column.term.name,
+        "aggregate": spell(column.term.spelled),
+        "noise": _noise(column.noise),
+        "sensitivity": {
+            "l1": column.distance.l1,
+            "l2_squared": column.distance.l2_squared,
+            "largest": column.distance.largest,
+        },
+        "granularity": _fraction(column.granularity),
+        "clamp": quantised
+        and {
+            "low": _number(quantised.lower * quantised.granularity),
+            "high": _number(quantised.upper * quantised.granularity),
+        },
+        "error": upward(column.noise.error(confidence=CONFIDENCE) * column.granularity),
+        "confidence": float(CONFIDENCE),
+    }
+
+
+def _noise(noise: Noise) -> dict[str, Any]:
+    return {
+        "mechanism": noise.law,
+        "parameter": noise.parameter,
+        **_fraction(noise.size),
+        "sensitivity": _fraction(exact(noise.sensitivity)),
+        "promise": promise_dict(noise.promise()),
+    }
+
+
+def _rows(release: Release) -> list[dict[str, Any]]:
+    columns = [(column.granularity, column.noise.error(confidence=CONFIDENCE)) for column in release.plan.columns]
+    return [
+        {
+            "key": [_key(part) for part in key],
+            "values": [
+                {
+                    "value": _number(granules * granularity),
+                    "low": _number((granules - width) * granularity),
+                    "high": _number((granules + width) * granularity),
+                }
+                for granules, (granularity, width) in zip(row, columns, strict=True)
+            ],
+        }
+        for key, row in zip(release.keys, release.granules, strict=True)
+    ]
+
+
+def _key(part: Key) -> str | int | bool | None:
+    return part.isoformat() if isinstance(part, date) else part
+
+
+def _fraction(value: Fraction) -> dict[str, Any]:
+    return {"exact": str(value), "float": float(value)}
+
+
+def _number(value: Fraction) -> int | float:
+    return value.numerator if value.denominator == 1 else float(value)

@@ -1,0 +1,211 @@
+"""A paper: what is shown of a plan or an answer, described once for the terminal, the page, notebooks and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, TypeAlias, cast
+
+from sitr.accounting.filter import Filter
+from sitr.flavors.arrows import Kept
+from sitr.flavors.random import RandomDP
+from sitr.ledger.receipt import Receipt
+from sitr.plans.plan import Plan
+from sitr.report import envelope
+from sitr.report.headline import Headline, headline
+from sitr.report.words.notation import notation
+from sitr.report.words.protects import Protects
+from sitr.report.words.words import Words
+
+Facts: TypeAlias = tuple[tuple[str, str], ...]
+"""Labels and sentences, in order."""
+
+
+class Role(Enum):
+    """What the cells of a column are."""
+
+    KEY = "names the row"
+    TEXT = "text"
+    NUMBER = "a number, with or without its error"
+    INTERVAL = "the interval of the number before it"
+    BAR = "a bar, on terminals only"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table."""
+
+    heading: str
+    role: Role = Role.TEXT
+    of: str = ""
+    """What an interval is of, for readers who do not see the column before it."""
+    terminal: bool = True
+    """Whether a terminal has room for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table, whose rows are made when they are shown."""
+
+    columns: tuple[Column, ...]
+    rows: Callable[[], Iterable[tuple[str, ...]]]
+    size: int
+    """The number of rows."""
+    ruled: bool = True
+    """Whether a line separates the headings from the rows on a terminal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A part of a section with a heading of its own."""
+
+    heading: str
+    figure: str = ""
+    sentence: str = ""
+    facts: Facts = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of a page; its parts are shown in this order."""
+
+    heading: str
+    code: str = ""
+    value: str = ""
+    sentences: tuple[str, ...] = ()
+    table: Table | None = None
+    picture: str = ""
+    cards: tuple[Card, ...] = ()
+    facts: Facts = ()
+    items: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def nothing() -> tuple[Section, ...]:
+    """No sections of its own."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """What is shown. Pictures, sections and JSON are made when they are asked for."""
+
+    words: Words
+    question: str
+    facts: Facts
+    to_dict: Callable[[], dict[str, Any]] = field(repr=False)
+    private: bool = True
+    value: str = ""
+    """The answer in one line: a value, or a sentence if the table would be empty."""
+    table: Table | None = None
+    picture: Callable[[], str] | None = field(default=None, repr=False)
+    sections: Callable[[], tuple[Section, ...]] = field(default=nothing, repr=False)
+    notes: tuple[str, ...] = ()
+    """Sentences below the table of a page."""
+    caps: str = ""
+    """The most that one person can contribute."""
+    title: str = ""
+    headline: Headline | None = None
+    query: Protects | None = None
+    receipt: Receipt | None = None
+    """What was paid; None for a preview."""
+    standing: Filter | None = None
+    """The budget: after the charge, or now for a preview."""
+
+
+def answered(
+    kind: str,
+    plan: Plan,
+    receipt: Receipt,
+    query: Protects,
+    *,
+    words: Words,
+    own: Facts,
+    content: Callable[[Headline], dict[str, Any]],
+    sections: Callable[[Headline], tuple[Section, ...]],
+    first: Facts = (),
+    charged: str = "",
+    **more: Any,
+) -> Paper:
+    """The paper of an answer. Its kind adds facts before and after the promise, sections, and a part of the JSON."""
+    found = headline(plan)
+    facts = (
+        *first,
+        *_promised(found, query, words),
+        *_random(plan, receipt.standing, words),
+        *own,
+        ("charged", charged or notation(receipt.entry.price)),
+        *entry(receipt, words),
+    )
+    return Paper(
+        words,
+        plan.text,
+        facts,
+        lambda: envelope.of_answer(kind, plan, found, receipt) | content(found),
+        private=receipt.private,
+        sections=lambda: sections(found),
+        headline=found,
+        query=query,
+        receipt=receipt,
+        standing=receipt.standing,
+        **more,
+    )
+
+
+def previewed(
+    kind: str,
+    plan: Plan,
+    standing: Filter,
+    query: Protects,
+    *,
+    words: Words,
+    own: Facts,
+    content: Callable[[Headline], dict[str, Any]],
+    price: str = "",
+    table: Table | None = None,
+) -> Paper:
+    """The paper of a preview: the same without an answer; `standing` is the budget now."""
+    found, after = headline(plan), envelope.after_paying(plan, standing)
+    facts = (
+        ("price", price or notation(plan.price)),
+        *_promised(found, query, words),
+        *_random(plan, standing, words),
+        *own,
+        ("left now", notation(standing.remaining(), left=True)),
+        ("left then", words.cannot_pay() if after is None else notation(after.remaining(), left=True)),
+    )
+    return Paper(
+        words,
+        plan.text,
+        facts,
+        lambda: envelope.of_preview(kind, plan, found, standing) | content(found),
+        table=table,
+        headline=found,
+        query=query,
+        standing=standing,
+    )
+
+
+def entry(receipt: Receipt, words: Words) -> Facts:
+    """What is left of the budget, and the ledger entry of the charge."""
+    left = words.left_of(receipt.standing)
+    charge = receipt.entry
+    return ("left", left), ("entry", f"{charge.number}, {receipt.dataset}, {charge.at:%Y-%m-%d %H:%M:%S} UTC")
+
+
+def _promised(headline: Headline, query: Protects, words: Words) -> Facts:
+    """The promise as every report states it: in its own flavor, as (ε, δ), in words, and for the odds."""
+    promise, odds = cast("Kept", headline.promise), words.odds(headline, query)
+    return (
+        ("promise", f"{notation(promise)}, {words.flavor(promise)}"),
+        ("as (ε, δ)", words.headline(headline)),
+        ("meaning", words.meaning(headline, query)),
+        *([("odds", odds)] if odds else ()),
+    )
+
+
+def _random(plan: Plan, standing: Filter, words: Words) -> Facts:
+    """The meaning of a budget with a γ, unless the meaning of the promise says it already."""
+    newcomer = "" if isinstance(plan.price, RandomDP) else words.newcomer(standing.promise)
+    return (("random", newcomer),) if newcomer else ()

@@ -1,0 +1,216 @@
+"""The sentences of answers to aggregate questions, in English."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from typing import cast
+
+from sitr.dataset.schema import Key
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.arrows import Kept
+from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.mechanisms.composed import Composed
+from sitr.mechanisms.threshold import Threshold
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person
+from sitr.numbers import exact
+from sitr.plans.plan import Plan
+from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.fit import AggregatePlan, Shown
+from sitr.report.figures import CONFIDENCE, about, at_least, at_most, chance, counted, number, shortened, visible
+from sitr.report.headline import Headline
+from sitr.report.words.english.nouns import NOBODY, caps, noise, unit, units
+from sitr.report.words.notation import notation
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateWords:
+    """An answer with keys and columns."""
+
+    def contribution(self, query: BoundedQuery, /) -> str:
+        """The most that one unit can contribute, and the rows that belong to no unit."""
+        if not isinstance(query.unit, Person):
+            return "One row counts once. A person with several rows is protected less: row by row, not as a whole."
+        return (
+            f"Each person contributes {caps(query)}. Rows beyond these caps are left out at random, and rows without "
+            f"a value in {visible(query.unit.column)} are always left out."
+        )
+
+    def error(self) -> str:
+        """What an error means, and what it does not include."""
+        return (
+            f"Each number, taken alone, is within ± the error of the exact answer with {about(CONFIDENCE * 100)}% "
+            "probability; the bias from clamping and caps is not included."
+        )
+
+    def exposure(self, plan: AggregatePlan, /) -> str:
+        """P(L = +∞), the probability that somebody is exposed outright."""
+        mass, who = plan.infinite_mass(), unit(plan.query)
+        if mass == 0.0:
+            return NOBODY
+        return (
+            f"With probability at most {at_most(mass)} ({chance(mass)}) a key that only one {who} has passes the "
+            f"threshold by chance and is shown, which would expose that {who} outright."
+        )
+
+    def tail(self, plan: Plan, /) -> str:
+        """The finite tail, which degrades gracefully."""
+        if plan.finite_tail() > 0.0:
+            return (
+                f"A further {at_most(plan.finite_tail())} of δ covers unusually large noise. Privacy then degrades "
+                "gracefully: the odds may change by more than a factor of e^ε, but always by a finite factor, and "
+                "larger factors are rarer."
+            )
+        if isinstance(plan.price, ZeroConcentratedDP):
+            return (
+                "The loss has no fixed ceiling, but a thin tail like a Gaussian's: ρ bounds the probability of large "
+                "losses, and every loss is finite."
+            )
+        return "There is no finite tail: the loss never exceeds ε in any other way."
+
+    def shown_keys(self, plan: AggregatePlan, /) -> str:
+        """How it was decided which keys are shown."""
+        if not plan.query.keys:
+            return "The question has no groups, so the answer has one row, whatever the data are."
+        if plan.threshold is None:
+            many = plan.query.cells != 1
+            declared = f"All {number(plan.query.cells or 0)} keys were" if many else "The only key was"
+            return (
+                f"{declared} declared public. {'Each' if many else 'It'} is in the answer, with noise, whether or not "
+                "the data hold it."
+            )
+        return (
+            f"The keys are not public. A key is shown if its number of {units(plan.query)}, with noise "
+            f"({noise(plan.threshold.noise)}), is at least {number(plan.threshold.least)}. Other keys are left "
+            "out, and their number is not released."
+        )
+
+    def public(self, query: BoundedQuery, /) -> tuple[str, ...]:
+        """What was assumed to be public knowledge."""
+        limits = [f"the caps: {caps(query)} for each person"] if isinstance(query.unit, Person) else []
+        known = [
+            f"the {counted(len(key.keys), 'key')} of {visible(key.name)}: {self._listed(key.keys)}"
+            for key in query.keys
+            if key.keys is not None
+        ]
+        clamps = {
+            f"the bounds of {visible(term.column.name)}, {about(term.quantised.lower * term.quantised.granularity)} to "
+            f"{about(term.quantised.upper * term.quantised.granularity)}, and its granularity, "
+            f"{about(term.quantised.granularity)}": None
+            for term in query.terms
+            if term.column is not None and term.quantised is not None
+        }
+        size = [f"the number of {units(query)}"] if query.relation is Relation.REPLACE_ONE else []
+        return ("the names and types of the columns, and the question itself", *size, *limits, *known, *clamps)
+
+    def _listed(self, keys: tuple[Key, ...]) -> str:
+        first = ", ".join(shortened(self.key(key), most=24) for key in keys[:6])
+        return first + (f" and {number(len(keys) - 6)} more" if len(keys) > 6 else "")
+
+    def moved(self, query: BoundedQuery, /) -> str:
+        """A heading: how far one unit moves a number."""
+        return f"one {unit(query)} moves it by"
+
+    def sensitivity(self, column: Shown, query: BoundedQuery, /) -> str:
+        """How far one unit moves a column."""
+        far = column.distance
+        return (
+            f"one {unit(query)} moves a number by at most {number(far.largest)}, the whole column by {number(far.l1)} "
+            f"(sum of squares: {number(far.l2_squared)}), in granules"
+        )
+
+    def in_granules(self, law: str, /) -> str:
+        """A law of noise whose scale is in granules."""
+        return f"{law}, in granules"
+
+    def checking(self, query: BoundedQuery, /) -> str:
+        """What the symbols of the checks mean."""
+        return (
+            f"Δ is how far one {unit(query)} can move a column, in granules; the size of the noise is in granules too."
+        )
+
+    def exact_sizes(self, sizes: Sequence[tuple[str, str]], /) -> str:
+        """The sizes of the noise of the columns as fractions."""
+        return f"Exact sizes: {'; '.join(f'{visible(name)}: {size}' for name, size in sizes)}."
+
+    def checks(self, plan: AggregatePlan, headline: Headline, /) -> tuple[str, ...]:
+        """The arithmetic from noise to price: one line per column and one for the sum."""
+        lines = [f"{visible(column.term.name)}: {_share(column)}" for column in plan.columns]
+        if plan.threshold is not None:
+            lines.append(f"keys: {_threshold(plan.threshold)}")
+        return (*lines, f"together: {_together(plan, cast('Kept', headline.promise))}")
+
+    def empty(self, plan: AggregatePlan, /) -> str:
+        """What an answer without rows means."""
+        return (
+            f"No key reached the threshold of {number(plan.threshold.least if plan.threshold else 0)}. This "
+            "answer was paid for; it does not mean that the data are empty."
+        )
+
+    def largest(self, shown: int, total: int, /) -> str:
+        """A note that all keys are drawn, or only the largest."""
+        if shown == total:
+            return f"{counted(total, 'bar')}, each with its 95% interval."
+        return f"The largest {number(shown)} of {number(total)} keys are drawn."
+
+    def chart(self, names: Sequence[str], /) -> str:
+        """The title of a chart of these columns."""
+        return f"{', '.join(map(visible, names))}, with 95% intervals"
+
+    def key(self, part: Key, /) -> str:
+        """A value of a grouping column."""
+        match part:
+            case None:
+                return "(no value)"
+            case bool():
+                return "true" if part else "false"
+            case date():
+                return part.isoformat()
+            case "":
+                return "(empty text)"
+            case _:
+                return visible(str(part))
+
+    def label(self, key: tuple[Key, ...], /) -> str:
+        """A whole key in one line."""
+        return " · ".join(map(self.key, key)) if key else "all rows"
+
+
+def _share(column: Shown) -> str:
+    """The cost of one column, from its sensitivity and its noise."""
+    law, (formula, symbol) = column.noise, column.noise.arithmetic
+    moved = column.distance.l2_squared if law.euclidean else column.distance.l1
+    return f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}"
+
+
+def _threshold(threshold: Threshold) -> str:
+    noise, promise = threshold.noise, threshold.promise()
+    share = _result(exact(noise.sensitivity) / exact(noise.scale), "ε")
+    single = f"1 − (1 − p)^{threshold.groups} ≤ {at_most(promise.delta)} = δ"
+    chance_of_one = f"with p = P({threshold.each} + noise ≥ {number(threshold.least)})"
+    return f"Δ / scale = {number(noise.sensitivity)} / {about(noise.scale)} {share}; {single}, {chance_of_one}"
+
+
+def _together(plan: AggregatePlan, promise: Kept) -> str:
+    """The sum of the shares, then the conversion if there is one, then the price."""
+    match Composed(tuple(column.noise for column in plan.columns)).promise():
+        case ZeroConcentratedDP(rho):
+            steps = [f"ρ ≤ {at_most(rho, digits=6)}"]
+        case GaussianDP(mu):
+            steps = [f"√Σμ² ≤ {at_most(mu, digits=6)}"]
+        case noise:
+            steps = [f"ε ≤ {at_most(noise.epsilon, digits=6)}"]  # type: ignore[union-attr]
+    if plan.threshold is not None:
+        steps.append(f"with the keys {notation(promise)}, by the sum of their losses")
+    elif isinstance(plan.price, ApproximateDP) and plan.price.delta > 0:
+        steps.append(f"which is {notation(promise)}")
+    return ", ".join([*steps, f"within the price {notation(plan.price)}"])
+
+
+def _result(share: Fraction, symbol: str) -> str:
+    text = at_most(share, digits=6)
+    return f"{'=' if at_least(share, digits=6) == text else '≤'} {text} = {symbol}"

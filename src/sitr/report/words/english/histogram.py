@@ -1,0 +1,138 @@
+"""The sentences of histograms, in English."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sitr.neighbors.relation import Relation
+from sitr.questions.histogram.counts import Histogram
+from sitr.questions.histogram.fit import HistogramPlan
+from sitr.questions.histogram.methods import Bins, Buckets, Flat, Sparse, Tree, Unlisted
+from sitr.report.figures import CONFIDENCE, about, at_most, chance, counted, number, visible
+from sitr.report.words.english.nouns import NOBODY, noise, unit, units
+
+
+@dataclass(frozen=True, slots=True)
+class HistogramWords:
+    """Counts by cell."""
+
+    def measured(self, plan: HistogramPlan, /) -> str:
+        """How the cells were measured."""
+        match plan.method:
+            case Flat():
+                return f"Each of {counted(plan.grid.size, 'public cell')} gets its own noise, including empty cells."
+            case Sparse():
+                cells = counted(plan.grid.size, "public cell")
+                every = f"Each of {cells} gets its own noise, including empty cells: γ is too small to leave any out."
+                some = f"Only cells with people get noise. Of {cells}, the empty ones are shown as exactly 0."
+                return every if plan.sparse is None else some
+            case Tree():
+                tree = plan.hierarchy
+                assert tree is not None
+                levels = " and ".join(number(size) for size in tree.sizes)
+                return f"A tree of {levels} sums over neighbouring cells, made consistent by least squares."
+            case Buckets(share):
+                return (
+                    f"{_percent(share)} of the price pays for choosing which neighbouring cells to join; each sum is "
+                    "spread evenly over its cells."
+                )
+            case Bins(candidates, share):
+                listed = ", ".join(map(number, candidates))
+                return f"{_percent(share)} of the price pays for choosing the number of bins among {listed}."
+            case Unlisted():
+                return (
+                    f"The categories are not public. A category is shown if its number of {units(plan.tally.query)}, "
+                    f"with noise, is at least {_least(plan)}; the others are left out."
+                )
+
+    def noise(self, plan: HistogramPlan, /) -> str:
+        """The law of the noise, and the sensitivity to which it is fitted."""
+        far, law = plan.distance, noise(plan.noise)
+        moved = f"√{number(far.l2_squared)} in ℓ₂ norm" if plan.noise.euclidean else f"{number(far.l1)} in ℓ₁ norm"
+        what = "replacing" if plan.tally.query.relation is Relation.REPLACE_ONE else "adding or removing"
+        who = unit(plan.tally.query)
+        return f"{law[0].upper()}{law[1:]}: {what} one {who} moves the counts by at most {moved}."
+
+    def error(self, plan: HistogramPlan, /) -> str:
+        """The error of a count, which depends only on the law of the noise."""
+        far = plan.noise.error(confidence=CONFIDENCE)
+        once = f"Each measured number, taken alone, is within ± {number(far)} of the exact one with 95% probability"
+        return f"{once}, and is off by {about(plan.mean_noise(), digits=3)} on average."
+
+    def exposure(self, plan: HistogramPlan, /) -> str:
+        """P(L = +∞), or the number of people whom a random promise may expose."""
+        if plan.sparse is not None:
+            return (
+                "Anyone who is alone in a cell is exposed outright: everybody sees that somebody is there. This "
+                f"happens to at most {at_most(plan.sparse.exposed())} people on average, in the worst population."
+            )
+        mass = plan.infinite_mass()
+        if mass == 0.0:
+            return NOBODY
+        return (
+            f"With probability at most {at_most(mass)} ({chance(mass)}) a category that only one "
+            f"{unit(plan.tally.query)} has passes the threshold by chance and is shown."
+        )
+
+    def intervals(self, histogram: Histogram, /) -> str:
+        """What the intervals mean, and what they do not."""
+        once = "Each interval, taken alone, contains the exact count (after caps) with 95% probability."
+        if histogram.starts is not None:
+            once += " The count of a joined cell may be anything up to the whole sum."
+        if histogram.empty is not None:
+            once += " A cell that is exactly 0 has no interval: nobody is there."
+        if histogram.plan.threshold is not None:
+            once += " This holds before categories are selected: of those shown, counts near the threshold look larger."
+        if histogram.processed:
+            once += " Intervals follow from the noise alone, so a processed count may lie outside its interval."
+        return once
+
+    def processing(self, histogram: Histogram, /) -> str:
+        """What was done with the noisy counts; empty if nothing was."""
+        return f"{'; '.join(histogram.processed)}. This costs nothing." if histogram.processed else ""
+
+    def empty(self, plan: HistogramPlan, /) -> str:
+        """What a histogram without cells means."""
+        return f"No category reached the threshold of {_least(plan)}. This does not mean that the data are empty."
+
+    def known_empty(self) -> str:
+        """In place of an interval, where a cell is known to be empty."""
+        return "exactly 0"
+
+    def title(self, histogram: Histogram, /) -> str:
+        """The title of the chart."""
+        return f"Histogram of {' and '.join(visible(axis.column.name) for axis in histogram.grid.axes)}"
+
+    def nothing(self) -> str:
+        """What an empty chart says."""
+        return "No cell is shown."
+
+    def together(self, cells: int, /) -> str:
+        """How many cells share a bar of the chart."""
+        return "with 95% intervals" if cells == 1 else f"{number(cells)} neighbouring cells in each bar"
+
+    def largest(self, shown: int, total: int, /) -> str:
+        """Whether the chart shows all cells."""
+        return "with 95% intervals" if total <= shown else f"the largest {number(shown)} of {number(total)} cells"
+
+    def bars(self, bars: int, note: str, /, *, largest: float | None = None) -> str:
+        """A chart of bars in one sentence."""
+        most = "" if largest is None else f"; the largest is {number(round(largest))}"
+        return f"{number(bars)} bars, {note}{most}."
+
+    def darkest(self, count: float, /) -> str:
+        """The largest count in a chart of tiles."""
+        return f"the darkest tile is {number(round(count))}"
+
+    def tiles(self, rows: int, columns: int, count: float, /) -> str:
+        """A chart of tiles in one sentence."""
+        return f"{number(rows)} by {number(columns)} tiles; the darkest is {number(round(count))}."
+
+
+def _least(plan: HistogramPlan) -> str:
+    return number(plan.threshold.least if plan.threshold is not None else 0)
+
+
+def _percent(share: Fraction) -> str:
+    return f"{about(Fraction(share) * 100, digits=3)}%"

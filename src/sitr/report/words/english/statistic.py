@@ -1,0 +1,49 @@
+"""The sentences of mechanisms on a column, in English."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sitr.questions.statistic.question import StatisticPlan
+from sitr.report.figures import about, at_most, visible
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticWords:
+    """Values that mechanisms released from a column."""
+
+    def value(self, value: Any, /) -> str:
+        """A released value in few digits.
+
+        >>> StatisticWords().value(Fraction(7, 2)), StatisticWords().value((Fraction(1, 4), None))
+        ('3.5', '0.25; no answer')
+        """
+        match value:
+            case None:
+                return "no answer"
+            case tuple():
+                return "; ".join(map(self.value, value))
+            case int() | float() | Fraction():
+                return about(value, digits=15)
+        return visible(str(value))
+
+    def outright(self, mass: float, /) -> str:
+        """P(L = +∞), if it may be above 0."""
+        return (
+            f"With probability up to {at_most(mass)}, a part of δ, the loss is unbounded and the answer may protect "
+            "nobody."
+        )
+
+    def column(self, plan: StatisticPlan, /) -> str:
+        """What the mechanisms see."""
+        return f"{visible(plan.reading.column)}; rows without a number count as {about(plan.reading.missing)}"
+
+    def protects(self) -> str:
+        """Whom the mechanisms protect."""
+        return "each row, replace-one; the number of rows is public"
+
+    def title(self, plan: StatisticPlan, /) -> str:
+        """The title of the chart."""
+        return f"Statistics of {visible(plan.reading.column)}"

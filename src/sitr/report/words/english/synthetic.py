@@ -1,0 +1,94 @@
+"""The sentences of synthetic rows, in English."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sitr.questions.synthetic.figures import Figure, Quality
+from sitr.questions.synthetic.plan import MOST_PAIRS, SynthesisPlan
+from sitr.questions.synthetic.portrait import Portrait
+from sitr.report.figures import number, visible
+from sitr.report.words.notation import notation
+
+
+@dataclass(frozen=True, slots=True)
+class SyntheticWords:
+    """Rows drawn from a model that fits noisy tables."""
+
+    def tables(self, count: int, /) -> str:
+        """How many tables were measured."""
+        return f"{count}, each count with its noise; rows drawn from them cost nothing more"
+
+    def rows(self, portrait: Portrait, /) -> str:
+        """How many rows the data set has."""
+        return f"about {number(portrait.size)} in the data set, by noisy counts"
+
+    def missed(self, portrait: Portrait, /) -> str:
+        """Which pairs the rows follow less closely than the noise alone would explain; the first few by name."""
+        names = [_pair(pair) for pair in portrait.missed]
+        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+        return f"the model misses {len(names)} of {len(portrait.measured.pairs)} pairs: {'; '.join(names[:3])}{more}"
+
+    def price(self, plan: SynthesisPlan, /) -> str:
+        """The one charge, and its parts."""
+        if plan.quality is None:
+            return notation(plan.price)
+        rows, quality = notation(plan.division.price), notation(plan.quality.price)
+        return f"{notation(plan.price)}: {rows} for the rows, and {quality} to measure their quality"
+
+    def caps(self, plan: SynthesisPlan, /) -> str:
+        """The most rows of one person."""
+        most = plan.sheet.most_rows
+        return "each row counts once" if most == 1 else f"at most {most} rows of one person count, chosen at random"
+
+    def pairs(self, count: int, /) -> str:
+        """The tables of pairs of columns."""
+        return f"{min(count, MOST_PAIRS)} pairs of columns, by groups"
+
+    def about(self, error: str, /) -> str:
+        """An error that depends on the tables that will be chosen."""
+        return f"about {error}"
+
+    def distances(self) -> str:
+        """What is measured for the quality."""
+        return "quality: each distance, in rows"
+
+    def kinds(self, found: Quality, /) -> tuple[tuple[str, Sequence[Figure]], ...]:
+        """The figures about the quality by kind."""
+        return (
+            ("share of each value, Σ|p − q|", found.single),
+            ("share of each pair of values, Σ|p − q|", found.pairs),
+            ("share of any range", found.ranges),
+            ("correlation", found.correlations),
+        )
+
+    def of(self, figure: Figure, /) -> str:
+        """The columns of a figure."""
+        return _pair(figure.columns)
+
+    def compared(self, found: Quality, /) -> str:
+        """What the rows were compared with."""
+        if found.plan is None:
+            return f"with the public table {visible(found.holdout or '')}"
+        return f"with the data, for {notation(found.plan.price)}"
+
+    def accuracy(self, ours: float, theirs: float, /) -> str:
+        """How well a classifier does after training on synthetic rows, and on real ones."""
+        return f"{ours:.3f} when trained on synthetic rows, {theirs:.3f} when trained on real ones"
+
+    def chart(self) -> tuple[str, str]:
+        """The title and the description of the chart."""
+        return (
+            "Synthetic rows beside the noisy tables they were made from",
+            "Noisy shares of the data (blue) beside those of the synthetic rows (orange); at most 24 values of a "
+            "column.",
+        )
+
+    def map(self, down: str, across: str, /) -> str:
+        """The title of a map of two columns."""
+        return f"{visible(down)} (down) and {visible(across)} (across)"
+
+
+def _pair(names: Sequence[str]) -> str:
+    return " and ".join(map(visible, names))
