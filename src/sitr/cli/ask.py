@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql, promise
+from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql
 from sitr.cli.papers import Certificate, Output, Plot, Resume, publish, writers
 from sitr.cli.progress import working
 from sitr.cli.question import question
@@ -28,8 +28,8 @@ def ask(
     Example: sitr ask visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     -o wards.csv --certificate wards.html
     """
-    files, paid = writers(output, certificate, plot), promise(price)
+    files = writers(output, certificate, plot)
     with working("Reading and adding noise", quiet=as_json):
-        asked = question(description, sql, budget=budget, ledger=ledger)
+        asked, paid = question(description, sql, price, budget=budget, ledger=ledger)
         answer = asked.release(paid) if resume is None else asked.resume(resume, paid)
     publish(answer, files, as_json=as_json, whole=output is None)

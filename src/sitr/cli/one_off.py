@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sitr.cli.options import dataset_budget, promise, unit_of
+from sitr.cli.options import promise, unit_of
 from sitr.errors import BadUsage
 from sitr.neighbors.relation import Relation
 
@@ -66,10 +66,12 @@ class Who:
 
 def opened(source: Path, who: Who, *prices: Kept, budget: str | None, ledger: Path | None) -> Budget:
     """The budget that a description names, or a one-off budget for these prices: see `Dataset.one_off`."""
+    from sitr.session.dataset import open as open_description
     from sitr.session.terms import check_undescribed
 
+    promised = promise(budget) if budget is not None else None
     if source.suffix in (".yaml", ".yml"):
         who.check_unset(source)
-        return dataset_budget(source, budget=budget, ledger=ledger)
+        return open_description(source).budget(promised, ledger=ledger)
     check_undescribed(source)
-    return who.protect(source).one_off(*((promise(budget),) if budget is not None else prices), ledger=ledger)
+    return who.protect(source).one_off(*(prices if promised is None else (promised,)), ledger=ledger)

@@ -14,7 +14,6 @@ from sitr.errors import BadUsage, FileError
 if TYPE_CHECKING:
     from sitr.flavors.arrows import Kept
     from sitr.neighbors.unit import Row
-    from sitr.session.budget import Budget as Opened
 
 Value = TypeVar("Value")
 
@@ -45,14 +44,6 @@ def promise(text: str) -> Kept:
     from sitr.flavors.notation import parse
 
     return cast("Kept", parse(text))  # the session refuses flavors that no budget can have
-
-
-def dataset_budget(description: Path, *, budget: str | None, ledger: Path | None) -> Opened:
-    """The budget of a described data set: see `Dataset.budget`."""
-    from sitr.session.dataset import open as open_description
-
-    promised = promise(budget) if budget is not None else None
-    return open_description(description).budget(promised, ledger=ledger)
 
 
 def unit_of(column: str | None, *, row: bool, caps: str = "") -> str | Row:

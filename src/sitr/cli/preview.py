@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql, promise
+from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql
 from sitr.cli.question import question
 from sitr.cli.terminal import console, say_json
 
@@ -26,9 +26,8 @@ def preview(
 
     Example: sitr preview visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     """
-    asked = promise(price)
-    found = question(description, sql, budget=budget, ledger=ledger).preview(asked)
-    show(found, as_json=as_json)
+    asked, paid = question(description, sql, price, budget=budget, ledger=ledger)
+    show(asked.preview(paid), as_json=as_json)
 
 
 def show(found: Preview, *, as_json: bool = False) -> None:

@@ -5,20 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sitr.cli.options import dataset_budget
+from sitr.cli.options import promise
 from sitr.errors import DescriptionError
 
 if TYPE_CHECKING:
+    from sitr.flavors.arrows import Kept
     from sitr.questions.aggregate.frame import Condition
     from sitr.session.answer import Answer
     from sitr.session.request import Request
 
 
-def question(description: Path, sql: str, *, budget: str | None, ledger: Path | None) -> Request[Answer]:
-    """The checked question, with the budget of the description, or the one given here if it names none."""
-    opened = dataset_budget(description, budget=budget, ledger=ledger)
+def question(
+    description: Path, sql: str, price: str, *, budget: str | None, ledger: Path | None
+) -> tuple[Request[Answer], Kept]:
+    """The checked question and its price, with the budget of the description, or the one given if it names none."""
+    from sitr.session.dataset import open as open_description
+
+    paid, promised = promise(price), promise(budget) if budget is not None else None
+    opened = open_description(description).budget(promised, ledger=ledger)
     try:
-        return opened.sql(sql)
+        return opened.sql(sql), paid
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
         raise DescriptionError(wanted=error.wanted, given=error.given, do=do) from None
