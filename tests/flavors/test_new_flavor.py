@@ -25,7 +25,7 @@ from sitr.flavors.arrows import express, kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.meaning import RELATIVE, above, ratio
 from sitr.flavors.notation import parse, register, write
-from sitr.flavors.promise import Adding, Obstacle, Promise, count, implies_around
+from sitr.flavors.promise import Adding, Obstacle, Promise, count
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -68,7 +68,7 @@ class ProbabilisticDP(Adding):
                 return self.epsilon <= other.epsilon and self.delta <= other.delta
             case ApproximateDP():
                 return self.to_approximate(delta=self.delta).covers(other)
-        return implies_around(self, other)
+        return other.follows_from(self)
 
     def loss_quantile(self, *, delta: float) -> float | None:
         return self.epsilon if delta >= self.delta else None

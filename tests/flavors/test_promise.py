@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.profile import PrivacyProfile
-from sitr.flavors.promise import Promise, ceiling, count, implies_around, incompatible, parameter, total
+from sitr.flavors.promise import Promise, ceiling, count, incompatible, parameter, total
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -104,12 +104,12 @@ def test_a_ceiling_beyond_all_floats_is_infinite():
 
 def test_several_things_follow_if_each_does():
     profile = PrivacyProfile(((0.5, 0.4), (1.0, 0.0)))
-    assert implies_around(PureDP(1.0), profile)
-    assert not implies_around(PureDP(1.1), profile)
-    assert implies_around(PureDP(1.0), RandomDP(profile, 0.5))
-    assert implies_around(PureDP(9.0), RandomDP(profile, 1.0))
-    assert implies_around(PureDP(1.0), ZeroConcentratedDP(9.0))  # by a conversion
-    assert not implies_around(ZeroConcentratedDP(9.0), PureDP(1.0))
+    assert PureDP(1.0).covers(profile)
+    assert not PureDP(1.1).covers(profile)
+    assert PureDP(1.0).covers(RandomDP(profile, 0.5))
+    assert PureDP(9.0).covers(RandomDP(profile, 1.0))
+    assert PureDP(1.0).covers(ZeroConcentratedDP(9.0))  # by a conversion
+    assert not ZeroConcentratedDP(9.0).covers(PureDP(1.0))
 
 
 def test_incompatible_promises_name_both():

@@ -11,12 +11,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from flint import arb, ctx
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.best_order import MANY, published, tight
 from sitr.flavors.curve import Grouped, Table, Total
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
@@ -42,41 +41,6 @@ def sampled(curve: Response | Line, at: list[float]) -> RenyiDP:
 
 
 # Tables
-
-
-@given(st.floats(0.01, 20), st.lists(orders, min_size=1, max_size=6, unique=True), orders)
-def test_a_table_is_sound_at_every_order(epsilon, at, order):
-    """Between two orders, below the first, beyond the last: never below the curve it was taken from."""
-    for curve in (Response(epsilon), Line(epsilon, 0.5)):
-        bound = sampled(curve, at).curve(order)
-        assert bound >= curve(order) * (1 - 1e-14)
-        assert math.isinf(bound) == (order > max(at))
-
-
-def test_a_chord_of_the_divergence_itself_would_not_be_sound():
-    """The twin that interpolates D_α instead of (α − 1)D_α claims too little."""
-    curve = Response(3.0)
-    at_two, at_ten = curve(2.0), curve(10.0)
-    assert any(at_two + (at_ten - at_two) * (order - 2) / 8 < curve(order) - 1e-3 for order in (3.0, 5.0))
-
-
-def test_chords_can_be_attained():
-    """(α − 1)D_α is straight for a loss that is constant where it counts: P in one place, where Q has e^{−ε}."""
-    table = RenyiDP.at({2: 1.0, 10: 1.0}).curve
-    assert [table(order) for order in (1.1, 2.0, 5.0, 10.0)] == [1.0] * 4
-
-
-def test_a_bound_that_two_others_undercut_is_not_used():
-    table = RenyiDP.at({2: 0.5, 4: 0.1, 8: 7.0})
-    assert table.curve(2.0) == 0.1
-    assert table.curve(4.0) == 0.1
-    assert RenyiDP.at({2: 0.1, 3: 9.0, 4: 0.2}).curve(3.0) == 0.175  # (0.1 + 0.6)/2, over 2
-
-
-@given(st.dictionaries(orders, st.floats(0, 10), min_size=1, max_size=5), orders)
-def test_a_table_never_says_more_than_its_points(points, order):
-    bound = RenyiDP.at(points).curve(order)
-    assert all(bound <= epsilon for alpha, epsilon in points.items() if order <= alpha)
 
 
 @pytest.mark.parametrize("order", [Fraction(10, 3), Fraction(7, 5), 3])
@@ -341,74 +305,3 @@ def test_a_table_is_shown_as_it_is_written():
 def test_flavors_do_not_mix():
     with pytest.raises(IncompatiblePromises, match="of the flavor RenyiDP"):
         RenyiDP.at({2: 0.1}) + PureDP(1.0)  # type: ignore[operator]
-
-
-# The search for the best order
-
-searched = st.dictionaries(st.floats(1.01, 200), st.floats(1e-4, 5), min_size=1, max_size=5)
-
-
-@given(searched, st.floats(-30, -0.1).map(math.exp))
-def test_no_order_is_better_for_a_table(points, delta):
-    promise = RenyiDP.at(points)
-    last = max(points)
-    orders = [1 + (last - 1) * i / 300 for i in range(1, 301)]
-    for arrow, found in (
-        (tight, promise.to_approximate(delta=delta).epsilon),
-        (published, promise.to_approximate_as_published(delta=delta).epsilon),
-    ):
-        others = [arrow(order, promise.curve(order), math.log(delta), math.log) for order in orders if order <= last]
-        assert found <= max(0.0, min(others)) * (1 + 1e-12) + 1e-12
-
-
-@dataclass(frozen=True)
-class Square:
-    """A curve with (α − 1)D_α convex, whose best order can be anywhere."""
-
-    size: float
-
-    def __call__(self, order, /):
-        return self.size * order**2
-
-
-@given(st.floats(-40, 5).map(math.exp), st.floats(-300, -0.1).map(math.exp))
-@example(1e-9, 1e-12)
-def test_no_order_on_a_fine_ladder_is_better_for_a_smooth_curve(size, delta):
-    promise = RenyiDP(Square(size))
-    orders = [1 + 2 ** (i / 16) for i in range(-200, 300)]
-    for arrow, order in (
-        (tight, promise.best_order(delta=delta)),
-        (published, promise.best_order_as_published(delta=delta)),
-    ):
-        costs = [arrow(other, promise.curve(other), math.log(delta), math.log) for other in (order, *orders)]
-        assert costs[0] <= min(costs) + 1e-9 * abs(min(costs)) + 1e-12
-
-
-def test_a_curve_that_ends_is_searched_before_its_end():
-    @dataclass(frozen=True)
-    class Ending:
-        def __call__(self, order, /):
-            return 0.01 * order if order <= 3.0 else math.inf
-
-    found = RenyiDP(Ending())
-    assert found.best_order(delta=1e-6) == pytest.approx(3.0, rel=1e-6)
-    assert found.to_approximate(delta=1e-6).epsilon == RenyiDP.at({3.0: 0.03}).to_approximate(delta=1e-6).epsilon
-
-
-@pytest.mark.parametrize("last", [1.00001, 1.3, 7.7, 100.3])
-@pytest.mark.parametrize("others", [1, MANY])
-def test_a_sum_with_a_table_is_looked_at_where_the_table_ends(last, others):
-    curves = [RenyiDP.at({last: 1e-6}), *(PureDP(1e-4 + i * 1e-6).to_renyi() for i in range(others))]
-    whole = RenyiDP.compose(curves)
-    assert whole.best_order(delta=1e-9) == last
-    alone = RenyiDP.at({last: whole.curve(last)})
-    assert whole.to_approximate(delta=1e-9) == alone.to_approximate(delta=1e-9)
-
-
-def test_a_sum_of_tables_is_rounded_once():
-    """Two chords at order 2, whose sum is a chord again: rounded one by one they would be above it."""
-    first, second = RenyiDP.at({1.5: 0.0, 3.0: 665125.0}), RenyiDP.at({1.01: 0.0, 2.0: 665125.0, 3.0: 520323.5})
-    bound = RenyiDP.compose((first, second)).curve(2.0)
-    chords = [Fraction(665125 * 2, 3), exact(520323.5) * 2 * Fraction(99, 199)]
-    assert bound == upward(sum(chords))
-    assert bound < upward(sum(exact(upward(chord)) for chord in chords))

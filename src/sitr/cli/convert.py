@@ -77,7 +77,6 @@ def converted(promise: Promise, to: str, *, delta: float | None) -> Promise:
     from sitr.flavors.arrows import express
     from sitr.flavors.notation import NAMES
     from sitr.flavors.profile import PrivacyProfile
-    from sitr.flavors.pure import PureDP
     from sitr.flavors.random import RandomDP
 
     if to not in NAMES:
@@ -91,7 +90,7 @@ def converted(promise: Promise, to: str, *, delta: float | None) -> Promise:
                 do="Leave out one of them.",
             )
         return _written(express(promise, flavor))
-    if delta is None and not isinstance(promise, PureDP | ApproximateDP | RandomDP):
+    if delta is None and not isinstance(promise, ApproximateDP | RandomDP) and promise.largest_loss() is None:
         raise BadUsage(
             given=f"A conversion from {type(promise).__name__} to (ε, δ) needs a δ.",
             do="Choose a δ well below 1/(number of people), such as --delta 1e-6.",

@@ -11,7 +11,7 @@ from flint import ctx
 
 from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.flavors.meaning import KEPT, RELATIVE, above, ratio
-from sitr.flavors.promise import Adding, Obstacle, Points, Promise, count, implies_around
+from sitr.flavors.promise import Adding, Obstacle, Points, Promise, count
 from sitr.numbers import Interval, ball, exact, upper, upward
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class ApproximateDP(Adding):
         δ(ε') = δ + (1 − δ)(e^ε − e^{ε'})/(1 + e^ε) for ε' ≤ ε, and δ beyond.      [KOV15, Thm 3.3 with k = 1]
         """
         if not isinstance(other, ApproximateDP):
-            return implies_around(self, other)
+            return other.follows_from(self)
         if self.epsilon <= other.epsilon:
             return self.delta <= other.delta
         # Enough bits to compare neighbouring floats; where they do not suffice, the answer is no.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.meaning import RELATIVE, above, ratio, worst
-from sitr.flavors.promise import Obstacle, Promise, count, foreign, implies_around, no_stopping_rule, parameter, total
+from sitr.flavors.promise import Obstacle, Promise, count, foreign, no_stopping_rule, parameter, total
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import Interval, ball, exact, square_root_upward, upper, upward
@@ -62,9 +62,8 @@ class ConcentratedDP(Promise):
         >>> [ConcentratedDP(0.126, tau).kept_by(gaussian(sigma=2)) for tau in (0.501, 0.499)]
         [True, False]
         """
-        do = "Ask for ApproximateDP.of(loss, delta=…) instead."
-        mu = above(loss.mean(relative=relative).upper, what="the mean", do=do)
-        return cls(mu, above(loss.subgaussian(relative=relative).upper, what="the τ", do=do))
+        mu = above(loss.mean(relative=relative).upper, what="the mean")
+        return cls(mu, above(loss.subgaussian(relative=relative).upper, what="the τ"))
 
     def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:
         """The mean against μ and the least τ against τ. No loss proves that a promise scales to groups."""
@@ -143,7 +142,7 @@ class ConcentratedDP(Promise):
                 return self.to_approximate(delta=other.delta).epsilon <= other.epsilon
             case ApproximateDP() | RenyiDP() | ZeroConcentratedDP():
                 return self._has_arrows() and self.to_zero_concentrated().covers(other)
-        return implies_around(self, other)
+        return other.follows_from(self)
 
     def _mean(self) -> Fraction:
         """The least bound on the mean that this promise implies."""

@@ -14,7 +14,7 @@ from flint import arb, ctx
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.best_order import Real
 from sitr.flavors.meaning import RELATIVE, above, ratio
-from sitr.flavors.promise import Adding, Obstacle, Promise, checked_delta, count, implies_around, parameter
+from sitr.flavors.promise import Adding, Obstacle, Promise, checked_delta, count, largest_fitting, parameter
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import Interval, ball, exact, square_root_upward, upper, upward
@@ -58,7 +58,7 @@ class GaussianDP(Adding):
         (True, False)
         """
         found = loss.mu(relative=relative).upper
-        return cls(above(found, what="the μ", do="Ask for ApproximateDP.of(loss, delta=…) instead."))
+        return cls(above(found, what="the μ"))
 
     def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:
         """The least μ of the loss against μ."""
@@ -111,12 +111,8 @@ class GaussianDP(Adding):
 
         # ε ≥ μ²/2 + μ√(2 ln(1/δ)) is enough [BS16, Prop. 1.3], and so is μ ≤ δ: the search begins at the larger one.
         spread = math.sqrt(-2 * math.log(promise.delta))
-        low, high = 0.0, max(promise.delta, 2 * promise.epsilon / (spread + math.sqrt(spread**2 + 2 * promise.epsilon)))
-        while fits(high):
-            low, high = high, 2 * high
-        while (middle := (low + high) / 2) not in (low, high):
-            low, high = (middle, high) if fits(middle) else (low, middle)
-        return cls(low)
+        enough = 2 * promise.epsilon / (spread + math.sqrt(spread**2 + 2 * promise.epsilon))
+        return cls(largest_fitting(fits, start=max(promise.delta, enough)))
 
     def covers(self, other: Promise, /) -> bool:
         match other:
@@ -127,7 +123,7 @@ class GaussianDP(Adding):
                 return self.mu < 1e154 and self.to_zero_concentrated().covers(other)
             case ApproximateDP():
                 return self.delta(epsilon=other.epsilon) <= other.delta
-        return implies_around(self, other)
+        return other.follows_from(self)
 
     def delta(self, *, epsilon: float) -> float:
         """δ(ε) = Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), rounded up.  Exact for Gaussian noise.      [BW18, Thm 8]

@@ -71,7 +71,7 @@ def decided(promise: Compared, loss: Loss, *, widths: tuple[float, ...] = (1e-2,
     )
 
 
-def above(number: float, *, what: str, do: str) -> float:
+def above(number: float, *, what: str, do: str = "Ask for ApproximateDP.of(loss, delta=…) instead.") -> float:
     """The next float, which is at least this number also as the decimal that it prints as; an error if infinite."""
     if math.isinf(number):
         raise IncompatiblePromises(given=f"No bound on {what} of this loss could be proved.", do=do)

@@ -17,7 +17,7 @@ from flint import arb, ctx
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import LARGEST_LOSS, ApproximateDP
 from sitr.flavors.meaning import RELATIVE, worst
-from sitr.flavors.promise import Obstacle, Points, Promise, count, implies_around, parameter
+from sitr.flavors.promise import Obstacle, Points, Promise, count, parameter
 from sitr.loss.lattice import CELLS, Lattice, total
 from sitr.numbers import Interval, ball, exact, probability, upward
 
@@ -124,7 +124,11 @@ class PrivacyProfile(Promise):
     def covers(self, other: Promise, /) -> bool:
         if isinstance(other, ApproximateDP):
             return self.delta(epsilon=other.epsilon) <= other.delta
-        return implies_around(self, other)
+        return other.follows_from(self)
+
+    def follows_from(self, promise: Promise, /) -> bool:
+        """Every point follows."""
+        return all(promise.covers(part) for part in self.parts)
 
     @property
     def stated(self) -> Points:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from fractions import Fraction
 from functools import cache
@@ -84,6 +84,12 @@ class Promise(Protocol):
 
     def covers(self, other: Promise, /) -> bool:
         """Does this promise imply the other one? Yes is a proof; no may mean that none was found."""
+        return other.follows_from(self)
+
+    def follows_from(self, promise: Promise, /) -> bool:
+        """Whether a promise of another flavor, which need not know this one, implies it: by a conversion to it."""
+        found = type(self).implied_by(promise)
+        return found is not None and found.covers(self)
 
     # What it means of a loss
 
@@ -206,36 +212,6 @@ def _names(flavor: Any) -> tuple[str, ...]:
     return tuple(each.name for each in fields(flavor))
 
 
-@runtime_checkable
-class Excepting(Protocol):
-    """A promise that may fail for a fraction γ of data: any promise implies it around itself."""
-
-    inner: Promise
-    gamma: float
-
-
-@runtime_checkable
-class Several(Protocol):
-    """A promise that is a conjunction of others."""
-
-    @property
-    def parts(self) -> tuple[Promise, ...]:
-        """The promises that it consists of."""
-
-
-def implies_around(promise: Promise, other: object) -> bool:
-    """Whether a promise of another flavor follows: with exceptions, several at once, or by a conversion of its own."""
-    match other:
-        case Excepting():
-            return other.gamma == 1.0 or promise.covers(other.inner)
-        case Several():
-            return all(promise.covers(part) for part in other.parts)
-        case Promise():
-            found = type(other).implied_by(promise)
-            return found is not None and found.covers(other)
-    return False
-
-
 def parameter(number: object, *, name: str, flavor: str, at_most: float | None = None) -> float:
     """A privacy parameter: finite, at least 0, a float from here on (a `Fraction` is rounded up)."""
     wanted = f"{name} of {flavor} to be a number of at least 0" + (f" and at most {at_most:g}" if at_most else "")
@@ -270,6 +246,16 @@ def ceiling(number: Fraction) -> float:
     return upward(number) if number <= exact(LARGEST) else math.inf
 
 
+def largest_fitting(fits: Callable[[float], bool], *, start: float) -> float:
+    """The largest float that fits, where all smaller ones do: by doubling from a start above 0, then by bisection."""
+    low, high = 0.0, start
+    while fits(high):
+        low, high = high, 2 * high
+    while (middle := (low + high) / 2) not in (low, high):
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
 def count(times: object, *, what: str) -> int:
     """A number of repetitions or of people: a whole number of at least 1."""
     if isinstance(times, bool) or not isinstance(times, int) or times < 1:
@@ -297,7 +283,7 @@ def no_stopping_rule(promise: Promise, do: str) -> IncompatiblePromises:
 
 def incompatible(first: object, second: object) -> IncompatiblePromises:
     """The error for a sum of two flavors."""
-    one_random = isinstance(first, Excepting) != isinstance(second, Excepting)
+    one_random = hasattr(first, "gamma") != hasattr(second, "gamma")
     return IncompatiblePromises(
         wanted=f"another promise of the flavor {type(first).__name__}, because only promises of one flavor add up",
         given=repr(second),

@@ -12,7 +12,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP, normal
 from sitr.flavors.meaning import RELATIVE, above
-from sitr.flavors.promise import Adding, Obstacle, Points, Promise, count, implies_around
+from sitr.flavors.promise import Adding, Obstacle, Points, Promise, count
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import Interval, ball, exact, square_root_upward, upper, upward
@@ -74,7 +74,7 @@ class PureDP(Adding):
         >>> PureDP(0.6).kept_by(laplace(scale=2)), PureDP(0.4).kept_by(laplace(scale=2))
         (True, False)
         """
-        return cls(above(loss.max(), what="the largest value", do="Ask for ApproximateDP.of(loss, delta=…) instead."))
+        return cls(above(loss.max(), what="the largest value"))
 
     def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:
         """The largest loss against ε."""
@@ -108,7 +108,7 @@ class PureDP(Adding):
                 return self.to_gaussian().covers(other)
             case ApproximateDP():
                 return ApproximateDP(self.epsilon, 0.0).covers(other)
-        return implies_around(self, other)
+        return other.follows_from(self)
 
     def _line(self) -> ZeroConcentratedDP:
         """The least ρ there is: ε·tanh(ε/2), the mean loss of randomized response, which is its D_α/α at α → 1.

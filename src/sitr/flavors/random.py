@@ -185,6 +185,10 @@ class RandomDP(Promise):
             return False
         return other.gamma == 1.0 or (self.gamma <= other.gamma and self.inner.covers(other.inner))
 
+    def follows_from(self, promise: Promise, /) -> bool:
+        """Any promise implies it around itself."""
+        return self.gamma == 1.0 or promise.covers(self.inner)
+
     def to_approximate(self, *, delta: float) -> NoReturn:
         """There is no such conversion: γ is about data, δ about coins."""
         raise IncompatiblePromises(

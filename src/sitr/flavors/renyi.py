@@ -13,7 +13,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.best_order import best, published, tight
 from sitr.flavors.curve import Comparable, Curve, Grouped, Table, curve_sum, terms_of
 from sitr.flavors.meaning import KEPT, RELATIVE, above, ratio, worst
-from sitr.flavors.promise import LARGEST, Obstacle, Promise, count, foreign, implies_around, no_stopping_rule, parameter
+from sitr.flavors.promise import LARGEST, Obstacle, Promise, count, foreign, no_stopping_rule, parameter
 from sitr.numbers import Interval, Number, ball, downward, exact, upper, upward
 
 if TYPE_CHECKING:
@@ -78,10 +78,9 @@ class RenyiDP(Promise):
         >>> [RenyiDP.at({2: 1.1, 8: bound}).kept_by(gaussian(sigma=1)) for bound in (4.1, 3.9)]
         [True, False]
         """
-        do = "Ask for ApproximateDP.of(loss, delta=…) instead."
         return cls.at(
             {
-                order: above(_moment(loss, order, relative).upper, what=f"the moment of order {order:g}", do=do)
+                order: above(_moment(loss, order, relative).upper, what=f"the moment of order {order:g}")
                 for order in RenyiDP.at(dict.fromkeys(orders, 0.0)).orders
             }
         )
@@ -184,7 +183,7 @@ class RenyiDP(Promise):
                 if other.delta in (0.0, 1.0):
                     return other.delta == 1.0
                 return best(self.curve, other.delta, tight)[0] <= other.epsilon
-        return implies_around(self, other)
+        return other.follows_from(self)
 
     def to_approximate(self, *, delta: float) -> ApproximateDP:
         """ε = D_α + ln(1 − 1/α) − (ln δ + ln α)/(α − 1), at the best order.      [CKS20, Prop. 12]

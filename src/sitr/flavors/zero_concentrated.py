@@ -11,7 +11,7 @@ from flint import arb, ctx
 
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.meaning import RELATIVE, above, ratio
-from sitr.flavors.promise import Adding, Obstacle, Promise, ceiling, checked_delta, count, implies_around
+from sitr.flavors.promise import Adding, Obstacle, Promise, ceiling, checked_delta, count, largest_fitting
 from sitr.flavors.renyi import RenyiDP
 from sitr.numbers import Interval, ball, exact, upper, upward
 
@@ -72,7 +72,7 @@ class ZeroConcentratedDP(Adding):
         """
         whole = cls(0.0, xi=xi)
         found = loss.rho(xi=math.nextafter(whole.xi, 0.0), relative=relative).upper
-        return cls(above(found, what="all moments", do="Ask for ApproximateDP.of(loss, delta=…) instead."), xi=whole.xi)
+        return cls(above(found, what="all moments"), xi=whole.xi)
 
     def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:
         """The least ρ of the loss at ξ against ρ; the largest loss against ξ where ρ is 0."""
@@ -120,7 +120,7 @@ class ZeroConcentratedDP(Adding):
                     # D_∞ ≤ ξ without a slope; with one, the loss has no bound, and only δ = 1 asks for none.
                     return ApproximateDP(self.xi, 0.0 if self.rho == 0.0 else 1.0).covers(other)
                 return self.to_approximate(delta=other.delta).epsilon <= other.epsilon
-        return implies_around(self, other)
+        return other.follows_from(self)
 
     def to_approximate(self, *, delta: float) -> ApproximateDP:
         """The least ε at this δ over all orders α, rounded up.
@@ -159,12 +159,7 @@ class ZeroConcentratedDP(Adding):
         def fits(rho: float) -> bool:
             return cls(rho).to_approximate(delta=promise.delta).epsilon <= promise.epsilon
 
-        low, high = 0.0, promise.epsilon
-        while fits(high):
-            low, high = high, 2 * high
-        while (middle := (low + high) / 2) not in (low, high):
-            low, high = (middle, high) if fits(middle) else (low, middle)
-        return cls(low)
+        return cls(largest_fitting(fits, start=promise.epsilon))
 
 
 def _harmonic(size: int) -> Fraction:
