@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from sitr.neighbors.relation import Relation as Relation
     from sitr.neighbors.unit import Row as Row
     from sitr.questions.aggregate.frame import column as column
-    from sitr.questions.aggregate.frame import count as count
-    from sitr.questions.aggregate.frame import sum as sum
+    from sitr.questions.aggregate.functions.count import count as count
+    from sitr.questions.aggregate.functions.sum import sum as sum
     from sitr.session.dataset import open as open
     from sitr.session.dataset import protect as protect
 
@@ -70,7 +70,7 @@ _HOMES = {
     "calibrate": "accounting.calibrate",
     "column": "questions.aggregate.frame",
     "compare": "accounting.compare",
-    "count": "questions.aggregate.frame",
+    "count": "questions.aggregate.functions.count",
     "errors": "",
     "flavors": "",
     "interop": "",
@@ -84,7 +84,7 @@ _HOMES = {
     "questions": "",
     "read_schedule": "accounting.schedule_file",
     "sensitivity": "",
-    "sum": "questions.aggregate.frame",
+    "sum": "questions.aggregate.functions.sum",
 }
 __getattr__, __dir__, _ = lazily(__name__, _HOMES)
 

@@ -12,7 +12,7 @@ from datetime import date, datetime
 from typing import Protocol, runtime_checkable
 
 from sitr.dataset.schema import Column, Key, Quantised
-from sitr.questions.aggregate.nodes import Value
+from sitr.questions.aggregate.spelling import Value
 
 
 @runtime_checkable

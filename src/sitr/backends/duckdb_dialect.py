@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from sitr.dataset.schema import Column, Key, Kind, Quantised
-from sitr.questions.aggregate.nodes import Value
+from sitr.questions.aggregate.spelling import Value
 
 PLAIN_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 """Types whose values compare with 64-bit integers without a cast."""

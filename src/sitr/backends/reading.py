@@ -45,8 +45,9 @@ from sitr.dataset.cells import Grid
 from sitr.dataset.schema import Column, Quantised
 from sitr.errors import QuestionError
 from sitr.neighbors.unit import Person, Unit
-from sitr.questions.aggregate.bind import BoundedQuery, Term
+from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.nodes import Predicate
+from sitr.questions.aggregate.term import Term
 from sitr.questions.histogram.tally import Tally
 from sitr.questions.statistic.numbers import Numbers
 from sitr.questions.synthetic.sheet import Sheet
@@ -102,10 +103,11 @@ class HasValue:
 
 @dataclass(frozen=True, slots=True)
 class Granules:
-    """The column's value, clamped and counted in granules; 0 for NULL and NaN."""
+    """The column's value, clamped and counted in granules, minus `centre`; 0 for NULL and NaN."""
 
     column: Column
     to: Quantised
+    centre: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +257,7 @@ def _value(term: Term) -> Value:
         return EachPerson()
     if term.column is None:
         return EachRow()
-    return HasValue(term.column) if term.quantised is None else Granules(term.column, term.quantised)
+    return HasValue(term.column) if term.quantised is None else Granules(term.column, term.quantised, term.centre)
 
 
 def _person(unit: Unit) -> str | None:

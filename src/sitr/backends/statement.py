@@ -146,8 +146,9 @@ class _Writer:
                 return "1"
             case HasValue(column):
                 return f"CASE WHEN {self.dialect.identifier(column.name)} IS NULL THEN 0 ELSE 1 END"
-            case Granules(column, to):
-                return f"coalesce({self.dialect.granules(self.dialect.identifier(column.name), to)}, 0)"
+            case Granules(column, to, centre):
+                granules = self.dialect.granules(self.dialect.identifier(column.name), to)
+                return f"coalesce({f'({granules}) - ({centre})' if centre else granules}, 0)"
             case Double(name, missing):
                 return self.dialect.number_or(self.dialect.identifier(name), missing)
             case CellNumber():

@@ -165,7 +165,8 @@ def _uses(column: Column, table: Table) -> str:
 def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Path | None) -> str:
     from sitr.flavors.notation import write
     from sitr.flavors.random import RandomDP
-    from sitr.questions.aggregate.nodes import Count, Named, Query, text
+    from sitr.questions.aggregate.functions.count import Count
+    from sitr.questions.aggregate.nodes import Named, Query, text
     from sitr.report.figures import counted
     from sitr.report.words.english.english import ENGLISH
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from sitr.dataset.cells import Rule as Rule
     from sitr.dataset.cells import Step as Step
     from sitr.questions.aggregate.frame import column as column
-    from sitr.questions.aggregate.frame import count as count
-    from sitr.questions.aggregate.frame import sum as sum
+    from sitr.questions.aggregate.functions.count import count as count
+    from sitr.questions.aggregate.functions.sum import sum as sum
     from sitr.questions.histogram.isotonic import Form as Form
     from sitr.questions.histogram.methods import Bins as Bins
     from sitr.questions.histogram.methods import Buckets as Buckets
@@ -38,7 +38,7 @@ __getattr__, __dir__, __all__ = lazily(
         "Ties": "histogram.projection",
         "Tree": "histogram.methods",
         "column": "aggregate.frame",
-        "count": "aggregate.frame",
-        "sum": "aggregate.frame",
+        "count": "aggregate.functions.count",
+        "sum": "aggregate.functions.sum",
     },
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import UnionType
 from typing import Any
 
 from sitr.accounting.filter import Filter
@@ -20,7 +19,9 @@ from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.bind import bound
 from sitr.questions.aggregate.frame import Condition
-from sitr.questions.aggregate.nodes import Aggregate, Named, Predicate, Query
+from sitr.questions.aggregate.functions.function import Aggregate
+from sitr.questions.aggregate.functions.registry import FUNCTIONS
+from sitr.questions.aggregate.nodes import Named, Predicate, Query
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.sql import parse
 from sitr.questions.histogram.methods import Method as How
@@ -62,7 +63,7 @@ class Budget:
         return self._at.ledger
 
     def sql(self, text: str) -> Request[Answer]:
-        """A question in SQL; see `sitr.questions.aggregate.sql.ALLOWED`."""
+        """A question in SQL; see `sitr.questions.aggregate.refusals.ALLOWED`."""
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
         return Request(AggregateQuestion(bound(parse(text), self._at.table)), self._at, Answer)
 
@@ -199,7 +200,10 @@ class Selection:
         """The columns of the answer by name."""
         for aggregate in aggregates.values():
             _check_type(
-                aggregate, Aggregate, wanted="an aggregate", do='Write agg(n=sitr.count(), total=sitr.sum("cost")).'
+                aggregate,
+                tuple(FUNCTIONS.values()),
+                wanted="an aggregate",
+                do='Write agg(n=sitr.count(), total=sitr.sum("cost")).',
             )
         at, named = self.budget._at, tuple(Named(name, aggregate) for name, aggregate in aggregates.items())
         query = Query(at.table.name, named, self.keys, self.condition)
@@ -220,6 +224,6 @@ class Selection:
         return Request(question, at, HistogramAnswer)
 
 
-def _check_type(given: object, kind: type | UnionType, *, wanted: str, do: str) -> None:
+def _check_type(given: object, kind: type | tuple[type, ...], *, wanted: str, do: str) -> None:
     if not isinstance(given, kind):
         raise QuestionError(wanted=wanted, given=f"{given!r}", do=do)

@@ -14,13 +14,14 @@ from sitr.dataset.schema import Column, Kind, Quantised, describe
 from sitr.errors import DescriptionError, QuestionError, UnknownName
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row
-from sitr.questions.aggregate.bind import DEEPEST, Term, bound
+from sitr.questions.aggregate.bind import DEEPEST, bound
 from sitr.questions.aggregate.frame import column as frame_column
+from sitr.questions.aggregate.functions.count import Count
+from sitr.questions.aggregate.functions.sum import Sum
 from sitr.questions.aggregate.nodes import (
     And,
     Compare,
     Comparison,
-    Count,
     IsNull,
     Like,
     Named,
@@ -29,10 +30,10 @@ from sitr.questions.aggregate.nodes import (
     Or,
     Predicate,
     Query,
-    Sum,
     text,
 )
 from sitr.questions.aggregate.sql import parse
+from sitr.questions.aggregate.term import Term
 
 COUNT = "SELECT COUNT(*) AS n FROM visits"
 
@@ -65,7 +66,8 @@ def test_difficult_names_are_found():
         found = bound(parse(sql), table)
         assert [key.name for key in found.keys] == [name]
         assert found.where == Compare(name, Comparison.EQUAL, "x")
-        assert found.terms[0].spelled == Count(name)
+        assert found.columns[0].aggregate == Count(name)
+        assert [term.column for term in found.terms] == [table.column(name)]
 
 
 @pytest.mark.parametrize("where", ["FROM", "SELECT", "SUM", "GROUP BY", "WHERE"])
@@ -141,11 +143,19 @@ def test_terms(ask):
     granules = Quantised(0, 20, Fraction(1, 2))
     ward, cost = Column("ward", Kind.TEXT), Column("cost", Kind.REAL, granules)
     assert found.terms == (
-        Term("a", Count()),
-        Term("b", Count("ward"), ward),
-        Term("c", Count("id", distinct=True), people=True),
-        Term("d", Sum("cost"), cost, granules),
+        Term(),
+        Term(ward),
+        Term(Column("id", Kind.INTEGER), people=True),
+        Term(cost, granules),
     )
+    assert [column.aggregate for column in found.columns] == [Count(), Count("ward"), Count("id", True), Sum("cost")]
+    assert [term.name for term in found.terms] == [column.aggregate.sql() for column in found.columns]
+
+
+def test_equal_terms_are_measured_once(ask):
+    found = ask("SELECT COUNT(*) AS a, SUM(Cost) AS b, COUNT(1) AS c, SUM(cost) AS d, COUNT(cost) AS e FROM visits")
+    assert [term.name for term in found.terms] == ["COUNT(*)", "SUM(cost)", "COUNT(cost)"]
+    assert [named.name for named in found.query.aggregates] == list("abcde")
 
 
 @pytest.mark.parametrize("column", ["ward", "cost", "days"])

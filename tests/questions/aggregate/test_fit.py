@@ -55,7 +55,7 @@ def test_the_promise_is_covered_by_the_price_and_uses_it_up(ask, keys, price, co
     plan.check()
     assert plan.price.covers(price)
     assert len(plan.columns) == columns
-    if isinstance(plan.columns[0].noise, RoundedGaussian):  # fitted by the loss, to within CLOSE
+    if isinstance(plan.noisy[0].noise, RoundedGaussian):  # fitted by the loss, to within CLOSE
         assert epsilon(plan.promise()) == pytest.approx(epsilon(price), rel=1e-3)
     else:
         assert epsilon(plan.mechanism.promise()) == pytest.approx(epsilon(price), rel=1e-9)
@@ -83,7 +83,7 @@ def test_the_noise_alone_pays_for_the_sensitivity_of_its_column(ask, price, colu
     """Δ₁/scale and Δ₂²/(2σ²) of all columns add up to the price, computed here from the noise itself."""
     plan = fit(ask(by_ward(columns), **KNOWN), price)
     spent, whole = Fraction(0), exact(epsilon(price))
-    for column in plan.columns:
+    for column in plan.noisy:
         if isinstance(column.noise, Laplace):
             spent += column.distance.l1 / exact(column.noise.scale)
         else:
@@ -203,7 +203,7 @@ def test_the_mass_at_infinity_is_apart_from_the_tail(ask, price, columns):
     assert plan.threshold is not None
     assert plan.infinite_mass() == plan.threshold.promise().delta > 0
     assert exact(plan.infinite_mass()) + exact(plan.finite_tail()) <= exact(price.delta)
-    gaussian = isinstance(plan.columns[0].noise, RoundedGaussian)
+    gaussian = isinstance(plan.noisy[0].noise, RoundedGaussian)
     keys = price.delta / 2 if gaussian else price.delta
     assert (plan.finite_tail() > 0) is gaussian
     # The threshold could not be one lower: its mass is within one step of the noise of what it may be.
@@ -233,7 +233,7 @@ def test_the_threshold_guards_every_group_of_a_person(ask):
 )
 def test_an_approximate_price_buys_the_better_noise(ask, columns, groups, price, keys, noise):
     plan = fit(ask(by_ward(columns), max_groups=groups, **keys), price)
-    assert {type(column.noise) for column in plan.columns} == {noise}
+    assert {type(term.noise) for term in plan.noisy} == {noise}
 
 
 @pytest.mark.parametrize("groups", [1, 2, 4, 6])
@@ -263,18 +263,20 @@ def coverage(noise: Noise, width: int) -> float:
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])
 @pytest.mark.parametrize("price", [PureDP(1), ZeroConcentratedDP(0.5), ApproximateDP(5, 1e-3)], ids=repr)
 def test_the_error_is_the_quantile_of_the_noise_in_the_columns_unit(ask, price, confidence):
-    for column, granule in zip(fit(ask(by_ward(5), **KNOWN), price).columns, [1, 1, 0.5, 1, 1], strict=True):
-        assert column.granularity == Fraction(granule)
+    plan = fit(ask(by_ward(5), **KNOWN), price)
+    for column, granule in zip(plan.columns, [1, 1, 0.5, 1, 1], strict=True):
+        (term,) = column.measured
+        assert term.granularity == Fraction(granule)
         width = column.error(confidence=confidence) / granule
         assert width == int(width)
-        assert coverage(column.noise, int(width) - 1) < confidence <= coverage(column.noise, int(width))
+        assert coverage(term.noise, int(width) - 1) < confidence <= coverage(term.noise, int(width))
 
 
 def spread(plan) -> list[Fraction]:
     """The scale of the noise of every column, in its unit."""
     return [
-        exact(column.noise.scale if isinstance(column.noise, Laplace) else column.noise.size) * column.granularity
-        for column in plan.columns
+        exact(term.noise.scale if isinstance(term.noise, Laplace) else term.noise.size) * term.granularity
+        for term in plan.noisy
     ]
 
 
@@ -296,7 +298,7 @@ def test_noise_grows_with_what_one_person_can_do(ask, changed, laplace, gaussian
             assert new / old == pytest.approx(factor, rel=1e-9)
         for factor, thin, wide in zip(factors, before.columns, after.columns, strict=True):
             # Whole granules: the width of a discrete law is within two of its scale times a constant.
-            slack = 2 * (1 + factor) * float(thin.granularity)
+            slack = 2 * (1 + factor) * float(thin.measured[0].granularity)
             assert wide.error() == pytest.approx(factor * thin.error(), abs=slack)
 
 

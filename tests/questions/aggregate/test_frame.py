@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitr.errors import QuestionError
-from sitr.questions.aggregate.frame import column, count, sum
-from sitr.questions.aggregate.nodes import Count, Named, Query, Sum
+from sitr.questions.aggregate.frame import column
+from sitr.questions.aggregate.functions.count import Count, count
+from sitr.questions.aggregate.functions.sum import Sum, sum
+from sitr.questions.aggregate.nodes import Named, Query
 from sitr.questions.aggregate.sql import parse
 
 SQL = "SELECT COUNT(*) AS n FROM visits"

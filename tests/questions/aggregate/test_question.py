@@ -209,7 +209,7 @@ def test_intervals_hold_the_exact_value_as_often_as_they_say(plan, price, scaled
     def within(width: int) -> int:
         return sum(abs(row[0] - value) <= width for row, value in zip(answer.granules, exact, strict=True))
 
-    noise = fitted.columns[0].noise
+    noise = fitted.noisy[0].noise
     assert held == within(noise.error())
     assert binom.cdf(within(scaled(noise, Fraction(9, 10)).error()), DRAWS, 0.95) < 1e-7
     assert binom.sf(within(scaled(noise, Fraction(11, 10)).error()) - 1, DRAWS, 0.951) < 1e-7

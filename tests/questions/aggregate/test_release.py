@@ -59,7 +59,7 @@ def test_real_numbers_are_rounded_once(plan, granules, step):
 def test_whole_numbers_stop_at_64_bits(plan, granules, shown):
     release = made(plan(BY_WARD), (granules, 0, 0))
     assert release.table()["n"].to_pylist() == [shown]
-    width = release.plan.columns[0].noise.error()
+    width = release.plan.noisy[0].noise.error()
     ends = release.intervals()
     assert ends["n_low"].to_pylist() == [max(-LARGEST, min(LARGEST, granules - width))]
     assert ends["n_high"].to_pylist() == [max(-LARGEST, min(LARGEST, granules + width))]
@@ -85,7 +85,7 @@ def test_a_coarse_granularity_gives_whole_numbers(plan):
     fitted = plan("SELECT SUM(days) AS stay FROM visits", bounds={"days": (0, 100)}, granularity={"days": 10})
     release = Release(fitted, ((),), ((7,),))
     assert release.table().to_pydict() == {"stay": [70]}
-    width = 10 * fitted.columns[0].noise.error()
+    width = 10 * fitted.noisy[0].noise.error()
     assert release.intervals().to_pydict() == {"stay": [70], "stay_low": [70 - width], "stay_high": [70 + width]}
 
 
@@ -100,10 +100,11 @@ def test_intervals_are_the_value_and_the_width_of_its_noise_on_both_sides(plan, 
     names = ["ward"] + [f"{name}{end}" for name in ("n", "total", "stay") for end in ("", "_low", "_high")]
     assert table.column_names == names
     for place, column in enumerate(release.plan.columns):
-        width, step = column.noise.error(confidence=confidence), column.granularity
+        (term,) = column.measured
+        width, step = term.noise.error(confidence=confidence), term.granularity
         for end, sign in (("_low", -1), ("", 0), ("_high", 1)):
             expected = [float((row[place] + sign * width) * step) for row in release.granules]
-            assert table[column.term.name + end].to_pylist() == expected
+            assert table[column.name + end].to_pylist() == expected
         assert column.error(confidence=confidence) == upward(width * step)
 
 

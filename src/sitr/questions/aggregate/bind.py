@@ -11,48 +11,23 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from sitr.dataset.literals import shown, storable, writable
-from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Key, Kind, Quantised, Table
-from sitr.errors import DescriptionError, QuestionError, UnknownName
+from sitr.dataset.schema import GROUPABLE, Column, Key, Kind, Table
+from sitr.errors import QuestionError, UnknownName
 from sitr.neighbors.relation import Relation
-from sitr.neighbors.unit import Person, Unit
-from sitr.questions.aggregate.nodes import (
-    And,
-    Compare,
-    Count,
-    IsNull,
-    Like,
-    Named,
-    Not,
-    OneOf,
-    Or,
-    Predicate,
-    Query,
-    Sum,
-    Value,
-)
+from sitr.neighbors.unit import Unit
+from sitr.questions.aggregate.functions.function import BoundAggregate
+from sitr.questions.aggregate.functions.registry import written
+from sitr.questions.aggregate.nodes import And, Compare, IsNull, Like, Named, Not, OneOf, Or, Predicate, Query
+from sitr.questions.aggregate.spelling import Value
+from sitr.questions.aggregate.term import Term
 
 DEEPEST = 16
 """The deepest nesting of a condition: its text can be read back, by Sitr and by every backend."""
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
-    """One aggregate as a sum of integers. Each kept row adds to its cell:
-
-    1 where `column` is None; 1 if the column has a value where `quantised` is None; its clamped value otherwise. With
-    `people`, each person adds 1.
-    """
-
-    name: str
-    spelled: Count | Sum
-    column: Column | None = None
-    quantised: Quantised | None = None
-    people: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class BoundedQuery:
-    """What a backend computes: for each cell the exact integer of each term.
+    """What a backend computes: for each cell the exact integer of each term, from which the columns follow.
 
     Every unit contributes at most `max_rows_per_group` rows in at most `max_groups` cells. A keyed hash of the unit's
     own rows alone chooses them.
@@ -62,9 +37,14 @@ class BoundedQuery:
     unit: Unit
     relation: Relation
     keys: tuple[Column, ...]
-    terms: tuple[Term, ...]
+    columns: tuple[BoundAggregate, ...]
     max_groups: int
     max_rows_per_group: int
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """What is measured, each term once."""
+        return tuple(dict.fromkeys(term for column in self.columns for term in column.terms))
 
     @property
     def where(self) -> Predicate | None:
@@ -82,7 +62,7 @@ class BoundedQuery:
 
 
 Cells = dict[tuple[Key, ...], tuple[int, ...]]
-"""A backend's answer: exact integers by key. Where the keys are not public, the last integer is the number of units."""
+"""A backend's answer: for each key the exact integer of each term, and then the number of units."""
 
 
 def bound(query: Query, table: Table) -> BoundedQuery:
@@ -93,13 +73,12 @@ def bound(query: Query, table: Table) -> BoundedQuery:
             do=f"Write FROM {table.name}.",
         )
     if not query.aggregates:
-        raise QuestionError(given="The question has no aggregate.", do="Ask for COUNT(*) or SUM(column).")
-    _refuse_depth(query.where)
+        raise QuestionError(given="The question has no aggregate.", do=f"Ask for {written()}.")
+    where = None if query.where is None else condition(query.where, table)
     keys = tuple(_key(table.column(name)) for name in query.group_by)
-    where = _typed(query.where, table) if query.where is not None else None
-    terms = tuple(_term(named, table) for named in query.aggregates)
-    ends = [f"{term.name}_{end}" for term in terms for end in ("low", "high")]  # of the intervals
-    names = [*(key.name for key in keys), *(term.name for term in terms), *ends]
+    columns = tuple(named.aggregate.bound(table) for named in query.aggregates)
+    ends = [f"{named.name}_{end}" for named in query.aggregates for end in ("low", "high")]  # of the intervals
+    names = [*(key.name for key in keys), *(named.name for named in query.aggregates), *ends]
     if repeated := {name for name in names if names.count(name) > 1}:
         raise QuestionError(
             given=f"Several columns of the answer have the same name: {', '.join(sorted(repeated))}.",
@@ -107,7 +86,9 @@ def bound(query: Query, table: Table) -> BoundedQuery:
         )
     resolved = Query(
         table=table.name,
-        aggregates=tuple(Named(term.name, term.spelled) for term in terms),
+        aggregates=tuple(
+            Named(named.name, column.aggregate) for named, column in zip(query.aggregates, columns, strict=True)
+        ),
         group_by=tuple(key.name for key in keys),
         where=where,
     )
@@ -115,7 +96,7 @@ def bound(query: Query, table: Table) -> BoundedQuery:
     # that a total is the sum of its parts.
     groups, rows = table.max_groups, table.max_rows_per_group
     caps = (groups, rows) if keys else (1, groups * rows)
-    return BoundedQuery(resolved, table.unit, table.relation, keys, terms, *caps)
+    return BoundedQuery(resolved, table.unit, table.relation, keys, columns, *caps)
 
 
 def _key(column: Column) -> Column:
@@ -127,36 +108,13 @@ def _key(column: Column) -> Column:
     return column
 
 
-def _term(named: Named, table: Table) -> Term:
-    match named.aggregate:
-        case Count(None, _):
-            return Term(named.name, named.aggregate)
-        case Count(name, distinct):
-            column = table.column(str(name))
-            if distinct and not (isinstance(table.unit, Person) and table.unit.column == column.name):
-                unit = f"COUNT(DISTINCT {table.unit.column})" if isinstance(table.unit, Person) else "COUNT(*)"
-                raise QuestionError(
-                    given=f"COUNT(DISTINCT {column.name}) is refused: only the privacy unit can be counted distinct.",
-                    do=f"Ask for {unit} instead.",
-                )
-            return Term(named.name, Count(column.name, distinct), None if distinct else column, people=distinct)
-        case Sum(name):
-            column = table.column(name)
-            if column.kind not in NUMERIC:
-                raise QuestionError(
-                    given=f"SUM needs a column of numbers, but {column.name!r} has type {column.kind.value}.",
-                    do="Count it, or sum another column.",
-                )
-            if column.quantised is None:
-                raise DescriptionError(
-                    given=f"SUM({column.name}) needs bounds, but the description of {table.name} has none for "
-                    f"{column.name!r}.",
-                    do=f"Protect the data set with bounds={{{column.name!r}: (low, high)}}, from public knowledge.",
-                )
-            return Term(named.name, Sum(column.name), column, column.quantised)
+def condition(predicate: Predicate, table: Table) -> Predicate:
+    """The condition, checked against a description: with its names, and literals of the types of its columns."""
+    _refuse_depth(predicate)
+    return _typed(predicate, table)
 
 
-def _refuse_depth(predicate: Predicate | None) -> None:
+def _refuse_depth(predicate: Predicate) -> None:
     """Level by level, without recursion, because Python calls can nest conditions without limit."""
     level = [predicate]
     for _ in range(DEEPEST + 1):
@@ -168,7 +126,7 @@ def _refuse_depth(predicate: Predicate | None) -> None:
         )
 
 
-def _parts(predicate: Predicate | None) -> tuple[Predicate, ...]:
+def _parts(predicate: Predicate) -> tuple[Predicate, ...]:
     match predicate:
         case And(parts) | Or(parts):
             return parts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -20,54 +20,102 @@ from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
-from sitr.numbers import Number, downward, exact
+from sitr.numbers import Number, downward, exact, upward
 from sitr.plans.noise import LEAST, largest_mu
 from sitr.plans.plan import Measurement, Plan
-from sitr.questions.aggregate.bind import BoundedQuery, Term
+from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.functions.function import BoundAggregate, Estimate
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.stability import people, stability
+from sitr.questions.aggregate.term import Term
 
 KEYS = ""
 """The name of the measurement that decides which keys are shown; no column of an answer can have this name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A column of the answer, which shows the numbers of one measurement."""
+class NoisyTerm:
+    """A term and the measurement that hides it."""
 
     term: Term
-    measured: Measurement
+    measurement: Measurement
 
     @property
     def noise(self) -> Noise:
-        assert isinstance(self.measured.mechanism, Noise)
-        return self.measured.mechanism
+        assert isinstance(self.measurement.mechanism, Noise)
+        return self.measurement.mechanism
 
     @property
     def distance(self) -> Distance:
-        assert self.measured.distance is not None
-        return self.measured.distance
+        assert self.measurement.distance is not None
+        return self.measurement.distance
 
     @property
     def granularity(self) -> Fraction:
         """The value of one granule."""
-        return self.measured.granularity
+        return self.measurement.granularity
+
+    def width(self, confidence: Number) -> Fraction:
+        """The half-width of the interval around each number, in the column's unit."""
+        return self.noise.error(confidence=confidence) * self.granularity
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A column of the answer: a function of the numbers of one measurement, or of several."""
+
+    name: str
+    aggregate: BoundAggregate
+    measured: tuple[NoisyTerm, ...]
+
+    @property
+    def sql(self) -> str:
+        """The aggregate as SQL."""
+        return self.aggregate.aggregate.sql()
 
     def error(self, *, confidence: Number = 0.95) -> float:
-        """The half-width of the interval around each number, in the column's unit."""
-        return self.measured.error(confidence=confidence)
+        """The largest half-width of the intervals, in the column's unit, rounded up."""
+        return upward(self.aggregate.formula.error(self._widths(confidence)))
+
+    def estimates(self, granules: Iterable[Sequence[int]], *, confidence: Number = 0.95) -> list[Estimate]:
+        """What the column shows, from the noisy integers of its measurements.
+
+        Each estimate, taken alone, holds the exact number with probability `confidence`. With m measurements, each has
+        an interval for 1 − (1 − confidence)/m, so that all of them hold together by the union bound.
+        """
+        widths = self._widths(confidence)
+        units = [(each.granularity, width) for each, width in zip(self.measured, widths, strict=True)]
+        show = self.aggregate.formula.show
+        return [show([_around(n * unit, w) for n, (unit, w) in zip(row, units, strict=True)]) for row in granules]
+
+    def _widths(self, confidence: Number) -> list[Fraction]:
+        missed = (1 - exact(confidence)) / len(self.measured)
+        return [each.width(confidence if len(self.measured) == 1 else 1 - missed) for each in self.measured]
+
+
+def _around(value: Fraction, width: Fraction) -> Estimate:
+    return Estimate(value, value - width, value + width)
 
 
 @dataclass(frozen=True, slots=True)
 class AggregatePlan(Plan):
-    """A plan for a bounded query: one measurement per column, and one for the keys if they are not public."""
+    """A plan for a bounded query: one measurement for each term, and one for the keys if they are not public."""
 
     query: BoundedQuery
 
     @property
+    def noisy(self) -> tuple[NoisyTerm, ...]:
+        """What is measured, each term once."""
+        return tuple(NoisyTerm(term, self[term.name]) for term in self.query.terms)
+
+    @property
     def columns(self) -> tuple[Shown, ...]:
         """The columns of the answer."""
-        return tuple(Shown(term, self[term.name]) for term in self.query.terms)
+        found = {each.term: each for each in self.noisy}
+        return tuple(
+            Shown(named.name, column, tuple(found[term] for term in column.terms))
+            for named, column in zip(self.query.query.aggregates, self.query.columns, strict=True)
+        )
 
     @property
     def threshold(self) -> Threshold | None:
@@ -78,7 +126,7 @@ class AggregatePlan(Plan):
 
 
 def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
-    """The plan with the least error at this price; each column gets an equal share."""
+    """The plan with the least error at this price; each term gets an equal share."""
     match price:
         case PureDP() if price.epsilon >= LEAST:
             _refuse_unknown_keys(query, price)
@@ -98,7 +146,8 @@ def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
 
 def _useful(plan: AggregatePlan) -> AggregatePlan:
     """The plan, unless an error is too large for a double."""
-    lost = [shown.term.name for shown in plan.columns if shown.noise.error() * shown.granularity > sys.float_info.max]
+    beyond = [each.term for each in plan.noisy if each.width(0.95) > sys.float_info.max]
+    lost = [column.name for column in plan.columns if any(each.term in beyond for each in column.measured)]
     if lost:
         raise QuestionError(
             given=f"At the price {plan.price!r}, the error of {', '.join(lost)} exceeds {sys.float_info.max:.2g}.",
@@ -132,7 +181,7 @@ def _approximate(query: BoundedQuery, price: ApproximateDP) -> AggregatePlan:
     most = largest_mu(price, beside=() if threshold is None else (threshold,)) if price.delta > 0 else None
     if most is not None:
         candidates.append(_plan(query, price, _rounded(query, most), threshold))
-    return min(candidates, key=lambda plan: sum(_relative_error(column) for column in plan.columns))
+    return min(candidates, key=lambda plan: sum(map(_relative_error, plan.noisy)))
 
 
 def _laplace(query: BoundedQuery, price: PureDP) -> tuple[Measurement, ...]:
@@ -153,20 +202,16 @@ def _rounded(query: BoundedQuery, price: GaussianDP) -> tuple[Measurement, ...]:
 
 def _measured(query: BoundedQuery, noise: Callable[[Distance], Noise]) -> tuple[Measurement, ...]:
     distances = ((term, stability(query, term)) for term in query.terms)
-    return tuple(Measurement(term.name, noise(far), far, _granularity(term)) for term, far in distances)
-
-
-def _granularity(term: Term) -> Fraction:
-    return term.quantised.granularity if term.quantised else Fraction(1)
+    return tuple(Measurement(term.name, noise(far), far, term.granularity) for term, far in distances)
 
 
 def _threshold(query: BoundedQuery, price: ApproximateDP) -> Threshold:
     return Threshold.fitting(price, sensitivity=people(query).l1, groups=query.max_groups)
 
 
-def _relative_error(column: Shown) -> Fraction:
-    """The error relative to one unit's largest contribution, so that columns in different units can be compared."""
-    return Fraction(column.noise.error(), column.distance.largest)
+def _relative_error(noisy: NoisyTerm) -> Fraction:
+    """The error relative to one unit's largest contribution, so that terms in different units can be compared."""
+    return Fraction(noisy.noise.error(), noisy.distance.largest)
 
 
 def _refuse_offset(price: ZeroConcentratedDP) -> None:

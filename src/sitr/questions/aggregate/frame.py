@@ -10,40 +10,8 @@ import numpy as np
 
 from sitr.dataset.literals import shown
 from sitr.errors import InvalidUse, QuestionError
-from sitr.questions.aggregate.nodes import (
-    And,
-    Compare,
-    Comparison,
-    Count,
-    IsNull,
-    Like,
-    Not,
-    OneOf,
-    Or,
-    Predicate,
-    Sum,
-    Value,
-)
-
-
-def count(column: str | None = None, *, distinct: str | None = None) -> Count:
-    """The number of rows, of rows where `column` is not NULL, or of people, with the unit's column as `distinct`.
-
-    >>> count(), count(distinct="patient_id")
-    (Count(column=None, distinct=False), Count(column='patient_id', distinct=True))
-    """
-    if column is not None and distinct is not None:
-        raise QuestionError(
-            wanted="either a column or distinct in count()",
-            given=f"both {shown(column)} and distinct={shown(distinct)}",
-            do="Ask for two aggregates.",
-        )
-    return Count(distinct, distinct=True) if distinct is not None else Count(column)
-
-
-def sum(column: str) -> Sum:
-    """The sum of a column with declared bounds."""
-    return Sum(column)
+from sitr.questions.aggregate.nodes import And, Compare, Comparison, IsNull, Like, Not, OneOf, Or, Predicate
+from sitr.questions.aggregate.spelling import Value
 
 
 def column(name: str) -> ColumnName:

@@ -1,4 +1,4 @@
-"""Counts and sums by group, as a question: its plan, its reading and its noisy answer."""
+"""Aggregates by group, as a question: its plan, its reading and its noisy answer."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from itertools import product
 
 from sitr.dataset.schema import Key
 from sitr.flavors.promise import Promise
+from sitr.mechanisms.additive import Noise
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.bind import BoundedQuery, Cells
-from sitr.questions.aggregate.fit import AggregatePlan, Shown, fit
+from sitr.questions.aggregate.fit import AggregatePlan, fit
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.release import Release
 
@@ -27,7 +28,7 @@ class AggregateQuestion:
         return text(self.query.query)
 
     def plan(self, price: Promise, /) -> AggregatePlan:
-        """The plan at this price: an equal share for each column, and a share for the keys if they are not public."""
+        """The plan at this price: an equal share for each term, and a share for the keys if they are not public."""
         return fit(self.query, price)
 
     def reading(self) -> BoundedQuery:
@@ -37,23 +38,23 @@ class AggregateQuestion:
     def answer(self, plan: AggregatePlan, exact: Cells, /, *, coins: Coins) -> Release:
         """The exact integers with noise. Every public key gets noise, whether it has rows or not."""
         keys = _shown(plan, exact, coins)
-        absent = (0,) * len(plan.columns)
-        columns = [
-            _noisy(column, [exact.get(key, absent)[place] for key in keys], coins)
-            for place, column in enumerate(plan.columns)
+        absent = (0,) * len(plan.noisy)
+        numbers = [
+            _with_noise(term.noise, [exact.get(key, absent)[place] for key in keys], coins)
+            for place, term in enumerate(plan.noisy)
         ]
-        return Release(plan, keys, tuple(zip(*columns, strict=True)))
+        return Release(plan, keys, tuple(zip(*numbers, strict=True)))
 
     def errors(self, plan: AggregatePlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
         """The error of each column, by name."""
-        return {column.term.name: column.error(confidence=confidence) for column in plan.columns}
+        return {column.name: column.error(confidence=confidence) for column in plan.columns}
 
 
-def _noisy(column: Shown, numbers: list[int], coins: Coins) -> list[int]:
-    """The numbers with noise: drawn as a vector, or one by one where the mechanism is for a single number."""
-    if getattr(column.noise, "single", False):
-        return [column.noise.release(number, coins=coins) for number in numbers]
-    return column.noise.release(numbers, coins=coins)
+def _with_noise(noise: Noise, numbers: list[int], coins: Coins) -> list[int]:
+    """Drawn as a vector, or one by one where the mechanism is for a single number."""
+    if getattr(noise, "single", False):
+        return [noise.release(number, coins=coins) for number in numbers]
+    return noise.release(numbers, coins=coins)
 
 
 def _shown(plan: AggregatePlan, cells: Cells, coins: Coins) -> tuple[tuple[Key, ...], ...]:

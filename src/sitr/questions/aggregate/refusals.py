@@ -10,11 +10,12 @@ from sqlglot.errors import ParseError, SqlglotError
 
 from sitr.dataset.literals import shortened, shown
 from sitr.errors import ForbiddenConstruct, QuestionError
+from sitr.questions.aggregate.functions.registry import FUNCTIONS, written
 
 ALLOWED = (
-    "Write SELECT with keys and COUNT(*), COUNT(column), COUNT(DISTINCT unit) or SUM(column), each with AS name, FROM "
-    "one table, WHERE with comparisons of a column and a literal, BETWEEN, IN, LIKE, IS NULL, AND, OR and NOT, and "
-    'GROUP BY columns; names with spaces or signs need double quotes, as in SUM("hours-per-week").'
+    f"Write SELECT with keys and {written()}, each with AS name, FROM one table, WHERE with comparisons of a column "
+    "and a literal, BETWEEN, IN, LIKE, IS NULL, AND, OR and NOT, and GROUP BY columns; "
+    'names with spaces or signs need double quotes, as in SUM("hours-per-week").'
 )
 
 _PARTS = {
@@ -44,8 +45,6 @@ _KINDS = {
     "Mul": "arithmetic",
     "Mod": "arithmetic",
     "Column": "a column in place of a literal",
-    "Sum": "SUM of anything but a column",
-    "Count": "COUNT of anything but *, a column, or DISTINCT and the unit",
     "Placeholder": "a placeholder",
     "Null": "a comparison with NULL (write IS NULL)",
 }
@@ -58,13 +57,11 @@ def forbidden(item: object, *, what: str | None = None) -> ForbiddenConstruct:
     >>> forbidden(exp.column("x") + 1).given
     'A question cannot contain arithmetic: x + 1.'
     """
-    named, written = what or called(item), shortened(_written(item))
-    return ForbiddenConstruct(
-        given=f"A question cannot contain {named}{f': {written}' if written else ''}.", do=ALLOWED
-    )
+    named, sql = what or called(item), shortened(_sql(item))
+    return ForbiddenConstruct(given=f"A question cannot contain {named}{f': {sql}' if sql else ''}.", do=ALLOWED)
 
 
-def _written(item: object) -> str:
+def _sql(item: object) -> str:
     """The construct as SQL, or an empty text if it cannot be written."""
     try:
         return item.sql(dialect=DuckDB, comments=False) if isinstance(item, exp.Expr) else ""
@@ -95,7 +92,8 @@ def called(item: object) -> str:
         case exp.Command():
             return item.name.upper()
         case exp.Func() if not isinstance(item, exp.Connector):
-            return f"the function {item.sql_name()}"
+            name = item.sql_name()
+            return f"{name} other than {written(name)}" if name in FUNCTIONS else f"the function {name}"
     return re.sub("(?<=[a-z])(?=[A-Z])", " ", kind).upper()
 
 

@@ -13,12 +13,12 @@ from sqlglot.dialects.duckdb import DuckDB
 
 from sitr.dataset.literals import shortened, shown, writable
 from sitr.errors import ForbiddenConstruct, QuestionError, SitrError
+from sitr.questions.aggregate.functions.function import Aggregate, Arguments
+from sitr.questions.aggregate.functions.registry import FUNCTIONS
 from sitr.questions.aggregate.nodes import (
-    Aggregate,
     And,
     Compare,
     Comparison,
-    Count,
     IsNull,
     Like,
     Named,
@@ -27,10 +27,9 @@ from sitr.questions.aggregate.nodes import (
     Or,
     Predicate,
     Query,
-    Sum,
-    Value,
 )
 from sitr.questions.aggregate.refusals import ALLOWED, called, forbidden, refuse_other_parts, unreadable
+from sitr.questions.aggregate.spelling import Value
 
 _COMPARISONS: dict[type[exp.Expr], Comparison] = {
     exp.EQ: Comparison.EQUAL,
@@ -139,7 +138,7 @@ def _selected(items: list[exp.Expr], group_by: tuple[str, ...]) -> tuple[Named, 
                 raise forbidden(item, what="AS for a key")
         else:
             aggregate = _aggregate(inner)
-            aggregates.append(Named(default_name(aggregate) if alias is None else alias, aggregate))
+            aggregates.append(Named(aggregate.name() if alias is None else alias, aggregate))
     if sorted(keys) != sorted(group_by):
         raise QuestionError(
             wanted=f"SELECT to list the keys of GROUP BY, ({', '.join(group_by)}), and aggregates",
@@ -149,32 +148,30 @@ def _selected(items: list[exp.Expr], group_by: tuple[str, ...]) -> tuple[Named, 
     return tuple(aggregates)
 
 
-def default_name(aggregate: Aggregate) -> str:
-    """The name of an aggregate that has no AS."""
-    match aggregate:
-        case Count(None):
-            return "count"
-        case Count(column):
-            return f"count_{column}"
-        case Sum(column):
-            return f"sum_{column}"
-
-
 def _aggregate(item: exp.Expr) -> Aggregate:
-    match item:
-        case exp.Count(this=exp.Star()) if _only(item, "this", "big_int") and _only(item.this):
-            return Count()
-        case exp.Count(this=exp.Literal()) if _only(item, "this", "big_int"):
-            return Count()
-        case exp.Count(this=exp.Distinct(expressions=[exp.Column() as column])) if _only(
-            item, "this", "big_int"
-        ) and _only(item.this, "expressions"):
-            return Count(_column(column), distinct=True)
-        case exp.Count(this=exp.Column() as column) if _only(item, "this", "big_int"):
-            return Count(_column(column))
-        case exp.Sum(this=exp.Column() as column) if _only(item, "this"):
-            return Sum(_column(column))
+    if isinstance(item, exp.Func) and (function := FUNCTIONS.get(item.sql_name())):
+        arguments = _arguments(item)
+        found = None if arguments is None else function.read(arguments)
+        if found is not None:
+            return found
     raise forbidden(item)
+
+
+def _arguments(call: exp.Func) -> Arguments | None:
+    """Columns, literals and *, perhaps after DISTINCT; None if there is anything else."""
+    parts: list[object] = []
+    for name, value in call.args.items():
+        if value and name != "big_int":  # how the parser marks a COUNT, which is no part of the question
+            parts += value if isinstance(value, list) else [value]
+    distinct = [part for part in parts if isinstance(part, exp.Distinct) and _only(part, "expressions")]
+    if len(distinct) == len(parts) == 1:
+        parts = distinct[0].expressions
+    columns = tuple(_column(part) for part in parts if isinstance(part, exp.Column))
+    literals = tuple(_value(part) for part in parts if isinstance(part, exp.Literal))
+    stars = [part for part in parts if isinstance(part, exp.Star) and _only(part)]
+    if len(columns) + len(literals) + len(stars) < len(parts) or len(stars) > 1:
+        return None
+    return Arguments(columns, literals, star=bool(stars), distinct=bool(distinct))
 
 
 def _predicate(item: exp.Expr) -> Predicate:

@@ -1,20 +1,21 @@
-"""The distance by which one unit can move each column of an answer."""
+"""The distance by which one unit can move each term of a question."""
 
 from __future__ import annotations
 
 from sitr.neighbors.distance import Distance
-from sitr.questions.aggregate.bind import BoundedQuery, Term
+from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.term import Term
 from sitr.sensitivity.bounded import bounded
 
 
 def stability(query: BoundedQuery, term: Term) -> Distance:
-    """The distance between the exact integers of one column on neighbouring tables, for the same choice key.
+    """The distance between the exact integers of one term on neighbouring tables, for the same choice key.
 
     To one cell, with at most c rows, a person adds 0 or 1 where people are counted, 0 to c where rows are counted, and
-    c·min(lower, 0) to c·max(upper, 0) where clamped values are summed.
+    c·min(low, 0) to c·max(high, 0) where a row with a value adds low to high, and one without a value adds nothing.
     """
     rows = 1 if term.people else query.max_rows_per_group
-    low, high = (term.quantised.lower, term.quantised.upper) if term.quantised else (0, 1)
+    low, high = term.reach
     return bounded(
         low=rows * min(low, 0),
         high=rows * max(high, 0),

@@ -11,7 +11,8 @@ from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.bind import BoundedQuery, bound
-from sitr.questions.aggregate.nodes import Count, Named, Predicate, Query
+from sitr.questions.aggregate.functions.count import Count
+from sitr.questions.aggregate.nodes import Named, Predicate, Query
 from sitr.questions.aggregate.stability import people
 from sitr.sensitivity.bounded import bounded, rows
 

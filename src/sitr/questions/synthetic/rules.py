@@ -13,23 +13,10 @@ from numpy.typing import NDArray
 from sitr.dataset.cells import Drawable
 from sitr.dataset.schema import Table
 from sitr.errors import QuestionError
-from sitr.questions.aggregate.bind import bound
+from sitr.questions.aggregate.bind import condition as checked_condition
 from sitr.questions.aggregate.frame import Condition
-from sitr.questions.aggregate.nodes import (
-    And,
-    Compare,
-    Comparison,
-    Count,
-    IsNull,
-    Like,
-    Named,
-    Not,
-    OneOf,
-    Or,
-    Predicate,
-    Query,
-    Value,
-)
+from sitr.questions.aggregate.nodes import And, Compare, Comparison, IsNull, Like, Not, OneOf, Or, Predicate
+from sitr.questions.aggregate.spelling import Value
 
 _COMPARED = {
     Comparison.EQUAL: pc.equal,
@@ -51,9 +38,7 @@ def rules(conditions: Iterable[Condition], table: Table, axes: tuple[Drawable, .
                 given=repr(condition),
                 do='Write never=[(sitr.column("age") < 15) & (sitr.column("married") == True)].',
             )
-        counted = Query(table.name, (Named("n", Count()),), where=condition.predicate)
-        predicate = bound(counted, table).where
-        assert predicate is not None
+        predicate = checked_condition(condition.predicate, table)
         if unknown := sorted(_named(predicate) - {axis.column.name for axis in axes}):
             raise QuestionError(
                 given=f"A rule uses {unknown[0]!r}, which is not one of the imitated columns.",

@@ -1,0 +1,1 @@
+"""The aggregate functions of questions, one file each; `registry` lists them."""
