@@ -154,7 +154,7 @@ def counting(folder: Path, rows: int, *, repeat: int) -> Iterator[Counting]:
             yield Counting(
                 rows,
                 kind.value,
-                best_cpu(lambda tally=tally, source=source: source.counts(tally, salt=1), repeat=repeat),  # type: ignore[misc]
+                best_cpu(lambda tally=tally, source=source: source.read(tally, salt=1), repeat=repeat),  # type: ignore[misc]
                 best_cpu(lambda own=own: engine.execute(own).fetchall(), repeat=repeat),  # type: ignore[misc]
             )
 

@@ -53,18 +53,6 @@ class Backend(Protocol):
         - `Numbers`: one number for each row, in the order of the rows.
         """
 
-    def cells(self, query: BoundedQuery, *, salt: int) -> Cells:
-        """`read(query)`."""
-
-    def counts(self, tally: Tally, *, salt: int) -> dict[int, int]:
-        """`read(tally)`."""
-
-    def codes(self, sheet: Sheet, *, salt: int) -> Codes:
-        """`read(sheet)`."""
-
-    def numbers(self, column: str, *, missing: float) -> NDArray[np.float64]:
-        """`read(Numbers(column, missing))`."""
-
 
 def check_unchanged(backend: Backend, table: Table) -> None:
     """The columns must be those that were described, or the checks made on the description mean nothing."""

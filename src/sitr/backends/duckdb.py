@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import duckdb
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from sitr.backends.csv import CsvFile, settle
 from sitr.backends.duckdb_dialect import DUCKDB
@@ -21,11 +19,6 @@ from sitr.backends.statement import statement
 from sitr.dataset.csv_format import CsvFormat
 from sitr.dataset.schema import Kind
 from sitr.errors import SourceError
-from sitr.questions.aggregate.bind import BoundedQuery, Cells
-from sitr.questions.histogram.tally import Tally
-from sitr.questions.statistic.numbers import Numbers
-from sitr.questions.synthetic.axes import Codes
-from sitr.questions.synthetic.sheet import Sheet
 
 PARQUET = (".parquet", ".pq")
 CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst")
@@ -64,22 +57,6 @@ class DuckDB:
             return found.fetchall() if isinstance(what, Totals) else list(found.fetchnumpy().values())
 
         return shaped(reading, read(prepare, fetch))
-
-    def cells(self, query: BoundedQuery, *, salt: int) -> Cells:
-        found: Cells = self.read(query, salt=salt)
-        return found
-
-    def counts(self, tally: Tally, *, salt: int) -> dict[int, int]:
-        found: dict[int, int] = self.read(tally, salt=salt)
-        return found
-
-    def codes(self, sheet: Sheet, *, salt: int) -> Codes:
-        found: Codes = self.read(sheet, salt=salt)
-        return found
-
-    def numbers(self, column: str, *, missing: float) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = self.read(Numbers(column, missing), salt=0)
-        return found
 
 
 @runtime_checkable

@@ -13,10 +13,6 @@ from sitr.questions.aggregate.spelling import Value
 PLAIN_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 """Types whose values compare with 64-bit integers without a cast."""
 
-MOST_LISTED = 128
-"""Up to this many keys a list is searched. An ENUM is faster for more keys, but each value that is not among them costs
-DuckDB an error message."""
-
 
 @dataclass(frozen=True, slots=True)
 class DuckDBDialect:
@@ -132,11 +128,18 @@ class DuckDBDialect:
         return f"date_diff('second', {self.literal(first)}, {expression})"
 
     def position(self, expression: str, keys: Sequence[Key]) -> str:
-        """By the text of a key, which is different for different keys of one type."""
+        """By the text of a key, which is different for different keys of one type.
+
+        DuckDB makes one hash join of the sub-query, so that a row costs the same however many keys there are, and
+        whether or not it has one of them. The sub-query has one row, whatever the keys, so that it cannot fail.
+        """
+        name = "k"
+        while name in expression.lower():  # a column of this name would be taken for a key inside the sub-query
+            name += "k"
         texts = ", ".join(self.literal(str(key).lower() if isinstance(key, bool) else str(key)) for key in keys)
-        if len(keys) <= MOST_LISTED:
-            return f"nullif(list_position([{texts}], {self.text(expression)}), 0) - 1"
-        return f"enum_code(TRY_CAST({self.text(expression)} AS ENUM({texts})))"
+        listed = f"SELECT unnest([{texts}]) AS {name}_key, unnest(range({len(keys)})) AS {name}_place"
+        matching = f"{name}_key = {self.text(expression)}"
+        return f"(SELECT min({name}_place) FROM ({listed}) AS {name} WHERE {matching})"
 
 
 DUCKDB = DuckDBDialect()

@@ -60,6 +60,7 @@ def compare(
     from sitr.backends.duckdb import open_source
     from sitr.dataset.schema import NUMERIC
     from sitr.flavors.approximate import ApproximateDP
+    from sitr.questions.statistic.numbers import Numbers
     from sitr.questions.statistic.ways import Setting, outcomes
     from sitr.report import sensitivities
 
@@ -85,7 +86,7 @@ def compare(
                 given=f"{column!r} of type {known[column].value}",
                 do="Choose a column of type integer or real.",
             )
-        found = list(outcomes(setting, backend.numbers(column, missing=float(ends[0]))))
+        found = list(outcomes(setting, backend.read(Numbers(column, float(ends[0])), salt=0)))
     content = {"statistic": statistic, "column": column, **sensitivities.to_dict(found)}
     say(sensitivities.render(found), content, as_json=as_json)
     title = f"The {statistic} of {column}: what each promise costs in accuracy"

@@ -92,7 +92,7 @@ def public_codes(public: Mapping[str, Source], name: object, sheet: Sheet, backe
 def coded(rows: Backend, sheet: Sheet) -> Codes:
     """Public rows as cells; every row counts."""
     try:
-        return rows.codes(Sheet(sheet.axes, Row(), sheet.relation, 1), salt=0)
+        return rows.read(Sheet(sheet.axes, Row(), sheet.relation, 1), salt=0)
     except BackendFailure:
         pass
     raise QuestionError(
