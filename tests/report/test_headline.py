@@ -28,7 +28,10 @@ from sitr.report.headline import READING_DELTA, Headline, headline, rounded
 def planned(make, name: str, noise: Gaussian) -> AggregatePlan:
     """The plan of a release with its first column alone, and this noise instead of its own."""
     plan: AggregatePlan = make(name).plan
-    query, measured = replace(plan.query, terms=plan.query.terms[:1]), replace(plan.measurements[0], mechanism=noise)
+    query, measured = (
+        replace(plan.query, columns=plan.query.columns[:1]),
+        replace(plan.measurements[0], mechanism=noise),
+    )
     return replace(plan, price=noise.promise(), measurements=(measured,), query=query)
 
 

@@ -116,7 +116,7 @@ def test_keys_are_joined_shortened_and_turned(make: Make) -> None:
 
 def test_all_zero_still_has_an_axis(make: Make) -> None:
     release = make("one_row")
-    assert "0" in texts(ET.fromstring(chart(replace(release, granules=((0,),)))))
+    assert "0" in texts(ET.fromstring(chart(replace(release, measured=((0,),)))))
 
 
 @given(st.fractions(-(10**12), 0), st.fractions(Fraction(1, 10**6), 10**12))

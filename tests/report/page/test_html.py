@@ -153,7 +153,7 @@ def test_long_answers_are_cut_and_it_says_so(make: Make, certify: Certify) -> No
     )
     assert fragment(answer(*certify(release))).count('<th scope="row">') == FIRST_ROWS
     assert page(answer(*certify(release))).count('<th scope="row">') == 200
-    longer = replace(release, keys=release.keys * 6, granules=release.granules * 6)
+    longer = replace(release, keys=release.keys * 6, measured=release.measured * 6)
     assert page(answer(*certify(longer))).count('<th scope="row">') == MOST_ROWS
     assert "The first 1,000 of 1,200 rows are shown here; the answer has 200 more." in page(answer(*certify(longer)))
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from sitr.dataset.schema import Quantised
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive
@@ -24,7 +25,7 @@ from sitr.numbers import Number, downward, exact, upward
 from sitr.plans.noise import LEAST, largest_mu
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.functions.function import BoundAggregate, Estimate
+from sitr.questions.aggregate.functions.function import Aggregate, BoundAggregate, Estimate
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.stability import people, stability
 from sitr.questions.aggregate.term import Term
@@ -72,6 +73,32 @@ class Shown:
     def sql(self) -> str:
         """The aggregate as SQL."""
         return self.aggregate.aggregate.sql()
+
+    # Reports of columns with one measurement use these five, until they show estimates.
+
+    @property
+    def noise(self) -> Noise:
+        return self.measured[0].noise
+
+    @property
+    def distance(self) -> Distance:
+        return self.measured[0].distance
+
+    @property
+    def granularity(self) -> Fraction:
+        return self.measured[0].granularity
+
+    @property
+    def quantised(self) -> Quantised | None:
+        return self.measured[0].term.quantised
+
+    @property
+    def term(self) -> Shown:
+        return self
+
+    @property
+    def spelled(self) -> Aggregate:
+        return self.aggregate.aggregate
 
     def error(self, *, confidence: Number = 0.95) -> float:
         """The largest half-width of the intervals, in the column's unit, rounded up."""

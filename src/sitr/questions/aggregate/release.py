@@ -23,21 +23,27 @@ class Release:
 
     plan: AggregatePlan
     keys: tuple[tuple[Key, ...], ...]
-    granules: tuple[tuple[int, ...], ...]
+    measured: tuple[tuple[int, ...], ...]
+
+    @property
+    def granules(self) -> tuple[tuple[int, ...], ...]:
+        """By key and column, for reports of columns with one measurement."""
+        places = [self.plan.query.terms.index(column.measured[0].term) for column in self.plan.columns]
+        return tuple(tuple(row[place] for place in places) for row in self.measured)
 
     def possible(self) -> bool:
         """Whether this plan could have released these numbers. A release read from a file is checked with it."""
         query, width = self.plan.query, len(self.plan.query.terms)
         keys = all(type(key) is tuple and len(key) == len(query.keys) for key in self.keys)
         complete = query.cells is None or len(self.keys) == query.cells
-        rows = len(self.granules) == len(self.keys) and all(len(row) == width for row in self.granules)
-        return keys and complete and rows and all(type(number) is int for row in self.granules for number in row)
+        rows = len(self.measured) == len(self.keys) and all(len(row) == width for row in self.measured)
+        return keys and complete and rows and all(type(number) is int for row in self.measured for number in row)
 
     def estimates(self, column: Shown, *, confidence: Number = 0.95) -> list[Estimate]:
         """The numbers of a column with their intervals, in the order of the keys."""
         terms = self.plan.query.terms
         places = [terms.index(each.term) for each in column.measured]
-        return column.estimates(([row[place] for place in places] for row in self.granules), confidence=confidence)
+        return column.estimates(([row[place] for place in places] for row in self.measured), confidence=confidence)
 
     def table(self) -> pa.Table:
         """The answer as Arrow; the 95% error of a column is in its field's metadata."""
