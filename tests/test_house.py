@@ -81,7 +81,10 @@ def test_a_star_import_hides_no_name_of_python() -> None:
     exec("from sitr import *", offered)
     assert offered["PureDP"] is sitr.PureDP
     assert not set(sitr.__all__) & set(dir(builtins))
-    assert {sitr.open.__module__, sitr.sum.__module__} == {"sitr.session.dataset", "sitr.questions.aggregate.frame"}
+    assert {sitr.open.__module__, sitr.sum.__module__} == {
+        "sitr.session.dataset",
+        "sitr.questions.aggregate.functions.sum",
+    }
 
 
 @pytest.mark.parametrize("part", sorted({*PARTS} - {"errors", "interop"}))
