@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sitr.flavors.pure import PureDP
-from sitr.mechanisms.choice import rational_scores, steepness, whole, whole_scores
+from sitr.mechanisms.choice import Choice, rational_scores, whole, whole_scores
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.noisy_max import NoisyMax
 from sitr.mechanisms.permute_and_flip import PermuteAndFlip
@@ -17,8 +17,8 @@ from sitr.numbers import exact, flag, natural
 
 
 def test_a_unit_that_moves_scores_apart_counts_twice():
-    assert steepness(0.3, 3, monotone=False) == Fraction(1, 20)
-    assert steepness(0.3, 3, monotone=True) == Fraction(1, 10)
+    assert Choice(0.3, 3).rate == Fraction(1, 20)
+    assert Choice(0.3, 3, monotone=True).rate == Fraction(1, 10)
 
 
 @pytest.mark.parametrize(

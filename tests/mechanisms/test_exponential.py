@@ -46,27 +46,27 @@ BOTH, ONE = (-1, 0, 1), (0, 1)
 @pytest.mark.parametrize(("size", "moves", "monotone"), [(2, BOTH, False), (3, BOTH, False), (3, ONE, True)])
 def test_the_promise_is_kept(apart, size, moves, monotone):
     mechanism = Exponential(epsilon=1, monotone=monotone)
-    assert largest(apart, mechanism._rate, size=size, moves=moves) <= ball(1)
+    assert largest(apart, mechanism.rate, size=size, moves=moves) <= ball(1)
 
 
 @pytest.mark.parametrize("gap", [20, 50])
 @pytest.mark.parametrize(("moved", "monotone"), [((1, -1), False), ((1, 0), True)])
 def test_epsilon_is_reached_by_a_bad_candidate(apart, gap, moved, monotone):
-    rate = Exponential(epsilon=1, monotone=monotone)._rate
+    rate = Exponential(epsilon=1, monotone=monotone).rate
     loss = apart(law((0, gap), rate), law((moved[0], gap + moved[1]), rate))
     assert 1 - 2 * math.exp(-gap / 2 + 1) < loss <= ball(1)
 
 
 def test_half_the_noise_is_told_apart(apart):
     """The monotone variant where scores move both ways."""
-    assert largest(apart, Exponential(epsilon=1, monotone=True)._rate, size=3, moves=(-1, 0, 1)) > ball(1.5)
+    assert largest(apart, Exponential(epsilon=1, monotone=True).rate, size=3, moves=(-1, 0, 1)) > ball(1.5)
 
 
 @given(st.integers(1, 5), st.fractions(Fraction(1, 5), 5), st.integers(0, 30))
 def test_the_loss_dominates_every_pair(width, epsilon, gap):
     """Two candidates are chosen as the worst pair of bounded range: all candidates are one of two kinds."""
     mechanism = Exponential(epsilon=epsilon, sensitivity=width)
-    one, other = law((0, gap), mechanism._rate), law((width, gap - width), mechanism._rate)
+    one, other = law((0, gap), mechanism.rate), law((width, gap - width), mechanism.rate)
     for size in (0, float(epsilon) / 3, float(epsilon) * 0.9):
         for p, q in ((one, other), (other, one)):
             delta = sum(max(0.0, float(a) - math.exp(size) * float(b)) for a, b in zip(p, q, strict=True))
@@ -79,7 +79,7 @@ def test_the_loss_is_that_of_some_pair():
     deltas = []
     for many in range(1, 400):
         with ctx.workprec(BITS):
-            odds = [ball(x).exp() for x in (-mechanism._rate, mechanism._rate)]
+            odds = [ball(x).exp() for x in (-mechanism.rate, mechanism.rate)]
             p, q = (odd / (odd + ball(Fraction(many, 100))) for odd in odds[::-1])
         deltas += [float(p) - math.exp(size) * float(q), (1 - float(q)) - math.exp(size) * (1 - float(p))]
     assert max(deltas) == pytest.approx(mechanism.loss().delta(epsilon=size).upper, rel=1e-4)
@@ -124,7 +124,7 @@ def test_the_error_is_exact_at_worst(candidates, confidence):
     error = mechanism.error(candidates=candidates, confidence=confidence)
     for wider, kept in ((1.0001, True), (0.9999, False)):
         if error > 0:
-            best = law([0] + [Fraction(-error * wider)] * (candidates - 1), mechanism._rate)[0]
+            best = law([0] + [Fraction(-error * wider)] * (candidates - 1), mechanism.rate)[0]
             assert (best >= ball(confidence)) is kept
 
 

@@ -74,13 +74,13 @@ def test_it_is_noisy_max_with_exponential_noise(scores):
 
 @pytest.mark.parametrize(("size", "moves", "monotone"), [(2, BOTH, False), (3, BOTH, False), (3, ONE, True)])
 def test_the_promise_is_kept_and_used_in_full(apart, size, moves, monotone):
-    loss = largest(apart, PermuteAndFlip(epsilon=1, monotone=monotone)._rate, size=size, moves=moves)
+    loss = largest(apart, PermuteAndFlip(epsilon=1, monotone=monotone).rate, size=size, moves=moves)
     assert abs(loss - 1) < 1e-60
 
 
 def test_half_the_noise_is_told_apart(apart):
     """The monotone variant where scores move both ways."""
-    assert largest(apart, PermuteAndFlip(epsilon=1, monotone=True)._rate, size=2, moves=BOTH) > ball(1.9)
+    assert largest(apart, PermuteAndFlip(epsilon=1, monotone=True).rate, size=2, moves=BOTH) > ball(1.9)
 
 
 # Never worse than the exponential mechanism
@@ -116,7 +116,7 @@ def test_the_error_is_exact_at_worst(candidates, confidence):
     error = mechanism.error(candidates=candidates, confidence=confidence)
     assert error > 0
     for wider, kept in ((1.0001, True), (0.9999, False)):
-        best = law((Fraction(0), *[Fraction(-error * wider)] * (candidates - 1)), mechanism._rate)[0]
+        best = law((Fraction(0), *[Fraction(-error * wider)] * (candidates - 1)), mechanism.rate)[0]
         assert (best >= ball(confidence)) is kept
 
 
@@ -148,7 +148,7 @@ def test_all_coins_at_once_have_the_very_law_of_one_after_another(scores):
     """All sides of all coins, and all heads that may be drawn, each with its probability."""
     mechanism, found = PermuteAndFlip(epsilon=1), [arb(0)] * len(scores)
     with ctx.workprec(BITS):
-        chances = [ball(mechanism._rate * (score - max(scores))).exp() for score in scores]
+        chances = [ball(mechanism.rate * (score - max(scores))).exp() for score in scores]
         for sides in product((0, 1), repeat=len(scores)):
             weight = math.prod((1 - p if side else p for p, side in zip(chances, sides, strict=True)), start=arb(1))
             chosen, heads = 0, 1
@@ -157,7 +157,7 @@ def test_all_coins_at_once_have_the_very_law_of_one_after_another(scores):
                 index, heads = mechanism.release(scores, coins=coins), coins.heads
                 found[index] += weight / heads
                 chosen += 1
-        for own, other in zip(found, law(scores, mechanism._rate), strict=True):
+        for own, other in zip(found, law(scores, mechanism.rate), strict=True):
             assert abs(own - other) < 1e-60
 
 
@@ -197,7 +197,7 @@ def in_turn(scores, rate, size, coins):
 
 def test_a_twin_without_the_permutation_is_told_apart_from_ours(leaked):
     one, other, draws, ours = (2, 3), (3, 2), 4_000, PermuteAndFlip(epsilon=1)
-    twin = [int((in_turn(scores, ours._rate, draws, TestCoins(2)) == 1).sum()) for scores in (one, other)]
+    twin = [int((in_turn(scores, ours.rate, draws, TestCoins(2)) == 1).sum()) for scores in (one, other)]
     assert leaked(*twin, draws) > 1
     coins = TestCoins(3)
     for event in (0, 1):

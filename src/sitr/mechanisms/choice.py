@@ -1,28 +1,53 @@
-"""What mechanisms that choose one of several candidates share: how steeply chances fall with a score, and checks."""
+"""What mechanisms that choose one of several candidates share."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral, Rational
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sitr.errors import InvalidParameter
-from sitr.numbers import Number, exact
+from sitr.flavors.pure import PureDP
+from sitr.mechanisms.granularity import movement
+from sitr.numbers import Number, exact, flag, positive, upward
 
 WholeScores = Sequence[int] | NDArray[np.integer]
 Scores = Sequence[int | Fraction] | WholeScores
 
 
-def steepness(epsilon: Number, sensitivity: Number, *, monotone: bool) -> Fraction:
-    """ε/(2Δ): one unit may raise one score by Δ and lower the others. ε/Δ where all scores move the same way.
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A mechanism that keeps PureDP(ε) and chooses one candidate by its score.
 
-    >>> steepness(1, 2, monotone=False), steepness(1, 2, monotone=True)
-    (Fraction(1, 4), Fraction(1, 2))
+    One unit moves every score by at most Δ = `sensitivity`. `monotone`: it moves all scores the same way.
     """
-    return exact(epsilon) / (exact(sensitivity) * (1 if monotone else 2))
+
+    epsilon: Number
+    sensitivity: Number = 1
+    monotone: bool = False
+
+    grid: ClassVar[Fraction | None] = None
+    """Scores are multiples of this; None if they can be any fractions."""
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", of=name))
+        object.__setattr__(self, "sensitivity", movement(self.sensitivity, self.grid, mechanism=name))
+        flag(self.monotone, name="monotone", of=name)
+
+    def promise(self) -> PureDP:
+        """ε."""
+        return PureDP(upward(exact(self.epsilon)))
+
+    @property
+    def rate(self) -> Fraction:
+        """ε/(2Δ): one unit may raise one score by Δ and lower the others. ε/Δ where all scores move the same way."""
+        return exact(self.epsilon) / (exact(self.sensitivity) * (1 if self.monotone else 2))
 
 
 def rational_scores(scores: Scores, *, mechanism: str) -> list[int | Fraction]:

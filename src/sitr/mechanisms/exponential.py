@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
-from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.loss import Loss
-from sitr.mechanisms.choice import Scores, rational_scores, steepness
-from sitr.mechanisms.granularity import movement
+from sitr.mechanisms.choice import Choice, Scores, rational_scores
 from sitr.noise.coins import Coins
 from sitr.noise.selection import select
-from sitr.numbers import Number, ball, exact, flag, float_above, inside, natural, positive, upper, upward
+from sitr.numbers import Number, ball, exact, float_above, inside, natural, upper, upward
 
 
 @dataclass(frozen=True, slots=True)
-class Exponential:
+class Exponential(Choice):
     """Choose candidate i with probability ∝ e^{ε·s_i/(2Δ)}, if one unit moves every score s_i by at most Δ.
 
     Where a unit can only raise all scores, or only lower them (`monotone`: counts, if people are added or removed),
@@ -28,19 +25,6 @@ class Exponential:
     >>> Exponential(epsilon=1000).release([3, 50, 20])
     1
     """
-
-    epsilon: Number
-    sensitivity: Number = 1
-    monotone: bool = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", of="Exponential"))
-        object.__setattr__(self, "sensitivity", movement(self.sensitivity, None, mechanism="Exponential"))
-        flag(self.monotone, name="monotone", of="Exponential")
-
-    def promise(self) -> PureDP:
-        """ε. The loss tells more: its values for one pair of neighbours differ by at most ε."""
-        return PureDP(upward(exact(self.epsilon)))
 
     def zero_concentrated(self) -> ZeroConcentratedDP:
         """ρ = ε²/8: a quarter of what a pure promise implies, because the losses lie in an interval of length ε. [CR21]
@@ -73,13 +57,9 @@ class Exponential:
         """
         k, level = natural(candidates, name="candidates", of="Exponential"), inside(confidence)
         odds = (k - 1) * level / (1 - level)
-        return upper(ball(odds).log() / ball(self._rate)) if odds > 1 else 0.0
+        return upper(ball(odds).log() / ball(self.rate)) if odds > 1 else 0.0
 
     def release(self, scores: Scores, *, coins: Coins | None = None) -> int:
         """The index of the candidate that is chosen, exactly with its probability."""
         given = rational_scores(scores, mechanism="Exponential")
-        return select(log_weights=[self._rate * score for score in given], coins=coins)
-
-    @property
-    def _rate(self) -> Fraction:
-        return steepness(self.epsilon, self.sensitivity, monotone=self.monotone)
+        return select(log_weights=[self.rate * score for score in given], coins=coins)

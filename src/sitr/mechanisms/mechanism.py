@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -78,6 +79,22 @@ def whole_shift(sensitivity: Number, *, mechanism: str) -> int:
             do="Choose a finer granularity. Numbers that are yet to be rounded move farther: see rounded_sensitivity.",
         )
     return moved
+
+
+def least_whole(holds: Callable[[int], bool], *, least: int = 0) -> int:
+    """The least integer, from `least` on, for which a condition holds that stays true once it is.
+
+    >>> least_whole(lambda n: n * n >= 50), least_whole(lambda n: True, least=3)
+    (8, 3)
+    """
+    low, step = least - 1, 1
+    while not holds(low + step):
+        low, step = low + step, 2 * step
+    high = low + step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
 
 
 def python_integer(number: object) -> object:

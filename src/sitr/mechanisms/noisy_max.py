@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from typing import ClassVar
 
 from flint import arb, ctx
 
 from sitr.errors import InvalidParameter
-from sitr.flavors.pure import PureDP
 from sitr.loss.loss import Loss
-from sitr.mechanisms.choice import WholeScores, steepness, whole_scores
-from sitr.mechanisms.granularity import movement
-from sitr.mechanisms.mechanism import bounding
+from sitr.mechanisms.choice import Choice, WholeScores, whole_scores
+from sitr.mechanisms.mechanism import bounding, least_whole
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.geometric import geometric
 from sitr.noise.laplace import discrete_laplace
-from sitr.numbers import Number, ball, exact, flag, inside, natural, positive, upward
+from sitr.numbers import Number, ball, inside, natural
 
 
 class Noise(Enum):
@@ -31,7 +30,7 @@ class Noise(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class NoisyMax:
+class NoisyMax(Choice):
     """Add noise of scale 2Δ/ε to every integer score, and tell the index of the largest, if one unit moves every
     score by at most Δ. The scale is Δ/ε if a unit moves all scores the same way (`monotone`).
 
@@ -48,15 +47,12 @@ class NoisyMax:
     1
     """
 
-    epsilon: Number
-    sensitivity: Number = 1
-    monotone: bool = False
     noise: Noise = Noise.GEOMETRIC
 
+    grid: ClassVar = Fraction(1)
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", of="NoisyMax"))
-        object.__setattr__(self, "sensitivity", movement(self.sensitivity, mechanism="NoisyMax"))
-        flag(self.monotone, name="monotone", of="NoisyMax")
+        Choice.__post_init__(self)
         try:
             object.__setattr__(self, "noise", Noise(self.noise))  # its name will do
         except ValueError:
@@ -70,11 +66,7 @@ class NoisyMax:
     @property
     def scale(self) -> Fraction:
         """2Δ/ε, or Δ/ε."""
-        return 1 / steepness(self.epsilon, self.sensitivity, monotone=self.monotone)
-
-    def promise(self) -> PureDP:
-        """ε."""
-        return PureDP(upward(exact(self.epsilon)))
+        return 1 / self.rate
 
     def loss(self) -> Loss:
         """A bound: the response that every PureDP(ε) allows.      [KOV15, Thm 3.3]
@@ -98,13 +90,7 @@ class NoisyMax:
             return bool((k - 1) * self._overtakes(width + 1) <= ball(1 - level))
 
         with ctx.workprec(256):
-            low, high = -1, 0
-            while not holds(high):
-                low, high = high, 2 * high + 1
-            while high - low > 1:
-                middle = (low + high) // 2
-                low, high = (low, middle) if holds(middle) else (middle, high)
-        return high
+            return least_whole(holds)
 
     def release(self, scores: WholeScores, *, coins: Coins | None = None) -> int:
         """The index of the candidate that is chosen."""

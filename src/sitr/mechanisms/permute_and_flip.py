@@ -8,19 +8,17 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, ctx
 
-from sitr.flavors.pure import PureDP
 from sitr.loss.loss import Loss
-from sitr.mechanisms.choice import Scores, rational_scores, steepness
+from sitr.mechanisms.choice import Choice, Scores, rational_scores
 from sitr.mechanisms.exponential import Exponential
-from sitr.mechanisms.granularity import movement
 from sitr.mechanisms.mechanism import bounding
 from sitr.noise.bernoulli import one_for_each
 from sitr.noise.coins import Coins, system_coins
-from sitr.numbers import Number, ball, exact, flag, inside, natural, positive, upward
+from sitr.numbers import Number, ball, exact, inside, natural, upward
 
 
 @dataclass(frozen=True, slots=True)
-class PermuteAndFlip:
+class PermuteAndFlip(Choice):
     """Go through the candidates in random order; take i with probability e^{ε(s_i − max s)/(2Δ)}, or go on.
 
     One unit moves every score by at most Δ; the exponent is ε(s_i − max s)/Δ if it moves all of them the same way.
@@ -33,19 +31,6 @@ class PermuteAndFlip:
     >>> PermuteAndFlip(epsilon=1000).release([3, 50, 20])
     1
     """
-
-    epsilon: Number
-    sensitivity: Number = 1
-    monotone: bool = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", positive(self.epsilon, name="epsilon", of="PermuteAndFlip"))
-        object.__setattr__(self, "sensitivity", movement(self.sensitivity, None, mechanism="PermuteAndFlip"))
-        flag(self.monotone, name="monotone", of="PermuteAndFlip")
-
-    def promise(self) -> PureDP:
-        """ε."""
-        return PureDP(upward(exact(self.epsilon)))
 
     def loss(self) -> Loss:
         """A bound: the response that every PureDP(ε) allows.      [KOV15, Thm 3.3]
@@ -71,7 +56,7 @@ class PermuteAndFlip:
         with ctx.workprec(128):
             while high - low > high / 2**50:
                 middle = (low + high) / 2
-                low, high = (low, middle) if _best(k, ball(self._rate * middle)) >= ball(level) else (middle, high)
+                low, high = (low, middle) if _best(k, ball(self.rate * middle)) >= ball(level) else (middle, high)
         return upward(high)
 
     def release(self, scores: Scores, *, coins: Coins | None = None) -> int:
@@ -83,12 +68,8 @@ class PermuteAndFlip:
         """
         given = rational_scores(scores, mechanism="PermuteAndFlip")
         tossed, best = system_coins() if coins is None else coins, max(given)
-        heads = np.flatnonzero(one_for_each([best - score for score in given], rate=self._rate, coins=tossed))
+        heads = np.flatnonzero(one_for_each([best - score for score in given], rate=self.rate, coins=tossed))
         return int(heads[tossed.below(len(heads))])
-
-    @property
-    def _rate(self) -> Fraction:
-        return steepness(self.epsilon, self.sensitivity, monotone=self.monotone)
 
 
 def _best(k: int, exponent: arb) -> arb:

@@ -12,7 +12,7 @@ from sitr.errors import InvalidParameter, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.loss.loss import Loss
 from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.mechanism import bounding
+from sitr.mechanisms.mechanism import bounding, least_whole
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_tail
@@ -132,14 +132,4 @@ def _at_least(k: int, *, scale: Number) -> arb:
 
 def _threshold(scale: Fraction, delta: float) -> int:
     """The least T ≥ 0 with P(Y > T) ≤ δ."""
-
-    def keeps(threshold: int) -> bool:
-        return bool(_at_least(threshold + 1, scale=scale) <= ball(delta))
-
-    low, high = -1, 0
-    while not keeps(high):
-        low, high = high, 2 * high + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if keeps(middle) else (middle, high)
-    return high
+    return least_whole(lambda threshold: bool(_at_least(threshold + 1, scale=scale) <= ball(delta)))

@@ -17,7 +17,7 @@ from sitr.errors import InvalidParameter
 from sitr.flavors.pure import PureDP
 from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.loss import Loss
-from sitr.mechanisms.choice import steepness, whole
+from sitr.mechanisms.choice import whole
 from sitr.mechanisms.exponential import Exponential
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins, system_coins
@@ -113,7 +113,7 @@ class Quantiles:
         # In units of 1/denominator they are integers.
         costs = [max(unit * run.below - target, target - unit * run.up_to, 0) for run in runs]
         order = sorted(range(len(runs)), key=costs.__getitem__)
-        rate = steepness(self._share, self._moved(level), monotone=False) / unit
+        rate = exact(self._share) / (2 * exact(self._moved(level)) * unit)  # as for `Exponential`
         chosen = runs[order[_choose([runs[i].size for i in order], [costs[i] for i in order], rate, coins)]]
         return chosen.first + coins.below(chosen.size)
 

@@ -14,7 +14,7 @@ from sitr.flavors.pure import PureDP
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.mechanism import bounding
+from sitr.mechanisms.mechanism import bounding, least_whole
 from sitr.noise.coins import Coins
 from sitr.noise.laplace import discrete_laplace_tail, discrete_laplace_width
 from sitr.numbers import Number, ball, exact, inside, natural, upper
@@ -76,13 +76,7 @@ class Threshold:
             alone = _passes(noise, least, many)
             return _rare(alone, noise, many) and bool(_exposed(alone, keys) <= ball(price.delta))
 
-        low, high = many, many + 1
-        while not keeps(high):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if keeps(middle) else (middle, high)
-        return cls(noise, keys, high, many)
+        return cls(noise, keys, least_whole(keeps, least=many + 1), many)
 
     def promise(self) -> ApproximateDP:
         """(Δ/scale, 1 − (1 − p)^g)."""
