@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pkgutil
 from collections.abc import Iterable, Iterator
 from importlib import import_module
@@ -24,12 +25,13 @@ def modules(package: ModuleType = sitr) -> Iterator[ModuleType]:
 
 
 def classes(package: ModuleType = sitr) -> set[type]:
-    """Every class that a module below the package defines, except protocols."""
+    """Every class that a module below the package defines, except protocols and abstract classes."""
     return {
         kind
         for module in modules(package)
         for kind in vars(module).values()
-        if isinstance(kind, type) and kind.__module__ == module.__name__ and not getattr(kind, "_is_protocol", False)
+        if isinstance(kind, type) and kind.__module__ == module.__name__
+        if not getattr(kind, "_is_protocol", False) and not inspect.isabstract(kind)
     }
 
 
