@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
-from flint import arb, ctx
-
 from sitr.accounting.schedule import Part, Schedule
+from sitr.accounting.theorems.loss import total_loss
 from sitr.accounting.theorems.theorem import Theorem, Total, above_zero, always
 from sitr.accounting.views import as_gaussian, each
 from sitr.flavors.concentrated import ConcentratedDP
-from sitr.flavors.gaussian import GaussianDP, normal
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise
-from sitr.numbers import ball, downward, exact
+from sitr.numbers import exact
 
 
 def gaussian(schedule: Schedule, delta: float) -> Total:
@@ -27,8 +24,8 @@ def gaussian(schedule: Schedule, delta: float) -> Total:
     epsilon = whole.to_approximate(delta=above_zero(delta)).epsilon
     if not all(map(_attained, schedule.parts)):
         return Total(0.0, epsilon, two_sided=False)
-    variance = sum((exact(promise.mu) ** 2 * times for promise, times in seen), Fraction(0))
-    return Total(_below(epsilon, variance, delta), epsilon, two_sided=True)
+    noise = total_loss(Schedule(tuple(Part((promise,), times) for promise, times in seen)))
+    return Total(min(epsilon, noise.epsilon(delta=delta).lower), epsilon, two_sided=True)
 
 
 def _attained(part: Part) -> bool:
@@ -41,31 +38,6 @@ def _keeps(noise: GaussianDP, promise: Promise) -> bool:
     if isinstance(promise, ConcentratedDP):  # true of this noise, though not of all that keeps GaussianDP
         return exact(noise.mu) ** 2 / 2 <= exact(promise.mu) and noise.mu <= promise.tau
     return noise.covers(promise)
-
-
-def _below(epsilon: float, variance: Fraction, delta: float) -> float:
-    """A lower bound: a little below ε the profile is certainly above δ."""
-    if variance == 0:
-        return 0.0
-    gap = Fraction(1, 2**50)
-    while gap < 1:
-        lower = downward(exact(epsilon) * (1 - gap))
-        if _profile(variance, lower) > ball(delta):
-            return lower
-        gap *= 2
-    return 0.0
-
-
-def _profile(variance: Fraction, epsilon: float) -> arb:
-    bits = 64
-    while True:
-        with ctx.workprec(bits):
-            mu, e = ball(variance).sqrt(), ball(epsilon)
-            delta = normal(mu / 2 - e / mu) - e.exp() * normal(-mu / 2 - e / mu)
-            # The two terms nearly cancel far out in the tail: raise the precision until they do not.
-            if delta.rad() < abs(delta.mid()) * 1e-17 or bits > 1 << 16:
-                return delta
-        bits *= 2
 
 
 # Σμ² is a valid filter [ST22], and the profile grows with it.
