@@ -5,9 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
-
-from flint import arb, ctx
 
 from sitr.accounting.schedule import Schedule
 from sitr.accounting.theorems.advanced import ADVANCED
@@ -25,7 +22,7 @@ from sitr.accounting.theorems.theorem import NO, Adaptive, Theorem, Total
 from sitr.accounting.theorems.zero_concentrated import ZERO_CONCENTRATED
 from sitr.accounting.views import Inapplicable
 from sitr.errors import InvalidPromise
-from sitr.numbers import ball, exact, upper, upward
+from sitr.flavors.profile import exposed
 
 THEOREMS: tuple[Theorem, ...] = (
     BASIC,
@@ -128,15 +125,8 @@ def infinite_mass(schedule: Schedule) -> float:
     >>> infinite_mass(Schedule((Part((ApproximateDP(1.0, 1e-6),), times=3),)))
     2.99999...e-06
     """
-    with ctx.workprec(192):
-        finite, union = arb(0), Fraction(0)
-        for part in schedule.inner.parts:
-            outright = min(promise.infinite_mass() for promise in part.promises)
-            if outright == 1.0:
-                return 1.0
-            finite += (-ball(outright)).log1p() * part.times
-            union += exact(outright) * part.times  # exact where there is but one such release
-        return max(0.0, min(upper(-finite.expm1()), upward(min(Fraction(1), union))))
+    parts = schedule.inner.parts
+    return exposed((min(promise.infinite_mass() for promise in part.promises), part.times) for part in parts)
 
 
 def _row(theorem: Theorem, schedule: Schedule, delta: float, error: float) -> Row:

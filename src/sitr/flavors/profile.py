@@ -247,7 +247,7 @@ def _composed(parts: Mapping[PrivacyProfile, int]) -> PrivacyProfile:
         return PrivacyProfile(NOTHING)
     if len(active) == 1 and active[0][1] == 1:
         return active[0][0]
-    infinite = _infinite(active)
+    infinite = exposed((part.infinite_mass(), times) for part, times in active)
     reach = sum((exact(part.points[-1][0]) * times for part, times in active), Fraction(0))
     last = (upward(reach), infinite)
     if reach == 0:
@@ -258,10 +258,15 @@ def _composed(parts: Mapping[PrivacyProfile, int]) -> PrivacyProfile:
     return PrivacyProfile((*((upward(epsilon), upward(delta)) for epsilon, delta in raised if epsilon < reach), last))
 
 
-def _infinite(parts: Iterable[tuple[PrivacyProfile, int]]) -> float:
-    """1 − Π(1 − δ)^times, the mass at +∞."""
+def exposed(masses: Iterable[tuple[float, int]]) -> float:
+    """1 − Π(1 − δ)^times, the mass at +∞ of a sum of losses; at most Σδ, which is exact for a single release.
+
+    >>> exposed([(1e-6, 1)]), exposed([(0.5, 2)])
+    (1e-06, 0.75)
+    """
     with ctx.workprec(1300):  # a sum of the smallest δ is still a δ
-        finite = arb(1)
-        for part, times in parts:
-            finite *= (1 - ball(part.infinite_mass())) ** times
-        return probability(1 - finite)
+        finite, union = arb(1), Fraction(0)
+        for mass, times in masses:
+            finite *= (1 - ball(mass)) ** times
+            union += exact(mass) * times
+        return min(probability(1 - finite), upward(min(Fraction(1), union)))
