@@ -72,10 +72,8 @@ def compared(budget: Budget, coins: Coins | None) -> Any:
 
 def pages(answer: Any, budget: Budget, folder: Path) -> list[str]:
     """Every piece of HTML that shows this answer."""
-    found = [answer._repr_html_()] if hasattr(answer, "_repr_html_") else []
-    writers = [answer.certificate] if hasattr(answer, "certificate") else []
-    found.extend(write(folder / "page.html").read_text() for write in writers)
-    if not found:  # the quality of rows is shown on their page
+    found = [answer._repr_html_(), answer.certificate(folder / "page.html").read_text()]
+    if hasattr(answer, "synthetic"):  # the quality of rows is shown on their page, and on that of other rows
         found.append(made(budget, None).certificate(folder / "rows.html", found=answer).read_text())
     return found
 
@@ -142,3 +140,18 @@ def test_the_certificate_of_rows_shows_their_quality(budget: Budget, tmp_path: P
     assert [told["prices"][part]["epsilon"] for part in ("rows", "quality")] == [0.5, 0.5]
     assert told["quality"]["price"]["epsilon"] == 0.5
     assert plain.to_dict()["quality"] is None
+
+
+@pytest.mark.parametrize("paid", [True, False], ids=["measured", "compared"])
+def test_the_figures_are_an_answer_like_any_other(budget: Budget, tmp_path: Path, paid: bool) -> None:
+    rows = made(budget, None)
+    found = rows.measure(PRICE) if paid else rows.compare("census")
+    assert found.table.column_names == ["kind", "columns", "found", "error_95"]
+    assert found.to_pandas()["kind"].tolist().count("single") == 2
+    assert json.loads(found.table.schema.metadata[b"sitr"]) == {"private": True}
+    assert ((found.table["error_95"].to_numpy() > 0).any()) == paid
+    assert (found.promise, found.loss is None) == ((PRICE, False) if paid else (None, True))
+    page = found.certificate(tmp_path / "quality.html").read_text("utf-8")
+    assert "How good the rows are" in page
+    assert "<table" in found._repr_html_()
+    assert found.plot(tmp_path / "rows.svg").read_text("utf-8").startswith("<svg")

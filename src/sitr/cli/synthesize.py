@@ -129,7 +129,7 @@ def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, 
     out = console()
     show(render(made.paper), out=out)
     if found is not None:
-        show(render(found.paper(beside=made.receipt)), out=out)
+        show(render(found.beside(made.receipt)), out=out)
     elif made.released.plan.quality is not None:
         out.print("The quality was paid for and could not be measured: it is lost.", soft_wrap=True)
     out.print(f"{rows:,} rows drawn. Written: {', '.join(map(str, written)) or 'nothing'}", soft_wrap=True)

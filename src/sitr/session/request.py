@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.promise import Promise
@@ -13,14 +13,13 @@ from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.plans.plan import Plan
 from sitr.questions.question import Question
-from sitr.report.page import html
 from sitr.report.paper import Paper
 from sitr.report.papers import preview_paper
-from sitr.report.text import terminal
 from sitr.session.answer import Answer
 from sitr.session.ask import ask, checked
 from sitr.session.desk import Desk
 from sitr.session.kept import resumed
+from sitr.session.shown import Shown
 
 Answered_co = TypeVar("Answered_co", bound=Answer, covariant=True)
 
@@ -54,7 +53,7 @@ class Request(Generic[Answered_co]):
 
 
 @dataclass(frozen=True, repr=False)
-class Preview:
+class Preview(Shown):
     """A plan, and the budget before it is paid."""
 
     question: Question
@@ -74,16 +73,3 @@ class Preview:
     def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
         """The error of every column at this confidence."""
         return self.question.errors(self.plan, confidence=confidence)
-
-    def to_dict(self) -> dict[str, Any]:
-        """For machines."""
-        return self.paper.to_dict()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        return terminal.as_text(terminal.render(self.paper))
-
-    def _repr_html_(self) -> str:
-        return html.fragment(self.paper)

@@ -17,6 +17,7 @@ from sitr.backends.duckdb import open_source
 from sitr.errors import QuestionError
 from sitr.flavors.promise import Promise
 from sitr.ledger.receipt import Receipt
+from sitr.loss.loss import Loss
 from sitr.noise.coins import Coins, system_coins
 from sitr.numbers import Number
 from sitr.questions.synthetic import quality
@@ -34,11 +35,12 @@ from sitr.report.chart.synthetic import chart
 from sitr.report.page import html
 from sitr.report.paper import Paper
 from sitr.report.text import terminal
-from sitr.session.answer import Answer, written
+from sitr.session.answer import Answer
 from sitr.session.ask import ask, checked
 from sitr.session.kept import resumed
 from sitr.session.public import Source, coded, public_codes
 from sitr.session.request import Preview, Request
+from sitr.session.shown import Tabled, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +204,7 @@ class Synthetic(Answer):
     ) -> Path:
         """Write a page: the noisy tables beside the synthetic rows, and how good these are if that was measured."""
         shown = self.quality if found is None else found
-        judged = None if shown is None else shown.paper(beside=self.receipt)
+        judged = None if shown is None else shown.beside(self.receipt)
         paper = report.answer(self.portrait, self.receipt, rows=self._codes(rows), judged=judged)
         return written(path, html.page(paper))
 
@@ -215,7 +217,7 @@ class Synthetic(Answer):
         return self.paper.to_dict() | {"quality": None if self.quality is None else self.quality.to_dict()}
 
     def __str__(self) -> str:
-        parts = [self.paper] if self.quality is None else [self.paper, self.quality.paper(beside=self.receipt)]
+        parts = [self.paper] if self.quality is None else [self.paper, self.quality.beside(self.receipt)]
         return "\n".join(terminal.as_text(terminal.render(part)) for part in parts)
 
     def _codes(self, rows: pa.Table | None) -> Codes:
@@ -223,8 +225,8 @@ class Synthetic(Answer):
         return coded(open_source(self.table if rows is None else rows, types={}), self.portrait.plan.sheet)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class QualityAnswer:
+@dataclass(frozen=True, repr=False)
+class QualityAnswer(Tabled):
     """Figures about synthetic rows, beside a public table for free or beside the data for a price.
 
     `receipt` is None where nothing was charged.
@@ -239,30 +241,52 @@ class QualityAnswer:
         """The figures."""
         return self.released
 
+    @cached_property
+    def paper(self) -> Paper:
+        """What is shown of it."""
+        return self.beside(None)
+
+    def beside(self, shown: Receipt | None) -> Paper:
+        """What is shown of it where this receipt is shown too."""
+        receipt = None if self.receipt == shown else self.receipt
+        return report.quality(self.released, receipt, private=self.private)
+
+    @property
+    def table(self) -> pa.Table:
+        """One row for each figure, with the half-width of its 95% interval."""
+        found = self.released
+        kinds = {"single": found.single, "pair": found.pairs, "range": found.ranges, "correlation": found.correlations}
+        figures = [(kind, figure) for kind, listed in kinds.items() for figure in listed]
+        columns = {
+            "kind": pa.array([kind for kind, _ in figures], pa.string()),
+            "columns": pa.array([list(figure.columns) for _, figure in figures], pa.list_(pa.string())),
+            "found": pa.array([figure.found for _, figure in figures], pa.float64()),
+            "error_95": pa.array([figure.error for _, figure in figures], pa.float64()),
+        }
+        return self._stamped(pa.table(columns))
+
     @property
     def promise(self) -> Promise | None:
         """What was spent; None for a comparison with a public table."""
         return None if self.released.plan is None else self.released.plan.price
 
     @property
+    def loss(self) -> Loss | None:
+        """The privacy loss of the figures; None for a comparison with a public table."""
+        return None if self.released.plan is None else self.released.plan.loss()
+
+    @property
     def private(self) -> bool:
         """False only if test coins made the noise of the figures or of the rows."""
         return self.synthetic.private if self.receipt is None else self.receipt.private
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, for machines."""
-        return self.paper().to_dict()
+    def certificate(self, path: str | Path) -> Path:
+        """Write the certificate of the rows, with these figures."""
+        return self.synthetic.certificate(path, found=self)
 
-    def paper(self, *, beside: Receipt | None = None) -> Paper:
-        """What is shown of it; without its receipt where the same one is shown `beside` it."""
-        receipt = None if self.receipt == beside else self.receipt
-        return report.quality(self.released, receipt, private=self.private)
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        return terminal.as_text(terminal.render(self.paper()))
+    def plot(self, path: str | Path) -> Path:
+        """Write the pictures of the rows."""
+        return self.synthetic.plot(path)
 
 
 def check_number(rows: int | None) -> None:

@@ -1,0 +1,75 @@
+"""What previews and answers have in common: a paper that is shown everywhere, and a table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import pyarrow as pa
+
+from sitr.report.page import html
+from sitr.report.paper import Paper
+from sitr.report.text import terminal
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+
+class Shown(Protocol):
+    """Anything with a paper: the same on the terminal, in notebooks and as JSON."""
+
+    @property
+    def paper(self) -> Paper:
+        """What is shown."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything on the paper, for machines."""
+        return self.paper.to_dict()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return terminal.as_text(terminal.render(self.paper))
+
+    def _repr_html_(self) -> str:
+        return html.fragment(self.paper)
+
+
+class Tabled(Shown, Protocol):
+    """Anything that also has a table, and a page that explains it."""
+
+    @property
+    def private(self) -> bool:
+        """False only if noise was drawn with test coins."""
+
+    @property
+    def table(self) -> pa.Table:
+        """The numbers as Arrow; its metadata say whether the noise was private."""
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table as a pandas frame (needs pandas)."""
+        return cast("pd.DataFrame", self.table.to_pandas())
+
+    def to_polars(self) -> pl.DataFrame:
+        """The table as a polars frame (needs polars)."""
+        import polars as pl  # noqa: PLC0415 - an extra
+
+        return cast("pl.DataFrame", pl.from_arrow(self.table))
+
+    def certificate(self, path: str | Path) -> Path:
+        """Write the certificate: one HTML file that explains and defends this answer."""
+        return written(path, html.page(self.paper))
+
+    def _stamped(self, table: pa.Table) -> pa.Table:
+        stamp = {"sitr": json.dumps({"private": self.private})}
+        return table.replace_schema_metadata({**(table.schema.metadata or {}), **stamp})
+
+
+def written(path: str | Path, content: str) -> Path:
+    """The path, after writing this text to it."""
+    target = Path(path)
+    target.write_text(content, encoding="utf-8")
+    return target
