@@ -215,7 +215,7 @@ def test_the_papers(budget: Budget, tmp_path: Path) -> None:
     assert "Private histogram" in page
     assert answer.to_dict()["kind"] == "histogram"
     assert len(answer.to_pandas()) == 13
-    assert answer._repr_html_().startswith("<svg")
+    assert "<svg" in answer._repr_html_()
     wide = answer.intervals(confidence=0.999)
     assert (np.array(wide["count_high"]) >= np.array(answer.intervals()["count_high"])).all()
 
@@ -320,7 +320,7 @@ def test_the_papers_of_a_random_price(tmp_path: Path) -> None:
         assert f"at most {exposed:.1f}" in words
         assert "Nobody can be exposed" not in words
     assert str(answer).count("exactly 0 ") >= 1
-    assert page.count("<td>exactly 0</td>") == 90
+    assert page.count("exactly 0</td>") == 90
     told = answer.to_dict()
     assert told["exposed"] == exposed
     assert told["method"] == "sparse"
