@@ -114,7 +114,7 @@ def test_a_disk_that_fails_after_the_charge_does_not_lose_the_answer(
         raise OSError(28, "No space left on device", "answer.html")
 
     with monkeypatch.context() as broken:
-        broken.setattr("sitr.session.answer.written", full)
+        broken.setattr("sitr.session.shown.written", full)
         done = sitr("ask", description, WARD, *PRICE, "--certificate", "answer.html", "--json")
     assert done.code == 1
     assert done.told()["receipt"]["entry"] == 1
