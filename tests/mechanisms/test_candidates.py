@@ -100,6 +100,20 @@ def visits(tmp_path: Path) -> Dataset:
 
 
 @pytest.mark.usefixtures("only_blurred")
+def test_it_answers_an_aggregate_question(visits: Dataset, tmp_path: Path) -> None:
+    budget = visits.budget(PureDP(10.0), ledger=tmp_path / "sitr.db")
+    question = budget.sql("SELECT ward, COUNT(*) AS n, SUM(age) AS total FROM visits GROUP BY ward")
+    assert "blurred" in str(question.preview(PRICE))
+    answer = question.release(PRICE)
+    assert answer.promise == PRICE
+    counts = dict(zip(answer.table["ward"].to_pylist(), answer.table["n"].to_pylist(), strict=True))
+    assert set(counts) == {"A", "B"}
+    far = Blurred.fitting(PRICE.share(Fraction(1, 2)), sensitivity=1).error(confidence=1 - 1e-12)
+    assert all(abs(count - 300) <= far for count in counts.values())
+    assert_shown(answer, tmp_path)
+
+
+@pytest.mark.usefixtures("only_blurred")
 @pytest.mark.parametrize("method", [Flat(), Tree(4), Buckets()], ids=repr)
 def test_it_answers_a_histogram(visits: Dataset, tmp_path: Path, method: Method) -> None:
     budget = visits.budget(PureDP(10.0), ledger=tmp_path / "sitr.db")

@@ -13,7 +13,7 @@ NOISES: tuple[type[Noise], ...] = (Laplace, Gaussian, RoundedGaussian)
 
 
 def least_noise(price: NoisePrice, *, l1: Number, l2: Number, granularity: Number = 1) -> Noise:
-    """The noise of the smallest standard deviation that keeps this price.
+    """The noise with the smallest error that keeps this price.
 
     One unit moves the vector by at most `l1` in the sum of sizes and by at most `l2` in Euclidean length.
 
@@ -23,9 +23,9 @@ def least_noise(price: NoisePrice, *, l1: Number, l2: Number, granularity: Numbe
     >>> least_noise(ZeroConcentratedDP(0.125), l1=4, l2=2).size
     Fraction(4, 1)
     """
-    fitted = (
+    fitted = [
         kind.fitting(price, sensitivity=l2 if kind.euclidean else l1, granularity=granularity)
         for kind in NOISES
         if kind.flavor is type(price)
-    )
-    return min(fitted, key=lambda noise: noise.deviation)
+    ]
+    return fitted[0] if len(fitted) == 1 else min(fitted, key=lambda noise: noise.error())

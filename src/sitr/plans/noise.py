@@ -64,18 +64,27 @@ def ways(price: Additive, *, beside: Sequence[Mechanism] = ()) -> list[Way]:
     >>> ways(PureDP(1.0), beside=[Exponential(epsilon=0.25)])
     [Way(charged=PureDP(epsilon=1.0), bought=PureDP(epsilon=0.75))]
     """
-    if isinstance(price, ZeroConcentratedDP):
-        rho = _rest(price.rho, [_concentrated(mechanism).rho for mechanism in beside])
-        return [Way(price, ZeroConcentratedDP(rho))] if rho > 0 else []
-    promises = [mechanism.promise() for mechanism in beside]
-    epsilon = _rest(price.epsilon, [express(promise, ApproximateDP).epsilon for promise in promises])
-    pure = [PureDP(epsilon)] if epsilon > 0 else []
-    if isinstance(price, PureDP):
-        return [Way(price, each) for each in pure]
-    deltas = sum((exact(getattr(promise, "delta", 0.0)) for promise in promises), Fraction(0))
-    found = [Way(price if deltas else ApproximateDP(price.epsilon, 0.0), each) for each in pure]
-    most = largest_mu(price, beside=beside) if exact(price.delta) > deltas else None
-    return found if most is None else [*found, Way(price, most)]
+    match price:
+        case PureDP():
+            return pure_ways(price, beside=beside)
+        case ApproximateDP():
+            return [*pure_ways(price, beside=beside), *gaussian_ways(price, beside=beside)]
+    rho = _rest(price.rho, [_concentrated(mechanism).rho for mechanism in beside])
+    return [Way(price, ZeroConcentratedDP(rho))] if rho > 0 else []
+
+
+def pure_ways(price: PureDP | ApproximateDP, *, beside: Sequence[Mechanism] = ()) -> list[Way]:
+    """The rest of ε, for noise that is pure; no δ is charged unless the other mechanisms use some."""
+    promises = [express(mechanism.promise(), ApproximateDP) for mechanism in beside]
+    epsilon = _rest(price.epsilon, [promise.epsilon for promise in promises])
+    free = isinstance(price, ApproximateDP) and all(promise.delta == 0 for promise in promises)
+    return [Way(ApproximateDP(price.epsilon, 0.0) if free else price, PureDP(epsilon))] if epsilon > 0 else []
+
+
+def gaussian_ways(price: ApproximateDP, *, beside: Sequence[Mechanism] = ()) -> list[Way]:
+    """The largest μ for Gaussian noise, if there is one."""
+    most = largest_mu(price, beside=beside) if price.delta > 0 else None
+    return [] if most is None else [Way(price, most)]
 
 
 def largest_mu(price: ApproximateDP, *, beside: Sequence[Mechanism] = ()) -> GaussianDP | None:

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from sitr.dataset.schema import Quantised
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.arrows import Additive
-from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise
-from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.additive import Noise
-from sitr.mechanisms.gaussian import Gaussian
-from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.rounded_gaussian import RoundedGaussian
+from sitr.mechanisms.candidates import least_noise
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, downward, exact, upward
-from sitr.plans.noise import LEAST, largest_mu
+from sitr.plans.noise import LEAST, Way, buys_noise, gaussian_ways, pure_ways, ways
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.functions.function import Aggregate, BoundAggregate, Estimate
@@ -154,21 +149,20 @@ class AggregatePlan(Plan):
 
 def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
     """The plan with the least error at this price; each term gets an equal share."""
-    match price:
-        case PureDP() if price.epsilon >= LEAST:
-            _refuse_unknown_keys(query, price)
-            return _useful(_plan(query, price, _laplace(query, price)))
-        case ZeroConcentratedDP() if price.rho >= LEAST:
-            _refuse_unknown_keys(query, price)
-            _refuse_offset(price)
-            return _useful(_plan(query, price, _gaussian(query, price)))
-        case ApproximateDP() if price.epsilon >= LEAST and (price.delta == 0 or LEAST <= price.delta < 1):
-            return _useful(_approximate(query, price))
-    raise QuestionError(
-        wanted=f"a price of pure(ε), zcdp(ρ) or approximate(ε, δ) with δ < 1, each number at least {LEAST}",
-        given=repr(price),
-        do="Pay a little more: without any privacy loss there is no answer.",
-    )
+    if isinstance(price, ZeroConcentratedDP) and price.rho >= LEAST:
+        _refuse_offset(price)
+    if not buys_noise(price):
+        raise QuestionError(
+            wanted=f"a price of pure(ε), zcdp(ρ) or approximate(ε, δ) with δ < 1, each number at least {LEAST}",
+            given=repr(price),
+            do="Pay a little more: without any privacy loss there is no answer.",
+        )
+    if isinstance(price, ApproximateDP) and price.delta > 0 and not query.known:
+        plans = _with_threshold(query, price)
+    else:
+        _refuse_unknown_keys(query, price)
+        plans = [_plan(query, way) for way in ways(price)]
+    return _useful(min(plans, key=lambda plan: sum(map(_relative_error, plan.noisy))))
 
 
 def _useful(plan: AggregatePlan) -> AggregatePlan:
@@ -183,53 +177,26 @@ def _useful(plan: AggregatePlan) -> AggregatePlan:
     return plan
 
 
-def _plan(
-    query: BoundedQuery, price: Additive, noise: tuple[Measurement, ...], threshold: Threshold | None = None
-) -> AggregatePlan:
+def _plan(query: BoundedQuery, way: Way, threshold: Threshold | None = None) -> AggregatePlan:
+    part = way.bought.share(Fraction(1, len(query.terms)))
+    measured = []
+    for term in query.terms:
+        far = stability(query, term)
+        noise = least_noise(part, l1=far.l1, l2=far.l2)
+        measured.append(Measurement(term.name, noise if query.keys else noise.alone(), far, term.granularity))
     keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
-    return AggregatePlan((*noise, *keys), price, text(query.query), query)
+    return AggregatePlan((*measured, *keys), way.charged, text(query.query), query)
 
 
-def _approximate(query: BoundedQuery, price: ApproximateDP) -> AggregatePlan:
-    """Laplace or Gaussian noise, whichever has the smaller error; both are fitted without the data."""
-    count = len(query.terms)
-    half = downward(exact(price.delta) / 2)
-    if query.known:
-        candidates = [_plan(query, ApproximateDP(price.epsilon, 0.0), _laplace(query, PureDP(price.epsilon)))]
-        threshold = None
-    else:
-        if price.delta == 0.0:
-            _refuse_unknown_keys(query, price)
-        key_epsilon = downward(exact(price.epsilon) / (count + 1))
-        rest = downward(exact(price.epsilon) - exact(key_epsilon))
-        everything = _threshold(query, ApproximateDP(key_epsilon, price.delta))
-        candidates = [_plan(query, price, _laplace(query, PureDP(rest)), everything)]
-        threshold = _threshold(query, ApproximateDP(key_epsilon, half))
-    most = largest_mu(price, beside=() if threshold is None else (threshold,)) if price.delta > 0 else None
-    if most is not None:
-        candidates.append(_plan(query, price, _rounded(query, most), threshold))
-    return min(candidates, key=lambda plan: sum(map(_relative_error, plan.noisy)))
-
-
-def _laplace(query: BoundedQuery, price: PureDP) -> tuple[Measurement, ...]:
-    part = price.share(Fraction(1, len(query.terms)))
-    return _measured(query, lambda far: Laplace.fitting(part, sensitivity=far.l1))
-
-
-def _gaussian(query: BoundedQuery, price: ZeroConcentratedDP) -> tuple[Measurement, ...]:
-    part = price.share(Fraction(1, len(query.terms)))
-    single = not query.keys  # one number: its loss is known, see `Gaussian.loss`
-    return _measured(query, lambda far: Gaussian.fitting(part, sensitivity=far.l2, single=single))
-
-
-def _rounded(query: BoundedQuery, price: GaussianDP) -> tuple[Measurement, ...]:
-    part = price.share(Fraction(1, len(query.terms)))
-    return _measured(query, lambda far: RoundedGaussian.fitting(part, sensitivity=far.l2))
-
-
-def _measured(query: BoundedQuery, noise: Callable[[Distance], Noise]) -> tuple[Measurement, ...]:
-    distances = ((term, stability(query, term)) for term in query.terms)
-    return tuple(Measurement(term.name, noise(far), far, term.granularity) for term, far in distances)
+def _with_threshold(query: BoundedQuery, price: ApproximateDP) -> list[AggregatePlan]:
+    """The keys get the share of a term of ε. They get all of δ beside pure noise, and half of it beside Gaussian."""
+    epsilon = downward(exact(price.epsilon) / (len(query.terms) + 1))
+    whole = _threshold(query, ApproximateDP(epsilon, price.delta))
+    half = _threshold(query, ApproximateDP(epsilon, downward(exact(price.delta) / 2)))
+    return [
+        *(_plan(query, way, whole) for way in pure_ways(price, beside=(whole,))),
+        *(_plan(query, way, half) for way in gaussian_ways(price, beside=(half,))),
+    ]
 
 
 def _threshold(query: BoundedQuery, price: ApproximateDP) -> Threshold:
