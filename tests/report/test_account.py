@@ -14,8 +14,9 @@ from sitr.loss.forms.finite import response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
 from sitr.numbers import Interval
-from sitr.report.account import Account, between, render, schedule_rows, training_rows
+from sitr.report.account import Account, render, schedule_rows, training_rows
 from sitr.report.text.terminal import as_text
+from sitr.report.words.english.english import ENGLISH
 
 NOISE = Loss.of(GaussianLaw(1.0))
 
@@ -38,7 +39,7 @@ def test_the_headline_says_what_was_found_and_where():
     ],
 )
 def test_intervals_in_words(bounds, words):
-    assert between(bounds) == words
+    assert ENGLISH.accounting.between(bounds) == words
 
 
 def test_one_of_epsilon_and_delta_is_an_interval_for_machines():

@@ -13,7 +13,8 @@ from sitr.loss.forms.finite import response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
 from sitr.numbers import Interval, exact
-from sitr.report.attack import FALSE_ALARMS, Attack, ends, share
+from sitr.report.attack import FALSE_ALARMS, Attack, ends
+from sitr.report.words.english.english import ENGLISH
 
 NORMAL = NormalDist()
 
@@ -50,7 +51,7 @@ def test_words_name_the_interval():
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_shares_are_rounded_outward(one, other):
     low, high = sorted((one, other))
-    shown = share(Interval(low, high)).replace("%", "").split(" to ")
+    shown = ENGLISH.accounting.share(Interval(low, high)).replace("%", "").split(" to ")
     if any("⁻" in text for text in shown):
         return
     assert Fraction(shown[0]) <= exact(100 * low)

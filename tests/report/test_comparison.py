@@ -19,8 +19,10 @@ from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.numbers import exact
-from sitr.report.comparison import LABELS, epsilon, facts, label, outright, render, tightest, to_dict
+from sitr.report.comparison import facts, render, tightest, to_dict
 from sitr.report.text.terminal import as_text
+from sitr.report.words.english.accounting import THEOREMS as LABELS
+from sitr.report.words.english.english import ENGLISH
 
 PURE = Schedule((Part((PureDP(0.1),), times=100),))
 MIXED = Schedule((Part((PureDP(0.1),), times=3), Part((ApproximateDP(0.2, 1e-9),), times=2)))
@@ -37,7 +39,12 @@ def compared() -> dict[str, Comparison]:
 def lines(comparison: Comparison, *, recorded: bool = False) -> dict[str, str]:
     """The line of each theorem that says something."""
     shown = as_text(render(comparison, recorded=recorded), width=200)
-    return {name: line for name in LABELS for line in shown.splitlines() if line.startswith(f"{label(name)} ")}
+    return {
+        name: line
+        for name in LABELS
+        for line in shown.splitlines()
+        if line.startswith(f"{ENGLISH.accounting.theorem(name)} ")
+    }
 
 
 def silent(comparison: Comparison) -> dict[str, str]:
@@ -49,13 +56,17 @@ def silent(comparison: Comparison) -> dict[str, str]:
 
 def test_every_theorem_has_a_label_and_no_label_is_for_none() -> None:
     assert set(LABELS) == {theorem.name for theorem in THEOREMS}
-    assert label("of_tomorrow") == "of tomorrow"
+    assert ENGLISH.accounting.theorem("of_tomorrow") == "of tomorrow"
 
 
 def test_every_theorem_has_a_line_or_a_reason(compared: dict[str, Comparison]) -> None:
     for comparison in compared.values():
         proved = [row.theorem.name for row in comparison.rows if isinstance(row.outcome, Total)]
-        reasons = {label(row.theorem.name): row.outcome for row in comparison.rows if isinstance(row.outcome, str)}
+        reasons = {
+            ENGLISH.accounting.theorem(row.theorem.name): row.outcome
+            for row in comparison.rows
+            if isinstance(row.outcome, str)
+        }
         assert list(lines(comparison)) == proved
         assert silent(comparison) == reasons
         assert len(proved) + len(reasons) == len(THEOREMS)
@@ -127,15 +138,15 @@ def test_reasons_are_readable_on_narrow_terminals(compared: dict[str, Comparison
 
 
 def test_an_interval_where_it_can_be_seen() -> None:
-    assert epsilon(Total(4.1, 4.2, two_sided=True)) == "[4.1, 4.2]"
-    assert epsilon(Total(4.10000001, 4.10000002, two_sided=True)) == "4.101"
-    assert epsilon(Total(0.0, 4.2, two_sided=False)) == "4.2"
+    assert ENGLISH.accounting.total(Total(4.1, 4.2, two_sided=True)) == "[4.1, 4.2]"
+    assert ENGLISH.accounting.total(Total(4.10000001, 4.10000002, two_sided=True)) == "4.101"
+    assert ENGLISH.accounting.total(Total(0.0, 4.2, two_sided=False)) == "4.2"
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6), st.booleans())
 def test_totals_are_rounded_outward(first: float, second: float, two_sided: bool) -> None:
     low, high = sorted((first, second))
-    shown = epsilon(Total(low, high, two_sided))
+    shown = ENGLISH.accounting.total(Total(low, high, two_sided))
     if re.search("[×⁻]", shown):
         return
     ends = [Fraction(text.replace(",", "")) for text in re.findall(r"\d[\d,]*(?:\.\d+)?(?!,\d)", shown.strip("[]"))]
@@ -159,7 +170,7 @@ def test_the_infinite_mass_stands_apart(compared: dict[str, Comparison]) -> None
     ("mass", "delta", "within"), [(1e-9, 1e-6, True), (1e-6, 1e-6, True), (1.1e-6, 1e-6, False), (1e-9, 0.0, False)]
 )
 def test_an_infinite_mass_beyond_delta_leaves_no_epsilon(mass: float, delta: float, within: bool) -> None:
-    told = outright(mass, delta=delta)
+    told = ENGLISH.accounting.outright(mass, delta=delta)
     assert ("only the rest of δ is finite tail" in told) is within
     assert ("no ε follows at this δ" in told) is not within
 

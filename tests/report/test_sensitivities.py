@@ -11,6 +11,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.questions.statistic.ways import Impossible, Outcome
 from sitr.report import sensitivities
+from sitr.report.chart.sensitivities import chart
 from sitr.report.text.terminal import as_text
 
 WAYS = (
@@ -48,7 +49,7 @@ def test_machines_read_exact_numbers():
 
 
 def test_the_picture_has_a_bar_for_every_way():
-    drawn = ET.fromstring(sensitivities.chart(WAYS, title="The median"))
+    drawn = ET.fromstring(chart(WAYS, title="The median"))
     widths = [float(bar.attrib["x2"].rstrip("%")) for bar in drawn.iter("line") if bar.get("stroke-width") == "12"]
     bars = widths[1::2]  # every other one is the grey ground
     assert bars == sorted(bars)
@@ -57,4 +58,4 @@ def test_the_picture_has_a_bar_for_every_way():
 
 
 def test_equal_errors_are_drawn_too():
-    assert "global" in sensitivities.chart(WAYS[:1], title="One")
+    assert "global" in chart(WAYS[:1], title="One")

@@ -62,13 +62,13 @@ def convert(
 def _failure(source: Promise, result: Promise) -> str:
     """How the result can fail. Only the source of an (ε, δ) knows how much of δ is outright failure."""
     from sitr.flavors.approximate import ApproximateDP
-    from sitr.report.comparison import outright
     from sitr.report.explain import explain
+    from sitr.report.words.english.english import ENGLISH
     from sitr.report.words.explanation import Language
 
     if not isinstance(result, ApproximateDP) or result.delta == 0.0:
         return explain(result, language=Language.ENGLISH).failure
-    return outright(source.infinite_mass(), delta=result.delta)
+    return ENGLISH.accounting.outright(source.infinite_mass(), delta=result.delta)
 
 
 def converted(promise: Promise, to: str, *, delta: float | None) -> Promise:

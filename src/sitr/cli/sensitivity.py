@@ -63,6 +63,7 @@ def compare(
     from sitr.questions.statistic.numbers import Numbers
     from sitr.questions.statistic.ways import Setting, outcomes
     from sitr.report import sensitivities
+    from sitr.report.chart.sensitivities import chart
 
     setting = Setting(
         _statistic(statistic),
@@ -90,7 +91,7 @@ def compare(
     content = {"statistic": statistic, "column": column, **sensitivities.to_dict(found)}
     say(sensitivities.render(found), content, as_json=as_json)
     title = f"The {statistic} of {column}: what each promise costs in accuracy"
-    draw(plot, lambda: sensitivities.chart(found, title=title), as_json=as_json)
+    draw(plot, lambda: chart(found, title=title), as_json=as_json)
 
 
 def _statistic(name: str) -> Statistic:

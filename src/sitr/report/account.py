@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from sitr.accounting.schedule import Schedule
@@ -17,12 +15,12 @@ from sitr.flavors.random import RandomDP
 from sitr.loss.loss import Loss
 from sitr.numbers import Interval
 from sitr.report.attack import Attack, ends
-from sitr.report.comparison import outright, random_words
-from sitr.report.figures import about, at_least, at_most, counted, number
+from sitr.report.figures import about, at_most
 from sitr.report.headline import Headline
-from sitr.report.words.english.meaning import likelihood
-
-Rows = tuple[tuple[str, str], ...]
+from sitr.report.paper import Facts
+from sitr.report.text import terminal
+from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.words import Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +49,17 @@ class Account:
         """The given δ, or the upper bound that was found."""
         return self.found.upper if self.delta is None else self.delta
 
-    def headline(self) -> str:
+    def headline(self, words: Words = ENGLISH) -> str:
         """The result in one line.
 
         >>> from sitr.loss.forms.gaussian import GaussianLaw
         >>> Account.at_delta(Loss.of(GaussianLaw(1.0)), 1e-6).headline()
         'ε is between 4.886 and 4.887 at δ = 10⁻⁶'
         """
-        symbol, given = ("δ", f"ε = {about(self.epsilon)}") if self.epsilon is not None else ("ε", _delta(self.delta))
-        return f"{symbol} {between(self.found)} at {given}"
+        say = words.accounting
+        if self.epsilon is not None:
+            return say.found("δ", self.found, "ε", about(self.epsilon))
+        return say.found("ε", self.found, "δ", at_most(self.delta or 0.0))
 
     def reading(self, *, gamma: float | None = None) -> Headline | None:
         """The proved (ε, δ), as in all reports; None if there is no finite ε. A schedule may also have a γ."""
@@ -83,76 +83,32 @@ class Account:
         }
 
 
-def between(bounds: Interval) -> str:
-    """An interval in words, rounded outward.
-
-    >>> between(Interval(2.3806, 2.3822)), between(Interval(0.0, 1e-9)), between(Interval(0.5, 0.5))
-    ('is between 2.38 and 2.383', 'is at most 10⁻⁹', 'is 0.5')
-    """
-    if bounds.upper == float("inf"):
-        infinite = bounds.lower == float("inf")
-        return "is infinite" if infinite else f"is at least {at_least(bounds.lower)}, with no upper bound,"
-    low, high = at_least(bounds.lower), at_most(bounds.upper)
-    if low == high:
-        return f"is {high}"
-    return f"is between {low} and {high}" if bounds.lower > 0.0 else f"is at most {high}"
-
-
-def render(headline: str, rows: Iterable[tuple[str, str]]) -> RenderableType:
+def render(headline: str, rows: Facts, *, words: Words = ENGLISH) -> RenderableType:
     """The headline, and its meaning below it."""
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column()
-    for name, sentence in rows:
-        grid.add_row(name, Text(sentence))
-    return Group(Text(headline, style="bold"), grid)
+    return Group(Text(headline, style="bold"), terminal.facts(rows, words=words))
 
 
-def schedule_rows(schedule: Schedule, account: Account) -> Rows:
+def schedule_rows(schedule: Schedule, account: Account, *, words: Words = ENGLISH) -> Facts:
     """The releases, the best attack, outright exposure, and γ.
 
     A schedule that protects only a random newcomer bounds no attack on you.
     """
-    rows = [
-        ("releases", f"{counted(schedule.releases, 'release')} in {counted(len(schedule.parts), 'step')}."),
-        *(() if schedule.random else (*_meaning(account), *account.attack.words())),
-        ("outright", outright(account.loss.infinite_mass(), delta=account.largest_delta)),
-    ]
-    if schedule.random:
-        rows.append(("random", random_words(schedule)))
-    return tuple(rows)
-
-
-def _meaning(account: Account) -> Rows:
-    """The meaning of the (ε, δ) of a schedule; empty if there is none."""
-    if (headline := account.reading()) is None:
-        return ()
-    points = ((headline.epsilon, headline.delta),)
+    say, headline = words.accounting, account.reading()
+    means = () if headline is None else (("meaning", say.meaning(headline.epsilon, headline.delta)),)
     return (
-        ("meaning", likelihood(points, sides=("with your data", "without them"), evidence="all releases together")),
+        ("releases", say.releases(schedule)),
+        *(() if schedule.random else (*means, *account.attack.words(words))),
+        ("outright", say.outright(account.loss.infinite_mass(), delta=account.largest_delta)),
+        *((("random", say.random(schedule)),) if schedule.random else ()),
     )
 
 
-def training_rows(training: Training, account: Account) -> Rows:
+def training_rows(training: Training, account: Account, *, words: Words = ENGLISH) -> Facts:
     """The training run, the best attack, and the assumptions."""
-    seen = "1 epoch" if training.epochs == 1 else f"{about(training.epochs)} epochs"
+    say = words.accounting
     return (
-        (
-            "training",
-            f"{counted(training.examples, 'example')}, {seen} in batches of about {number(training.batch)}: "
-            f"{counted(training.steps, 'step')} at a rate of {about(training.rate, digits=4)}.",
-        ),
-        ("noise", f"σ = {about(training.sigma)} times the norm to which gradients are clipped."),
-        *account.attack.words(),
-        ("assumed", ASSUMED),
+        ("training", say.training(training)),
+        ("noise", say.noise(training)),
+        *account.attack.words(words),
+        ("assumed", say.assumed()),
     )
-
-
-ASSUMED = (
-    "Every step draws a new batch, each example independently (Poisson sampling), and nobody sees which examples were "
-    "drawn. One example is added or removed. Shuffled batches are another mechanism; these figures do not apply to it."
-)
-
-
-def _delta(delta: float | None) -> str:
-    return f"δ = {at_most(delta or 0.0)}"

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from sitr.loss.loss import Loss
 from sitr.numbers import Interval
-from sitr.report.figures import about, at_least, at_most
+from sitr.report.paper import Facts
+from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.words import Words
 
 FALSE_ALARMS = 0.01
 """The rate at which the test points at somebody who did not take part."""
@@ -27,30 +29,14 @@ class Attack:
         guess = loss.posterior(prior=0.5, relative=WIDTH)
         return cls(loss.trade_off(fpr=FALSE_ALARMS, relative=WIDTH), Interval(max(0.5, guess.lower), guess.upper))
 
-    def words(self) -> tuple[tuple[str, str], ...]:
+    def words(self, words: Words = ENGLISH) -> Facts:
         """A label and a sentence for each attack."""
-        alarms = f"{about(100 * FALSE_ALARMS)}% false alarms"
-        return (
-            ("attacker", f"The best test of who took part detects {share(self.hits)} of them, with {alarms}."),
-            (
-                "guess",
-                f"From even odds, the best guess of whether you took part is right {share(self.guess)} of the time.",
-            ),
-        )
+        say = words.accounting
+        return ("attacker", say.hits(self.hits, alarms=FALSE_ALARMS)), ("guess", say.guess(self.guess))
 
     def to_dict(self) -> dict[str, object]:
         """For machines."""
         return {"false_alarms": FALSE_ALARMS, "hits": ends(self.hits), "guess": ends(self.guess)}
-
-
-def share(bounds: Interval) -> str:
-    """A probability in percent, rounded outward.
-
-    >>> share(Interval(0.33151, 0.33179)), share(Interval(0.5, 0.5))
-    ('33.1% to 33.2%', '50%')
-    """
-    low, high = at_least(100 * bounds.lower, digits=3), at_most(100 * min(1.0, bounds.upper), digits=3)
-    return f"{low}%" if low == high else f"{low}% to {high}%"
 
 
 def ends(bounds: Interval) -> dict[str, float | None]:

@@ -17,7 +17,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.report.chart.comparison import COLOURS, DASHES, FACTORS, MANY, Family, along_delta, along_releases, chart
 from sitr.report.chart.svg import standalone
-from sitr.report.comparison import label
+from sitr.report.words.english.english import ENGLISH
 
 SVG = "{http://www.w3.org/2000/svg}"
 QUICK = ("basic", "advanced", "halved", "optimal_equal", "zero_concentrated", "random_union")
@@ -64,7 +64,7 @@ def test_both_panels_have_a_curve_for_each_theory_that_applies() -> None:
         assert len(curves) == len(names)
         assert all(len(points(curve)) > 1 for curve in curves)
     for name in names:
-        assert any(words.startswith(f"{label(name)}: ε = ") for words in texts(picture))
+        assert any(words.startswith(f"{ENGLISH.accounting.theorem(name)}: ε = ") for words in texts(picture))
 
 
 @pytest.mark.usefixtures("_quick")

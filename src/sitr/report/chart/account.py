@@ -11,6 +11,8 @@ from sitr.loss.loss import Loss
 from sitr.numbers import Interval
 from sitr.report.chart.svg import BLUE, GREY, line, nice_ticks, polyline, svg, text, window
 from sitr.report.figures import about, at_most, short
+from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.words import Words
 
 WIDTH = 0.01
 """The relative width of the band."""
@@ -29,7 +31,7 @@ _LEFT, _SPAN, _HEIGHT, _HEAD, _FOOT, _GAP, _EDGE = 9.0, 89.0, 220, 40, 34, 18, 1
 Points = tuple[tuple[float, float], ...]
 
 
-def chart(loss: Loss, *, delta: float) -> str:
+def chart(loss: Loss, *, delta: float, words: Words = ENGLISH) -> str:
     """Both panels in one chart; only the first if δ is 0 or 1."""
     panels = [along_epsilon(loss, delta=delta), *([along_releases(loss, delta=delta)] if 0.0 < delta < 1.0 else [])]
     parts: list[str] = []
@@ -37,7 +39,7 @@ def chart(loss: Loss, *, delta: float) -> str:
     for panel in panels:
         parts.extend(panel.svg(top=top))
         top += _HEAD + _HEIGHT + _FOOT + _GAP
-    note = "The line joins upper bounds; the pale band reaches to lower bounds. At computed points, ε lies between."
+    note = words.accounting.bands()
     parts.append(text(note, x=_EDGE, y=top + 6, size=11, opacity=0.8))
     return svg("Privacy loss: δ at each ε, and ε by number of releases", note, parts, height=top + 16)
 

@@ -12,8 +12,9 @@ from sitr.accounting.schedule import MOST_TIMES, Schedule
 from sitr.accounting.theorems.theorem import Total
 from sitr.numbers import exact
 from sitr.report.chart.svg import BLUE, GREY, ORANGE, line, nice_ticks, polyline, svg, text, window
-from sitr.report.comparison import label
 from sitr.report.figures import at_most, short
+from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.words import Words
 
 COLOURS = (BLUE, ORANGE, "#3d9a35", "#b0468f", GREY, "#c4402b")
 """Each is visible on white and on black; curves of the same colour have different dashes."""
@@ -81,7 +82,7 @@ def _thinned(places: Sequence[int], schedule: Schedule) -> Sequence[int]:
     return places[:: len(places) // 2] if many else places
 
 
-def chart(comparison: Comparison) -> str:
+def chart(comparison: Comparison, *, words: Words = ENGLISH) -> str:
     """Both panels with one legend; the tightest theorem at the given δ has a thick curve."""
     families = (along_delta(comparison), along_releases(comparison))
     best = comparison.tightest
@@ -90,7 +91,7 @@ def chart(comparison: Comparison) -> str:
         for place, row in enumerate(comparison.rows)
         if any(family.curve(row.theorem.name) for family in families)
     ]
-    description = _description(comparison, families[1])
+    description = words.accounting.curves(comparison.gamma, families[1].comparisons[-1].gamma)
     parts: list[str] = []
     top = 0
     for family in families:
@@ -100,7 +101,7 @@ def chart(comparison: Comparison) -> str:
     mark = _LEFT + _WIDTH * _Scale.along(families[0].places).share(comparison.delta)
     parts.append(line(mark, _HEAD, mark, _HEAD + _HEIGHT, more='stroke-opacity="0.5" stroke-dasharray="2 3"'))
     parts.append(text(description, x=_EDGE, y=top + 10, size=11, opacity=0.8))
-    parts.extend(_legend(comparison, strokes, top=top + 20))
+    parts.extend(_legend(comparison, strokes, words, top=top + 20))
     return svg("Composition theorems compared: total ε", description, parts, height=top + 24 + 20 * len(strokes))
 
 
@@ -120,14 +121,6 @@ class _Stroke:
     def style(self) -> str:
         dash = DASHES[self.place // len(COLOURS) % len(DASHES)]
         return f'stroke-width="{5 if self.thick else 2}"' + (f' stroke-dasharray="{dash}"' if dash else "")
-
-
-def _description(comparison: Comparison, releases: Family) -> str:
-    if comparison.gamma is None:
-        return "Each curve is the ε that one theorem proves; lower is tighter. Values ten times larger are cut off."
-    last = releases.comparisons[-1].gamma
-    grows = f", of up to {at_most(last)} with more releases" if last is not None else ""
-    return f"Every ε here holds except for a fraction γ = {at_most(comparison.gamma)} of data{grows}."
 
 
 def _panel(family: Family, strokes: Sequence[_Stroke], *, top: int) -> Iterator[str]:
@@ -155,16 +148,16 @@ def _panel(family: Family, strokes: Sequence[_Stroke], *, top: int) -> Iterator[
     yield window(drawn, x=_LEFT, y=pane, width=_WIDTH, height=_HEIGHT)
 
 
-def _legend(comparison: Comparison, strokes: Sequence[_Stroke], *, top: int) -> Iterator[str]:
+def _legend(comparison: Comparison, strokes: Sequence[_Stroke], words: Words, *, top: int) -> Iterator[str]:
     """Every theorem with its ε at the given δ, if it has one."""
     outcomes = {row.theorem.name: row.outcome for row in comparison.rows}
     for index, stroke in enumerate(strokes):
         y = top + 20 * index
         outcome = outcomes[stroke.name]
         value = f": ε = {at_most(outcome.upper)}" if isinstance(outcome, Total) else ""
-        words = label(stroke.name) + value + (", the tightest" if stroke.thick else "")
+        name = words.accounting.theorem(stroke.name) + value + (words.label(", the tightest") if stroke.thick else "")
         yield line(_EDGE, y + 8, _LEFT - 2, y + 8, stroke=stroke.colour, more=stroke.style)
-        yield text(words, x=_LEFT, y=y + 12, weight=650 if stroke.thick else 400)
+        yield text(name, x=_LEFT, y=y + 12, weight=650 if stroke.thick else 400)
 
 
 @dataclass(frozen=True, slots=True)

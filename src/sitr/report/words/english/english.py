@@ -19,6 +19,7 @@ from sitr.neighbors.unit import Person
 from sitr.numbers import Number
 from sitr.report.figures import at_most, number, visible
 from sitr.report.headline import Headline, rounded
+from sitr.report.words.english.accounting import AccountingWords
 from sitr.report.words.english.aggregate import AggregateWords
 from sitr.report.words.english.histogram import HistogramWords
 from sitr.report.words.english.meaning import likelihood, moved
@@ -42,6 +43,7 @@ class English:
     histogram: HistogramWords = field(default_factory=HistogramWords)
     statistic: StatisticWords = field(default_factory=StatisticWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
+    accounting: AccountingWords = field(default_factory=AccountingWords)
 
     code = "en"
     """The language of a page, for browsers."""

@@ -1,0 +1,47 @@
+"""One paper for each kind of question: made once for an answer, whatever is shown of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitr.loss.loss import Loss
+from sitr.plans.plan import Plan
+from sitr.questions.aggregate.release import Release
+from sitr.questions.synthetic.quality_plan import QualityPlan
+from sitr.report.papers import PLANNED
+from sitr.session.answer import Answer
+from tests.report.conftest import Certified
+
+
+@pytest.mark.parametrize("name", ["ungrouped", "gaussian_with_threshold", "many"])
+def test_the_loss_is_computed_once_for_all_papers(
+    make: Callable[[str], Release],
+    certify: Callable[..., Certified],
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    certificate, calls, compute = certify(make(name)), [], Loss.epsilon
+
+    def counted(loss: Loss, **parameters: Any) -> object:
+        calls.append(parameters)
+        return compute(loss, **parameters)
+
+    monkeypatch.setattr(Loss, "epsilon", counted)
+    answer = Answer(*certificate, request=None)
+    assert str(answer) == repr(answer)
+    assert answer.to_dict()["headline"]
+    assert answer._repr_html_()
+    answer.certificate(tmp_path / "certificate.html")
+    answer.plot(tmp_path / "chart.svg")
+    assert len(calls) == 1
+
+
+def test_every_kind_of_plan_has_a_paper() -> None:
+    """The quality of synthetic rows is measured with them, or is judged later: it is never previewed alone."""
+    kinds = {kind.__name__ for kind in Plan.__subclasses__() if kind.__module__.startswith("sitr.")}
+    assert kinds - {QualityPlan.__name__} == {kind.__name__ for kind in PLANNED}
