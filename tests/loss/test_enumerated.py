@@ -104,3 +104,10 @@ def test_sums_with_too_many_values_and_other_laws_are_left_to_cells():
     assert enumerated([(response(0.1), MOST_ATOMS)]) is None
     assert enumerated([(response(0.1), 3), (LaplaceLaw(1.0), 1)]) is None
     assert enumerated([]) is None
+
+
+def test_sums_with_more_atoms_than_floats_can_count_are_left_to_other_ways() -> None:
+    law = pair([0.5, 0.3, 0.2], [0.2, 0.3, 0.5])
+    assert len(law.losses) == 3
+    assert enumerated([(law, 1000)]) is None
+    assert enumerated([(law, 2)]) is not None

@@ -57,9 +57,9 @@ def enumerated(laws: Laws, *, most: int | None = None) -> Atoms | None:
     finite = [(law, times) for law, times in laws if isinstance(law, FiniteLaw)]
     if len(finite) < len(laws) or not laws:
         return None
-    size = 1.0
+    size = 1
     for law, times in finite:
-        size *= times + 1 if len(law.losses) == 2 else float(len(law.losses)) ** min(times, 1000)
+        size *= times + 1 if len(law.losses) == 2 else len(law.losses) ** min(times, 64)
         if size > (MOST_ATOMS if most is None else most):
             return None
     return reduce(product, (part for law, times in finite for part in _powers(law, times)))
