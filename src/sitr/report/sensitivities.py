@@ -29,7 +29,7 @@ def render(outcomes: Outcomes, *, words: Words = ENGLISH) -> RenderableType:
     say, known = words.accounting, ranked(outcomes)
     rows = []
     for outcome in known:
-        often = "" if outcome.refused < _SELDOM else say.refused(outcome.refused, often=_OFTEN)
+        often = "" if outcome.refused < _SELDOM else say.no_answer(outcome.refused, often=_OFTEN)
         rows.append((outcome.way, f"± {at_most(outcome.error, digits=3)}", promised(outcome) + often))
     random = any(isinstance(outcome.promise, RandomDP) for outcome in known)
     below: Facts = (

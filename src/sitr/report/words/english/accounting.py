@@ -171,7 +171,7 @@ class AccountingWords:
         """What a way with a γ promises."""
         return f"For a way with γ, {RANDOM}"
 
-    def refused(self, probability: float, /, *, often: float) -> str:
+    def no_answer(self, probability: float, /, *, often: float) -> str:
         """How often a way gives no answer."""
         if probability > often:
             return "; no answer: nearly always"
