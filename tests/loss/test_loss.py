@@ -241,7 +241,7 @@ deltas = st.floats(-300.0, -0.01).map(lambda power: 10.0**power)
 
 
 @pytest.mark.filterwarnings("ignore::sitr.errors.WiderThanAsked")
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the slow test has 1,500
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the slow test has 1,500
 @given(st.lists(st.tuples(laws, counts), min_size=1, max_size=2), deltas)
 def test_lower_is_never_above_upper(parts, delta):
     never_crossed(parts, delta)
@@ -329,7 +329,7 @@ def test_extreme_parameters_have_an_answer_long(parts, delta):
     never_crossed(parts, delta)
 
 
-# What else a loss tells
+# The other views of a loss
 
 
 def test_nothing_is_lost_by_nothing():
