@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sitr.accounting.calibrate import calibrate
-from sitr.accounting.compare import compare
+from sitr.accounting.compare import compare, infinite_mass
 from sitr.accounting.filter import Filter
 from sitr.accounting.odometer import Odometer
 from sitr.accounting.schedule import Part, Schedule
@@ -69,6 +69,9 @@ class ProbabilisticDP(Adding):
             case ApproximateDP():
                 return self.to_approximate(delta=self.delta).covers(other)
         return other.follows_from(self)
+
+    def infinite_mass(self) -> float:
+        return self.delta
 
     def loss_quantile(self, *, delta: float) -> float | None:
         return self.epsilon if delta >= self.delta else None
@@ -197,6 +200,7 @@ def test_theorems_that_need_no_more_than_an_epsilon_and_a_delta_compare_it():
     assert basic.upper == pytest.approx(1.0)
     assert isinstance(rows["advanced"], Total)
     assert rows["renyi"] == "step 1: it bounds no moment of the loss"
+    assert infinite_mass(schedule) == pytest.approx(1e-8)  # a loss above ε may be infinite
 
 
 def test_a_mechanism_is_calibrated_to_it():

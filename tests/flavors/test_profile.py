@@ -216,6 +216,37 @@ def test_the_whole_profile_is_as_tight_as_the_loss_at_one_delta(delta):
     assert known.lower <= whole.to_approximate(delta=delta).epsilon <= known.upper * (1 + 1e-3) + 1e-4
 
 
+@pytest.mark.parametrize("delta", [0.5, 1e-3, 1e-6, 1e-8])
+def test_what_is_written_down_near_one_delta_is_what_the_whole_says_there(delta):
+    parts = [(PrivacyProfile(((0.1, 1e-3), (0.3, 1e-10))), 20), (PrivacyProfile(((0.5, 0.0),)), 7)]
+    near = PrivacyProfile.compose_near(parts, delta=delta)
+    whole = PrivacyProfile.compose(part for part, times in parts for _ in range(times))
+    assert len(near.points) < 6 < len(whole.points)
+    assert near.infinite_mass() == whole.infinite_mass()
+    found, known = (profile.to_approximate(delta=delta).epsilon for profile in (near, whole))
+    assert found == pytest.approx(known, rel=1e-3, abs=1e-4)
+    equal = PrivacyProfile.compose_near([*parts[:1], *parts[1:]] * 2, delta=delta)
+    assert equal == PrivacyProfile.compose_near([(part, 2 * times) for part, times in parts], delta=delta)
+
+
+@settings(max_examples=15)
+@given(st.lists(points, min_size=2, max_size=3), st.floats(1e-6, 0.5))
+def test_what_is_written_down_near_one_delta_is_above_the_product_of_the_worst_pairs(chosen, delta):
+    promises = [PrivacyProfile(tuple(each)) for each in chosen]
+    near = PrivacyProfile.compose_near([(promise, 1) for promise in promises], delta=delta)
+    with ctx.workprec(BITS):
+        pair = all_at_once(promises)
+        for epsilon, bound in near.points:
+            assert not hockey_stick(pair, epsilon) > ball(bound)
+
+
+def test_many_different_profiles_on_fewer_points_lose_less_than_a_thousandth():
+    parts = [(PrivacyProfile(((0.1 + i / 1000, 0.0),)), 1) for i in range(100)]
+    few = PrivacyProfile.compose_near(parts, delta=1e-6).to_approximate(delta=1e-6).epsilon
+    many = PrivacyProfile.compose(part for part, _ in parts).to_approximate(delta=1e-6).epsilon
+    assert many * (1 - 1e-4) < few < many * (1 + 1e-3)
+
+
 @pytest.mark.parametrize(
     ("epsilon", "delta", "times", "at", "known"),
     [(0.1, 1e-8, 100, 1e-5, 4.329637), (0.1, 0.0, 1000, 1e-6, 19.344671), (1.0, 0.0, 100, 1e-5, 79.841322)],

@@ -18,7 +18,7 @@ from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import LARGEST_LOSS, ApproximateDP
 from sitr.flavors.meaning import RELATIVE, worst
 from sitr.flavors.promise import Obstacle, Points, Promise, count, parameter
-from sitr.loss.lattice import CELLS, Lattice, total
+from sitr.loss.lattice import CELLS, CUT, Lattice, total
 from sitr.numbers import Interval, ball, exact, probability, upward
 
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 NOTHING: Points = ((0.0, 0.0),)
 """The profile of a release of nothing."""
+
+
+MANY, FEWER = 16, 2048
+"""Sums of more than MANY different profiles have FEWER points, which costs less than a thousandth of ε."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +116,19 @@ class PrivacyProfile(Promise):
         Sums in another order differ by what the lattice costs: about a thousandth of ε, never below the exact sum.
         """
         return _composed(Counter(parts))
+
+    @classmethod
+    def compose_near(cls, parts: Iterable[tuple[PrivacyProfile, int]], /, *, delta: float) -> PrivacyProfile:
+        """Like `compose` for parts with a number of releases each, but only for points near this δ, which is faster.
+
+        >>> whole = PrivacyProfile.compose_near([(PrivacyProfile(((0.1, 1e-8),)), 100)], delta=1e-5)
+        >>> whole.to_approximate(delta=1e-5)
+        ApproximateDP(epsilon=4.3296..., delta=1e-05)
+        """
+        counted: Counter[PrivacyProfile] = Counter()
+        for part, times in parts:
+            counted[part] += times
+        return _composed(counted, near=delta)
 
     def __mul__(self, times: int, /) -> PrivacyProfile:
         return _composed({self: count(times, what="The number of releases")})
@@ -239,8 +256,11 @@ def _mass(bound: arb) -> float:
     return math.nextafter(float(bound.upper()), math.inf) if bound < 1 else 1.0
 
 
-def _composed(parts: Mapping[PrivacyProfile, int]) -> PrivacyProfile:
-    """The profile of the sum of independent losses, in an order that depends on nothing but the parts."""
+def _composed(parts: Mapping[PrivacyProfile, int], *, near: float | None = None) -> PrivacyProfile:
+    """The profile of the sum of independent losses, in an order that depends on nothing but the parts.
+
+    With `near`, only the points around this δ are written down.
+    """
     some = ((part, times) for part, times in parts.items() if part.points != NOTHING)
     active = sorted(some, key=lambda item: item[0].points)
     if not active:
@@ -252,9 +272,15 @@ def _composed(parts: Mapping[PrivacyProfile, int]) -> PrivacyProfile:
     last = (upward(reach), infinite)
     if reach == 0:
         return PrivacyProfile((last,))
-    unit = max(exact(part.points[-1][0]) for part, _ in active)
-    law = total(Lattice.of(atoms(part), unit=unit, cells=CELLS) * times for part, times in active)
-    raised = ((epsilon, min(Fraction(1), exact(infinite) + exact(delta))) for epsilon, delta in law.profile())
+    unit, cells, cut = max(exact(part.points[-1][0]) for part, _ in active), CELLS, CUT
+    if near is not None:  # all sums together cut off less than 10⁻¹² of δ
+        cells, cut = CELLS if len(active) <= MANY else FEWER, near * 1e-12 / sum(times for _, times in active)
+    law = total(Lattice.of(atoms(part), unit=unit, cells=cells, cut=max(CUT, cut)) * times for part, times in active)
+    bounds = list(law.profile())
+    if near is not None:  # from the largest ε to 0, δ grows
+        place = bisect_right(bounds, near - infinite, key=lambda bound: bound[1])
+        bounds = bounds[max(0, place - 2) : place + 2]
+    raised = ((epsilon, min(Fraction(1), exact(infinite) + exact(delta))) for epsilon, delta in bounds)
     return PrivacyProfile((*((upward(epsilon), upward(delta)) for epsilon, delta in raised if epsilon < reach), last))
 
 

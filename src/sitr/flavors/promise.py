@@ -114,7 +114,7 @@ class Promise(Protocol):
         return self.stated[-1][0] if self.stated and self.stated[-1][1] == 0.0 else None
 
     def infinite_mass(self) -> float:
-        """The most that P(L = +∞) can be: the δ that no ε removes."""
+        """The most that P(L = +∞) can be: the δ that no ε removes. A flavor that allows more must say so."""
         return self.stated[-1][1] if self.stated else 0.0
 
     def loss_quantile(self, *, delta: float) -> float | None:  # noqa: ARG002 - others need it

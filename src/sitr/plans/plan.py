@@ -127,7 +127,6 @@ def _infinite_mass(mechanism: Mechanism) -> float:
     """All of δ where the law of the loss is not known; promises without a δ allow none. γ is about other people."""
     promise = mechanism.promise()
     inner = promise.inner if isinstance(promise, RandomDP) else promise
-    if not isinstance(inner, ApproximateDP):
-        return 0.0
-    loss = mechanism.loss()
-    return inner.delta if loss is None else min(inner.delta, loss.infinite_mass())
+    allowed = inner.infinite_mass()
+    loss = mechanism.loss() if allowed else None
+    return allowed if loss is None else min(allowed, loss.infinite_mass())
