@@ -120,7 +120,7 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
         RandomDP(ApproximateDP(ε, η), γ): noise whose scale is learned from pairs of rows, for data in no order.
     norm : the largest Euclidean length of a row of X, public; longer rows are shortened. RandomDP needs none.
     regularization : Λ. In scikit-learn C = 1/(nΛ). None: chosen from public numbers (`sitr.learn.strength`).
-    classes : the two labels, public. They are not taken from the data: a label that one person has would tell of them.
+    classes : the two labels, public. They are not taken from the data: a rare label would expose its owner.
         A row with another label counts for nothing.
     method : Method.OUTPUT for noise on the weights, Method.OBJECTIVE for noise in the objective (PureDP only), None for
         the one with the smaller bound on its error.

@@ -66,7 +66,7 @@ class Objective:
         length, count = float(longest), len(self.rows)
         slope, weights = self.loss.usual(length, float(self.curvature))
         weights += float(pull / self.curvature)
-        told = rounding(
+        least = rounding(
             rows=count,
             size=self.rows.size,
             block=self.rows.block,
@@ -76,7 +76,7 @@ class Objective:
             lipschitz=self.loss.lipschitz,
             rest=float(self.curvature) * weights + float(pull),
         )
-        return max(power_of_two(moved / parts), 2 * power_of_two(8 * Fraction(told) / self.curvature))
+        return max(power_of_two(moved / parts), 2 * power_of_two(8 * Fraction(least) / self.curvature))
 
 
 def rounding(
@@ -194,7 +194,7 @@ class _Search:
         return _Gradient(vector, float(np.linalg.norm(vector)), error)
 
     def step(self, here: _Gradient) -> Numbers | None:
-        """Where Newton's method goes from here, if it can be told."""
+        """Where Newton's method goes from here, if it can be computed."""
         try:
             step = np.linalg.solve(self.bends + float(self.problem.curvature) * np.eye(len(self.bends)), -here.vector)
         except np.linalg.LinAlgError:
@@ -235,10 +235,10 @@ def _by_balls(problem: Objective, within: Fraction) -> list[Fraction]:
 
 
 def _newton(vector: arb_mat, bend: arb_mat) -> list[Fraction]:
-    """Where Newton's method goes from here; nowhere, where there are too few digits to tell."""
+    """The step of Newton's method; 0 if there are too few digits to compute it."""
     try:
         step = bend.solve(-vector)
-    except ZeroDivisionError:  # as far as these digits tell, the matrix may be singular
+    except ZeroDivisionError:  # with these digits, the matrix may be singular
         return [Fraction(0)] * vector.nrows()
     return [_dyadic(number.mid()) if number.is_finite() else Fraction(0) for number in step.entries()]
 

@@ -33,7 +33,7 @@ _LEAST = Fraction(1, 2**100)
 """A smaller β is none."""
 
 _ENOUGH = 512
-"""Bits that tell ε from a loss near it, unless they are the same number: then nothing is claimed."""
+"""Bits that separate ε from a loss near it; if they are the same number, nothing is claimed."""
 
 _GOOD, _MOST = 60, 2**13
 """As many good bits are wanted, and no more are computed with: a wide ball is still a bound."""

@@ -230,14 +230,14 @@ def _analytic(epsilon: Fraction, delta: Fraction, shift: int) -> Fraction:
 def _excess(sigma: Fraction, shift: int, epsilon: Fraction, delta: Fraction) -> arb:
     """θ·(δ(ε) − δ) for Y + Δ against Y. The losses (2yΔ − Δ²)/(2σ²) that are larger than ε are those of y > t.
 
-    A shorter way is never told apart more easily, and the other direction is the mirror image.
+    A shorter move never increases it, and the other direction is the mirror image.
     """
     bits = 128 + 2 * math.ceil(min(epsilon, Fraction(_LONG))) + delta.denominator.bit_length()
     border = epsilon * sigma**2 / shift + Fraction(shift, 2)
     with ctx.workprec(bits + 64):
         whole, tail = bell_sums(sigma, bits=bits)
         near, far = math.floor(border - shift), math.floor(border)
-        told = tail(near) if near >= 0 else whole - tail(-near - 1)
+        excess = tail(near) if near >= 0 else whole - tail(-near - 1)
         if epsilon <= _LONG:
-            told -= ball(epsilon).exp() * tail(far)
-        return told - ball(delta) * whole
+            excess -= ball(epsilon).exp() * tail(far)
+        return excess - ball(delta) * whole

@@ -1,7 +1,7 @@
 """A public grid: numbers are whole numbers of granules before the noise and after it, and never floats in between.
 
-The sum of a float and of noise has holes, which tell what the float was [Mir12]. On a grid there are none: the answer
-is an integer times a public granule, and every such number can be the answer to every value.
+The sum of a float and noise leaves gaps between possible answers, which reveal the float [Mir12]. On a grid there are
+none: the answer is an integer times a public granule, and every such number can be the answer to every value.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Whole = NDArray[np.integer[Any]] | NDArray[np.object_]
 _LARGEST = np.iinfo(np.int64).max
 
 _ROUNDINGS = 2**12
-"""A float may be the sum of so many, each of which was rounded."""
+"""A float may be the sum of this many numbers, each of which was rounded."""
 
 
 def movement(
@@ -105,7 +105,7 @@ def rounded(number: Number, *, granularity: Number) -> Fraction:
 def rounded_sensitivity(
     sensitivity: Number, *, granularity: Number, numbers: int = 1, euclidean: bool = False
 ) -> Fraction:
-    """How far so many numbers move once they are `rounded`, if before they move by at most Δ together.
+    """How far this many numbers move once they are `rounded`, if before they move by at most Δ together.
 
     Numbers on the grid move by whole granules: what is said to move by less than one, or by one and a half, of numbers
     that are on it already moves by none, or by one. Of numbers that are yet to be rounded this is not so.
@@ -207,7 +207,7 @@ def _check_single(count: int, single: bool, *, mechanism: str) -> None:
 
 
 def _added(values: Whole, noise: Draws) -> Draws:
-    """The sums in 64 bits, or in Python's integers if any needs more: what decides is what is told anyway."""
+    """The sums in 64 bits, or in Python's integers if any needs more: only the released sums decide."""
     if noise.dtype == np.int64 and (values.dtype.kind == "i" or values.dtype.itemsize < 8):
         small = values.astype(np.int64, copy=False)
         total = np.add(small, noise)

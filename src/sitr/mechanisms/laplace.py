@@ -76,10 +76,10 @@ class Laplace(Noise):
 
         Let f(α) bound from below the errors of all tests of P against Q at level α, and g those of Q against R. A test
         of level α is one of level 1 − f(α) or less for Q, and errs at R with g(1 − f(α)) or more: g∘(1 − f) is a bound
-        for P against R [DRS22, Thm 2.14]. Noise that is log-concave is told from the same, moved by any way, best by
-        asking if it lies beyond a border: one test for all ways. So if P is one number that moves by a to Q, and on by
-        b to R, the bound is attained. The path (0, 0), (a, 0), (a, b) has the same f and g, and so the same bound;
-        signs do not matter, and more numbers are more steps.
+        for P against R [DRS22, Thm 2.14]. The best test between log-concave noise and the same noise, moved by any
+        distance, asks if it lies beyond a border: one test for all distances. So if P is one number that moves by a to
+        Q, and on by b to R, the bound is attained. The path (0, 0), (a, 0), (a, b) has the same f and g, and so the
+        same bound; signs do not matter, and more numbers are more steps.
 
         Noise of a larger scale can be made from noise of a smaller one [GRS12, Sec. 4]: a scale that has no float of
         its own is rounded down.

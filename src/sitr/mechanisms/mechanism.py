@@ -20,13 +20,13 @@ from sitr.numbers import Number, exact
 
 
 class Mechanism(Protocol):
-    """A way to answer that keeps a promise. What it needs to know in order to answer, or to err, differs."""
+    """A way to answer that keeps a promise. Its methods differ in the arguments that they need."""
 
     def release(self, *values: Any, **more: Any) -> Any:
         """The answer, with fresh coins; `coins=TestCoins(seed)` are for tests."""
 
     def error(self, *more: Any, **named: Any) -> Any:
-        """How far an answer may be off, or what it takes to be shown, with `confidence=0.95`."""
+        """How far an answer may be off, or how many people a key needs to be shown, with `confidence=0.95`."""
 
     def promise(self) -> Promise:
         """What it promises to one unit."""
@@ -53,7 +53,7 @@ def bounding(promise: PureDP | ApproximateDP) -> Loss:
 def common_relation(*mechanisms: Mechanism) -> Relation | None:
     """The neighbours that all of these protect: a mechanism that is about neighbours of one kind says so by `relation`.
 
-    None where none of them does: its sensitivity is then that for whichever neighbours are meant.
+    None where none of them does: the sensitivity then holds for whichever neighbours are meant.
     """
     found = {getattr(mechanism, "relation", None) for mechanism in mechanisms} - {None}
     if len(found) > 1:

@@ -31,15 +31,15 @@ class Noise(Enum):
 
 @dataclass(frozen=True, slots=True)
 class NoisyMax(Choice):
-    """Add noise of scale 2Δ/ε to every integer score, and tell the index of the largest, if one unit moves every
-    score by at most Δ. The scale is Δ/ε if a unit moves all scores the same way (`monotone`).
+    """Add noise of scale 2Δ/ε to every integer score, and release the index of the largest, if one unit moves
+    every score by at most Δ. The scale is Δ/ε if a unit moves all scores the same way (`monotone`).
 
     Noise on integers meets ties. They are broken evenly, as if a random order of the candidates had been drawn before
     the data were seen, and the first in it won. Given that order and the noise of all others, i wins if and only if Z_i
     ≥ r − s_i, where r is the largest of s_j + Z_j for those behind i, and of s_j + Z_j + 1 for those before it. No
     neighbour moves r − s_i by more than d = 2Δ, or Δ, and P(Z ≥ m + d) ≥ e^{−d/scale}·P(Z ≥ m) for both kinds of noise:
     so the loss is at most ε. Ties that are drawn again, or go to the candidate whose true score is larger, are no
-    such event, and the largest noisy score itself would tell far more.      [DR14, Claim 3.9]
+    such event, and the largest noisy score itself would reveal far more.      [DR14, Claim 3.9]
 
     >>> NoisyMax(epsilon=1).promise()
     PureDP(epsilon=1.0)

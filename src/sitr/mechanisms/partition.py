@@ -73,7 +73,7 @@ class PartitionSelection:
         return Loss.of(law, self.keys, bound=True)
 
     def chance(self, people: int) -> arb:
-        """π_n for so many people, enclosed at the working precision.
+        """π_n for n people, enclosed at the working precision.
 
         >>> float(PartitionSelection(epsilon=1, delta=1e-6).chance(10))
         0.0128...
@@ -81,7 +81,7 @@ class PartitionSelection:
         return _chances(self, _natural(people))[0]
 
     def error(self, *, confidence: Number = 0.95) -> int:
-        """A key that so many people have, and no fewer, is shown with at least this confidence.
+        """The least number of people with which a key is shown with at least this confidence.
 
         >>> PartitionSelection(epsilon=1, delta=1e-6).error()
         16
@@ -97,8 +97,9 @@ class PartitionSelection:
         return high
 
     def release(self, people: Sequence[int], *, coins: Coins | None = None) -> list[bool]:
-        """Which of the keys that so many people have are shown, one entry for each: never show more than the keys that
-        are, because the length of the list tells how many keys there are.
+        """Whether each key is shown, given the number of people who have it.
+
+        Publish only the keys that are shown: the length of the list is the secret number of keys.
 
         As π_n grows with n, there is a random number N with P(N ≤ n) = π_n. One is drawn for each key, in the same way
         whatever n is, and the key is shown if N ≤ n.

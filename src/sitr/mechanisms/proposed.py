@@ -29,7 +29,7 @@ class ProposeTestRelease:
 
     Let X and X' be neighbours. If one of them has d > 0, then |f(X) − f(X')| ≤ b, and as |d(X) − d(X')| ≤ 1, test and
     release together cost ε₁ + ε₂. If not, d(X) = d(X') = 0: the test is passed with the same probability
-    δ = P(Y > T) on both, and nothing else tells them apart. So it is (ε₁ + ε₂, δ)-private. **All of δ may be mass at
+    δ = P(Y > T) on both, and nothing else distinguishes them. So it is (ε₁ + ε₂, δ)-private. **All of δ may be mass at
     L = +∞**: if a test is passed that should not be, the answers of two neighbours can be as far apart as the bounds,
     with noise for b alone.
 
@@ -84,7 +84,7 @@ class ProposeTestRelease:
         return ApproximateDP(upward(epsilon), self.exposed())
 
     def exposed(self) -> float:
-        """δ = P(Y > T): so likely is an answer that hides nobody, on data that one person moves farther than proposed.
+        """δ = P(Y > T): how likely an answer hides nobody, on data that one person moves farther than proposed.
 
         There the loss has no bound but that of the whole range, (high − low)/b times ε₂.
         """
@@ -95,7 +95,7 @@ class ProposeTestRelease:
         return bounding(self.promise())
 
     def error(self, *, confidence: Number = 0.95) -> Fraction:
-        """With this confidence an answer, if there is one, is so near to the statistic of the values on the grid.
+        """With this confidence an answer, if there is one, is this near to the statistic of the values on the grid.
 
         It does not depend on the data. Half a granule of it is for the rounding of a statistic that needs it.
         """

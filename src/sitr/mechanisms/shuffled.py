@@ -1,4 +1,4 @@
-"""A mechanism that everybody runs at home, and of whose answers nobody can tell whose they are."""
+"""A mechanism that everybody runs at home, and whose answers are shuffled, so that nobody knows whose they are."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from sitr.sensitivity.smooth import Smooth
 
 
 class NoiseKind(Enum):
-    """Laws that may be dilated a little without being told apart."""
+    """Laws that stay nearly the same when they are dilated a little."""
 
     LAPLACE = "laplace"
     GAUSSIAN = "gaussian"
@@ -119,8 +119,7 @@ class SmoothNoise:
         b = room(a)
         if b < LEAST:
             raise InvalidPromise(
-                wanted="Noise of which neighbours may have different scales was wanted.",
-                given=f"With a shift of {float(a):g}, {price!r} leaves no room for that.",
+                given=f"With a shift of {float(a):g}, {price!r} leaves no room for scales that differ.",
                 do="Choose a smaller shift, or a larger ε or δ.",
             )
         return cls(sensitivity, noise, e, a, b, freedom)
@@ -154,7 +153,7 @@ class SmoothNoise:
     def error(self, values: Any, *, confidence: Number = 0.95) -> Fraction:
         """With this confidence the answer is so near to the statistic of the values on the grid, for these data.
 
-        **It is as secret as the data**: it tells their scale. For a number to be shown, ask about made-up data.
+        **It is as secret as the data**: it reveals their scale. For a number to be shown, ask about made-up data.
 
         >>> from sitr.sensitivity import median, smooth
         >>> mechanism = SmoothNoise.fitting(ApproximateDP(1.0, 1e-6), sensitivity=smooth(median, bounds=(0, 100)))

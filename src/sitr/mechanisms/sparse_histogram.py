@@ -35,7 +35,7 @@ class SparseHistogram:
     f(1/(n + 1)); for k > n + 1 the tangent at 1/k rises and lies above f everywhere, and the p_j sum to at most 1. For
     k ≤ n + 1 it is (2k/(n+1))·(n/(n+1))^n ≈ 2k/(e·n), sharper than the published 2k/n.      [HRW11, Sec. 5]
 
-    All this is about the empty cells and the noisy counts together, so that it may be told which cells are empty.
+    The proof covers the empty cells and the noisy counts together, so it may be shown which cells are empty.
 
     **Whoever is alone in a cell is exposed outright**: everybody sees that somebody is there. `exposed` says how many
     people that may be. It is a promise about a random newcomer, and none about them.

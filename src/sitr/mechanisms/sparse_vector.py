@@ -23,7 +23,7 @@ from sitr.numbers import Number, exact, flag, inside, natural, positive, upward
 
 @dataclass(frozen=True, slots=True)
 class SparseVector:
-    """Tell of value after value q_i whether q_i + ν_i ≥ T_i + ρ, and stop after c = `answers` times yes.
+    """Answer for one value q_i after another whether q_i + ν_i ≥ T_i + ρ, and stop after c = `answers` times yes.
 
     One unit moves every value by at most Δ. ρ is drawn once, with scale Δ/ε₁, and ν_i for every value, with scale
     2cΔ/ε₂, or cΔ/ε₂ if a unit moves all values the same way (`monotone`); ε = ε₁ + ε₂. Both are discrete Laplace noise.
@@ -54,7 +54,7 @@ class SparseVector:
 
     @property
     def scales(self) -> tuple[Fraction, Fraction]:
-        """Those of ρ and ν. ε₁ : ε₂ = 1 : (2c)^{2/3}, or 1 : c^{2/3}, makes ν − ρ vary least.      [LSL17, Sec. 4.2]
+        """The scales of ρ and ν. ε₁ : ε₂ = 1 : (2c)^{2/3}, or 1 : c^{2/3}, makes ν − ρ vary least.  [LSL17, Sec. 4.2]
 
         The ratio is rounded, the sum of ε₁ and ε₂ is not.
 
@@ -75,7 +75,7 @@ class SparseVector:
         return bounding(self.promise())
 
     def error(self, *, values: int, confidence: Number = 0.95) -> int:
-        """With this confidence so many values are all judged rightly, but for those nearer to the threshold than this.
+        """With this confidence all `values` are judged rightly, except those nearer to the threshold than this.
 
         A yes then means q ≥ T − error, a no q < T + error: |ρ| stays below its part with probability 1 − β/2, and
         all |ν_i| below theirs, by a union bound, β being 1 minus the confidence.
@@ -154,15 +154,14 @@ class Stream:
 
 def _stopped(reason: str) -> BudgetExceeded:
     return BudgetExceeded(
-        wanted="An answer of a sparse vector was wanted.",
-        given=reason,
+        given=f"This sparse vector answers no more. {reason}",
         do="Begin a new one, which costs its epsilon again.",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class RefinedSparseVector:
-    """A sparse vector that tells of every value it says yes to also how large it is, with fresh Laplace noise.
+    """A sparse vector that also releases every value it says yes to, with fresh Laplace noise.
 
     The noise of the search must not be shown: that is a known mistake [LSL17, Alg. 3]. This noise has a scale of its
     own, and each of the c values costs Δ/scale.      [DR14, Alg. 3]
@@ -198,7 +197,7 @@ class RefinedSparseVector:
         return self.search.loss() + Laplace(self.scale, self.search.sensitivity).loss() * self.search.answers
 
     def error(self, *, confidence: Number = 0.95) -> int:
-        """That of the numbers it tells, each by itself; that of yes and no is `search.error`.
+        """The error of each released number; for the error of yes and no see `search.error`.
 
         >>> RefinedSparseVector(SparseVector(epsilon=1), scale=10).error()
         30

@@ -1,4 +1,4 @@
-"""Noise on a vector that looks the same from all sides: what Euclidean lengths want of pure privacy."""
+"""Noise on a vector that is the same in all directions: pure privacy for sensitivities in Euclidean length."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Spherical:
         return bounding(self.promise())
 
     def error(self, *, size: int, confidence: Number = 0.95) -> Fraction:
-        """A length that noise on so many numbers keeps to with this confidence: P(‖z‖ > t) = Q(d, t/scale).
+        """A length that noise on `size` numbers stays within, with this confidence: P(‖z‖ > t) = Q(d, t/scale).
 
         >>> float(Spherical(scale=1, granularity=2.0**-20).error(size=1)), float(Spherical(scale=1).error(size=20))
         (2.99..., 30.1...)

@@ -34,10 +34,10 @@ _FINE, _COARSE = 28.0, 10.0
 count for about e^{−28} of the tail; where smoothing gives more away, e^{−10} is enough."""
 
 _GRID = 2.0**-17
-"""Weights are told apart to this part of their root mean square."""
+"""Weights are rounded to multiples of about this part of their root mean square."""
 
 _APART = Fraction(1, 10**6)
-"""The part of the probability that pays for weights that are not told apart."""
+"""The part of the probability that pays for the rounding of weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def least_width(terms: tuple[Term, ...], *, confidence: Number = 0.95) -> float:
         (1/N)·Σ_k M(z_k)·e^{−n·z_k}/(1 − e^{−z_k}) = Σ_l e^{tNl}·P(S ≥ n + lN) ≥ P(S ≥ n),   z_k = t + 2πik/N:
 
     the terms l ≠ 0 only make the bound larger, and with N large enough hardly. With t near the saddle point, every term
-    is of the order of the tail, so that doubles tell it however small it is; what they round is added.      [AW92]
+    is of the order of the tail, so doubles suffice however small it is; what they round is added.      [AW92]
 
     A sum without a lattice, or with too fine a one, is smoothed: P(S > w) ≤ P(S + Z > w − η) for any |Z| ≤ η, and
     with Z a sum of eight uniform variables the terms fall as |z|^{−9}. There 1/(1 − e^{−z}) becomes M_Z(z)/z.

@@ -27,9 +27,9 @@ class Threshold:
     A unit adds up to c = `each` to the numbers of at most g = `groups` keys: c = 1 where people are counted, more where
     their rows are. Let p = P(c + Y ≥ least): a key that only one unit has is shown with probability p, or less. With
     g such keys the unit is exposed outright with probability δ = 1 − (1 − p)^g: this is mass at L = +∞. Otherwise the
-    loss is at most that of the noise, ε = Δ/scale with Δ ≥ cg, provided p ≤ 1 − e^{−c/scale}: a key that is *not* shown
-    tells ln 1/(1 − p), then at most c/scale, as much as noise for c on that key could have told, and a key that others
-    have too tells no more than that.      [KKMN09, Thm 1; DVG22, Sec. 2]
+    loss is at most ε = Δ/scale, the loss of the noise, with Δ ≥ cg, provided p ≤ 1 − e^{−c/scale}: a key that is *not*
+    shown has loss ln 1/(1 − p) ≤ c/scale, the largest loss of noise for c on that key, and a key that others have too
+    has no larger loss.      [KKMN09, Thm 1; DVG22, Sec. 2]
 
     >>> Threshold(noise=Laplace(scale=2, sensitivity=2), groups=2, least=30).promise()
     ApproximateDP(epsilon=1.0, delta=6.27...e-07)
@@ -87,7 +87,7 @@ class Threshold:
         return bounding(self.promise())
 
     def error(self, *, confidence: Number = 0.95) -> int:
-        """A key that so many people have, and no fewer, is shown with at least this confidence, above one half.
+        """The least number of people with which a key is shown with at least this confidence, above one half.
 
         n + Y ≥ least fails with P(Y > n − least).
 
@@ -107,7 +107,7 @@ class Threshold:
     def release(self, people: Sequence[int], *, coins: Coins | None = None) -> list[int | None]:
         """The noisy number of people of every key that is shown, None for the others: one entry for each key.
 
-        Never show more than the keys that are shown: the length of the list tells how many keys there are.
+        Publish only the entries that are not None: the length of the list is the secret number of keys.
         """
         return [noisy if noisy >= self.least else None for noisy in self.noise.release(people, coins=coins)]
 
@@ -116,7 +116,7 @@ class Threshold:
 
 
 def _passes(noise: Laplace, least: int, each: int) -> arb:
-    """p: the probability that a key with one person, who adds so much, is shown."""
+    """p: the probability that a key with one person, who adds `each`, is shown."""
     return discrete_laplace_tail(int(least) - each, scale=noise.scale) if least > each else arb(1)
 
 

@@ -1,4 +1,4 @@
-"""A running count that is told after every step, with noise that grows with the logarithm of their number only."""
+"""A running count, released after every step, with noise that grows only with the logarithm of their number."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from sitr.numbers import Number, exact, natural, positive, square_root_upward, u
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Tell after each of T = `steps` increments x_1, x_2, … their sum so far, x_1 + … + x_t, with noise.
+    """Release the noisy sum so far, x_1 + … + x_t, after each of T = `steps` increments.
 
     The steps are the leaves of a binary tree. The sum of a node, of 2^j increments in a row, gets its noise once. As t
     is a sum of powers of two, x_1 + … + x_t is a sum of at most ⌊log₂ T⌋ + 1 nodes. A step is below one node of each of
     the ⌊log₂ T⌋ + 1 levels. So if one unit moves all increments together by at most Δ in the sum of sizes, it moves
-    those of each level by at most Δ: the tree costs so many times what its `noise` costs for Δ. Increments may depend
+    those of each level by at most Δ: the cost is the cost of its `noise`, times the levels. Increments may depend
     on earlier answers.      [DNPR10; CSS11, Alg. 2]
 
     >>> Tree(Laplace(scale=100), steps=1000).promise()
@@ -73,14 +73,14 @@ class Tree:
         return self.steps.bit_length()
 
     def promise(self) -> PureDP | ZeroConcentratedDP:
-        """So many times that of the noise as there are levels, rounded up once."""
+        """The cost of the noise, times the number of levels, rounded up once."""
         moved = exact(self.noise.sensitivity)
         if isinstance(self.noise, Laplace):
             return PureDP(upward(self.levels * moved / exact(self.noise.scale)))
         return ZeroConcentratedDP(upward(self.levels * moved**2 / (2 * exact(self.noise.sigma) ** 2)))
 
     def loss(self) -> Loss:
-        """That of a unit which moves one increment by Δ: one number on each level.
+        """The loss of a unit that moves one increment by Δ: one number on each level.
 
         A unit that moves several together by Δ loses no more, if it is fixed beforehand which of them by how much: that
         is so for every log-concave noise, see `Laplace.loss`. `promise()` holds however it is chosen.
@@ -121,7 +121,7 @@ class Tree:
 
 
 class RunningCount:
-    """A tree at work. It holds sums without noise, and noise that was told: it can be neither copied nor forked.
+    """A tree at work. It holds sums without noise, and noise that was released: it cannot be copied or forked.
 
     Of every level only the last node is needed: its sum while it grows, its noisy sum once it is complete. After step t
     the node that is complete is on the level of the lowest one in t; it takes in those below, which are not needed any
@@ -147,7 +147,7 @@ class RunningCount:
         return self._steps - self._step
 
     def release(self, increment: int) -> int:
-        """Take one more increment, and tell the sum so far."""
+        """Take one more increment, and release the sum so far."""
         if not whole(increment):
             raise InvalidParameter(
                 wanted="integers for Tree", given="something else", do="Count increments in whole units."
@@ -164,7 +164,7 @@ class RunningCount:
             self._sums[: level + 1] = [0] * level + [complete]
             self._noisy[: level + 1] = [0] * level + [noisy]
             self._step = step
-            return sum(told for place, told in enumerate(self._noisy) if step >> place & 1)
+            return sum(noisy for place, noisy in enumerate(self._noisy) if step >> place & 1)
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise InvalidUse(
@@ -176,7 +176,6 @@ class RunningCount:
 
 def _ended(reason: str) -> BudgetExceeded:
     return BudgetExceeded(
-        wanted="One more increment of a running count was wanted.",
-        given=reason,
+        given=f"This running count takes no more increments. {reason}",
         do="Begin a new one, which costs its promise again, and plan it for more steps.",
     )

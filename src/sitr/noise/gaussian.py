@@ -269,7 +269,7 @@ def least_width(sigma: Fraction, rest: Fraction, tails: Callable[[int], tuple[Ca
 
     The search begins where the normal law with this σ leaves the probability `rest` outside.
     """
-    # One step of w changes the tail by about (1 − c)/σ of it: this many bits and 64 more tell two steps apart.
+    # One step of w changes the tail by about (1 − c)/σ of it: this many bits and 64 more separate two steps.
     bits = 64 + _log2(1 / rest) + max(0, _log2(sigma))
     while True:
         with ctx.workprec(bits + 64):

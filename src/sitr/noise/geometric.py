@@ -75,7 +75,7 @@ class GeometricLaw:
 
 @lru_cache(TABLES, typed=True)
 def geometric_law(scale: Number, digits: Digits = FULL) -> GeometricLaw:
-    """The cache tells equal numbers of different types apart: 0.1 means one tenth, Fraction(0.1) does not."""
+    """The cache distinguishes equal numbers of different types: 0.1 means one tenth, Fraction(0.1) does not."""
     t = positive(scale, name="scale", of="noise")
     k = low_digits(t)
     rate = rational(256**k / t)

@@ -6,7 +6,7 @@ grid 2^{−16}ℤ. Otherwise 48 more digits are read and compared with every S(i
 
     ⌊2^64·S⁻⌋ ≤ 2^64·S(i) < ⌊2^64·S⁺⌋ + 1,   S⁻ ≤ S(i) ≤ S⁺ proved with Arb.
 
-Only where U falls into a band are digits added until Arb tells U from S(i). The digits that are known stay: a draw
+Only where U falls into a band are digits added until Arb separates U from S(i). The digits that are known stay: a draw
 that was discarded and repeated would favour outcomes that are easily decided. No last outcome absorbs a tail: the
 outcomes that share less than 2^{−64} are separated by the digits that follow.
 """
@@ -184,7 +184,7 @@ def settle(survival: Survival, drawn: int, known: int, *, coins: Coins, more: in
 
 
 def _search(survival: Survival, drawn: int, known: int) -> int | None:
-    """The i with S(i) > U ≥ S(i + 1), first by doubling, then by halving; None where U cannot be told from an S."""
+    """The i with S(i) > U ≥ S(i + 1), first by doubling, then by halving; None where U is too near to an S."""
     low, high, found = 0, 0, 1
     while high != low + 1:
         with ctx.workprec(known + 64):
