@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from flint import arb
@@ -21,13 +21,10 @@ ABOVE = 1.0 + 2.0**-30
 class RowLoss(Protocol):
     """A convex φ(prediction, target): what is needed to minimise sums of it, and to know how far one row moves them."""
 
-    @property
-    def lipschitz(self) -> float:
-        """The largest φ'': how far a wrong prediction makes φ' wrong."""
-
-    @property
-    def constant(self) -> bool:
-        """Is φ'' always 1?"""
+    lipschitz: ClassVar[float]
+    """The largest φ'': how far a wrong prediction makes φ' wrong."""
+    constant: ClassVar[bool]
+    """Is φ'' always 1?"""
 
     def slopes(self, predicted: Numbers, target: Numbers) -> Numbers:
         """φ', each within 16 units of its last place of what the given numbers make it."""
@@ -52,13 +49,8 @@ class RowLoss(Protocol):
 class Logistic:
     """φ = ln(1 + e^{−ty}) for t = ±1: |φ'| < 1 and φ'' ≤ ¼. With t = 0 a row adds a constant.      [CMS11, Sec. 3.4]"""
 
-    @property
-    def lipschitz(self) -> float:
-        return 0.25
-
-    @property
-    def constant(self) -> bool:
-        return False
+    lipschitz: ClassVar = 0.25
+    constant: ClassVar = False
 
     def slopes(self, predicted: Numbers, target: Numbers) -> Numbers:
         return -target / (1.0 + np.exp(target * predicted))
@@ -112,13 +104,8 @@ class Squared:
             largest = size * norm / (norm**2 + regularization)
         return cls(size * ABOVE, largest * ABOVE)
 
-    @property
-    def lipschitz(self) -> float:
-        return 1.0
-
-    @property
-    def constant(self) -> bool:
-        return True
+    lipschitz: ClassVar = 1.0
+    constant: ClassVar = True
 
     def slopes(self, predicted: Numbers, target: Numbers) -> Numbers:
         return predicted - target
@@ -146,13 +133,8 @@ class Huber:
 
     cut: float
 
-    @property
-    def lipschitz(self) -> float:
-        return 1.0
-
-    @property
-    def constant(self) -> bool:
-        return False
+    lipschitz: ClassVar = 1.0
+    constant: ClassVar = False
 
     def slopes(self, predicted: Numbers, target: Numbers) -> Numbers:
         return np.clip(predicted - target, -self.cut, self.cut)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import takewhile
 from typing import NoReturn
 
 from sitr.errors import BudgetExceeded, InvalidParameter, InvalidUse
@@ -96,12 +97,9 @@ class SparseVector:
 
     def release(self, values: Sequence[int], *, threshold: int, coins: Coins | None = None) -> list[bool]:
         """The answers up to the last yes that there may be."""
-        stream, said = self.begin(coins=coins), []
-        for value in values:
-            if stream.left == 0:
-                break
-            said.append(stream.release(value, threshold=threshold))
-        return said
+        stream = self.begin(coins=coins)
+        asked = takewhile(lambda _: stream.left > 0, values)
+        return [stream.release(value, threshold=threshold) for value in asked]
 
 
 class Stream:
@@ -210,12 +208,9 @@ class RefinedSparseVector:
 
     def release(self, values: Sequence[int], *, threshold: int, coins: Coins | None = None) -> list[int | None]:
         """A noisy number for each yes, None for each no, up to the last yes that there may be."""
-        stream, said = self.begin(coins=coins), []
-        for value in values:
-            if stream.left == 0:
-                break
-            said.append(stream.release(value, threshold=threshold))
-        return said
+        stream = self.begin(coins=coins)
+        asked = takewhile(lambda _: stream.left > 0, values)
+        return [stream.release(value, threshold=threshold) for value in asked]
 
 
 @dataclass(frozen=True, slots=True)
