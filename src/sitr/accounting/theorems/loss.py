@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from fractions import Fraction
 
 from sitr.accounting.schedule import Schedule
 from sitr.accounting.theorems.theorem import Theorem, Total, above_zero, never
 from sitr.accounting.views import Inapplicable
-from sitr.flavors.promise import Points
-from sitr.loss.loss import RELATIVE, Loss
-from sitr.numbers import Interval, exact, upward
+from sitr.loss.loss import Loss
+from sitr.numbers import exact, upward
 
 
 def loss(schedule: Schedule, delta: float) -> Total:
@@ -22,29 +20,24 @@ def loss(schedule: Schedule, delta: float) -> Total:
     >>> loss(Schedule((Part((GaussianDP(0.5),), times=4),)), 1e-6)
     Total(lower=4.88..., upper=4.88..., two_sided=True)
     """
-    found = epsilon_of(total_loss(schedule), above_zero(delta))
-    parts = schedule.inner.parts
-    single = all(part.known is None and len(part.promises) == 1 for part in parts)
-    upper = min(found.upper, largest((part.promises[0].stated, part.times) for part in parts) if single else math.inf)
-    return Total(min(found.lower, upper), upper, two_sided=True)
-
-
-def epsilon_of(total: Loss, delta: float, *, relative: float = RELATIVE) -> Interval:
-    """ε of a loss at a δ, or the reason why there is none."""
-    found = total.epsilon(delta=delta, relative=relative)
+    total = total_loss(schedule)
+    found = total.epsilon(delta=above_zero(delta))
     if found.lower == math.inf:
         raise Inapplicable(f"the loss may be infinite with probability {total.infinite_mass()}, which is more than δ")
     if found.upper == math.inf:
         raise Inapplicable("no upper bound could be proved: the loss may be infinite with a probability too close to δ")
-    return found
+    upper = min(found.upper, _largest(schedule))
+    return Total(min(found.lower, upper), upper, two_sided=True)
 
 
-def largest(stated: Iterable[tuple[Points, int]]) -> float:
+def _largest(schedule: Schedule) -> float:
     """The largest finite loss, exactly, where every step states one; the law of a loss only knows it rounded."""
-    steps = list(stated)
-    if not all(points for points, _ in steps):
-        return math.inf
-    return upward(sum((exact(points[-1][0]) * times for points, times in steps), Fraction(0)))
+    losses = []
+    for part in schedule.inner.parts:
+        if part.known is not None or len(part.promises) > 1 or not (points := part.promises[0].stated):
+            return math.inf
+        losses.append(exact(points[-1][0]) * part.times)
+    return upward(sum(losses, Fraction(0)))
 
 
 def total_loss(schedule: Schedule) -> Loss:
