@@ -173,7 +173,7 @@ def _whole(mechanism: Composed | Repeated, delta: Number | None) -> Kept | Gauss
 
 
 def _parts(mechanism: Mechanism) -> Counted:
-    """The promises of the innermost mechanisms: their sum is smaller than that of sums, where squares are added."""
+    """The promises of the innermost mechanisms: their sum is smaller than the sum of sums, where squares are added."""
     match mechanism:
         case Composed(parts):
             # The same part a thousand times, as in (part,) * 1000, is asked once.

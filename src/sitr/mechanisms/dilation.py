@@ -150,7 +150,7 @@ def spherical_delta(epsilon: Number, *, shift: Number, dilation: Number, size: i
 
 
 def spherical_dilation(epsilon: Number, *, delta: Number, shift: Number, size: int) -> float:
-    """The largest β for which noise of density ∝ e^{−α‖z‖/s} in so many dimensions keeps (ε, δ); 0 if there is none.
+    """The largest β for which noise of density ∝ e^{−α‖z‖/s} in `size` dimensions keeps (ε, δ); 0 if there is none.
 
     >>> spherical_dilation(1, delta=1e-6, shift=0.5, size=20)
     0.0211...

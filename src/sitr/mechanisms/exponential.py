@@ -48,9 +48,9 @@ class Exponential(Choice):
     def error(self, *, candidates: int, confidence: Number = 0.95) -> float:
         """With this confidence the chosen score is at most this far below the best one: ln((k − 1)c/(1 − c))/rate.
 
-        The rate is that in the exponent. Let B be the weight of the candidates that are farther below, that of the best
-        being 1: one of them is chosen with a probability of at most B/(1 + B), and B ≤ (k − 1)e^{−rate·error}. With k −
-        1 candidates just there it is as much: no smaller bound holds. [DR14, Thm 3.11] says ln(k/(1 − c))/rate.
+        `rate` is the factor in the exponent. Let the best candidate have weight 1 and those farther below weight B: one
+        of them is chosen with a probability of at most B/(1 + B), and B ≤ (k − 1)e^{−rate·error}. With k − 1 candidates
+        just there it is as much: no smaller bound holds. [DR14, Thm 3.11] says ln(k/(1 − c))/rate.
 
         >>> Exponential(epsilon=1).error(candidates=10, confidence=0.95)
         10.28...

@@ -31,7 +31,7 @@ class Laplace(Noise):
     Numbers may be floats, which stand for the decimal they print as: 0.1 for one tenth. (A granularity that is a power
     of two stands for itself. A sensitivity that is no whole number of granules is rounded up.) Values may not.
 
-    This is not real Laplace noise, and its loss differs: that of noise which another program draws is
+    This is not real Laplace noise, and its loss differs: for the loss of noise that another program draws, use
     `sitr.loss.laplace(scale=…)`.
 
     >>> Laplace(scale=20, sensitivity=6).promise()

@@ -20,7 +20,7 @@ from sitr.noise.inversion import Inversion, settle
 from sitr.numbers import Number, ball, exact, float_above, inside, natural, positive, upper, upward
 
 _TABULATED = 4096
-"""Up to so many people the chances of all numbers of them are put into a table."""
+"""The chances for up to this many people are put into a table."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ class ProposeTestRelease:
     def exposed(self) -> float:
         """δ = P(Y > T): how likely an answer hides nobody, on data that one person moves farther than proposed.
 
-        There the loss has no bound but that of the whole range, (high − low)/b times ε₂.
+        There the only bound on the loss is for the whole range: (high − low)/b times ε₂.
         """
         return upper(_at_least(self.threshold + 1, scale=self.scale))
 

@@ -77,7 +77,7 @@ class Quantiles:
         return PureDP(upward(exact(self.epsilon)))
 
     def loss(self) -> Loss:
-        """That of m exponential mechanisms with ε/m each: of all data and bounds, the worst.      [DDR20, Lemma 3.4]
+        """The loss of m exponential mechanisms with ε/m each, for the worst data and bounds.      [DDR20, Lemma 3.4]
 
         >>> Quantiles(epsilon=1, levels=(0.5,), low=0, high=100).loss().epsilon(delta=1e-3).upper < 0.96
         True
@@ -85,7 +85,7 @@ class Quantiles:
         return Loss.of(BoundedRangeLaw(float_above(self._share)), len(self.levels), bound=True)
 
     def error(self, *, confidence: Number = 0.95) -> float:
-        """With this confidence, for all levels together, each x is at most so many ranks off.
+        """With this confidence, for all levels together, each x is at most this many ranks off.
 
         Of high − low + 1 candidates at least one costs 0; see `Exponential.error`. Putting the answers into order
         does not change this: what is between two numbers is not farther off than they are.

@@ -78,11 +78,11 @@ class Shuffled:
         return [answers[place] for place in permutation(size=len(answers), coins=coins)]
 
     def error(self, *, confidence: Number = 0.95, **more: Any) -> Any:
-        """That of the mechanism: of each answer by itself, whosever it is."""
+        """The mechanism's error, per answer."""
         return self.mechanism.error(confidence=confidence, **more)
 
     def promise(self) -> PureDP:
-        """That of the mechanism: all others may happen to say nothing that hides anybody.
+        """The promise of the mechanism: the other answers may happen to hide nobody.
 
         >>> from sitr import Laplace
         >>> Shuffled(Laplace(scale=5, sensitivity=20), people=100_000).promise()
@@ -107,7 +107,7 @@ def local(promise: Promise) -> PureDP:
 
 
 def shuffled(promise: PureDP, *, people: int) -> Loss:
-    """The loss of so many shuffled answers; none if each of them says nothing.
+    """The loss of this many shuffled answers; none if each of them says nothing.
 
     >>> shuffled(PureDP(0.0), people=10)
     Loss(laws=())

@@ -81,7 +81,7 @@ class Subsampled:
         return self.mechanism.release(answer(sample), coins=coins, **more)
 
     def error(self, *, confidence: Number = 0.95, **more: Any) -> Any:
-        """That of the mechanism's noise around the answer on the sample: how far the sample is off is not in it."""
+        """The error of the noise around the answer on the sample. The error of sampling is not included."""
         return self.mechanism.error(confidence=confidence, **more)
 
     def promise(self) -> PureDP | ApproximateDP:

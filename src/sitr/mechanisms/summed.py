@@ -162,7 +162,7 @@ class _Sum:
             return 0.0, 0.0
         rest = math.log(2) - log_rest
         most = min(part.law.most / part.weight for part in self.parts)
-        # The best t of normal noise of this spread. That of Laplace noise may be near `most`, but never is there.
+        # The best t for normal noise of this spread. For Laplace noise it may be near `most`, but is never there.
         spread = sum(part.count * part.weight**2 * part.law.spread for part in self.parts)
         start = min(math.sqrt(2 * rest / spread), most * math.exp(4.0))
 
@@ -215,10 +215,10 @@ class _Sum:
     def _on_lattice(self, tilt: float, period: float) -> Callable[[float], float] | None:
         """n ↦ a bound on ln P(S ≥ n); None if too many frequencies would be needed.
 
-        For noise of one kind and weight the ratio falls from ω = 0 to π: that of Laplace noise by its formula, that of
-        a bell as a product of factors |1 + r·e^{iω}| (Jacobi), that of rounded noise by total positivity, see
-        `RoundedTransform`. What is left out is at most the ratio at the last
-        frequency K times Σ_{k>K} 2/(N·|1 − e^{−z}|) ≤ e^{t/2}·ln(N/2K)/2, for |1 − e^{−z}| ≥ e^{−t/2}·2ω/π.
+        For noise of one kind and weight the ratio falls from ω = 0 to π: for Laplace noise by its formula, for a bell
+        as a product of factors |1 + r·e^{iω}| (Jacobi), for rounded noise by total positivity, see `RoundedTransform`.
+        What is left out is at most the ratio at the last frequency K times
+        Σ_{k>K} 2/(N·|1 − e^{−z}|) ≤ e^{t/2}·ln(N/2K)/2, for |1 − e^{−z}| ≥ e^{−t/2}·2ω/π.
         """
         length = 2 * math.ceil(period / 2) + 1
         last = min(length // 2, MOST)

@@ -113,7 +113,7 @@ class Tree:
         return [count.release(increment) for increment in increments]
 
     def _most(self) -> int:
-        """The most ones of a number up to T: that of 2^k − 1 if it is one of these, or of the last that was."""
+        """The most ones in binary of a number up to T: k, for the largest 2^k − 1 up to T."""
         return (self.steps + 1).bit_length() - 1
 
     def _checked(self, step: int) -> int:

@@ -182,7 +182,7 @@ def _bell(u: arb, v: arb) -> arb:
 
 
 def _draw(noise: Noise, *, numbers: int, coins: Coins | None) -> list[int]:
-    """Rounded noise from so many uniform numbers; all of them are read further until it is certain."""
+    """Rounded noise from this many uniform `numbers`; more digits of each are read until the result is certain."""
     tossed, known = system_coins() if coins is None else coins, _DIGITS
     begun = [tossed.bits(known) for _ in range(numbers)]
     while (drawn := _round(noise, begun, known)) is None:

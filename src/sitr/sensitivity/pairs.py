@@ -53,7 +53,7 @@ class Pairs(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """The ranks r, r + c, r + 2c, … among so many values of h, and the parts of γ: how seldom h_(r) is too small.
+    """The ranks r, r + c, r + 2c, … among this many values of h, and the parts of γ: how seldom h_(r) is too small.
 
     >>> Ladder(values=4, rank=3, step=1, parts=()).height(ordered([5.0, 1.0, 9.0, 2.0]), dilation=0.5)
     5.458...
