@@ -1,12 +1,15 @@
-"""The largest μ fits the price, and a slightly larger one does not."""
+"""What a price buys keeps it, beside other mechanisms too, and slightly more does not."""
 
 from __future__ import annotations
 
 import pytest
 
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.arrows import Additive
 from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.loss import Loss
 from sitr.loss.real import gaussian
@@ -16,7 +19,7 @@ from sitr.mechanisms.mechanism import Mechanism
 from sitr.mechanisms.shared import SharedNoise
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
-from sitr.plans.noise import largest_mu
+from sitr.plans.noise import LEAST, buys_noise, largest_mu, pure_ways, ways
 
 ONE = Distance(l1=1, l2_squared=1, largest=1)
 KEYS = Threshold(Laplace(scale=4, sensitivity=1), groups=1, least=60)
@@ -62,3 +65,57 @@ def test_there_is_none_where_nothing_is_left() -> None:
     assert largest_mu(price, beside=[Laplace(scale=1)]) is None  # ε = 1 with a probability far above δ
     assert largest_mu(price, beside=[SharedNoise(ZeroConcentratedDP(1e-9), ONE)]) is None  # no loss is known
     assert largest_mu(ApproximateDP(1.0, 0.0)) is None
+
+
+CHOSEN = Exponential(epsilon=0.25)
+
+
+@pytest.mark.parametrize("beside", [[], [CHOSEN], [CHOSEN, CHOSEN]], ids=len)
+@pytest.mark.parametrize("price", [PureDP(1.0), ZeroConcentratedDP(0.1), ApproximateDP(1.0, 1e-6)], ids=repr)
+def test_every_way_keeps_the_price_and_one_percent_more_does_not(price: Additive, beside: list[Mechanism]) -> None:
+    found = ways(price, beside=beside)
+    assert len(found) == (2 if isinstance(price, ApproximateDP) else 1)
+    for way in found:
+        assert way.charged.covers(price)
+        if isinstance(way.bought, PureDP):
+            assert way.bought.epsilon == 1.0 - 0.25 * len(beside)
+        elif isinstance(way.bought, ZeroConcentratedDP):
+            assert way.bought.rho == pytest.approx(0.1 - 0.25**2 / 8 * len(beside), rel=1e-12)
+        else:
+            assert isinstance(price, ApproximateDP)
+            assert delta(way.bought.mu, beside, price.epsilon) <= price.delta
+            assert delta(1.01 * way.bought.mu, beside, price.epsilon) > price.delta
+
+
+def test_no_way_is_left_where_others_use_up_the_price() -> None:
+    assert ways(PureDP(0.25), beside=[CHOSEN]) == []
+    assert ways(ZeroConcentratedDP(0.25**2 / 8), beside=[CHOSEN]) == []
+    assert ways(ApproximateDP(0.25, 0.0), beside=[CHOSEN]) == []
+
+
+def test_delta_is_charged_only_if_something_uses_it() -> None:
+    price = ApproximateDP(1.0, 1e-6)
+    assert [way.charged for way in ways(price)] == [ApproximateDP(1.0, 0.0), price]
+    assert [way.charged for way in pure_ways(price, beside=[KEYS])] == [price]
+
+
+@pytest.mark.parametrize(
+    "price",
+    [
+        PureDP(1e-101),
+        ZeroConcentratedDP(0.0),
+        ZeroConcentratedDP(0.1, xi=0.1),
+        ApproximateDP(1.0, 1.0),
+        ApproximateDP(1.0, 1e-101),
+        GaussianDP(1.0),
+        RandomDP(PureDP(1.0), 0.1),
+    ],
+    ids=repr,
+)
+def test_some_prices_buy_no_noise(price: Promise) -> None:
+    assert not buys_noise(price)
+
+
+@pytest.mark.parametrize("price", [PureDP(LEAST), ZeroConcentratedDP(LEAST), ApproximateDP(LEAST, LEAST)], ids=repr)
+def test_the_smallest_prices_buy_noise(price: Promise) -> None:
+    assert buys_noise(price)
