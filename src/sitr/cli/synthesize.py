@@ -19,7 +19,8 @@ from sitr.cli.terminal import console, say_json
 from sitr.errors import BadUsage
 
 if TYPE_CHECKING:
-    from sitr.session.synthetic import QualityAnswer, Synthetic
+    from sitr.session.quality import QualityAnswer
+    from sitr.session.synthetic import Synthetic
 
 TABLES = (".parquet", ".csv", ".arrow")
 BINS = 64

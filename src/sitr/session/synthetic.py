@@ -17,12 +17,10 @@ from sitr.backends.duckdb import open_source
 from sitr.errors import QuestionError
 from sitr.flavors.promise import Promise
 from sitr.ledger.receipt import Receipt
-from sitr.loss.loss import Loss
 from sitr.noise.coins import Coins, system_coins
 from sitr.numbers import Number
 from sitr.questions.synthetic import quality
 from sitr.questions.synthetic.axes import Codes
-from sitr.questions.synthetic.figures import Quality
 from sitr.questions.synthetic.marginals import Measured
 from sitr.questions.synthetic.mixture import Progress
 from sitr.questions.synthetic.portrait import Portrait, portrait
@@ -39,8 +37,9 @@ from sitr.session.answer import Answer
 from sitr.session.ask import ask, checked
 from sitr.session.kept import resumed
 from sitr.session.public import Source, coded, public_codes
+from sitr.session.quality import QualityAnswer
 from sitr.session.request import Preview, Request
-from sitr.session.shown import Tabled, written
+from sitr.session.shown import written
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,70 +222,6 @@ class Synthetic(Answer):
     def _codes(self, rows: pa.Table | None) -> Codes:
         """The cells of public rows, cut as the data were."""
         return coded(open_source(self.table if rows is None else rows, types={}), self.portrait.plan.sheet)
-
-
-@dataclass(frozen=True, repr=False)
-class QualityAnswer(Tabled):
-    """Figures about synthetic rows, beside a public table for free or beside the data for a price.
-
-    `receipt` is None where nothing was charged.
-    """
-
-    released: Quality
-    receipt: Receipt | None
-    synthetic: Synthetic = field(compare=False)
-
-    @property
-    def quality(self) -> Quality:
-        """The figures."""
-        return self.released
-
-    @cached_property
-    def paper(self) -> Paper:
-        """What is shown of it."""
-        return self.beside(None)
-
-    def beside(self, shown: Receipt | None) -> Paper:
-        """What is shown of it where this receipt is shown too."""
-        receipt = None if self.receipt == shown else self.receipt
-        return report.quality(self.released, receipt, private=self.private)
-
-    @property
-    def table(self) -> pa.Table:
-        """One row for each figure, with the half-width of its 95% interval."""
-        found = self.released
-        kinds = {"single": found.single, "pair": found.pairs, "range": found.ranges, "correlation": found.correlations}
-        figures = [(kind, figure) for kind, listed in kinds.items() for figure in listed]
-        columns = {
-            "kind": pa.array([kind for kind, _ in figures], pa.string()),
-            "columns": pa.array([list(figure.columns) for _, figure in figures], pa.list_(pa.string())),
-            "found": pa.array([figure.found for _, figure in figures], pa.float64()),
-            "error_95": pa.array([figure.error for _, figure in figures], pa.float64()),
-        }
-        return self._stamped(pa.table(columns))
-
-    @property
-    def promise(self) -> Promise | None:
-        """What was spent; None for a comparison with a public table."""
-        return None if self.released.plan is None else self.released.plan.price
-
-    @property
-    def loss(self) -> Loss | None:
-        """The privacy loss of the figures; None for a comparison with a public table."""
-        return None if self.released.plan is None else self.released.plan.loss()
-
-    @property
-    def private(self) -> bool:
-        """False only if test coins made the noise of the figures or of the rows."""
-        return self.synthetic.private if self.receipt is None else self.receipt.private
-
-    def certificate(self, path: str | Path) -> Path:
-        """Write the certificate of the rows, with these figures."""
-        return self.synthetic.certificate(path, found=self)
-
-    def plot(self, path: str | Path) -> Path:
-        """Write the pictures of the rows."""
-        return self.synthetic.plot(path)
 
 
 def check_number(rows: int | None) -> None:

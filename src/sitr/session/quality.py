@@ -1,0 +1,83 @@
+"""How good synthetic rows are, as an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+import pyarrow as pa
+
+from sitr.flavors.promise import Promise
+from sitr.ledger.receipt import Receipt
+from sitr.loss.loss import Loss
+from sitr.questions.synthetic.figures import Quality
+from sitr.report import synthetic as report
+from sitr.report.paper import Paper
+from sitr.session.shown import Tabled
+
+
+@dataclass(frozen=True, repr=False)
+class QualityAnswer(Tabled):
+    """Figures about synthetic rows, beside a public table for free or beside the data for a price.
+
+    `receipt` is None where nothing was charged.
+    """
+
+    released: Quality
+    receipt: Receipt | None
+    synthetic: Any = field(compare=False)
+    """The rows, as they were answered."""
+
+    @property
+    def quality(self) -> Quality:
+        """The figures."""
+        return self.released
+
+    @cached_property
+    def paper(self) -> Paper:
+        """What is shown of it."""
+        return self.beside(None)
+
+    def beside(self, shown: Receipt | None) -> Paper:
+        """What is shown of it where this receipt is shown too."""
+        receipt = None if self.receipt == shown else self.receipt
+        return report.quality(self.released, receipt, private=self.private)
+
+    @property
+    def table(self) -> pa.Table:
+        """One row for each figure, with the half-width of its 95% interval."""
+        found = self.released
+        kinds = {"single": found.single, "pair": found.pairs, "range": found.ranges, "correlation": found.correlations}
+        figures = [(kind, figure) for kind, listed in kinds.items() for figure in listed]
+        columns = {
+            "kind": pa.array([kind for kind, _ in figures], pa.string()),
+            "columns": pa.array([list(figure.columns) for _, figure in figures], pa.list_(pa.string())),
+            "found": pa.array([figure.found for _, figure in figures], pa.float64()),
+            "error_95": pa.array([figure.error for _, figure in figures], pa.float64()),
+        }
+        return self._stamped(pa.table(columns))
+
+    @property
+    def promise(self) -> Promise | None:
+        """What was spent; None for a comparison with a public table."""
+        return None if self.released.plan is None else self.released.plan.price
+
+    @property
+    def loss(self) -> Loss | None:
+        """The privacy loss of the figures; None for a comparison with a public table."""
+        return None if self.released.plan is None else self.released.plan.loss()
+
+    @property
+    def private(self) -> bool:
+        """False only if test coins made the noise of the figures or of the rows."""
+        return bool(self.synthetic.private) if self.receipt is None else self.receipt.private
+
+    def certificate(self, path: str | Path) -> Path:
+        """Write the certificate of the rows, with these figures."""
+        return cast("Path", self.synthetic.certificate(path, found=self))
+
+    def plot(self, path: str | Path) -> Path:
+        """Write the pictures of the rows."""
+        return cast("Path", self.synthetic.plot(path))
