@@ -145,4 +145,6 @@ def test_pictures_escape_what_they_quote(made: Portrait) -> None:
     page = html.page(synthetic.answer(made, RECEIPT, rows=CODES, judged=judged))
     assert "<b>" not in page
     assert "script" not in page
+    assert "at most 3 rows of one person count" in page
+    assert "0.1235 ± 0.0010" in page
     assert synthetic_chart.chart(made, CODES[:0])  # no rows, no picture of them, and no error

@@ -58,7 +58,9 @@ def answer(
         ("rows", say.rows(portrait)),
         *((("fit", say.missed(portrait)),) if portrait.missed else ()),
     )
-    sections = [Section("How the rows were made", facts=made)]
+    own: Facts = (("caps", say.caps(plan)),)
+    priced: Facts = (("charged", say.price(plan)),) if plan.quality else ()
+    sections = [Section("How the rows were made", facts=(*made, *own, *priced))]
     if judged is not None:
         sections.append(Section("How good the rows are", table=judged.table, facts=judged.facts))
     paper = answered(
@@ -68,7 +70,7 @@ def answer(
         plan.sheet,
         words=words,
         first=made,
-        own=(("caps", say.caps(plan)),),
+        own=own,
         content=lambda _: _content(plan) | _measured(portrait),
         sections=lambda _: tuple(sections),
         charged=say.price(plan) if plan.quality else "",
