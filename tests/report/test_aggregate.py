@@ -30,10 +30,12 @@ def test_its_numbers_are_those_of_the_release(certificate: Certified) -> None:
     for place, column in enumerate(release.plan.columns):
         assert [row["values"][place]["value"] for row in written["rows"]] == table[place].to_pylist()
         assert written["columns"][place]["error"] == column.error()
-        for row, granules in zip(written["rows"], release.granules, strict=True):
-            width = column.noise.error()
-            assert row["values"][place]["low"] == float((granules[place] - width) * column.granularity)
-            assert row["values"][place]["high"] == float((granules[place] + width) * column.granularity)
+        (term,) = column.measured
+        measured = release.plan.noisy.index(term)
+        for row, granules in zip(written["rows"], release.measured, strict=True):
+            width = term.noise.error()
+            assert row["values"][place]["low"] == float((granules[measured] - width) * term.granularity)
+            assert row["values"][place]["high"] == float((granules[measured] + width) * term.granularity)
     assert len(written["rows"]) == len(release.keys)
 
 
@@ -46,7 +48,9 @@ def test_intervals_agree_with_the_arrow_table(make, certify) -> None:
 
 def test_its_noise_is_exact(certificate: Certified) -> None:
     written = aggregate.answer(*certificate).to_dict()
-    for column, shown in zip(certificate.release.plan.columns, written["columns"], strict=True):
+    measured = [term for column in certificate.release.plan.columns for term in column.measured]
+    for column, shown in zip(measured, [m for c in written["columns"] for m in c["measured"]], strict=True):
+        assert shown["name"] == column.term.name
         size = column.noise.size
         assert Fraction(shown["noise"]["exact"]) == size
         assert shown["noise"]["parameter"] == ("scale" if isinstance(column.noise, Laplace) else "sigma")
@@ -79,7 +83,10 @@ def test_the_two_parts_of_delta_are_apart(make, certify) -> None:
 
 
 def test_clamp_and_threshold_are_written(make, certify) -> None:
-    assert aggregate.answer(*certify(make("known"))).to_dict()["columns"][1]["clamp"] == {"low": 0, "high": 5_000}
+    assert aggregate.answer(*certify(make("known"))).to_dict()["columns"][1]["measured"][0]["clamp"] == {
+        "low": 0,
+        "high": 5_000,
+    }
     thresholded = make("thresholded")
     keys = aggregate.answer(*certify(thresholded)).to_dict()["keys"]
     assert keys["known"] is False
@@ -110,8 +117,8 @@ def test_every_row_is_written_in_the_order_of_the_release(answer: Release) -> No
     figures = [Figures.of(column) for column in answer.plan.columns]
     width = len(answer.plan.query.keys)
     assert len(rows) == len(answer.keys)
-    for row, granules in zip(rows, answer.granules, strict=True):
+    for row, *estimates in zip(rows, *map(answer.estimates, answer.plan.columns), strict=True):
         numbers, intervals = row[width::2], row[width + 1 :: 2]
-        for number, interval, shown, value in zip(numbers, intervals, figures, granules, strict=True):
-            assert number == f"{shown.value(value)} ± {shown.error()}"
+        for number, interval, shown, value in zip(numbers, intervals, figures, estimates, strict=True):
+            assert number == f"{shown.value(value)} ± {shown.error(value.error)}"
             assert interval == f"{shown.low(value)} to {shown.high(value)}"

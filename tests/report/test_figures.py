@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitr.questions.aggregate.fit import Shown
+from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.aggregate.release import Release
 from sitr.report.figures import CONFIDENCE, Figures, about, at_least, at_most, chance, error, number, short, visible
 
@@ -54,11 +55,11 @@ def test_the_shown_interval_holds_the_computed_one(data: st.DataObject, granules
         st.sampled_from([Fraction(1), Fraction(100), Fraction(1, 100), Fraction(1, 256), Fraction(1, 3)])
     )
     width = data.draw(st.integers(0, 10**9))
-    column = _Column(granularity, width)
-    figures = Figures.of(column)  # type: ignore[arg-type]
-    value = granules * granularity
-    shown, plus_minus = read(figures.value(granules)), read(figures.error())
-    low, high = read(figures.low(granules)), read(figures.high(granules))
+    value, far = granules * granularity, width * granularity
+    one = Estimate(value, value - far, value + far)
+    figures = Figures.fitting(far, step=granularity)
+    shown, plus_minus = read(figures.value(one)), read(figures.error(one.error))
+    low, high = read(figures.low(one)), read(figures.high(one))
     assert (low, high) == (shown - plus_minus, shown + plus_minus)
     assert low <= value - width * granularity
     assert value + width * granularity <= high
@@ -67,21 +68,24 @@ def test_the_shown_interval_holds_the_computed_one(data: st.DataObject, granules
     assert plus_minus <= width * granularity * Fraction(203, 200) + granularity
 
 
-class _Column:
-    """As much of a column as figures look at, with a width of any size."""
-
-    def __init__(self, granularity: Fraction, width: int) -> None:
-        self.granularity, self.noise, self.width = granularity, self, width
-
-    def error(self, *, confidence: Fraction) -> int:
-        assert confidence == CONFIDENCE
-        return self.width
+@given(fractions, fractions, fractions)
+def test_the_two_sides_of_an_interval_may_differ(value: Fraction, below: Fraction, above: Fraction) -> None:
+    one = Estimate(value, value - below, value + above)
+    figures = Figures.fitting(min(below, above), step=None)
+    step = Fraction(1, 10**figures.decimals)
+    shown, plus_minus = read(figures.value(one)), read(figures.error(one.error))
+    low, high = read(figures.low(one)), read(figures.high(one))
+    assert low <= one.low
+    assert one.high <= high
+    assert (low >= one.low - 2 * step) and (high <= one.high + 2 * step)
+    assert shown - plus_minus <= low <= high <= shown + plus_minus
 
 
 def test_figures_of_real_columns(answer: Release) -> None:
     column: Shown
     for column in answer.plan.columns:
-        assert read(Figures.of(column).error()) >= column.noise.error(confidence=CONFIDENCE) * column.granularity
+        width = column.width(CONFIDENCE)
+        assert read(Figures.of(column).error(width)) >= width
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_one_number_has_the_epsilon_of_its_own_noise(make, rho: float, moved: in
 def test_several_numbers_add_their_losses(make) -> None:
     plan = make("ungrouped").plan
     found = headline(plan)
-    loss = replace(plan.columns[0].noise, single=True).loss() + replace(plan.columns[1].noise, single=True).loss()
+    loss = replace(plan.noisy[0].noise, single=True).loss() + replace(plan.noisy[1].noise, single=True).loss()
     assert found.exact is not None
     assert loss.epsilon(delta=READING_DELTA).lower <= found.epsilon < found.implied
 

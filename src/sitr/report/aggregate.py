@@ -14,9 +14,8 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
 from sitr.mechanisms.additive import Noise
 from sitr.neighbors.unit import Person
-from sitr.numbers import exact, upward
-from sitr.questions.aggregate.fit import AggregatePlan, Shown
-from sitr.questions.aggregate.nodes import spell
+from sitr.numbers import exact
+from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.release import Release
 from sitr.report.chart.aggregate import chart
 from sitr.report.envelope import promise_dict
@@ -37,8 +36,9 @@ def answer(release: Release, receipt: Receipt, *, words: Words = ENGLISH) -> Pap
     protected         `unit` ("person" or "row"), `column`, `relation`
     caps              `max_groups`, `max_rows_per_group` of one unit
     keys              `columns`, `known`, and for unknown keys the `threshold`: `least`, `noise`, `promise`
-    columns           `name`, `aggregate`, `noise`, `sensitivity` (`l1`, `l2_squared`, `largest`, in granules),
-                      `granularity`, `clamp` (`low`, `high`) or null, `error` at `confidence`, rounded up
+    columns           `name`, `aggregate`, `error` at `confidence`, rounded up, and what is `measured` for it: for
+                      each measurement its `name`, `noise`, `sensitivity` (`l1`, `l2_squared`, `largest`, in granules),
+                      `granularity` and `clamp` (`low`, `high`) or null; a measurement of two columns is paid once
     rows              `key` (null is NULL) and for each column `value`, `low`, `high`
     words             the sentences of the page
     ================  ==================================================================================================
@@ -89,7 +89,7 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words = ENGLISH) ->
 
 def _answers(release: Release, words: Words) -> Table:
     plan = release.plan
-    heading, names = words.label("95% interval"), [column.term.name for column in plan.columns]
+    heading, names = words.label("95% interval"), [column.name for column in plan.columns]
     pairs = (
         (Column(name, Role.NUMBER), Column(heading, Role.INTERVAL, of=words.interval_of(name), terminal=False))
         for name in names
@@ -102,10 +102,11 @@ def _answers(release: Release, words: Words) -> Table:
 
 def written(release: Release, words: Words = ENGLISH) -> Iterator[tuple[str, ...]]:
     """The rows as text: the key, part by part, and for each column the number with its error, and its interval."""
-    figures = [Figures.of(column) for column in release.plan.columns]
-    for key, row in zip(release.keys, release.granules, strict=True):
+    columns = [(column, release.estimates(column, confidence=CONFIDENCE)) for column in release.plan.columns]
+    figures = [Figures.of(column, shown) for column, shown in columns]
+    for key, *row in zip(release.keys, *(shown for _, shown in columns), strict=True):
         cells = (
-            (f"{shown.value(one)} ± {shown.error()}", words.interval(shown.low(one), shown.high(one)))
+            (f"{shown.value(one)} ± {shown.error(one.error)}", words.interval(shown.low(one), shown.high(one)))
             for shown, one in zip(figures, row, strict=True)
         )
         yield (*map(words.aggregate.key, key), *(text for cell in cells for text in cell))
@@ -121,11 +122,11 @@ def _columns(plan: AggregatePlan, words: Words) -> Table:
     )
     rows = [
         (
-            column.term.name,
-            spell(column.term.spelled),
-            words.noise(column.noise, granularity=column.granularity),
-            about(column.distance.largest * column.granularity),
-            f"± {Figures.of(column).error()}",
+            column.name,
+            column.sql,
+            "; ".join(words.noise(each.noise, granularity=each.granularity) for each in column.measured),
+            "; ".join(about(each.distance.largest * each.granularity) for each in column.measured),
+            _error(column),
         )
         for column in plan.columns
     ]
@@ -136,7 +137,7 @@ def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Se
     say, query = words.aggregate, plan.query
     moments = isinstance(plan.price, ZeroConcentratedDP)
     tail = notation(cast("Kept", headline.promise)) if moments else at_most(plan.finite_tail())
-    sizes = [(column.term.name, f"{column.noise.symbol} = {column.noise.size}") for column in plan.columns]
+    sizes = [(each.term.name, f"{each.noise.symbol} = {each.noise.size}") for each in plan.noisy]
     return (
         Section(
             "How the promise could fail",
@@ -147,7 +148,7 @@ def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Se
         ),
         Section(
             "How each number was made",
-            cards=tuple(Card(column.term.name, facts=_made(column, plan, words)) for column in plan.columns),
+            cards=tuple(Card(column.name, facts=_made(column, plan, words)) for column in plan.columns),
             notes=(say.shown_keys(plan),),
         ),
         Section("Assumed public knowledge", items=say.public(query)),
@@ -161,16 +162,24 @@ def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Se
 
 
 def _made(column: Shown, plan: AggregatePlan, words: Words) -> Facts:
-    clamp, say = column.term.quantised, words.aggregate
-    ends = [about(end * column.granularity) for end in (clamp.lower, clamp.upper)] if clamp else []
+    measured = [fact for each in column.measured for fact in _measured(each, column, plan, words)]
+    return (("computed", visible(column.sql)), *measured, ("95% error", _error(column)))
+
+
+def _measured(each: NoisyTerm, column: Shown, plan: AggregatePlan, words: Words) -> Facts:
+    clamp, say = each.term.quantised, words.aggregate
+    ends = [about(end * each.granularity) for end in (clamp.lower, clamp.upper)] if clamp else []
     return (
-        ("computed", visible(spell(column.term.spelled))),
+        *((("measured", visible(each.term.name)),) if each.term.name != column.sql else ()),
         *((("clamped to", words.interval(*ends)),) if ends else ()),
-        ("granule", about(column.granularity)),
-        ("noise", say.in_granules(words.noise(column.noise))),
-        ("sensitivity", say.sensitivity(column, plan.query)),
-        ("95% error", f"± {Figures.of(column).error()}"),
+        ("granule", about(each.granularity)),
+        ("noise", say.in_granules(words.noise(each.noise))),
+        ("sensitivity", say.sensitivity(each.distance, plan.query)),
     )
+
+
+def _error(column: Shown) -> str:
+    return f"± {Figures.of(column).error(column.width(CONFIDENCE))}"
 
 
 def _content(plan: AggregatePlan, headline: Headline, words: Words) -> dict[str, Any]:
@@ -210,24 +219,31 @@ def _content(plan: AggregatePlan, headline: Headline, words: Words) -> dict[str,
 
 
 def _column(column: Shown) -> dict[str, Any]:
-    quantised = column.term.quantised
     return {
-        "name": column.term.name,
-        "aggregate": spell(column.term.spelled),
-        "noise": _noise(column.noise),
+        "name": column.name,
+        "aggregate": column.sql,
+        "measured": [_measurement(each) for each in column.measured],
+        "error": column.error(confidence=CONFIDENCE),
+        "confidence": float(CONFIDENCE),
+    }
+
+
+def _measurement(each: NoisyTerm) -> dict[str, Any]:
+    quantised = each.term.quantised
+    return {
+        "name": each.term.name,
+        "noise": _noise(each.noise),
         "sensitivity": {
-            "l1": column.distance.l1,
-            "l2_squared": column.distance.l2_squared,
-            "largest": column.distance.largest,
+            "l1": each.distance.l1,
+            "l2_squared": each.distance.l2_squared,
+            "largest": each.distance.largest,
         },
-        "granularity": _fraction(column.granularity),
+        "granularity": _fraction(each.granularity),
         "clamp": quantised
         and {
             "low": _number(quantised.lower * quantised.granularity),
             "high": _number(quantised.upper * quantised.granularity),
         },
-        "error": upward(column.noise.error(confidence=CONFIDENCE) * column.granularity),
-        "confidence": float(CONFIDENCE),
     }
 
 
@@ -242,20 +258,15 @@ def _noise(noise: Noise) -> dict[str, Any]:
 
 
 def _rows(release: Release) -> list[dict[str, Any]]:
-    columns = [(column.granularity, column.noise.error(confidence=CONFIDENCE)) for column in release.plan.columns]
+    columns = [release.estimates(column, confidence=CONFIDENCE) for column in release.plan.columns]
     return [
         {
             "key": [_key(part) for part in key],
             "values": [
-                {
-                    "value": _number(granules * granularity),
-                    "low": _number((granules - width) * granularity),
-                    "high": _number((granules + width) * granularity),
-                }
-                for granules, (granularity, width) in zip(row, columns, strict=True)
+                {"value": _number(one.value), "low": _number(one.low), "high": _number(one.high)} for one in row
             ],
         }
-        for key, row in zip(release.keys, release.granules, strict=True)
+        for key, *row in zip(release.keys, *columns, strict=True)
     ]
 
 

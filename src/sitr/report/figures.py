@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from sitr.numbers import Number, exact
 from sitr.questions.aggregate.fit import Shown
+from sitr.questions.aggregate.functions.function import Estimate
 
 CONFIDENCE = Fraction(95, 100)
 """The probability with which an interval of a report contains the exact number."""
@@ -126,36 +127,43 @@ class Figures:
     The error includes the rounding of the value, so `value ± error` as shown contains the computed interval.
     """
 
-    granularity: Fraction
     decimals: int
-    width: Fraction
+    rounding: Fraction
+    """The most by which a value is off because it is rounded."""
 
     @classmethod
-    def of(cls, column: Shown) -> Figures:
-        """The figures of a column at 95%."""
-        width = column.noise.error(confidence=CONFIDENCE) * column.granularity
-        needed = max(0, 2 - _exponent(max(width, column.granularity)))
-        decimals = min(needed, _own_decimals(column.granularity, needed))
-        whole = (column.granularity * 10**decimals).denominator == 1
-        return cls(column.granularity, decimals, width if whole else width + Fraction(1, 2 * 10**decimals))
+    def of(cls, column: Shown, shown: Sequence[Estimate] = ()) -> Figures:
+        """The figures of a column at 95%: for its smallest error, or for the largest possible one before any answer."""
+        width = min((each.error for each in shown), default=column.width(CONFIDENCE))
+        return cls.fitting(width, step=column.aggregate.step)
 
-    def value(self, granules: int) -> str:
-        return number(granules * self.granularity, decimals=self.decimals)
+    @classmethod
+    def fitting(cls, width: Fraction, *, step: Fraction | None) -> Figures:
+        """The figures of errors of this size; all values are multiples of the `step`, if there is one."""
+        needed = max(0, 2 - _exponent(max(width, step or Fraction(0)) or Fraction(1)))
+        if step is None:
+            return cls(needed, Fraction(1, 2 * 10**needed))
+        decimals = min(needed, _own_decimals(step, needed))
+        whole = (step * 10**decimals).denominator == 1
+        return cls(decimals, Fraction(0) if whole else Fraction(1, 2 * 10**decimals))
 
-    def error(self) -> str:
-        return error(self.width, decimals=self.decimals)
+    def value(self, one: Estimate) -> str:
+        return number(one.value, decimals=self.decimals)
 
-    def low(self, granules: int) -> str:
-        return number(self._rounded(granules) - self._shown_width(), decimals=self.decimals)
+    def error(self, width: Fraction) -> str:
+        return error(width + self.rounding, decimals=self.decimals)
 
-    def high(self, granules: int) -> str:
-        return number(self._rounded(granules) + self._shown_width(), decimals=self.decimals)
+    def low(self, one: Estimate) -> str:
+        return number(self._rounded(one) - self._width(one.value - one.low), decimals=self.decimals)
 
-    def _rounded(self, granules: int) -> Fraction:
-        return Fraction(round(granules * self.granularity * 10**self.decimals), 10**self.decimals)
+    def high(self, one: Estimate) -> str:
+        return number(self._rounded(one) + self._width(one.high - one.value), decimals=self.decimals)
 
-    def _shown_width(self) -> Fraction:
-        return Fraction(math.ceil(self.width * 10**self.decimals), 10**self.decimals)
+    def _rounded(self, one: Estimate) -> Fraction:
+        return Fraction(round(one.value * 10**self.decimals), 10**self.decimals)
+
+    def _width(self, width: Fraction) -> Fraction:
+        return Fraction(math.ceil((width + self.rounding) * 10**self.decimals), 10**self.decimals)
 
 
 def _own_decimals(granularity: Fraction, most: int) -> int:

@@ -47,7 +47,7 @@ def test_every_known_key_is_there_in_the_declared_order(plan, cells):
     assert noisy.keys == (("B",), ("A",), (None,))
     clear = release(plan(BY_WARD, price=CLEAR), cells, coins=TestCoins(1))
     assert clear.keys == noisy.keys
-    assert clear.granules == tuple(cells.get(key, (0, 0, 0))[:2] for key in clear.keys)
+    assert clear.measured == tuple(cells.get(key, (0, 0, 0))[:2] for key in clear.keys)
 
 
 def test_absent_keys_get_noise_too(plan):
@@ -58,7 +58,7 @@ def test_absent_keys_get_noise_too(plan):
     for row, key in enumerate(fitted.query.keys[0].keys):
         for place in range(2):
             exact = cells.get((key,), (0, 0))[place]
-            signs = {(answer.granules[row][place] > exact) - (answer.granules[row][place] < exact) for answer in seen}
+            signs = {(answer.measured[row][place] > exact) - (answer.measured[row][place] < exact) for answer in seen}
             assert {-1, 1} <= signs
 
 
@@ -83,7 +83,7 @@ def test_cells_meet_their_key_and_their_column(plan):
 @pytest.mark.parametrize("cells", [{}, {(): (5,)}])
 def test_without_keys_there_is_always_one_row(plan, cells):
     clear = release(plan("SELECT COUNT(*) AS n FROM visits", price=CLEAR), cells, coins=TestCoins(1))
-    assert (clear.keys, clear.granules) == (((),), (cells.get((), (0,)),))
+    assert (clear.keys, clear.measured) == (((),), (cells.get((), (0,)),))
 
 
 # Unknown keys
@@ -108,7 +108,7 @@ def test_keys_above_the_threshold_are_shown_sorted_with_null_last(plan):
         cells: Cells = {key: (10_000 + place, 10_000) for place, key in enumerate(order)}
         shown = release(fitted, cells, coins=TestCoins(1))
         assert list(shown.keys) == expected
-        for key, (number,) in zip(shown.keys, shown.granules, strict=True):
+        for key, (number,) in zip(shown.keys, shown.measured, strict=True):
             assert abs(number - cells[key][0]) < 1_000  # e^{−100} at most: each number belongs to its key
 
 
@@ -130,7 +130,7 @@ def test_no_key_is_shown_that_nobody_has(plan, cells, seed):
     fitted = plan(BY_WARD, **UNKNOWN)
     shown = release(fitted, cells, coins=TestCoins(seed))
     assert set(shown.keys) <= cells.keys()
-    assert len(set(shown.keys)) == len(shown.keys) == len(shown.granules)
+    assert len(set(shown.keys)) == len(shown.keys) == len(shown.measured)
     assert release(fitted, {}, coins=TestCoins(seed)).keys == ()
 
 
@@ -164,18 +164,18 @@ def test_equal_coins_give_equal_answers(plan, settings):
     fitted = plan(BY_WARD, **settings)
     one, two, other = (release(fitted, cells, coins=TestCoins(seed)) for seed in (1, 1, 2))
     assert one == two
-    assert one.granules != other.granules
+    assert one.measured != other.measured
 
 
 def test_secret_coins_give_answers_that_differ(plan):
     fitted = plan(BY_WARD, price=PureDP(1e-9))
     one, two = (release(fitted, {}, coins=system_coins()) for _ in range(2))
-    assert one.granules != two.granules
+    assert one.measured != two.measured
 
 
 def test_every_number_has_noise_of_its_own(plan):
     """Equal noise on two numbers would cancel in their difference."""
-    numbers = release(plan(BY_WARD, price=PureDP(1e-9)), {}, coins=TestCoins(1)).granules
+    numbers = release(plan(BY_WARD, price=PureDP(1e-9)), {}, coins=TestCoins(1)).measured
     assert len({number for row in numbers for number in row}) == 6
 
 
@@ -207,7 +207,7 @@ def test_intervals_hold_the_exact_value_as_often_as_they_say(plan, price, scaled
     assert binom.sf(held - 1, DRAWS, 0.951) > 1e-7
 
     def within(width: int) -> int:
-        return sum(abs(row[0] - value) <= width for row, value in zip(answer.granules, exact, strict=True))
+        return sum(abs(row[0] - value) <= width for row, value in zip(answer.measured, exact, strict=True))
 
     noise = fitted.noisy[0].noise
     assert held == within(noise.error())

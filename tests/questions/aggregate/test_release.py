@@ -103,7 +103,7 @@ def test_intervals_are_the_value_and_the_width_of_its_noise_on_both_sides(plan, 
         (term,) = column.measured
         width, step = term.noise.error(confidence=confidence), term.granularity
         for end, sign in (("_low", -1), ("", 0), ("_high", 1)):
-            expected = [float((row[place] + sign * width) * step) for row in release.granules]
+            expected = [float((row[place] + sign * width) * step) for row in release.measured]
             assert table[column.name + end].to_pylist() == expected
         assert column.error(confidence=confidence) == upward(width * step)
 

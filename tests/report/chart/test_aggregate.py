@@ -73,13 +73,13 @@ def test_lengths_are_true(make: Make) -> None:
     """On one axis, bars are as long as their numbers are large, and whiskers as wide as the error."""
     release = make("known")
     picture = ET.fromstring(chart(release))
-    column, count = release.plan.columns[0], len(release.keys)
-    values = [row[0] for row in release.granules]
+    term, count = release.plan.noisy[0], len(release.keys)
+    values = [row[0] for row in release.measured]
     lengths = [width for _, width in bars(picture, BLUE)[:count]]
     for value, length in zip(values, lengths, strict=True):
         assert length == pytest.approx(lengths[0] * value / values[0], abs=0.02)
     for low, high in whiskers(picture)[:count]:
-        assert high - low == pytest.approx(lengths[0] * 2 * column.noise.error() / values[0], abs=0.03)
+        assert high - low == pytest.approx(lengths[0] * 2 * term.noise.error() / values[0], abs=0.03)
 
 
 def test_negative_bars_end_at_zero(make: Make) -> None:
@@ -98,8 +98,9 @@ def test_many_keys_are_cut_and_it_says_so(make: Make) -> None:
     assert "The largest 40 of 200 keys are drawn." in texts(picture)
     widths = [width for _, width in bars(picture, BLUE)]
     assert widths == sorted(widths, reverse=True)
-    largest = max(row[0] for row in release.granules)
-    assert Figures.of(release.plan.columns[0]).value(largest) in texts(picture)
+    column = release.plan.columns[0]
+    largest = max(release.estimates(column), key=lambda one: one.value)
+    assert Figures.of(column).value(largest) in texts(picture)
 
 
 def test_an_empty_answer_is_a_clear_picture(make: Make) -> None:

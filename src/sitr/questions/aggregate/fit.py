@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sitr.dataset.schema import Quantised
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.promise import Promise
@@ -20,7 +19,7 @@ from sitr.numbers import Number, downward, exact, upward
 from sitr.plans.noise import LEAST, Way, buys_noise, gaussian_ways, pure_ways, ways
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.functions.function import Aggregate, BoundAggregate, Estimate
+from sitr.questions.aggregate.functions.function import BoundAggregate, Estimate
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.stability import people, stability
 from sitr.questions.aggregate.term import Term
@@ -69,35 +68,13 @@ class Shown:
         """The aggregate as SQL."""
         return self.aggregate.aggregate.sql()
 
-    # Reports of columns with one measurement use these five, until they show estimates.
-
-    @property
-    def noise(self) -> Noise:
-        return self.measured[0].noise
-
-    @property
-    def distance(self) -> Distance:
-        return self.measured[0].distance
-
-    @property
-    def granularity(self) -> Fraction:
-        return self.measured[0].granularity
-
-    @property
-    def quantised(self) -> Quantised | None:
-        return self.measured[0].term.quantised
-
-    @property
-    def term(self) -> Shown:
-        return self
-
-    @property
-    def spelled(self) -> Aggregate:
-        return self.aggregate.aggregate
+    def width(self, confidence: Number) -> Fraction:
+        """The largest half-width of the intervals, in the column's unit."""
+        return self.aggregate.formula.error(self._widths(confidence))
 
     def error(self, *, confidence: Number = 0.95) -> float:
-        """The largest half-width of the intervals, in the column's unit, rounded up."""
-        return upward(self.aggregate.formula.error(self._widths(confidence)))
+        """The same, rounded up."""
+        return upward(self.width(confidence))
 
     def estimates(self, granules: Iterable[Sequence[int]], *, confidence: Number = 0.95) -> list[Estimate]:
         """What the column shows, from the noisy integers of its measurements.

@@ -145,8 +145,3 @@ def _condition(predicate: Predicate) -> str:
             return " AND ".join(f"({_condition(part)})" for part in parts)
         case Or(parts):
             return " OR ".join(f"({_condition(part)})" for part in parts)
-
-
-def spell(aggregate: Aggregate) -> str:
-    """An aggregate as SQL."""
-    return aggregate.sql()

@@ -25,12 +25,6 @@ class Release:
     keys: tuple[tuple[Key, ...], ...]
     measured: tuple[tuple[int, ...], ...]
 
-    @property
-    def granules(self) -> tuple[tuple[int, ...], ...]:
-        """By key and column, for reports of columns with one measurement."""
-        places = [self.plan.query.terms.index(column.measured[0].term) for column in self.plan.columns]
-        return tuple(tuple(row[place] for place in places) for row in self.measured)
-
     def possible(self) -> bool:
         """Whether this plan could have released these numbers. A release read from a file is checked with it."""
         query, width = self.plan.query, len(self.plan.query.terms)

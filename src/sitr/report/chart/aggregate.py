@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sitr.questions.aggregate.nodes import spell
+from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.aggregate.release import Release
 from sitr.report.chart.svg import BLUE, line, nice_ticks, rect, svg, text
 from sitr.report.figures import CONFIDENCE, Figures, short, shortened, visible
@@ -27,7 +27,7 @@ def chart(release: Release, *, words: Words = ENGLISH) -> str:
     them from noisy numbers costs nothing.
     """
     say = words.aggregate
-    title = say.chart([column.term.name for column in release.plan.columns])
+    title = say.chart([column.name for column in release.plan.columns])
     if not release.keys:
         return _empty(title, say.empty(release.plan))
     drawn = _drawn(release)
@@ -52,21 +52,21 @@ class _Panel:
     name: str
     aggregate: str
     figures: Figures
-    granules: tuple[int, ...]
-    width: Fraction
+    shown: tuple[Estimate, ...]
+    error: Fraction
     low: Fraction
     high: Fraction
 
     @classmethod
     def of(cls, release: Release, index: int, drawn: list[int]) -> _Panel:
         column = release.plan.columns[index]
-        granules = tuple(release.granules[place][index] for place in drawn)
-        width = column.noise.error(confidence=CONFIDENCE) * column.granularity
-        # At least one granule wide, so that there is an axis even if all values are zero.
-        low = min(min(granules) * column.granularity - width, Fraction(0))
-        high = max(max(granules) * column.granularity + width, low + column.granularity, Fraction(0))
-        name, aggregate = visible(column.term.name), visible(spell(column.term.spelled))
-        return cls(name, aggregate, Figures.of(column), granules, width, low, high)
+        every = release.estimates(column, confidence=CONFIDENCE)
+        shown = tuple(every[place] for place in drawn)
+        # At least one step wide, so that there is an axis even if all values are zero.
+        low = min(min(one.low for one in shown), Fraction(0))
+        high = max(max(one.high for one in shown), low + (column.aggregate.step or 1), Fraction(0))
+        error = max(one.error for one in every)
+        return cls(visible(column.name), visible(column.sql), Figures.of(column, every), shown, error, low, high)
 
     def height(self, rows: int) -> int:
         return _HEAD + _ROW * rows + _FOOT
@@ -77,26 +77,25 @@ class _Panel:
 
     def svg(self, labels: list[str], *, top: int) -> Iterator[str]:
         yield text(shortened(self.name, most=_MOST_LETTERS), x=_LEFT, y=top + 15, size=15, weight=650)
-        yield text(f"± {self.figures.error()}", x=_RIGHT, y=top + 15, size=12, opacity=0.8, anchor="end")
+        yield text(f"± {self.figures.error(self.error)}", x=_RIGHT, y=top + 15, size=12, opacity=0.8, anchor="end")
         yield text(shortened(self.aggregate, most=_MOST_LETTERS + 8), x=_LEFT, y=top + 31, size=11, opacity=0.75)
         ticks = [(tick, self.x(tick)) for tick in nice_ticks(self.low, self.high)]
-        for place, (label, granules) in enumerate(zip(labels, self.granules, strict=True)):
-            yield from self._bar(label, granules, [x for _, x in ticks], top + _HEAD + _ROW * place)
+        for place, (label, one) in enumerate(zip(labels, self.shown, strict=True)):
+            yield from self._bar(label, one, [x for _, x in ticks], top + _HEAD + _ROW * place)
         for tick, x in ticks:
             anchor = "start" if x < 6 else "end" if x > 94 else "middle"
             bottom = top + self.height(len(labels)) - _FOOT
             yield text(short(tick), x=x, y=bottom + 12, size=11, opacity=0.75, anchor=anchor)
 
-    def _bar(self, label: str, granules: int, ticks: list[float], top: int) -> Iterator[str]:
-        value = granules * self.figures.granularity
-        zero, end = self.x(Fraction(0)), self.x(value)
-        low, high = self.x(value - self.width), self.x(value + self.width)
+    def _bar(self, label: str, one: Estimate, ticks: list[float], top: int) -> Iterator[str]:
+        zero, end = self.x(Fraction(0)), self.x(one.value)
+        low, high = self.x(one.low), self.x(one.high)
         middle = top + 23
         # Grid lines are drawn only next to bars, so they never cross a word.
         for x in ticks:
             yield line(x, top + 15, x, top + 31, more=f'stroke-opacity="{0.9 if x == zero else 0.2}"')
         yield text(label, x=_LEFT, y=top + 12, size=12)
-        yield text(self.figures.value(granules), x=_RIGHT, y=top + 12, size=12, anchor="end")
+        yield text(self.figures.value(one), x=_RIGHT, y=top + 12, size=12, anchor="end")
         yield rect(min(zero, end), top + 17, abs(end - zero), 12, fill=BLUE, more='fill-opacity="0.75"')
         yield line(low, middle, high, middle, more='stroke-width="1.5"')
         for x in (low, high):
@@ -108,7 +107,8 @@ def _drawn(release: Release) -> list[int]:
     places = list(range(len(release.keys)))
     if len(places) <= MOST_KEYS:
         return places
-    return sorted(places, key=lambda place: -release.granules[place][0])[:MOST_KEYS]
+    first = release.estimates(release.plan.columns[0], confidence=CONFIDENCE)
+    return sorted(places, key=lambda place: -first[place].value)[:MOST_KEYS]
 
 
 def _empty(title: str, sentence: str) -> str:

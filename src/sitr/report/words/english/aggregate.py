@@ -15,12 +15,13 @@ from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.composed import Composed
 from sitr.mechanisms.threshold import Threshold
+from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.fit import AggregatePlan, Shown
+from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm
 from sitr.report.figures import CONFIDENCE, about, at_least, at_most, chance, counted, number, shortened, visible
 from sitr.report.headline import Headline
 from sitr.report.words.english.nouns import NOBODY, caps, noise, unit, units
@@ -115,9 +116,8 @@ class AggregateWords:
         """A heading: how far one unit moves a number."""
         return f"one {unit(query)} moves it by"
 
-    def sensitivity(self, column: Shown, query: BoundedQuery, /) -> str:
-        """How far one unit moves a column."""
-        far = column.distance
+    def sensitivity(self, far: Distance, query: BoundedQuery, /) -> str:
+        """How far one unit moves what is measured."""
         return (
             f"one {unit(query)} moves a number by at most {number(far.largest)}, the whole column by {number(far.l1)} "
             f"(sum of squares: {number(far.l2_squared)}), in granules"
@@ -134,12 +134,12 @@ class AggregateWords:
         )
 
     def exact_sizes(self, sizes: Sequence[tuple[str, str]], /) -> str:
-        """The sizes of the noise of the columns as fractions."""
+        """The sizes of the noise of the measurements as fractions."""
         return f"Exact sizes: {'; '.join(f'{visible(name)}: {size}' for name, size in sizes)}."
 
     def checks(self, plan: AggregatePlan, headline: Headline, /) -> tuple[str, ...]:
-        """The arithmetic from noise to price: one line per column and one for the sum."""
-        lines = [f"{visible(column.term.name)}: {_share(column)}" for column in plan.columns]
+        """The arithmetic from noise to price: one line per measurement and one for the sum."""
+        lines = [f"{visible(each.term.name)}: {_share(each)}" for each in plan.noisy]
         if plan.threshold is not None:
             lines.append(f"keys: {_threshold(plan.threshold)}")
         return (*lines, f"together: {_together(plan, cast('Kept', headline.promise))}")
@@ -180,10 +180,10 @@ class AggregateWords:
         return " · ".join(map(self.key, key)) if key else "all rows"
 
 
-def _share(column: Shown) -> str:
-    """The cost of one column, from its sensitivity and its noise."""
-    law, (formula, symbol) = column.noise, column.noise.arithmetic
-    moved = column.distance.l2_squared if law.euclidean else column.distance.l1
+def _share(measured: NoisyTerm) -> str:
+    """The cost of one measurement, from its sensitivity and its noise."""
+    law, (formula, symbol) = measured.noise, measured.noise.arithmetic
+    moved = measured.distance.l2_squared if law.euclidean else measured.distance.l1
     return f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}"
 
 
@@ -197,7 +197,7 @@ def _threshold(threshold: Threshold) -> str:
 
 def _together(plan: AggregatePlan, promise: Kept) -> str:
     """The sum of the shares, then the conversion if there is one, then the price."""
-    match Composed(tuple(column.noise for column in plan.columns)).promise():
+    match Composed(tuple(each.noise for each in plan.noisy)).promise():
         case ZeroConcentratedDP(rho):
             steps = [f"ρ ≤ {at_most(rho, digits=6)}"]
         case GaussianDP(mu):
