@@ -77,7 +77,8 @@ def test_the_two_sides_of_an_interval_may_differ(value: Fraction, below: Fractio
     low, high = read(figures.low(one)), read(figures.high(one))
     assert low <= one.low
     assert one.high <= high
-    assert (low >= one.low - 2 * step) and (high <= one.high + 2 * step)
+    assert low >= one.low - 2 * step
+    assert high <= one.high + 2 * step
     assert shown - plus_minus <= low <= high <= shown + plus_minus
 
 

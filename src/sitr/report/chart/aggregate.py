@@ -63,8 +63,8 @@ class _Panel:
         every = release.estimates(column, confidence=CONFIDENCE)
         shown = tuple(every[place] for place in drawn)
         # At least one step wide, so that there is an axis even if all values are zero.
-        low = min(min(one.low for one in shown), Fraction(0))
-        high = max(max(one.high for one in shown), low + (column.aggregate.step or 1), Fraction(0))
+        low = min(*(one.low for one in shown), Fraction(0))
+        high = max(*(one.high for one in shown), low + (column.aggregate.step or 1), Fraction(0))
         error = max(one.error for one in every)
         return cls(visible(column.name), visible(column.sql), Figures.of(column, every), shown, error, low, high)
 
