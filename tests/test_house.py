@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+import io
 import re
 import subprocess
 import sys
+import tokenize
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
@@ -203,6 +205,34 @@ def test_every_reference_is_cited_and_explained() -> None:
     explained = citations((ROOT / "docs" / "references.md").read_text())
     assert cited <= explained
     assert explained == bibliography()
+
+
+RIDDLES = re.compile(r"\b(?:(?:was|were) wanted|(?:is|are|was|were|be|been) told|so many|whosever)\b", re.IGNORECASE)
+"""Phrases that make readers stop. Plain English has a subject, a verb and an object: see the table of the design."""
+
+
+def words_of(source: str) -> Iterator[str]:
+    """Every string (joined where it is written in parts) and every comment of a module."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    yield " ".join(token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT)
+
+
+def riddles(path: Path) -> list[str]:
+    texts = words_of(path.read_text()) if path.suffix == ".py" else [path.read_text()]
+    return [found[0] for text in texts for found in RIDDLES.finditer(" ".join(text.split()))]
+
+
+def test_the_texts_are_plain_english(tmp_path: Path) -> None:
+    puzzling = tmp_path / "puzzling.py"
+    puzzling.write_text(
+        '"""So many\ntimes that."""\nx = 1  # what the reader\n# is told\n'
+        'y = ("A price was " "wanted.", f"{x} were wanted")\n'
+    )
+    assert sorted(riddles(puzzling)) == ["So many", "is told", "was wanted", "were wanted"]
+    assert not offending([*MODULES, *PROSE], riddles)
 
 
 # What the code may reach for
