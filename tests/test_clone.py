@@ -61,7 +61,7 @@ def test_the_first_demo_of_a_clone_begins_anew_and_leaves_it_clean(clone: Path, 
 
 
 def test_the_tests_leave_a_clone_clean(clone: Path, environment: dict[str, str]) -> None:
-    some = ["tests/ledger/test_schedule.py", "tests/report/test_plots.py"]
+    some = ["tests/ledger/test_schedule.py", "tests/report/chart/test_svg.py"]
     tests = [sys.executable, "-m", "pytest", "-q", *some]
     subprocess.run(tests, cwd=clone, env=environment | {"CI": ""}, check=True, capture_output=True, timeout=300)
     assert (clone / ".pytest_cache").exists()

@@ -80,9 +80,10 @@ class Synthesis(Request["Synthetic"]):
     ) -> Synthetic:
         """Charge the price, keep the noisy tables, and fit a model to them.
 
-        With a price for the `quality`, both are one charge, and the `table` of the answer, with so many `rows`, is
-        compared with the data. The tables are on disk before the fit, so that `resume` can fit them again, for free,
-        if anything is interrupted; the quality is then lost, because nothing is measured twice for one charge.
+        With a price for the `quality`, both are one charge, and the `table` of the answer, which has this number of
+        `rows`, is compared with the data. The tables are on disk before the fit, so that `resume` can fit them again,
+        for free, if anything is interrupted; the quality is then lost, because nothing is measured twice for one
+        charge.
         """
         schema, asked = self._schema(), self._with(quality)
         check_number(rows)
