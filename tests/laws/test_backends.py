@@ -133,7 +133,17 @@ def tallied(relation: Relation) -> Tally:
     return Tally.of(table, Grid((cost, Categories(table.columns[1], ("A", "B'", "\\"), Rule.CELL))))
 
 
+def centred(relation: Relation) -> BoundedQuery:
+    """Two sums of the same column around different centres, and one that no row can raise."""
+    query = bound(parse("SELECT ward, SUM(cost) AS s FROM visits GROUP BY ward"), described(relation))
+    (column,) = query.columns
+    (term,) = column.terms
+    terms = (replace(term, centre=6), replace(term, centre=-3), replace(term, centre=30))
+    return replace(query, columns=(replace(column, terms=terms),))
+
+
 READINGS: dict[str, Callable[[Relation], Reading]] = {
+    "centred": centred,
     "count": asked("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"),
     "sums": asked("SELECT ward, days, SUM(cost) AS s, COUNT(cost) AS n, COUNT(*) AS m FROM visits GROUP BY ward, days"),
     "public keys": asked("SELECT ward, SUM(cost) AS s, SUM(days) AS d FROM visits GROUP BY ward", known=True),
@@ -183,8 +193,9 @@ def reaches(reading: Reading) -> list[tuple[int, int]]:
     found = []
     for value in rows.values:
         match value:
-            case Granules(_, to):
-                found.append((proved.caps.rows * min(to.lower, 0), proved.caps.rows * max(to.upper, 0)))
+            case Granules(_, to, centre):
+                low, high = min(to.lower - centre, 0), max(to.upper - centre, 0)
+                found.append((proved.caps.rows * low, proved.caps.rows * high))
             case EachRow() | HasValue():
                 found.append((0, proved.caps.rows))
             case EachPerson():
