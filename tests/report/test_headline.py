@@ -152,8 +152,8 @@ def test_what_has_no_float_is_null_for_machines() -> None:
 
 
 def test_a_loss_is_not_asked_where_the_promise_is_pure() -> None:
-    loss = Gaussian(sigma=4, single=True).loss()
-    assert Headline.of(PureDP(0.5), loss=loss).exact is None
+    loss = Gaussian(sigma=4, single=True).loss
+    assert Headline.of(PureDP(0.5), loss=lambda: pytest.fail("it was asked")).exact is None
     assert Headline.of(ApproximateDP(1e-9, 1e-6), loss=loss).exact is None  # the promise is better: it leads
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,13 +52,17 @@ class Headline:
     """Whether that law is the law of the loss, or else a bound."""
 
     @classmethod
-    def of(cls, promise: Promise, *, loss: Loss | None = None) -> Headline:
-        """The headline of a promise, and of the loss that keeps it. A random promise is read inside its γ."""
+    def of(cls, promise: Promise, *, loss: Callable[[], Loss | None] | None = None) -> Headline:
+        """The headline of a promise, and of the loss that keeps it, which is asked for only if there is a δ.
+
+        A random promise is read inside its γ.
+        """
         inner = promise.inner if isinstance(promise, RandomDP) else promise
         epsilon, delta = _implied(inner)
-        found = _exact(loss, delta) if loss is not None and delta > 0.0 else math.inf
-        tight = loss is None or not loss.bound
-        return cls(promise, delta, epsilon, _odds(inner, delta), found if found < epsilon else None, tight)
+        odds = _odds(inner, delta)
+        law = loss() if loss is not None and delta > 0.0 else None
+        found = _exact(law, delta) if law is not None else math.inf
+        return cls(promise, delta, epsilon, odds, found if found < epsilon else None, law is None or not law.bound)
 
     @property
     def epsilon(self) -> float:
@@ -107,7 +112,7 @@ def headline(plan: Plan) -> Headline:
     The ε of an approximate promise already comes from the loss, at the same δ, so it is not computed again.
     """
     promise = plan.promise()
-    return Headline.of(promise, loss=None if isinstance(promise, ApproximateDP) else plan.loss())
+    return Headline.of(promise, loss=None if isinstance(promise, ApproximateDP) else plan.loss)
 
 
 def rounded(epsilon: float) -> str:

@@ -155,14 +155,14 @@ def _useful(plan: AggregatePlan) -> AggregatePlan:
 
 
 def _plan(query: BoundedQuery, way: Way, threshold: Threshold | None = None) -> AggregatePlan:
-    part = way.bought.share(Fraction(1, len(query.terms)))
+    part, spelled = way.bought.share(Fraction(1, len(query.terms))), text(query.query)
     measured = []
     for term in query.terms:
-        far = stability(query, term)
+        name, unit, far = term.name, term.granularity, stability(query, term)
         noise = least_noise(part, l1=far.l1, l2=far.l2)
-        measured.append(Measurement(term.name, noise if query.keys else noise.alone(), far, term.granularity))
+        measured.append(Measurement(name, noise if query.keys else noise.alone(), far, unit))
     keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
-    return AggregatePlan((*measured, *keys), way.charged, text(query.query), query)
+    return AggregatePlan((*measured, *keys), way.charged, spelled, query)
 
 
 def _with_threshold(query: BoundedQuery, price: ApproximateDP) -> list[AggregatePlan]:
