@@ -28,6 +28,9 @@ from sitr.report.words.words import Words
 
 KIND = "answer"
 
+_BLOCK = 200
+"""The number of rows that are written at a time."""
+
 
 def answer(release: Release, receipt: Receipt, *, words: Words = ENGLISH) -> Paper:
     """The paper of an answer. Its JSON is the envelope, and
@@ -101,15 +104,22 @@ def _answers(release: Release, words: Words) -> Table:
 
 
 def written(release: Release, words: Words = ENGLISH) -> Iterator[tuple[str, ...]]:
-    """The rows as text: the key, part by part, and for each column the number with its error, and its interval."""
-    columns = [(column, release.estimates(column, confidence=CONFIDENCE)) for column in release.plan.columns]
-    figures = [Figures.of(column, shown) for column, shown in columns]
-    for key, *row in zip(release.keys, *(shown for _, shown in columns), strict=True):
-        cells = (
-            (f"{shown.value(one)} ± {shown.error(one.error)}", words.interval(shown.low(one), shown.high(one)))
-            for shown, one in zip(figures, row, strict=True)
-        )
-        yield (*map(words.aggregate.key, key), *(text for cell in cells for text in cell))
+    """The rows as text: the key, part by part, and for each column the number with its error, and its interval.
+
+    They are computed block by block, because most readers see the first rows only, which decide on the decimals.
+    """
+    columns, figures = release.plan.columns, list[Figures]()
+    for first in range(0, len(release.keys), _BLOCK):
+        keys = release.keys[first : first + _BLOCK]
+        places = range(first, first + len(keys))
+        shown = [release.estimates(column, confidence=CONFIDENCE, rows=places) for column in columns]
+        figures = figures or [Figures.of(column, some) for column, some in zip(columns, shown, strict=True)]
+        for key, *row in zip(keys, *shown, strict=True):
+            cells = (
+                (f"{format.value(one)} ± {format.error(one.error)}", words.interval(format.low(one), format.high(one)))
+                for format, one in zip(figures, row, strict=True)
+            )
+            yield (*map(words.aggregate.key, key), *(text for cell in cells for text in cell))
 
 
 def _columns(plan: AggregatePlan, words: Words) -> Table:

@@ -19,7 +19,7 @@ from sitr.numbers import Number, downward, exact, upward
 from sitr.plans.noise import LEAST, Way, buys_noise, gaussian_ways, pure_ways, ways
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.functions.function import BoundAggregate, Estimate
+from sitr.questions.aggregate.functions.function import BoundAggregate, Estimate, Same
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.stability import people, stability
 from sitr.questions.aggregate.term import Term
@@ -86,6 +86,13 @@ class Shown:
         units = [(each.granularity, width) for each, width in zip(self.measured, widths, strict=True)]
         show = self.aggregate.formula.show
         return [show([_around(n * unit, w) for n, (unit, w) in zip(row, units, strict=True)]) for row in granules]
+
+    def values(self, granules: Iterable[Sequence[int]]) -> list[Fraction]:
+        """What the column shows, without intervals."""
+        if isinstance(self.aggregate.formula, Same):
+            (each,) = self.measured
+            return [number * each.granularity for (number,) in granules]
+        return [one.value for one in self.estimates(granules)]
 
     def _widths(self, confidence: Number) -> list[Fraction]:
         missed = (1 - exact(confidence)) / len(self.measured)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -33,11 +34,20 @@ class Release:
         rows = len(self.measured) == len(self.keys) and all(len(row) == width for row in self.measured)
         return keys and complete and rows and all(type(number) is int for row in self.measured for number in row)
 
-    def estimates(self, column: Shown, *, confidence: Number = 0.95) -> list[Estimate]:
-        """The numbers of a column with their intervals, in the order of the keys."""
-        terms = self.plan.query.terms
-        places = [terms.index(each.term) for each in column.measured]
-        return column.estimates(([row[place] for place in places] for row in self.measured), confidence=confidence)
+    def estimates(
+        self, column: Shown, *, confidence: Number = 0.95, rows: Sequence[int] | None = None
+    ) -> list[Estimate]:
+        """The numbers of a column with their intervals, in the order of the keys; of these rows only, if given."""
+        return column.estimates(self._granules(column, rows), confidence=confidence)
+
+    def values(self, column: Shown) -> list[Fraction]:
+        """The numbers of a column, in the order of the keys."""
+        return column.values(self._granules(column, None))
+
+    def _granules(self, column: Shown, rows: Sequence[int] | None) -> Iterator[list[int]]:
+        places = [self.plan.query.terms.index(each.term) for each in column.measured]
+        measured = self.measured if rows is None else (self.measured[row] for row in rows)
+        return ([row[place] for place in places] for row in measured)
 
     def table(self) -> pa.Table:
         """The answer as Arrow; the 95% error of a column is in its field's metadata."""
@@ -47,8 +57,7 @@ class Release:
             for key, values in zip(self.plan.query.keys, parts, strict=True)
         ]
         columns = [
-            (_field(column), [_number(each.value, column) for each in self.estimates(column)])
-            for column in self.plan.columns
+            (_field(column), [_number(value, column) for value in self.values(column)]) for column in self.plan.columns
         ]
         fields = [field for field, _ in (*keys, *columns)]
         arrays = [pa.array(values, field.type) for field, values in (*keys, *columns)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from heapq import nlargest
 
 from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.aggregate.release import Release
@@ -60,13 +61,12 @@ class _Panel:
     @classmethod
     def of(cls, release: Release, index: int, drawn: list[int]) -> _Panel:
         column = release.plan.columns[index]
-        every = release.estimates(column, confidence=CONFIDENCE)
-        shown = tuple(every[place] for place in drawn)
+        shown = tuple(release.estimates(column, confidence=CONFIDENCE, rows=drawn))
         # At least one step wide, so that there is an axis even if all values are zero.
         low = min(*(one.low for one in shown), Fraction(0))
         high = max(*(one.high for one in shown), low + (column.aggregate.step or 1), Fraction(0))
-        error = max(one.error for one in every)
-        return cls(visible(column.name), visible(column.sql), Figures.of(column, every), shown, error, low, high)
+        error = max(one.error for one in shown)
+        return cls(visible(column.name), visible(column.sql), Figures.of(column, shown), shown, error, low, high)
 
     def height(self, rows: int) -> int:
         return _HEAD + _ROW * rows + _FOOT
@@ -107,8 +107,8 @@ def _drawn(release: Release) -> list[int]:
     places = list(range(len(release.keys)))
     if len(places) <= MOST_KEYS:
         return places
-    first = release.estimates(release.plan.columns[0], confidence=CONFIDENCE)
-    return sorted(places, key=lambda place: -first[place].value)[:MOST_KEYS]
+    first = release.values(release.plan.columns[0])
+    return nlargest(MOST_KEYS, places, key=first.__getitem__)
 
 
 def _empty(title: str, sentence: str) -> str:
