@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -302,3 +303,12 @@ def test_the_error_of_a_fitted_table(tmp_path: Path) -> None:
     budget = opened(people(40_000), tmp_path, public={"census": people(40_000)})
     made = budget.synthesize(bounds=DAYS, bins=12).release(PRICE)
     assert made.compare("census").released.mean_pairs < 0.3
+
+
+def test_the_text_of_polars_is_drawn_as_text(tmp_path: Path) -> None:
+    """Polars gives Arrow text of a type from which Arrow cannot select."""
+    rows = pl.DataFrame({"kind": ["a", "b", None, "a"] * 50, "n": [1, 2, 3, 4] * 50})
+    data = sitr.protect(rows, unit=sitr.Row(), name="t", keys={"kind": ["a", "b"]}, bounds={"n": (0, 5)})
+    drawn = data.budget(sitr.PureDP(2), ledger=tmp_path / "sitr.db").synthesize().release(sitr.PureDP(2)).to_polars()
+    assert drawn.schema == rows.schema
+    assert set(drawn["kind"]) <= {"a", "b", None}

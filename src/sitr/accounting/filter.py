@@ -85,7 +85,7 @@ class Filter(Generic[Flavor_co]):
             raise BudgetExceeded(
                 wanted=f"a price within the {left} of {whole} that is left",
                 given=write(charge),
-                do="Ask at a price of at most what is left; nothing was spent and no data were read.",
+                do="Pay less, or stop if nothing is left; nothing was spent and no data were read.",
             )
         first = charge if isinstance(charge, RandomDP) else self.first
         return Filter(self.promise, self.charges + 1, paid, first)

@@ -79,7 +79,7 @@ class SqlLedger:
             raise LedgerMismatch(
                 wanted=f"the budget of {dataset} in {self._name}, {write(stored.promise)} for each {stored.neighbors}",
                 given=f"{write(promise)} for each {neighbors}",
-                do="Use the stored promise and neighbors, or another ledger.",
+                do="Repeat the stored budget and neighbors: a data set has one budget.",
             )
         self.check(dataset)
         return stored

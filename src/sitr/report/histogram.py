@@ -54,7 +54,9 @@ def answer(histogram: Histogram, receipt: Receipt, *, words: Words = ENGLISH) ->
         own=own,
         content=lambda _: _content(plan, words) | _cells(histogram),
         sections=lambda _: (
-            Section("How the cells were measured", sentences=(say.measured(plan),)),
+            Section(
+                "How the cells were measured", sentences=tuple(filter(None, (say.measured(plan), say.outside(plan))))
+            ),
             Section("The noise", sentences=(say.noise(plan), say.exposure(plan))),
             *((Section("Processing", sentences=(processing,)),) if processing else ()),
             Section("What the intervals mean", sentences=(say.intervals(histogram),)),
@@ -80,7 +82,13 @@ def preview(plan: HistogramPlan, standing: Filter, *, words: Words = ENGLISH) ->
 
 def _measured(plan: HistogramPlan, words: Words) -> Facts:
     say = words.histogram
-    return ("outright", say.exposure(plan)), ("measured", say.measured(plan)), ("noise", say.noise(plan))
+    outside = say.outside(plan)
+    return (
+        ("outright", say.exposure(plan)),
+        ("measured", say.measured(plan)),
+        *((("outside", outside),) if outside else ()),
+        ("noise", say.noise(plan)),
+    )
 
 
 def _table(histogram: Histogram, words: Words) -> Table:

@@ -26,7 +26,7 @@ from sitr.questions.synthetic.mixture import Progress
 from sitr.questions.synthetic.portrait import Portrait, portrait
 from sitr.questions.synthetic.quality import QualityQuestion, QualityStage
 from sitr.questions.synthetic.question import SyntheticQuestion
-from sitr.questions.synthetic.values import check
+from sitr.questions.synthetic.values import check, drawn_type
 from sitr.report import synthetic as report
 from sitr.report.chart.svg import standalone
 from sitr.report.chart.synthetic import chart
@@ -128,7 +128,7 @@ class Synthesis(Request["Synthetic"]):
     def _schema(self) -> pa.Schema:
         """The types of the columns, after checking that they are still those described and hold every public value."""
         check_unchanged(self.at.backend, self.at.table)
-        schema = self.at.backend.schema()
+        schema = pa.schema([field.with_type(drawn_type(field.type)) for field in self.at.backend.schema()])
         for axis in self.synthetic.sheet.axes:
             check(axis, schema.field(axis.column.name).type)
         return schema

@@ -141,9 +141,9 @@ def _selected(items: list[exp.Expr], group_by: tuple[str, ...]) -> tuple[Named, 
             aggregates.append(Named(aggregate.name() if alias is None else alias, aggregate))
     if sorted(keys) != sorted(group_by):
         raise QuestionError(
-            wanted=f"SELECT to list the keys of GROUP BY, ({', '.join(group_by)}), and aggregates",
-            given=f"the keys ({', '.join(keys)})",
-            do="Make the two lists of keys equal.",
+            given=f"SELECT lists the columns ({', '.join(keys)}) besides aggregates, but GROUP BY lists "
+            f"({', '.join(group_by)}).",
+            do="List the same columns, in the same order, in both places.",
         )
     return tuple(aggregates)
 

@@ -41,6 +41,11 @@ def positions(axis: Granular, codes: Codes) -> NDArray[np.float64]:
     return np.append(middles, np.nan)[np.minimum(codes, axis.bins)]
 
 
+def drawn_type(kind: pa.DataType) -> pa.DataType:
+    """The type of drawn values: the column's own, but Arrow cannot select from the text of polars."""
+    return pa.large_string() if pa.types.is_string_view(kind) else kind
+
+
 def check(axis: Drawable, kind: pa.DataType) -> None:
     """Refuse a type that cannot hold every value of the cells, or that Arrow cannot draw, before anything is spent."""
     try:

@@ -48,7 +48,7 @@ class Count:
     def bound(self, table: Table, /) -> BoundAggregate:
         column = None if self.column is None else table.column(self.column)
         if self.distinct and (column is None or table.unit != Person(column.name)):
-            unit = f"COUNT(DISTINCT {table.unit.column})" if isinstance(table.unit, Person) else "COUNT(*)"
+            unit = f"COUNT(DISTINCT {identifier(table.unit.column)})" if isinstance(table.unit, Person) else "COUNT(*)"
             name = "*" if column is None else column.name
             raise QuestionError(
                 given=f"COUNT(DISTINCT {name}) is refused: only the privacy unit can be counted distinct.",

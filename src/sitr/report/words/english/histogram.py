@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from sitr.dataset.cells import Axis, Categories, Granular, Rule
 from sitr.neighbors.relation import Relation
 from sitr.questions.histogram.counts import Histogram
 from sitr.questions.histogram.fit import HistogramPlan
@@ -45,6 +46,11 @@ class HistogramWords:
                     f"The categories are not public. A category is shown if its number of {units(plan.tally.query)}, "
                     f"with noise, is at least {_least(plan)}; the others are left out."
                 )
+
+    def outside(self, plan: HistogramPlan, /) -> str:
+        """Where rows are counted whose values are in none of the cells; empty if no cell is public."""
+        axes = () if plan.tally.grid is None else plan.grid.axes
+        return " ".join(sentence for axis in axes if (sentence := _outside(axis)))
 
     def noise(self, plan: HistogramPlan, /) -> str:
         """The law of the noise, and the sensitivity to which it is fitted."""
@@ -128,6 +134,26 @@ class HistogramWords:
     def tiles(self, rows: int, columns: int, count: float, /) -> str:
         """A chart of tiles in one sentence."""
         return f"{number(rows)} by {number(columns)} tiles; the darkest is {number(round(count))}."
+
+
+def _outside(axis: Axis) -> str:
+    name = visible(axis.column.name)
+    if isinstance(axis, Categories):
+        values = f"Rows with another {name} than these"
+    elif isinstance(axis, Granular):
+        return ""  # synthetic rows only
+    else:
+        low, high = (about(end) if isinstance(end, Fraction) else str(end) for end in axis.ends)
+        values = f"Values of {name} below {low} or above {high}"
+    match axis.outside:
+        case Rule.CLAMP:
+            return f"{values} are counted in the first or the last cell."
+        case Rule.DROP:
+            return f"{values} are left out."
+        case Rule.MISSING:
+            return f"{values} are counted as missing."
+        case Rule.CELL:
+            return ""  # the label of the cell says it
 
 
 def _least(plan: HistogramPlan) -> str:
