@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from sitr.accounting.schedule import Part, Schedule
+from sitr.accounting.schedule_file import read_schedule
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
@@ -68,3 +69,14 @@ def test_gamma_of_a_plan_has_parts_and_the_weakest_basis():
 def test_promises_of_one_step_rest_on_one_basis():
     with pytest.raises(InvalidPromise, match="hold at once"):
         Part((RandomDP(PureDP(0.1), 0.1), RandomDP(PureDP(0.1), 0.1, Basis.ASYMPTOTIC)))
+
+
+def test_a_random_step_has_no_loss_but_inside():
+    """A law for all data would forget the γ: calibrating to (ε, δ) must not succeed."""
+    schedule = read_schedule([{"random": {"gamma": 0.5, "step": {"laplace": {"scale": 1, "sensitivity": 1}}}}])
+    (part,) = schedule.parts
+    assert part.loss() is None
+    assert schedule.mechanism.loss() is None
+    inner = part.inner.loss()
+    assert inner is not None
+    assert PureDP(1.001).kept_by(inner)

@@ -18,7 +18,7 @@ from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.schedule_file import read_schedule
 from sitr.accounting.theorems.theorem import Total
 from sitr.cli.convert import converted
-from sitr.errors import BudgetExceeded, IncompatiblePromises, InvalidPromise
+from sitr.errors import BudgetExceeded, IncompatiblePromises, InvalidPromise, InvalidUse
 from sitr.flavors import notation
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import express, kept
@@ -34,6 +34,7 @@ from sitr.loss.loss import Loss
 from sitr.mechanisms.composed import Composed, Repeated
 from sitr.mechanisms.laplace import Laplace
 from sitr.numbers import Interval
+from sitr.plans.noise import buys_noise
 from sitr.report.headline import Headline
 from sitr.report.words.explanation import symbols
 
@@ -188,7 +189,7 @@ def test_filters_and_odometers_add_it():
     with pytest.raises(BudgetExceeded, match=r"probabilistic\(epsilon=0\.1"):
         budget.consent(PureDP(0.1))
     assert Odometer(ProbabilisticDP(0.0, 0.0)).record(PROMISE).record(PROMISE).total() == PROMISE * 2
-    assert not kept(PROMISE)  # ledgers keep it only if the flavor says so
+    assert not kept(PROMISE)  # ledgers keep budgets in three flavors of Sitr only
 
 
 def test_theorems_that_need_no_more_than_an_epsilon_and_a_delta_compare_it():
@@ -212,3 +213,41 @@ def test_a_mechanism_is_calibrated_to_it():
 def test_reports_show_it():
     assert symbols(PROMISE) == "ε = 1, δ = 10⁻⁶"
     assert Headline.of(PROMISE).epsilon == 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Weak(PureDP):
+    """It passes for pure, and says that it costs nothing."""
+
+    notation = "weak(ε)"
+
+    def largest_loss(self) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Impostor(Adding):
+    notation = "pure(ε)"
+    epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
+class Alias(Adding):
+    notation = "gdp(μ)"
+    mu: float
+
+
+def test_no_flavor_can_pass_for_another():
+    for kind in (Weak, Impostor, Alias):
+        with pytest.raises(InvalidUse, match=kind.__name__):
+            register(kind)  # type: ignore[type-abstract]
+    register(ProbabilisticDP)  # the same flavor again changes nothing
+    assert parse("pure(1)") == PureDP(1.0)
+    assert not kept(Weak(50.0))
+    assert not kept(RandomDP(Weak(50.0), 0.1))
+    assert not buys_noise(Weak(50.0))
+
+
+def test_whoever_says_nothing_may_expose_everybody():
+    assert Promise.infinite_mass(Impostor(1.0)) == 1.0  # type: ignore[abstract]
+    assert RandomDP(ApproximateDP(1.0, 1e-3), 0.1).infinite_mass() == 1e-3

@@ -151,7 +151,8 @@ def test_weights_without_a_lattice_cost_less_than_a_thousandth(noise: Noise, wei
 
 def step_share(noise: Noise, count: int, width: float) -> float:
     """About P(|S| = w): what a lattice makes the coverage larger."""
-    spread = noise.deviation * math.sqrt(count)
+    one = float(noise.size) * (math.sqrt(2) if isinstance(noise, Laplace) else 1.0)
+    spread = one * math.sqrt(count)
     return 2 * math.exp(-((width / spread) ** 2) / 2) / (spread * math.sqrt(2 * math.pi))
 
 

@@ -6,9 +6,10 @@ import signal
 import subprocess
 import sys
 import textwrap
+import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -193,19 +194,44 @@ def test_a_changed_file_is_noticed_before_the_charge(budget: Budget, visits_path
 class Watched(DuckDB):
     """A backend that reports what the ledger holds at the moment the data are read."""
 
+    seen: ClassVar[list[int]] = []
+
     def read(self, reading: Any, *, salt: int) -> Any:  # noqa: ARG002 - the protocol's names
         assert isinstance(self.source, ParquetFile)
-        seen = len(SqlLedger(self.source.path.parent / "sitr.db", create=False).entries())
-        assert seen == 1, "the data were read before the charge was durable"
+        self.seen.append(len(SqlLedger(self.source.path.parent / "sitr.db", create=False).entries()))
         raise BackendFailure(wanted="w.", given="g.", do="d.")
 
 
 def test_the_charge_is_durable_before_the_data_are_read(visits: Dataset, visits_path: Path, tmp_path: Path) -> None:
     watched = Dataset(visits.table, Watched(ParquetFile(visits_path)))
     budget = watched.budget(ZeroConcentratedDP(0.5), ledger=tmp_path / "sitr.db")
+    Watched.seen.clear()
     with pytest.raises(BackendFailure):
         budget.sql(QUESTION).release(PRICE)
+    assert Watched.seen == [1], "the data were read before the charge was durable"
     assert budget.remaining() == ZeroConcentratedDP(0.45)
+
+
+class Quoting(DuckDB):
+    """A backend whose unexpected errors quote the data."""
+
+    raised: ClassVar[type[Exception]] = Exception
+
+    def read(self, reading: Any, *, salt: int) -> Any:
+        exact = DuckDB.read(self, reading, salt=salt)
+        raise self.raised(f"cannot handle {exact}")
+
+
+@pytest.mark.parametrize("raised", [MemoryError, OverflowError, ValueError, RuntimeError])
+def test_no_error_of_a_backend_shows_what_it_read(
+    visits: Dataset, visits_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raised: type[Exception]
+) -> None:
+    monkeypatch.setattr(Quoting, "raised", raised)
+    quoting = Dataset(visits.table, Quoting(ParquetFile(visits_path)))
+    with pytest.raises(BackendFailure) as caught:
+        quoting.budget(ZeroConcentratedDP(0.5), ledger=tmp_path / "sitr.db").sql(QUESTION).release(PRICE)
+    assert "cannot handle" not in "".join(traceback.format_exception(caught.value))
+    assert caught.value.__context__ is None
 
 
 KILLED = """

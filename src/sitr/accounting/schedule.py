@@ -76,7 +76,12 @@ class Part:
         return self.promises[0]
 
     def loss(self) -> Loss | None:
-        """The loss of one such release: as known, or else the worst that its only promise allows; None if neither."""
+        """The loss of one such release: as known, or else the worst that its only promise allows; None if neither.
+
+        None also for a random promise: no law speaks for the fraction γ. `inner` has the loss for the other data.
+        """
+        if isinstance(self.promises[0], RandomDP):
+            return None
         return self.known if self.known is not None or len(self.promises) > 1 else self.promises[0].worst_loss()
 
     def release(self, *_values: Any, **_more: Any) -> NoReturn:

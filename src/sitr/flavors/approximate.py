@@ -39,7 +39,6 @@ class ApproximateDP(Adding):
     closed = Obstacle(
         "An (ε, δ) promise bounds neither the largest loss nor any moment", "use ApproximateDP, or PureDP if δ = 0"
     )
-    in_ledgers = True
     probabilities = frozenset({"delta"})
 
     epsilon: float

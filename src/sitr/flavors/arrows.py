@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard, TypeVar, cast
+from typing import TypeGuard, TypeVar, cast, get_args
 
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.notation import NAMES
 from sitr.flavors.promise import Obstacle, Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
@@ -24,7 +23,7 @@ Wanted = TypeVar("Wanted", bound=Promise)
 def kept(promise: object) -> TypeGuard[Kept]:
     """Is this exactly one of the promises that ledgers keep, and no subclass?"""
     inner = promise.inner if type(promise) is RandomDP else promise
-    return type(inner) in NAMES.values() and cast("Promise", inner).in_ledgers
+    return type(inner) in get_args(Additive)
 
 
 def express(promise: Promise, flavor: type[Wanted], *, delta: float | None = None) -> Wanted:

@@ -121,6 +121,10 @@ class ConcentratedDP(Promise):
         tau = upward(square_root_upward(exact(self.tau) ** 2 * times))
         return ConcentratedDP(upward(exact(self.mu) * times), tau, scales_to_groups=self.scales_to_groups)
 
+    def infinite_mass(self) -> float:
+        """All moments are finite."""
+        return 0.0
+
     def for_group(self, size: int, /) -> ConcentratedDP:
         """(s²μ, sτ) for s people, where the mechanisms allow it.      [DR16, Thm 4.1]"""
         size = count(size, what="The size of a group")

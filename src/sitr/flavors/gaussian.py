@@ -89,6 +89,10 @@ class GaussianDP(Adding):
     def at_coordinates(cls, values: Sequence[Fraction], /, *, up: bool) -> GaussianDP:
         return cls((_root_above if up else _root_below)(values[0]))
 
+    def infinite_mass(self) -> float:
+        """Two Gaussians have the same possible values."""
+        return 0.0
+
     def for_group(self, size: int, /) -> GaussianDP:
         """s·μ for s people.      [DRS22, Thm 2.14]"""
         return GaussianDP(upward(exact(self.mu) * count(size, what="The size of a group")))

@@ -13,17 +13,32 @@ import ast
 from importlib import import_module
 from typing import Any
 
-from sitr.errors import InvalidPromise
+from sitr.errors import InvalidPromise, InvalidUse
 from sitr.flavors import FLAVORS
 from sitr.flavors.promise import Promise, foreign
 
 NAMES: dict[str, type[Promise]] = {}
 """Every flavor by the name with which it is written."""
 
+ALIASES = {"gdp": "gaussian"}
+"""Other names with which flavors can be read."""
+
 
 def register(flavor: type[Promise]) -> None:
-    """Make a flavor known by the name in its notation, so that it can be read, written and converted to."""
-    NAMES[flavor.notation.partition("(")[0]] = flavor
+    """Make a flavor known by the name in its notation, so that it can be read, written and converted to.
+
+    A name that is taken is refused, because ledgers are read by these names, and so is a flavor that inherits from
+    another one, which would pass for it.
+    """
+    name = flavor.notation.partition("(")[0]
+    if name in ALIASES or NAMES.get(name, flavor) is not flavor:
+        raise InvalidUse(given=f"The name {name!r} of {flavor.__name__} is taken.", do="Choose another notation.")
+    if parent := next((kind for kind in NAMES.values() if kind is not flavor and issubclass(flavor, kind)), None):
+        raise InvalidUse(
+            given=f"{flavor.__name__} inherits from {parent.__name__} and would pass for it.",
+            do="Inherit from Promise or Adding.",
+        )
+    NAMES[name] = flavor
 
 
 for _name, _module in FLAVORS.items():
@@ -64,9 +79,6 @@ def write(promise: Promise) -> str:
 
 
 # Reading
-
-
-ALIASES = {"gdp": "gaussian"}
 
 
 def _value(node: ast.expr) -> Any:

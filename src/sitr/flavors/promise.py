@@ -61,8 +61,6 @@ class Promise(Protocol):
     """Why other promises may have no such conversion."""
     closed: ClassVar[Obstacle | None] = None
     """Why this promise implies no promise of another flavor without a further choice, if that is so."""
-    in_ledgers: ClassVar[bool] = False
-    """Whether ledgers keep budgets of this flavor."""
     widths: ClassVar[tuple[float, ...]] = (1e-2, 1e-4, 1e-6)
     """The relative widths of the intervals with which `kept_by` tries to decide."""
 
@@ -114,8 +112,8 @@ class Promise(Protocol):
         return self.stated[-1][0] if self.stated and self.stated[-1][1] == 0.0 else None
 
     def infinite_mass(self) -> float:
-        """The most that P(L = +∞) can be: the δ that no ε removes. A flavor that allows more must say so."""
-        return self.stated[-1][1] if self.stated else 0.0
+        """The most that P(L = +∞) can be: the δ that no ε removes, and all if the flavor does not say better."""
+        return self.stated[-1][1] if self.stated else 1.0
 
     def loss_quantile(self, *, delta: float) -> float | None:  # noqa: ARG002 - others need it
         """ε′ with P(L > ε′) ≤ δ, rounded up; None if the promise bounds no such quantile.

@@ -60,7 +60,6 @@ class PureDP(Adding):
 
     notation = "pure(ε)"
     obstacle = Obstacle("It sets no largest loss", "state it as PureDP only if its mechanism is pure")
-    in_ledgers = True
 
     epsilon: float
 

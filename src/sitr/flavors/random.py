@@ -168,6 +168,10 @@ class RandomDP(Promise):
         times = count(times, what="The number of releases")
         return self._times(self.inner * times, times)
 
+    def infinite_mass(self) -> float:
+        """What the inner promise allows, for all data but the fraction γ."""
+        return self.inner.infinite_mass()
+
     def for_group(self, size: int, /) -> RandomDP:
         """The inner promise for a group of t random newcomers, with tγ."""
         size = count(size, what="The size of a group")

@@ -166,6 +166,10 @@ class RenyiDP(Promise):
     def __mul__(self, times: int, /) -> RenyiDP:
         return RenyiDP(curve_sum([(self.curve, count(times, what="The number of releases"))]))
 
+    def infinite_mass(self) -> float:
+        """A finite moment rules it out."""
+        return 0.0
+
     def for_group(self, size: int, /) -> RenyiDP:
         """For 2^c people, order α: 3^c·curve(2^c·α).  Other sizes are rounded up to such a one.  [Mir17, Prop. 2]"""
         doublings = (count(size, what="The size of a group") - 1).bit_length()

@@ -51,7 +51,6 @@ class ZeroConcentratedDP(Adding):
     notation = "zcdp(ρ)"
     arrow = "to_zero_concentrated"
     obstacle = Obstacle("A bound on some moments says nothing about the others", "use RenyiDP")
-    in_ledgers = True
     widths = (1e-2, 1e-3)
 
     rho: float
@@ -94,6 +93,10 @@ class ZeroConcentratedDP(Adding):
             return self.xi
         rho = ball(self.rho)
         return upper(ball(self.xi) + rho + 2 * (rho * -ball(delta).log()).sqrt())
+
+    def infinite_mass(self) -> float:
+        """All moments are finite."""
+        return 0.0
 
     def for_group(self, size: int, /) -> ZeroConcentratedDP:
         """(ξ·s·(1 + 1/2 + … + 1/s), s²ρ) for s people.      [BS16, Prop. 1.9]

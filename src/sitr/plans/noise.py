@@ -10,7 +10,7 @@ from typing import TypeGuard
 
 from sitr.errors import WiderThanAsked
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.arrows import Additive, express
+from sitr.flavors.arrows import Additive, express, kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
@@ -42,6 +42,8 @@ def buys_noise(price: Promise) -> TypeGuard[Additive]:
 
     A random one does not: its γ would be paid for noise that protects everybody. Neither does the ξ of zCDP.
     """
+    if not kept(price):
+        return False  # also a class that only inherits from one of these
     match price:
         case PureDP():
             return price.epsilon >= LEAST

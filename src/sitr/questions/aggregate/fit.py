@@ -111,8 +111,8 @@ class AggregatePlan(Plan):
 
     @property
     def noisy(self) -> tuple[NoisyTerm, ...]:
-        """What is measured, each term once."""
-        return tuple(NoisyTerm(term, self[term.name]) for term in self.query.terms)
+        """What is measured, each term once. Measurements follow the terms; their names only describe them."""
+        return tuple(map(NoisyTerm, self.query.terms, self.measurements))
 
     @property
     def columns(self) -> tuple[Shown, ...]:

@@ -141,9 +141,9 @@ def _selected(items: list[exp.Expr], group_by: tuple[str, ...]) -> tuple[Named, 
             aggregates.append(Named(aggregate.name() if alias is None else alias, aggregate))
     if sorted(keys) != sorted(group_by):
         raise QuestionError(
-            given=f"SELECT lists the columns ({', '.join(keys)}) besides aggregates, but GROUP BY lists "
+            given=f"SELECT lists the keys ({', '.join(keys)}) besides aggregates, but GROUP BY lists "
             f"({', '.join(group_by)}).",
-            do="List the same columns, in the same order, in both places.",
+            do="List the same keys in both places.",
         )
     return tuple(aggregates)
 

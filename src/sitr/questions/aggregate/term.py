@@ -27,6 +27,9 @@ class Term:
     centre: int = 0
     people: bool = False
 
+    def __post_init__(self) -> None:
+        assert self.column is not None or not self.people, "people are counted by the column that identifies them"
+
     @property
     def reach(self) -> tuple[int, int]:
         """The least and the most that a row with a value adds."""
@@ -41,7 +44,7 @@ class Term:
 
     @property
     def name(self) -> str:
-        """The term as SQL; different terms of a question have different names.
+        """The term as SQL, for readers. Terms with other bounds have the same name.
 
         >>> Term().name
         'COUNT(*)'

@@ -213,3 +213,45 @@ def test_no_noise_makes_it_fail(plan: Callable[..., AggregatePlan], total: int, 
     (shown,) = column.estimates([(total, count)])
     assert 0 <= shown.low <= shown.value <= shown.high <= 10
     assert shown.error <= column.width(0.95)
+
+
+@dataclass(frozen=True, slots=True)
+class Tenths:
+    """A sum clamped to a tenth of the bounds: a second term of the same column, with the same name as SUM."""
+
+    column: str
+
+    function: ClassVar[str] = "MAX"
+    forms: ClassVar[tuple[str, ...]] = ("MAX(column)",)
+
+    @classmethod
+    def read(cls, arguments: Arguments, /) -> Tenths | None:
+        return cls(*arguments.columns)
+
+    def sql(self) -> str:
+        return f"MAX({self.column})"
+
+    def name(self) -> str:
+        return "tenths"
+
+    def bound(self, table: Table, /) -> BoundAggregate:
+        term = summed(self.column, table, function=self.function)
+        assert term.quantised is not None
+        narrow = replace(term.quantised, upper=term.quantised.upper // 10)
+        return BoundAggregate(self, (replace(term, quantised=narrow),))
+
+
+@pytest.mark.parametrize("order", [("MAX", "SUM"), ("SUM", "MAX")])
+def test_terms_of_one_name_keep_their_own_noise(
+    budget: Budget, monkeypatch: pytest.MonkeyPatch, order: tuple[str, str]
+) -> None:
+    monkeypatch.setitem(FUNCTIONS, "MAX", Tenths)
+    first, second = (f"{function}(cost) AS {function.lower()}" for function in order)
+    plan = budget.sql(f"SELECT {first}, {second} FROM visits").preview(sitr.PureDP(0.5)).plan
+    assert isinstance(plan, AggregatePlan)
+    for noisy in plan.noisy:
+        low, high = noisy.term.reach
+        assert noisy.distance.largest == noisy.noise.sensitivity == max(high, -low)
+    assert {column.name: column.measured[0].term.reach[1] for column in plan.columns} == {
+        each.lower(): plan.columns[place].measured[0].distance.largest for place, each in enumerate(order)
+    }
