@@ -240,7 +240,7 @@ class Alias(Adding):
 def test_no_flavor_can_pass_for_another():
     for kind in (Weak, Impostor, Alias):
         with pytest.raises(InvalidUse, match=kind.__name__):
-            register(kind)  # type: ignore[type-abstract]
+            register(kind)
     register(ProbabilisticDP)  # the same flavor again changes nothing
     assert parse("pure(1)") == PureDP(1.0)
     assert not kept(Weak(50.0))
