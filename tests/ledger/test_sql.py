@@ -98,7 +98,7 @@ def test_other_terms_are_a_mismatch(path: Path, promise: Kept, neighbors: str) -
     assert "pure(epsilon=1.0)" in caught.value.wanted
     assert PEOPLE in caught.value.wanted
     assert neighbors in caught.value.given
-    assert "another ledger" in caught.value.do
+    assert "one budget" in caught.value.do
     assert [account.promise for account in ledger.accounts()] == [PureDP(1.0)]
 
 
