@@ -22,7 +22,8 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.report.explain import VOICES, explain, render, to_dict
 from sitr.report.headline import READING_DELTA, Headline
 from sitr.report.text.terminal import as_text
-from sitr.report.words.explanation import Explanation, Language, symbols
+from sitr.report.words.explanation import Explanation, symbols
+from sitr.report.words.language import Language
 from sitr.report.words.notation import odds
 
 PROMISES: dict[str, Promise] = {

@@ -40,13 +40,13 @@ def convert(
     from sitr.report.explain import explain
     from sitr.report.headline import Headline
     from sitr.report.text.terminal import show
-    from sitr.report.words.explanation import Language
+    from sitr.report.words.language import spoken
 
     stated = parse(promise)
     source = stated.for_group(group)
     result = converted(source, to, delta=delta)
     whose = "" if group == 1 else f"For a group of {group}, with all their data in place of yours: "
-    meaning = whose + explain(result, language=Language.ENGLISH).meaning
+    meaning = whose + explain(result, language=spoken()).meaning
     failure, headline = _failure(source, result), Headline.of(result)
     if as_json:
         words = {"meaning": meaning, "failure": failure, "headline": headline.to_dict()}
@@ -64,10 +64,10 @@ def _failure(source: Promise, result: Promise) -> str:
     from sitr.flavors.approximate import ApproximateDP
     from sitr.report.explain import explain
     from sitr.report.words.english.english import ENGLISH
-    from sitr.report.words.explanation import Language
+    from sitr.report.words.language import spoken
 
     if not isinstance(result, ApproximateDP) or result.delta == 0.0:
-        return explain(result, language=Language.ENGLISH).failure
+        return explain(result, language=spoken()).failure
     return ENGLISH.accounting.outright(source.infinite_mass(), delta=result.delta)
 
 

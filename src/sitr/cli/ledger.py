@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sitr.cli.options import Json
-from sitr.cli.terminal import Command, console, help_alone, say_json, table
+from sitr.cli.terminal import Command, Group, console, help_alone, say_json, table
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sitr.accounting.filter import Filter
     from sitr.ledger.entry import Account, Entry
 
-app = typer.Typer(help="Inspect a ledger.")
+app = typer.Typer(cls=Group, help="Inspect a ledger.")
 app.callback(invoke_without_command=True)(help_alone)
 
 

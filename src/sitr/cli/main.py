@@ -25,10 +25,11 @@ from sitr.cli import (
     sensitivity,
     synthesize,
 )
-from sitr.cli.terminal import Command, help_alone
+from sitr.cli.terminal import Command, Group, help_alone
 
 app = typer.Typer(
     name="sitr",
+    cls=Group,
     help="Release statistics from sensitive data, and know what each release costs. To start, run: sitr demo",
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -58,6 +59,10 @@ def _alone(
     _shown: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    _lang: Annotated[
+        str,
+        typer.Option("--lang", metavar="en|ar", help="The language, anywhere on the line; default: that of LANG."),
+    ] = "",
 ) -> None:
     help_alone(context)
 

@@ -11,7 +11,7 @@ import typer
 from sitr.cli.options import Json, interval, number
 from sitr.cli.papers import Plot, check_plot, draw
 from sitr.cli.progress import working
-from sitr.cli.terminal import Command, help_alone, say
+from sitr.cli.terminal import Command, Group, help_alone, say
 from sitr.errors import BadUsage, suggestion
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 
-app = typer.Typer(help="Study how much one person can change a statistic.")
+app = typer.Typer(cls=Group, help="Study how much one person can change a statistic.")
 app.callback(invoke_without_command=True)(help_alone)
 
 STATISTICS = "median, mean, variance, iqr, quantile:0.9 or trimmed-mean:0.1"

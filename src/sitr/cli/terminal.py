@@ -5,16 +5,20 @@ Exit codes: 0 done; 1 refused or failed; 2 bad input; 130 interrupted.
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from sitr.errors import BadUsage, FileError, SitrError
+from sitr.report.words.language import Language, preferred, speaking
+from sitr.report.words.messages import ISOLATES, error_text, said
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -30,8 +34,27 @@ _BAD_INPUT = (ValueError, TypeError)
 """Errors about what the user wrote are also of one of these Python types."""
 
 
+class Group(TyperGroup):
+    """A group of commands. The outermost one chooses the language: `--lang`, anywhere on the line, or the locale."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if ctx.parent is None:
+            try:
+                language, args = _language(args)
+            except BadUsage as error:
+                raise _reported(error, as_json="--json" in args) from None
+            ctx.with_resource(speaking(language))
+        return super().parse_args(ctx, args)
+
+    def get_help(self, ctx: Any) -> str:
+        return _help(self, super().get_help, ctx)
+
+
 class Command(TyperCommand):
     """A command that prints its errors as sentences, never as a traceback."""
+
+    def get_help(self, ctx: Any) -> str:
+        return _help(self, super().get_help, ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         as_json = "--json" in args
@@ -109,7 +132,38 @@ def printable(text: str) -> str:
     >>> printable("ward\x1b[31m")
     'ward�[31m'
     """
-    return "".join(character if character.isprintable() else "�" for character in text)
+    return "".join(character if character.isprintable() or character in ISOLATES else "�" for character in text)
+
+
+def _language(args: list[str]) -> tuple[Language, list[str]]:
+    """The language that the arguments choose, or that of the locale, and the other arguments."""
+    chosen, rest, left = preferred(), [], iter(args)
+    for each in left:
+        name, equals, value = each.partition("=")
+        if each == "--":  # what follows are values
+            return chosen, [*rest, each, *left]
+        if name != "--lang":
+            rest.append(each)
+            continue
+        wanted = value if equals else next(left, "")
+        known = {language.value: language for language in Language}
+        if wanted not in known:
+            raise BadUsage(
+                wanted=f"--lang with one of {', '.join(known)}", given=repr(wanted), do="Choose one of those."
+            )
+        chosen = known[wanted]
+    return chosen, rest
+
+
+def _help(command: Any, written: Callable[[Any], str], ctx: Any) -> str:
+    """The help of a command in the language that is spoken."""
+    for each in (command, *command.params, *getattr(command, "commands", {}).values()):
+        if each.help:
+            each.help = said(inspect.cleandoc(each.help))
+    text = written(ctx)
+    for heading in ("Usage:", "Options:", "Arguments:", "Commands:"):
+        text = re.sub(rf"^{heading}", said(heading), text, flags=re.MULTILINE)
+    return re.sub(r"\[required\]$", lambda found: said(found[0]), text, flags=re.MULTILINE)
 
 
 @contextmanager
@@ -131,7 +185,7 @@ def _reported(error: SitrError, *, as_json: bool) -> typer.Exit:
     else:
         from rich.text import Text
 
-        line = Text.assemble(("error:", "bold red"), " ", printable(str(error)))
+        line = Text.assemble(("error:", "bold red"), " ", printable(error_text(error)))
         console(stderr=True).print(line, soft_wrap=True)
     return typer.Exit(2 if isinstance(error, _BAD_INPUT) else 1)
 

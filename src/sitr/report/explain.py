@@ -15,7 +15,8 @@ from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
 from sitr.report.words.arabic.explain import ArabicVoice
 from sitr.report.words.english.explain import EnglishVoice
-from sitr.report.words.explanation import Explanation, Language, Voice, Whom
+from sitr.report.words.explanation import Explanation, Voice, Whom
+from sitr.report.words.language import Language
 
 VOICES: Mapping[Language, Voice] = {Language.ENGLISH: EnglishVoice(), Language.ARABIC: ArabicVoice()}
 

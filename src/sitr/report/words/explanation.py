@@ -23,17 +23,11 @@ from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import Number, ball, exact, upper
 from sitr.report.figures import at_least, at_most
+from sitr.report.words.language import Language
 from sitr.report.words.notation import numbers, odds
 
 Concentrated: TypeAlias = ConcentratedDP | ZeroConcentratedDP | RenyiDP | GaussianDP
 """The flavors without a single ε. They are read as (ε, δ) at a chosen δ, unless they bound the largest loss."""
-
-
-class Language(Enum):
-    """The languages of explanations, by their usual short names."""
-
-    ENGLISH = "en"
-    ARABIC = "ar"
 
 
 class Whom(Enum):

@@ -18,7 +18,7 @@ from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.report.explain import VOICES, explain
 from sitr.report.words.arabic.explain import ltr
-from sitr.report.words.explanation import Language
+from sitr.report.words.language import Language
 
 TERMS: dict[str, Promise] = {
     "الخصوصية التفاضلية النقية:": PureDP(0.25),

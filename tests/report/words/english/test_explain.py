@@ -12,7 +12,8 @@ from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.report.explain import explain
-from sitr.report.words.explanation import Explanation, Language
+from sitr.report.words.explanation import Explanation
+from sitr.report.words.language import Language
 
 
 def told(promise: Promise) -> Explanation:

@@ -23,7 +23,6 @@ from sitr.report.headline import Headline
 from sitr.report.words.explanation import (
     Concentrated,
     Explanation,
-    Language,
     Whom,
     all_shown,
     belief,
@@ -35,6 +34,7 @@ from sitr.report.words.explanation import (
     some_points,
     symbols,
 )
+from sitr.report.words.language import Language
 from sitr.report.words.notation import odds, shares
 
 

@@ -19,7 +19,6 @@ from sitr.report.words.english.meaning import likelihood, moved
 from sitr.report.words.explanation import (
     Concentrated,
     Explanation,
-    Language,
     Whom,
     all_shown,
     belief,
@@ -30,6 +29,7 @@ from sitr.report.words.explanation import (
     some_points,
     symbols,
 )
+from sitr.report.words.language import Language
 from sitr.report.words.notation import BASES, odds, shares
 
 _PAIR = {

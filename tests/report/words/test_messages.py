@@ -1,0 +1,181 @@
+"""Every message and every help text exists in every language."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import string
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import sitr
+from sitr.errors import BadUsage, FileError
+from sitr.report.words.language import Language, preferred, speaking, spoken
+from sitr.report.words.messages import Catalogue, catalogue, error_text, said
+
+ROOT = Path(sitr.__file__).parent
+FIELDS = ("wanted", "given", "do")
+ARABIC = catalogue(Language.ARABIC)
+assert ARABIC is not None
+
+
+def templates(node: ast.AST) -> list[str]:
+    """All texts that an expression can be, with `{}` for each value; none if it is only a value."""
+    match node:
+        case ast.Constant(str(text)):
+            return [text]
+        case ast.JoinedStr(parts):
+            return ["".join(part.value if isinstance(part, ast.Constant) else "{}" for part in parts)]  # type: ignore[misc]
+        case ast.BinOp(left, ast.Add(), right):
+            return [first + second for first in templates(left) or ["{}"] for second in templates(right) or ["{}"]]
+        case ast.IfExp(_, one, other):
+            return templates(one) + templates(other)
+        case ast.BoolOp(_, parts):
+            return [text for part in parts for text in templates(part)]
+    return []
+
+
+def inside(node: ast.AST) -> Iterator[str]:
+    """Texts inside the values of an f-string: `{'both' if row else 'neither'}`."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.FormattedValue):
+            yield from templates(part.value)
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def messages(tree: ast.Module) -> Iterator[str]:
+    """What errors say: the three fields, also where a variable of the module carries the text."""
+    carried: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            for keyword in node.keywords:
+                if keyword.arg in FIELDS:
+                    yield from (*templates(keyword.value), *inside(keyword.value))
+                    if isinstance(keyword.value, ast.Name):
+                        carried.add(keyword.value.id)
+            if isinstance(node.func, ast.Name) and node.func.id == "said":
+                yield from templates(node.args[0])
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign([ast.Name(name)], value) if name in carried:
+                yield from (*templates(value), *inside(value))
+
+
+def helps(tree: ast.Module) -> Iterator[str]:
+    """The help of options, and the docstrings of commands."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call():
+                for keyword in node.keywords:
+                    if keyword.arg == "help":
+                        yield from templates(keyword.value)
+
+
+def texts() -> dict[str, str]:
+    """Every text that must be translated, with a file that says it."""
+    found: dict[str, str] = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        tree, where = parsed(path), str(path.relative_to(ROOT))
+        here = [*messages(tree), *(helps(tree) if where.startswith("cli/") else ())]
+        found |= dict.fromkeys((inspect.cleandoc(text) for text in here if says_something(text)), where)
+    return found | dict.fromkeys(commands(), "cli/main.py")
+
+
+def commands() -> Iterator[str]:
+    """What `--help` says about each command and group."""
+    from typer.main import get_command
+
+    from sitr.cli.main import app
+
+    left = [get_command(app)]
+    while left:
+        command = left.pop()
+        left += getattr(command, "commands", {}).values()
+        yield inspect.cleandoc(command.help or "")
+
+
+def says_something(text: str) -> bool:
+    """Whether a text has a word to translate: names of options, examples in code and symbols have none."""
+    words = re.sub(r"--[\w-]+|\{\}|[A-Z_]{2,}|`[^`]*`", " ", text)
+    return bool(re.search(r"[A-Za-z]{3,}", words))
+
+
+def test_every_message_is_translated() -> None:
+    missing = [f"{where}: {text}" for text, where in texts().items() if text not in ARABIC.entries]
+    assert not missing, "\n".join([f"{len(missing)} texts have no Arabic translation:", *missing])
+
+
+def test_no_translation_is_unused() -> None:
+    known = {*texts(), *FIXED}
+    assert not [text for text in ARABIC.entries if text not in known]
+
+
+FIXED = {"Expected {}, got {}.", "Usage:", "Options:", "Arguments:", "Commands:", "[required]"}
+"""Texts that are not written as messages in the source."""
+
+
+def test_a_translation_has_the_values_of_its_template_and_arabic_letters() -> None:
+    for english, arabic in ARABIC.entries.items():
+        used = sorted(int(name) for _, name, _, _ in string.Formatter().parse(arabic) if name is not None)
+        assert used == list(range(english.count("{}"))), english
+        assert re.search("[\u0621-\u064a]", arabic), english
+
+
+def test_the_walk_finds_texts_of_every_form() -> None:
+    tree = ast.parse(
+        'raise Bad(wanted="a word", given=f"{x!r} is {\'nothing\' if y else \'much\'}.", do="one " + x or "two")\n'
+        'cause = f"no {x}"\nraise Bad(given=cause, do="Go.")\nsaid(f"Written: {path}")'
+    )
+    assert set(messages(tree)) == {
+        *("a word", "{} is {}.", "nothing", "much", "one {}", "two", "no {}", "Go.", "Written: {}"),
+    }
+
+
+def test_values_keep_their_own_direction_and_known_values_are_translated() -> None:
+    made = Catalogue({"No {} in {}.": "لا {0} في {1}.", "column": "عمود"})
+    assert made.say("No column in visits.csv.") == "لا عمود في \u2068visits.csv\u2069."
+
+
+def test_of_two_templates_that_fit_the_one_that_says_more_is_used() -> None:
+    made = Catalogue({"No {}.": "لا {0}.", "No file {}.": "لا ملف {0}."})
+    assert made.say("No file x.") == "لا ملف \u2068x\u2069."
+
+
+def test_a_message_without_translation_stays_english() -> None:
+    with speaking(Language.ARABIC):
+        assert said("entirely unheard of") == "entirely unheard of"
+
+
+def test_errors_are_said_in_the_spoken_language() -> None:
+    error = BadUsage(wanted="--lang with one of en, ar", given="'fr'", do="Choose one of those.")
+    assert error_text(error) == str(error)
+    with speaking(Language.ARABIC):
+        assert error_text(error).startswith("المتوقَّع")
+        assert "'fr'" in error_text(error)
+        assert error_text(FileError(given="Odd thing.", do="Choose one of those.")).endswith("اختر إحداها.")
+    assert spoken() is Language.ENGLISH
+
+
+@pytest.mark.parametrize(
+    ("environment", "language"),
+    [
+        ({}, Language.ENGLISH),
+        ({"LANG": "ar"}, Language.ARABIC),
+        ({"LANG": "ar_SA.UTF-8"}, Language.ARABIC),
+        ({"LANG": "C.UTF-8"}, Language.ENGLISH),
+        ({"LANG": "fr_FR", "LC_MESSAGES": "ar_AE"}, Language.ARABIC),
+        ({"LANG": "ar_SA", "LC_ALL": "en_US"}, Language.ENGLISH),
+        ({"LANG": "ar_SA", "LC_ALL": ""}, Language.ARABIC),
+        ({"LANG": "arn_CL"}, Language.ENGLISH),
+    ],
+)
+def test_the_locale_chooses_the_language(environment: dict[str, str], language: Language) -> None:
+    assert preferred(environment) is language
