@@ -140,12 +140,12 @@ def quoted(value: object) -> str:
     """A value as a message shows it.
 
     >>> quoted("0.5"), quoted(10**9_999)
-    ("'0.5'", 'a number of thousands of digits')
+    ("'0.5'", 'a number with thousands of digits')
     """
     try:
         return repr(value)
     except ValueError:  # Python refuses to write such integers
-        return "a number of thousands of digits"
+        return "a number with thousands of digits"
 
 
 def nearest(name: object, names: Iterable[str]) -> str | None:

@@ -1,21 +1,21 @@
-"""From what a user says about a column to its public cells.
+"""The public cells of a column, from what a user declares about it.
 
-Cells are never learned from the rows: a column about which too little is said is refused.
+Cells are never learned from the rows: a column is refused if too little is declared about it.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from fractions import Fraction
+from itertools import pairwise
 
 from sitr.dataset.cells import MOST_CELLS, Axis, Categories, Dates, Drawable, Edges, Even, Granular, Rule, Step
 from sitr.dataset.literals import shown
 from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Key, Kind, public_keys, quantise
 from sitr.errors import DescriptionError, QuestionError
-from sitr.numbers import Number, exact
+from sitr.numbers import Number, finite
 
 LARGEST = 2**53
 """The largest end of a range: a double holds every whole number up to here."""
@@ -26,7 +26,7 @@ End = Number | date | datetime
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a user says about the cells of one column; None stands for nothing."""
+    """What a user declares about the cells of one column; None means not declared."""
 
     bins: int | None = None
     bounds: tuple[End, End] | None = None
@@ -183,14 +183,16 @@ def _day(value: object) -> date | None:
 def _numbers(column: Column, wanted: Wanted) -> Even | Edges:
     outside = wanted.outside or Rule.CLAMP
     if wanted.edges is not None:
-        edges = tuple(map(_number, wanted.edges))
-        if len(edges) < 2 or wanted.bins is not None or not all(map(_rises, edges, edges[1:])):
+        given = list(wanted.edges)
+        edges = [edge for edge in map(_number, given) if edge is not None]
+        rising = len(edges) == len(given) >= 2 and all(low < high for low, high in pairwise(edges))
+        if wanted.bins is not None or not rising:
             raise QuestionError(
                 wanted=f"two or more rising edges and no bins for the column {column.name!r}",
                 given=f"edges={shown(wanted.edges)}, bins={wanted.bins!r}",
                 do="Write for example edges=(0, 18, 40, 65, 120).",
             )
-        return Edges(column, tuple(edge for edge in edges if edge is not None), outside, wanted.missing)
+        return Edges(column, tuple(edges), outside, wanted.missing)
     low, high = _bounds(column, wanted)
     return Even(column, low, high, _bins(column, wanted), outside, wanted.missing)
 
@@ -218,12 +220,5 @@ def _bounds(column: Column, wanted: Wanted) -> tuple[Fraction, Fraction]:
 
 def _number(value: object) -> Fraction | None:
     """The exact number that an end of a range prints as; None if it is not a number or too large."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
-        return None
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return exact(value) if abs(exact(value)) <= LARGEST else None
-
-
-def _rises(low: Fraction | None, high: Fraction | None) -> bool:
-    return low is not None and high is not None and low < high
+    number = finite(value)
+    return None if number is None or abs(number) > LARGEST else number

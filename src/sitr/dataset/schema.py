@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 from fractions import Fraction
-from numbers import Real
 
 from sitr.dataset.literals import shown, storable, writable
 from sitr.errors import DescriptionError, InvalidParameter, UnknownName, suggestion, unknown_name
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
-from sitr.numbers import Number, exact
+from sitr.numbers import Number, finite
 
 Key = str | int | bool | date | None
 """A value of a grouping column; None is NULL."""
@@ -221,11 +220,9 @@ def quantise(name: str, kind: Kind, bounds: tuple[Number, Number], granularity: 
 
 
 def _double(number: object) -> Fraction:
-    """The exact value of a number within the range of doubles; text and truth values are refused."""
-    if isinstance(number, bool) or not isinstance(number, Real):
-        raise InvalidParameter(wanted="a number", given=repr(number), do="Write it as 3 or 0.1.")
-    value = exact(number)  # type: ignore[arg-type]
-    if abs(value) > sys.float_info.max:
+    """The exact value of a number within the range of doubles; text and booleans are refused."""
+    value = finite(number)
+    if value is None or abs(value) > sys.float_info.max:
         raise InvalidParameter(wanted="a number that a double can hold", given=shown(number), do="Choose another unit.")
     return value
 

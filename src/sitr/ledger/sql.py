@@ -153,7 +153,7 @@ class SqlLedger:
         return account
 
     def _filter(self, connection: Connection, account: Account) -> Filter:
-        """From the last entry, which stores the sum of all entries, so that a charge takes as long in a long ledger.
+        """The budget, read from the last entry, which stores the sum of all: a charge is as fast in a long ledger.
 
         An older version of Sitr may also write to this file. Its entries have no sum; then all entries are added up,
         and the next charge stores the sum again.
@@ -177,7 +177,7 @@ class SqlLedger:
             ) from cause
 
     def _rebuilt(self, connection: Connection, account: Account) -> Filter:
-        """From all entries, oldest first, because a random price comes first. The database counts equal prices."""
+        """The budget, added up from all entries, oldest first: a random price comes first. Equal prices are counted."""
         counted = select(func.min(entries.c.number), entries.c.price, func.count())
         rows = connection.execute(counted.where(entries.c.dataset == account.dataset).group_by(entries.c.price)).all()
         # Through `charge` again, so that a row inserted by hand in another flavor cannot pass for a small number.
