@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sitr.loss.loss import Loss
 
 LARGEST_LOSS = 1e6
-"""The largest ε whose worst loss is represented: of larger ones, e^ε and its inverse have no floats."""
+"""The largest ε whose worst loss is represented: beyond it, e^ε and its inverse have no floats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class ApproximateDP(Adding):
 
     @classmethod
     def implied_by(cls, promise: Promise, /, *, delta: float | None = None) -> ApproximateDP | None:
-        """At this δ; without one, only a largest loss is an ε."""
+        """The conversion at this δ; without a δ, only a largest loss gives an ε."""
         if delta is not None:
             arrow = getattr(promise, cls.arrow, None)
             return None if arrow is None else cast("ApproximateDP", arrow(delta=delta))
@@ -132,13 +132,13 @@ class ApproximateDP(Adding):
         size = count(size, what="The size of a group")
         if size == 1 or self.delta == 0.0:
             return ApproximateDP(upward(exact(self.epsilon) * size), self.delta)
-        with ctx.workprec(128):  # so that only the last rounding counts, and a group of groups is promised no more
+        with ctx.workprec(128):  # so that only the last rounding counts, and a group of groups is not promised more
             growth = (ball(self.epsilon) * size).expm1() / ball(self.epsilon).expm1() if self.epsilon else ball(size)
             delta = growth * ball(self.delta)
             return ApproximateDP(upward(exact(self.epsilon) * size), upper(delta) if delta < 1 else 1.0)
 
     def covers(self, other: Promise, /) -> bool:
-        """It implies all points on or above the profile of the dominating pair of (ε, δ).
+        """(ε, δ) implies all points on or above the profile of its dominating pair.
 
         δ(ε') = δ + (1 − δ)(e^ε − e^{ε'})/(1 + e^ε) for ε' ≤ ε, and δ beyond.      [KOV15, Thm 3.3 with k = 1]
         """

@@ -78,7 +78,7 @@ class Law(Protocol):
         """All losses between two, in increasing order, if the law is discrete and they are not too many."""
 
     def __hash__(self) -> int:
-        """Equal laws are counted together, and what is computed from a law is cached."""
+        """Equal laws are counted together, and results for a law are cached."""
         return object.__hash__(self)
 
     def cells(self, edges: Vector) -> Cells:

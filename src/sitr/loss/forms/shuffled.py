@@ -112,10 +112,10 @@ class ShuffledLaw(SymmetricLaw):
         return np.column_stack((np.log(known), 2 * off / known)), outputs
 
     def _deviation(self, share: float) -> tuple[int, float]:
-        """Which window holds the numbers of clones that matter, and ln of a bound on P and Q of b < share·(a + b).
+        """The window of the numbers of clones that matter, and ln of a bound on P and Q of b < share·(a + b).
 
         Of C coins, a share s falls on one side with a probability of at most 2e^{−κ(C + 1)}, where κ is
-        ln 2 + s·ln s + (1 − s)·ln(1 − s) [Hoe63, Thm 1]. In the mean of that over C each person is a clone more rarely.
+        ln 2 + s·ln s + (1 − s)·ln(1 − s) [Hoe63, Thm 1]. In its mean over C, a clone has a smaller probability.
         """
         rate = math.log(2) + share * math.log(share) + (1 - share) * math.log1p(-share)
         rate = max(0.0, rate - 8 * FUNCTIONS)
