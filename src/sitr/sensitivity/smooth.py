@@ -44,7 +44,7 @@ class Rounded:
 class Smooth(Rounded):
     """A statistic on a public grid, and for every sample X a scale s(X) for its noise.
 
-    For all neighbours, of whom one is replaced: |f(X) − f(X')| ≤ min(s(X), s(X')) and |ln s(X)/s(X')| ≤ β.
+    For all X and X' that differ by replacing one person: |f(X) − f(X')| ≤ min(s(X), s(X')) and |ln s(X)/s(X')| ≤ β.
     [NRS07, Def. 2.1]
 
     >>> from sitr.sensitivity.ranks import median
