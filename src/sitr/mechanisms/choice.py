@@ -51,7 +51,7 @@ class Choice:
 
 
 def rational_scores(scores: Scores, *, mechanism: str) -> list[int | Fraction]:
-    """One exact score for each candidate. A message never repeats one: they are made from somebody's secrets.
+    """One exact score for each candidate. Messages never quote a score, because scores are computed from secrets.
 
     Integers stay integers: Python computes with them much faster than with fractions.
 
@@ -63,7 +63,7 @@ def rational_scores(scores: Scores, *, mechanism: str) -> list[int | Fraction]:
 
 
 def whole_scores(scores: WholeScores, *, mechanism: str) -> list[int]:
-    """The same for mechanisms that add noise, which is made of integers."""
+    """The same for mechanisms that add integer noise."""
     _check(scores, kind=Integral, wanted="a row of integers", mechanism=mechanism)
     return [int(score) for score in scores]
 
@@ -78,7 +78,7 @@ def _check(scores: Scores, *, kind: type, wanted: str, mechanism: str) -> None:
 
 
 def whole(number: object) -> bool:
-    """Whether it is an integer, of Python or of numpy.
+    """Whether it is an integer, of Python or of numpy. Type checkers do not accept an `int` as an `Integral`.
 
     >>> whole(3), whole(3.0)
     (True, False)

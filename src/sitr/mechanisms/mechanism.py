@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
-
-import numpy as np
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
@@ -51,9 +48,9 @@ def bounding(promise: PureDP | ApproximateDP) -> Loss:
 
 
 def common_relation(*mechanisms: Mechanism) -> Relation | None:
-    """The neighbours that all of these protect: a mechanism that is about neighbours of one kind says so by `relation`.
+    """The neighbours that all of these protect, from the attribute `relation` of mechanisms for neighbours of one kind.
 
-    None where none of them does: the sensitivity then holds for whichever neighbours are meant.
+    None if no mechanism has it: each sensitivity then holds for the neighbours for which it was computed.
     """
     found = {getattr(mechanism, "relation", None) for mechanism in mechanisms} - {None}
     if len(found) > 1:
@@ -79,28 +76,3 @@ def whole_shift(sensitivity: Number, *, mechanism: str) -> int:
             do="Choose a finer granularity. Numbers that are yet to be rounded move farther: see rounded_sensitivity.",
         )
     return moved
-
-
-def least_whole(holds: Callable[[int], bool], *, least: int = 0) -> int:
-    """The least integer, from `least` on, for which a condition holds that stays true once it is.
-
-    >>> least_whole(lambda n: n * n >= 50), least_whole(lambda n: True, least=3)
-    (8, 3)
-    """
-    low, step = least - 1, 1
-    while not holds(low + step):
-        low, step = low + step, 2 * step
-    high = low + step
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
-
-
-def python_integer(number: object) -> object:
-    """An integer of numpy as one of Python, which does not wrap around; everything else as it is.
-
-    >>> python_integer(np.int8(100)) * 2  # type: ignore[operator]
-    200
-    """
-    return int(number) if isinstance(number, np.integer) else number

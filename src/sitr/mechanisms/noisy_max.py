@@ -1,4 +1,4 @@
-"""Report noisy max: which candidate is best once noise has been added to all scores, and nothing else."""
+"""Report noisy max: releases only which candidate is best after noise was added to all scores."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from flint import arb, ctx
 from sitr.errors import InvalidParameter
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import Choice, WholeScores, whole_scores
-from sitr.mechanisms.mechanism import bounding, least_whole
+from sitr.mechanisms.mechanism import bounding
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.geometric import geometric
 from sitr.noise.laplace import discrete_laplace
-from sitr.numbers import Number, ball, inside, natural
+from sitr.numbers import Number, ball, inside, least_whole, natural
 
 
 class Noise(Enum):
-    """What is added to a score, with P(y) ∝ e^{−|y|/scale}: any integer, or only those from 0 on.
+    """The noise on a score, with P(y) ∝ e^{−|y|/scale}: on all integers (`LAPLACE`), or from 0 on (`GEOMETRIC`).
 
-    Of two candidates the worse wins less often with `GEOMETRIC` noise, for the same promise.
+    For the same promise, the worse of two candidates wins less often with `GEOMETRIC` noise.
     """
 
     GEOMETRIC = "geometric"
@@ -38,8 +38,8 @@ class NoisyMax(Choice):
     the data were seen, and the first in it won. Given that order and the noise of all others, i wins if and only if Z_i
     ≥ r − s_i, where r is the largest of s_j + Z_j for those behind i, and of s_j + Z_j + 1 for those before it. No
     neighbour moves r − s_i by more than d = 2Δ, or Δ, and P(Z ≥ m + d) ≥ e^{−d/scale}·P(Z ≥ m) for both kinds of noise:
-    so the loss is at most ε. Ties that are drawn again, or go to the candidate whose true score is larger, are no
-    such event, and the largest noisy score itself would reveal far more.      [DR14, Claim 3.9]
+    so the loss is at most ε. This fails if ties are drawn again, or go to the candidate with the larger true score, and
+    the largest noisy score itself would reveal far more.      [DR14, Claim 3.9]
 
     >>> NoisyMax(epsilon=1).promise()
     PureDP(epsilon=1.0)
@@ -54,7 +54,7 @@ class NoisyMax(Choice):
     def __post_init__(self) -> None:
         Choice.__post_init__(self)
         try:
-            object.__setattr__(self, "noise", Noise(self.noise))  # its name will do
+            object.__setattr__(self, "noise", Noise(self.noise))  # a name is accepted too
         except ValueError:
             kinds = ", ".join(kind.value for kind in Noise)
             raise InvalidParameter(

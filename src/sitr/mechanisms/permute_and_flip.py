@@ -43,9 +43,9 @@ class PermuteAndFlip(Choice):
     def error(self, *, candidates: int, confidence: Number = 0.95) -> float:
         """With this confidence the chosen score is at most this far below the best one.
 
-        At worst all k − 1 others are only just farther below, and their coins fall with p = e^{−rate·error}. With N
-        heads among them the best is chosen with probability 1/(1 + N), and E[1/(1 + N)] = (1 − (1 − p)^k)/(kp), which
-        falls in p and is at least 1/(1 + (k − 1)p): the error of the exponential mechanism is never smaller.
+        In the worst case all k − 1 others are just farther below, and their coins show heads with p = e^{−rate·error}.
+        With N heads the best is chosen with probability 1/(1 + N), and E[1/(1 + N)] = (1 − (1 − p)^k)/(kp), which
+        decreases in p and is at least 1/(1 + (k − 1)p): the error of the exponential mechanism is never smaller.
 
         >>> PermuteAndFlip(epsilon=1).error(candidates=10, confidence=0.95)
         8.93...
@@ -64,7 +64,7 @@ class PermuteAndFlip(Choice):
 
         All coins are tossed at once and one of the heads is drawn. That is the same law: the coins do not depend on the
         order, and whatever the set of heads, each of them comes first in equally many orders. The best candidate always
-        shows a head, and there are as many coins for one table as for another.
+        shows a head, and the number of coins does not depend on the scores.
         """
         given = rational_scores(scores, mechanism="PermuteAndFlip")
         tossed, best = system_coins() if coins is None else coins, max(given)

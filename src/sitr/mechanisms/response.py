@@ -1,4 +1,4 @@
-"""Randomized response: everybody answers for himself, and nobody has to be trusted with the truth."""
+"""Randomized response: all people randomize their own answers, and trust nobody with the truth."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Response:
         else:
             truth, size = _answers([value], self.answers, mechanism="Response"), None  # one draw needs no tables
         honest = trials(lambda: self._chances()[0], size=size, coins=coins)
-        # One of the others: those from the truth on move up by one. Drawn for everybody, needed or not.
+        # One of the other answers: those from the truth on move up by one. It is drawn even where it is not needed.
         other = np.asarray(uniform(bound=self.answers - 1, size=size, coins=coins))
         said: list[int] = np.where(honest, truth, other + (other >= truth)).tolist()
         return said[0] if size is None else said
@@ -176,7 +176,7 @@ class UnaryResponse:
         return (likely if self.symmetric else arb(1) / 2), unlikely
 
     def _refusals(self) -> tuple[arb, arb]:
-        """1 − p and 1 − q, not as what is left of 1: they may be very small."""
+        """1 − p and 1 − q, computed without cancellation, because they may be very small."""
         likely, unlikely = self._coin()
         return (unlikely if self.symmetric else arb(1) / 2), likely
 

@@ -25,7 +25,7 @@ class SparseHistogram:
     """The counts of n people in k public cells: zero where nobody is, exactly, and with Laplace noise elsewhere.
 
     Replacing one person moves two counts by 1: noise of scale 2/ε keeps PureDP(ε), if the same cells are empty before
-    and after. They are not if the one who leaves was alone in a cell and the newcomer is not in it; or the other way
+    and after. They differ if the person who leaves was alone in a cell and the newcomer is not in it, or the other way
     round. With p_j the probability of cell j, the first happens with probability
 
         Σ_j p_j·(1 − p_j)^n ≤ k·p(1 − p)^n,   p = 1/max(k, n + 1),
