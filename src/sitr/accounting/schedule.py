@@ -69,16 +69,16 @@ class Part:
         """The step in a message: its place, and its name if it has one."""
         return f"step {place}{f' ({self.name})' if self.name else ''}"
 
-    # A mechanism of which no more is known than this
+    # The methods of a mechanism
 
     def promise(self) -> Promise:
         """The first promise of one such release."""
         return self.promises[0]
 
     def loss(self) -> Loss | None:
-        """The loss of one such release: as known, or else the worst that its only promise allows; None if neither.
+        """The loss of one such release if it is known, or else the worst that its only promise allows; None otherwise.
 
-        None also for a random promise: no law speaks for the fraction γ. `inner` has the loss for the other data.
+        None also for a random promise, which has no law for the fraction γ. `inner` has the loss for the other data.
         """
         if isinstance(self.promises[0], RandomDP):
             return None
@@ -107,12 +107,12 @@ class Schedule:
 
     @property
     def releases(self) -> int:
-        """How many releases there are in all."""
+        """The number of all releases."""
         return sum(part.times for part in self.parts)
 
     @property
     def random(self) -> bool:
-        """Does any step hold only for all but a fraction of data?"""
+        """Whether some step holds only for all but a fraction of data."""
         return any(isinstance(part.promises[0], RandomDP) for part in self.parts)
 
     @property

@@ -1,4 +1,4 @@
-"""Training by noisy gradients on random batches (DP-SGD), as one value that knows its loss."""
+"""Training by noisy gradients on random batches (DP-SGD), as one value with a privacy loss."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def loss(schedule: Schedule, delta: float) -> Total:
 
 
 def _largest(schedule: Schedule) -> float:
-    """The largest finite loss, exactly, where every step states one; the law of a loss only knows it rounded."""
+    """The largest finite loss, exactly, if every step states one; the law of a loss has it only rounded."""
     losses = []
     for part in schedule.inner.parts:
         if part.known is not None or len(part.promises) > 1 or not (points := part.promises[0].stated):
