@@ -207,7 +207,7 @@ class _LinearRegressor(RegressorMixin, _Linear):  # type: ignore[misc]
 
 
 class PrivateRidge(_LinearRegressor):
-    """Least squares with an L2 penalty, for targets in [−bound, bound]; others are moved there.
+    """Least squares with an L2 penalty, for targets in [−bound, bound]; others are clipped.
 
     >>> from sitr import ZeroConcentratedDP
     >>> X = np.linspace(-1.0, 1.0, 10_001).reshape(-1, 1)
@@ -215,10 +215,10 @@ class PrivateRidge(_LinearRegressor):
     >>> 0.7 < float(model.fit(X, X[:, 0]).coef_[0]) < 0.84
     True
 
-    Parameters are those of `PrivateLogisticRegression`, and `bound`, which is public and always needed: a number B for
-    targets in [−B, B], or a pair (low, high). Weights are fitted to the distance from the middle; they are no longer
-    than B/(2√Λ), which is what keeps the slope of a square within bounds. Predictions are moved between the bounds too.
-    A target that is not a number counts as the middle. In scikit-learn alpha = nΛ.
+    The parameters are as for `PrivateLogisticRegression`, and `bound`, which is public and always needed: a number B
+    for targets in [−B, B], or a pair (low, high). Weights are fitted to the distance from the middle; they are no
+    longer than B/(2√Λ), which bounds the slope of a square. Predictions are clipped to the bounds too. A target that is
+    not a number counts as the middle. In scikit-learn alpha = nΛ.
     """
 
     def __init__(

@@ -81,7 +81,7 @@ class PrivateMean(Estimator):
 
 
 def _granules(rows: Rows, step: float) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Dividing by a power of two is exact, so that each row is rounded once; a decimal granule rounds it twice."""
+    """The rows in granules. Dividing by a power of two is exact, so each row is rounded once; otherwise twice."""
     found = np.empty(rows.features.shape, dtype=np.int64)
     for block in rows.blocks():
         whole = block.features if block.factors is None else block.features * block.factors[:, None]
