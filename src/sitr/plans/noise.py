@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeGuard
 
-from sitr.errors import WiderThanAsked
+from sitr.errors import QuestionError, WiderThanAsked
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive, express, kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.loss import Loss
 from sitr.loss.real import gaussian
@@ -26,7 +27,7 @@ LEAST = 1e-100
 """The smallest price: a smaller one could become 0 when it is shared, and its answer would be useless."""
 
 CLOSE = 1e-4
-"""How far the μ that is found may be below one that is too large, relative to it."""
+"""The relative precision of the search for μ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,9 @@ class Way:
 
 
 def buys_noise(price: Promise) -> TypeGuard[Additive]:
-    """Does this price buy additive noise?
+    """Whether this price can be spent on additive noise.
 
-    A random one does not: its γ would be paid for noise that protects everybody. Neither does the ξ of zCDP.
+    A random price cannot, because such noise protects everybody and would not use its γ; nor can a zCDP with ξ > 0.
     """
     if not kept(price):
         return False  # also a class that only inherits from one of these
@@ -54,11 +55,29 @@ def buys_noise(price: Promise) -> TypeGuard[Additive]:
     return False
 
 
-def ways(price: Additive, *, beside: Sequence[Mechanism] = ()) -> list[Way]:
-    """All ways to spend on noise what a price leaves beside other mechanisms of the same plan.
+def affordable(
+    price: Promise, *, random: str = "Pay with the promise inside it: this noise protects everybody."
+) -> Additive:
+    """The price, if it can be spent on additive noise. `random` is the advice about a random price."""
+    if buys_noise(price):
+        return price
+    do = "Pay a little more: without any privacy loss there is no answer."
+    if isinstance(price, RandomDP):
+        do = random
+    elif isinstance(price, ZeroConcentratedDP) and price.xi > 0:
+        do = "Leave ξ out: Gaussian noise does not need it."
+    raise QuestionError(
+        wanted=f"a price of pure(ε), zcdp(ρ) without ξ, or approximate(ε, δ) with δ < 1, each number at least {LEAST}",
+        given=repr(price),
+        do=do,
+    )
 
-    A pure or zero-concentrated price leaves what the promises of these do not use. An approximate price leaves the rest
-    of its ε for noise that is pure, or a μ for Gaussian noise, fitted by the loss of the whole plan.
+
+def ways(price: Additive, *, beside: Sequence[Mechanism] = ()) -> list[Way]:
+    """All ways to spend on noise what other mechanisms of the same plan (`beside`) leave of a price.
+
+    A pure or zero-concentrated price leaves the parameter that their promises do not use. An approximate price leaves
+    the rest of its ε for pure noise, or a μ for Gaussian noise, fitted by the loss of the whole plan.
 
     >>> ways(ApproximateDP(1.0, 1e-9))
     [Way(charged=ApproximateDP(epsilon=1.0, delta=0.0), bought=PureDP(epsilon=1.0)),

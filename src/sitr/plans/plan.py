@@ -90,7 +90,7 @@ class Plan:
         return downward(max(Fraction(0), exact(self.price.delta) - exact(self.infinite_mass())))
 
     def check(self) -> None:
-        """Refuse to charge less than the measurements cost. It cannot happen unless there is a bug in a fit."""
+        """Refuse to charge less than the measurements cost, which happens only if there is a bug in a fit."""
         if not self._kept():
             raise InvalidPromise(
                 wanted=f"noise that keeps {self.price!r}",
@@ -124,7 +124,7 @@ class Plan:
 
 
 def _infinite_mass(mechanism: Mechanism) -> float:
-    """All of δ where the law of the loss is not known; promises without a δ allow none. γ is about other people."""
+    """All of δ where the law of the loss is unknown, and 0 for promises without a δ. A γ does not count."""
     promise = mechanism.promise()
     inner = promise.inner if isinstance(promise, RandomDP) else promise
     allowed = inner.infinite_mass()

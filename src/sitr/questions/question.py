@@ -11,7 +11,7 @@ from sitr.plans.plan import Plan
 
 
 class Stage(Protocol):
-    """One look at the rows, under a plan that is paid for."""
+    """One reading of the rows, under a plan that is paid for."""
 
     def reading(self) -> Any:
         """What a backend has to compute from the rows."""

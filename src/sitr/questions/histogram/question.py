@@ -36,7 +36,7 @@ class HistogramQuestion:
         return isinstance(self.method, Sparse) and self.tally.size_is_public
 
     def text(self) -> str:
-        """In one line."""
+        """The question in one line."""
         return spell(self.tally, self.method)
 
     def plan(self, price: Promise, /) -> HistogramPlan:
@@ -48,7 +48,7 @@ class HistogramQuestion:
         return self.tally
 
     def answer(self, plan: HistogramPlan, exact: Mapping[Any, Any], /, *, coins: Coins) -> Histogram:
-        """Noise on every number that is measured."""
+        """The counts, from measured numbers with noise."""
         return release(plan, exact, coins=coins)
 
     def errors(self, plan: HistogramPlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
@@ -95,8 +95,8 @@ def histogram_question(
 def _chosen(candidates: tuple[object, ...], method: Method | None) -> Method:
     if method is not None and not isinstance(method, Bins):
         raise QuestionError(
-            wanted="several numbers of bins, which are chosen from by Bins(), or another method",
-            given=f"both, and method={method!r}",
+            wanted="either several numbers of bins, from which Bins() chooses, or another method",
+            given=f"both, with method={method!r}",
             do="Leave the method out, or give one number of bins.",
         )
     if len(candidates) < 2 or not all(isinstance(number, int) and number >= 1 for number in candidates):
@@ -110,7 +110,7 @@ def _chosen(candidates: tuple[object, ...], method: Method | None) -> Method:
 
 
 def _said(column: Column, name: str, given: object, columns: Sequence[Column]) -> Any:
-    """What was given for this column; a rule is for all columns."""
+    """The value that was given for this column; a rule that is not in a mapping is for all columns."""
     default = Wanted().missing if name == "missing" else None
     if given is None:
         return default

@@ -150,10 +150,10 @@ class _Goal:
     def missed(self, logits: Weights) -> tuple[Pair, ...]:
         """The pairs for which Σ (fitted − noisy)²/s² is larger than noise explains.
 
-        The squared noise in units of its variance has variance v, its kurtosis less 1. A
-        sum over c cells, of variance v·c, is compared with the quantile of v/2·χ² with 2c/v degrees of freedom, which
-        has the same mean and variance. A fitted model is nearer to its marginals than the true one, so this test is
-        not sharp: it finds what more components would repair.
+        The squared noise in units of its variance has variance v, its kurtosis less 1. A sum over c cells, of variance
+        v·c, is compared with the quantile of v/2·χ² with 2c/v degrees of freedom, which has the same mean and variance.
+        A fitted model is nearer to its marginals than the true one, so this test is not sharp: it finds misfits that
+        more components would repair.
         """
         share = self.probabilities(logits)
         squares = (share.T @ share / len(share) - self.pairs) ** 2 * self.pair_weights
@@ -193,7 +193,7 @@ def _split(logits: Weights) -> Weights:
 
 
 def _normal(shape: tuple[int, int]) -> Weights:
-    """Fixed numbers that look standard normal, from a public hash; they are no noise for privacy."""
+    """Fixed numbers that look standard normal, from a public hash; they are not used as noise for privacy."""
     words = np.frombuffer(hashlib.shake_256(repr(shape).encode()).digest(4 * math.prod(shape)), dtype="<u4")
     return np.asarray(ndtri((words + 0.5) / 2.0**32).reshape(shape))
 

@@ -17,10 +17,9 @@ from sitr.flavors.arrows import Additive
 from sitr.flavors.promise import Promise
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.shared import SharedNoise
-from sitr.plans.noise import Way, ways
+from sitr.plans.noise import Way, affordable, ways
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.synthetic.axes import MOST_CELLS
-from sitr.questions.synthetic.price import affordable
 from sitr.questions.synthetic.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -168,8 +167,8 @@ class Division:
 class SynthesisPlan(Plan):
     """The tables that will be measured.
 
-    Those of single columns come first. The groups of values by which pairs are counted, and which pairs are, follow
-    from the noisy tables before them; what may be spent on the pairs does not.
+    Tables of single columns come first. Their noisy counts decide which pairs are measured, and by which groups of
+    values, but not what is spent on the pairs.
     """
 
     division: Division

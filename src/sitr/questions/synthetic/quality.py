@@ -58,7 +58,7 @@ class QualityQuestion:
     table: str
 
     def text(self) -> str:
-        """In one line."""
+        """The question in one line."""
         return f"QUALITY OF SYNTHETIC {', '.join(self.portrait.plan.sheet.names)} FROM {self.table}"
 
     def plan(self, price: Promise, /) -> QualityPlan:
@@ -74,7 +74,7 @@ class QualityQuestion:
         return privately(plan, self.portrait, self.synthetic, exact, coins=coins)
 
     def errors(self, plan: QualityPlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
-        """Of every distance, as a share of the rows."""
+        """The error of every distance, as a share of the rows."""
         return {"distance": float(plan.distances.error(confidence=confidence)) / max(1, self.portrait.size)}
 
 

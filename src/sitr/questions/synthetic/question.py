@@ -30,7 +30,7 @@ class SyntheticQuestion:
     quality: Kept | None = None
 
     def text(self) -> str:
-        """In one line."""
+        """The question in one line."""
         looked = "" if self.quality is None else " AND MEASURE THE QUALITY"
         return f"SYNTHESIZE {', '.join(self.sheet.names)} FROM {self.table}{looked}"
 
@@ -49,10 +49,10 @@ class SyntheticQuestion:
         return self.sheet
 
     def answer(self, plan: SynthesisPlan, exact: Codes, /, *, coins: Coins) -> Measured:
-        """Noisy tables: all that is ever known of the data."""
+        """Noisy tables, which are all that is released about the data."""
         return measure(plan, exact, coins=coins)
 
     def errors(self, plan: SynthesisPlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
-        """Of each count, by table, as far as it is known before any row is read."""
+        """The error of each count, by table, for tables that are fixed before any row is read."""
         known = plan.measurements[: len(plan.division.alone())]
         return {each.name: each.error(confidence=confidence) for each in known}

@@ -66,7 +66,7 @@ class Estimate:
 class Formula(Protocol):
     """How a column follows from what is measured. It sees noisy numbers only, so it costs nothing.
 
-    Its functions are called after the charge and must not fail, whatever the noise made of the numbers.
+    Its functions are called after the charge and must not fail for any noisy numbers.
     """
 
     def show(self, measured: Sequence[Estimate], /) -> Estimate:
