@@ -107,7 +107,6 @@ class Schedule:
 
     @property
     def releases(self) -> int:
-        """The number of all releases."""
         return sum(part.times for part in self.parts)
 
     @property

@@ -250,7 +250,6 @@ def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
 
 
 def _value(term: Term) -> Value:
-    """What a row adds to a term."""
     if term.people:
         return EachPerson()
     if term.column is None:

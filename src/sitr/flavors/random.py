@@ -28,7 +28,6 @@ class Basis(Enum):
 
     @classmethod
     def weakest(cls, bases: Iterable[Basis], /) -> Basis:
-        """The weakest of these bases."""
         return cls.ASYMPTOTIC if cls.ASYMPTOTIC in set(bases) else cls.FINITE_SAMPLE
 
 

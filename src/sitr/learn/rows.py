@@ -78,11 +78,9 @@ class Rows:
 
     @property
     def block(self) -> int:
-        """Rows per block."""
         return max(64, min(MOST_ROWS, BLOCK // self.size if self.size else MOST_ROWS))
 
     def blocks(self) -> Iterator[Block]:
-        """The rows, block by block."""
         for start in range(0, len(self), self.block):
             part = slice(start, min(len(self), start + self.block))
             factors = None if self.factors is None else self.factors[part]

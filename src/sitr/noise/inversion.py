@@ -60,7 +60,6 @@ class Inversion:
     digits: Digits = FULL
 
     def one(self, coins: Coins) -> int:
-        """One draw."""
         return self.at(coins.words(1)[0], coins)
 
     def at(self, word: np.uint64, coins: Coins) -> int:
@@ -80,7 +79,6 @@ class Inversion:
         return int(sure) if sure == possible else self._settle(word, coins)
 
     def many(self, size: int, coins: Coins) -> NDArray[np.int64]:
-        """Many draws."""
         pieces = coins.words(-(-size // 4)).view(np.uint16)[:size]
         if self.digits.guide < 16:
             pieces = pieces >> np.uint16(16 - self.digits.guide)

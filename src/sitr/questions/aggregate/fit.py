@@ -46,7 +46,6 @@ class NoisyTerm:
 
     @property
     def granularity(self) -> Fraction:
-        """The value of one granule."""
         return self.measurement.granularity
 
     def width(self, confidence: Number) -> Fraction:
@@ -64,7 +63,6 @@ class Shown:
 
     @property
     def sql(self) -> str:
-        """The aggregate as SQL."""
         return self.aggregate.aggregate.sql()
 
     def width(self, confidence: Number) -> Fraction:
@@ -115,7 +113,6 @@ class AggregatePlan(Plan):
 
     @property
     def columns(self) -> tuple[Shown, ...]:
-        """The columns of the answer."""
         found = {each.term: each for each in self.noisy}
         return tuple(
             Shown(named.name, column, tuple(found[term] for term in column.terms))

@@ -36,11 +36,9 @@ class HistogramQuestion:
         return isinstance(self.method, Sparse) and self.tally.size_is_public
 
     def text(self) -> str:
-        """The question in one line."""
         return spell(self.tally, self.method)
 
     def plan(self, price: Promise, /) -> HistogramPlan:
-        """The noise with the least error."""
         return fit(self.tally, price, method=self.method, rows=self.rows)
 
     def reading(self) -> Tally:
@@ -48,7 +46,6 @@ class HistogramQuestion:
         return self.tally
 
     def answer(self, plan: HistogramPlan, exact: Mapping[Any, Any], /, *, coins: Coins) -> Histogram:
-        """The counts, from measured numbers with noise."""
         return release(plan, exact, coins=coins)
 
     def errors(self, plan: HistogramPlan, /, *, confidence: Number = 0.95) -> dict[str, float]:

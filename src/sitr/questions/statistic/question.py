@@ -174,15 +174,12 @@ class StatisticQuestion:
         return StatisticPlan(measured, price, f"{self.reads.column}: {made_by}", self.reads)
 
     def reading(self) -> Numbers:
-        """The column."""
         return self.reads
 
     def answer(self, plan: StatisticPlan, exact: NDArray[np.float64], /, *, coins: Coins) -> StatisticRelease:
-        """The answer of each mechanism."""
         return StatisticRelease(plan, tuple(part.release(exact, coins=coins) for part in self.mechanisms))
 
     def errors(self, plan: StatisticPlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
-        """The error of each value, by name."""
         return errors_of(plan, confidence=confidence)
 
 

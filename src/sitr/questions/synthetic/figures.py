@@ -44,12 +44,10 @@ class Quality:
 
     @property
     def mean_single(self) -> float:
-        """The mean over all columns."""
         return _mean(self.single)
 
     @property
     def mean_pairs(self) -> float:
-        """The mean over all pairs."""
         return _mean(self.pairs)
 
 

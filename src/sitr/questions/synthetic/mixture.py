@@ -167,7 +167,6 @@ class _Goal:
         return tuple(found)
 
     def columns(self, logits: Weights) -> list[Weights]:
-        """The probabilities of each column."""
         return np.split(self.probabilities(logits), self.starts[1:], axis=1)
 
     def _wide(self, by_column: Weights) -> Weights:

@@ -79,7 +79,6 @@ class Division:
 
     @property
     def pairs(self) -> int:
-        """The number of pairs of columns."""
         return math.comb(len(self.sheet.axes), 2)
 
     def alone(self) -> list[Noise]:
@@ -177,12 +176,10 @@ class SynthesisPlan(Plan):
 
     @property
     def sheet(self) -> Sheet:
-        """What is read from the rows."""
         return self.division.sheet
 
     @property
     def method(self) -> Method:
-        """How the columns are tabulated."""
         return self.division.method
 
 

@@ -58,7 +58,6 @@ class QualityQuestion:
     table: str
 
     def text(self) -> str:
-        """The question in one line."""
         return f"QUALITY OF SYNTHETIC {', '.join(self.portrait.plan.sheet.names)} FROM {self.table}"
 
     def plan(self, price: Promise, /) -> QualityPlan:
@@ -66,11 +65,9 @@ class QualityQuestion:
         return quality_plan(self.portrait.plan.sheet, price, text=self.text())
 
     def reading(self) -> Sheet:
-        """The cells of each row."""
         return self.portrait.plan.sheet
 
     def answer(self, plan: QualityPlan, exact: Codes, /, *, coins: Coins) -> Quality:
-        """Noisy figures."""
         return privately(plan, self.portrait, self.synthetic, exact, coins=coins)
 
     def errors(self, plan: QualityPlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
@@ -86,7 +83,6 @@ class QualityStage:
     synthetic: Codes
 
     def reading(self) -> Sheet:
-        """The cells of each row, once more."""
         return self.portrait.plan.sheet
 
     def answer(self, plan: SynthesisPlan, exact: Codes, /, *, coins: Coins) -> Measured:

@@ -30,7 +30,6 @@ class SyntheticQuestion:
     quality: Kept | None = None
 
     def text(self) -> str:
-        """The question in one line."""
         looked = "" if self.quality is None else " AND MEASURE THE QUALITY"
         return f"SYNTHESIZE {', '.join(self.sheet.names)} FROM {self.table}{looked}"
 
@@ -45,7 +44,6 @@ class SyntheticQuestion:
         return replace(tables, measurements=measured, price=whole, quality=looked)
 
     def reading(self) -> Sheet:
-        """The cells of each row."""
         return self.sheet
 
     def answer(self, plan: SynthesisPlan, exact: Codes, /, *, coins: Coins) -> Measured:
