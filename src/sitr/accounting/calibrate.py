@@ -19,7 +19,7 @@ CLOSE = 1e-3
 """How far the answer may be from the best parameter, relative to it."""
 
 COARSE, FINEST = 0.01, 1e-6
-"""The widths of intervals: rough ones guide the search. What the finest cannot decide counts as not kept."""
+"""The widths of intervals: rough ones guide the search. A case that the finest cannot decide counts as not kept."""
 
 INSIDE = 0.65
 """The assumed place of the truth in an interval: upper bounds are the tighter ones. It only guides the search."""

@@ -110,7 +110,7 @@ def only_this_file(path: Path) -> str:
 
 
 def kind_of(name: str) -> Kind:
-    """What a DuckDB type holds.
+    """The kind of a DuckDB type.
 
     >>> kind_of("DECIMAL(18,0)"), kind_of("UBIGINT"), kind_of("TIMESTAMP WITH TIME ZONE"), kind_of("TIMESTAMP[]")
     (<Kind.INTEGER: 'integer'>, <Kind.INTEGER: 'integer'>, <Kind.OTHER: 'other'>, <Kind.OTHER: 'other'>)

@@ -53,7 +53,7 @@ from sitr.questions.statistic.numbers import Numbers
 from sitr.questions.synthetic.sheet import Sheet
 
 Reading = BoundedQuery | Tally | Sheet | Numbers
-"""What a question wants to know about the rows, as a public description."""
+"""A public description of the numbers that a question needs from the rows."""
 
 
 @dataclass(frozen=True, slots=True)

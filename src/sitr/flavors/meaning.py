@@ -20,7 +20,7 @@ KEPT, BROKEN = Interval(-math.inf, -math.inf), Interval(math.inf, math.inf)
 
 
 class Compared(Protocol):
-    """Whatever can be compared with a loss: a promise, or a curve of moments."""
+    """Anything that can be compared with a loss: a promise, or a curve of moments."""
 
     def excess(self, loss: Loss, /, *, relative: float) -> Interval:
         """ln(lost/allowed), as a proved interval."""

@@ -66,16 +66,16 @@ class Promise(Protocol):
 
     @classmethod
     def compose(cls, parts: Iterable[Self], /) -> Self:
-        """What any number of releases promise together, rounded outward once."""
+        """The promise of any number of releases together, rounded outward once."""
 
     def __add__(self, other: Self, /) -> Self:
-        """What two releases promise together."""
+        """The promise of two releases together."""
         if type(other) is not type(self):
             raise incompatible(self, other)
         return self.compose((self, other))
 
     def __mul__(self, times: int, /) -> Self:
-        """What a number of such releases promise together."""
+        """The promise of this many such releases together."""
 
     def for_group(self, size: int, /) -> Self:
         """The promise to a group of people."""

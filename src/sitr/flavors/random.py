@@ -168,7 +168,7 @@ class RandomDP(Promise):
         return self._times(self.inner * times, times)
 
     def infinite_mass(self) -> float:
-        """What the inner promise allows, for all data but the fraction γ."""
+        """The bound of the inner promise, for all data except the fraction γ."""
         return self.inner.infinite_mass()
 
     def for_group(self, size: int, /) -> RandomDP:

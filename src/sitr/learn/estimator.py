@@ -1,4 +1,4 @@
-"""What all estimators share: a required promise, and a record of the release."""
+"""The common part of all estimators: a required promise, and a record of the release."""
 
 from __future__ import annotations
 

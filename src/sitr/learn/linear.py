@@ -34,7 +34,7 @@ _USUAL = Fraction(2**8)
 
 
 class _Linear(Estimator):
-    """What the three models share: parameters, and the fit of an objective."""
+    """The common part of the three models: parameters, and the fit of an objective."""
 
     norm: Number | None
     regularization: Number | None

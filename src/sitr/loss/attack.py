@@ -1,4 +1,4 @@
-"""What an attacker can do: the trade-off between false and true positives, computed from the profile."""
+"""The power of an attacker: the trade-off between false and true positives, computed from the profile."""
 
 from __future__ import annotations
 

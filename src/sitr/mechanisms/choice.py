@@ -1,4 +1,4 @@
-"""What mechanisms that choose one of several candidates share."""
+"""The common part of mechanisms that choose one of several candidates."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Mechanism(Protocol):
         """How far an answer may be off, or how many people a key needs to be shown, with `confidence=0.95`."""
 
     def promise(self) -> Promise:
-        """What it promises to one unit."""
+        """The promise to one unit."""
 
     def loss(self) -> Loss | None:
         """The loss, which says more than any promise; labelled `bound` if it only dominates the true one.

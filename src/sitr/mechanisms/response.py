@@ -59,7 +59,7 @@ class Response:
     @overload
     def release(self, value: Answers, *, coins: Coins | None = None) -> list[int]: ...
     def release(self, value: int | Answers, *, coins: Coins | None = None) -> int | list[int]:
-        """What one person says, or what each of many says."""
+        """The randomized answer of one person, or of each of many."""
         if isinstance(value, Sequence | np.ndarray):
             truth, size = _answers(value, self.answers, mechanism="Response"), len(value)
         else:
@@ -142,7 +142,7 @@ class UnaryResponse:
     @overload
     def release(self, value: Answers, *, coins: Coins | None = None) -> list[list[int]]: ...
     def release(self, value: int | Answers, *, coins: Coins | None = None) -> list[int] | list[list[int]]:
-        """What one person says, 1 for yes, or what each of many says."""
+        """The randomized answers of one person, 1 for yes, or of each of many."""
         if not isinstance(value, Sequence | np.ndarray):
             return self.release([value], coins=coins)[0]
         truth = _answers(value, self.answers, mechanism="UnaryResponse")

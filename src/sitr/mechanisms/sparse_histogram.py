@@ -68,8 +68,8 @@ class SparseHistogram:
 
     @classmethod
     def fitting(cls, price: RandomDP, *, cells: int, people: int) -> SparseHistogram | Laplace:
-        """Noise only where there are people, if γ is large enough for that; else noise everywhere, which protects
-        everybody. Which of the two depends on public numbers alone.
+        """Noise only where there are people, if γ is large enough for that; otherwise noise everywhere, which protects
+        everybody. The choice depends on public numbers alone.
 
         >>> SparseHistogram.fitting(RandomDP(PureDP(0.1), 0.04), cells=25, people=500).noise.scale
         Fraction(20, 1)

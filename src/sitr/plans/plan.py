@@ -69,7 +69,7 @@ class Plan:
         return self.mechanism.loss()
 
     def promise(self) -> Kept:
-        """What the measurements keep together, in the flavor of the price; for an approximate price, at its δ."""
+        """The promise of all measurements together, in the flavor of the price; for an approximate price, at its δ."""
         if isinstance(self.price, ApproximateDP):
             return self._approximate(self.price)
         return cast("Kept", self.mechanism.promise())

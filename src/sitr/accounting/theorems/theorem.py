@@ -1,4 +1,4 @@
-"""What every composition theorem is: a name, a source, and a total for a schedule."""
+"""A composition theorem: a name, a source, and a total for a schedule."""
 
 from __future__ import annotations
 

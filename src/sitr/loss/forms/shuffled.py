@@ -6,7 +6,7 @@ R(x) and e^{−ε} times R(y), and so at least e^{−ε}·(R(x) + R(y))/2 = e^{�
 person is a *clone*, who answers by A or by B with probability ½ each; otherwise the answer does not depend on x or y.
 So the output is post-processing of the numbers a and b of answers by A and by B.      [FMT21, Sec. 3]
 
-Of n people C ~ Bin(n − 1, e^{−ε}) are clones. If C + 1 fair coins fall as a and b with probability M, then P and Q
+Among n people, C ~ Bin(n − 1, e^{−ε}) are clones. If C + 1 fair coins fall as a and b with probability M, then P and Q
 are M·(1 ± tanh(ε/2)·(a − b)/(a + b)): under P, the replaced person answers by A with probability α. Anybody can add a
 clone by post-processing, so that fewer clones mean a larger loss. There are sharper bounds [FMT23]; this one is proved
 above, for every R.

@@ -43,7 +43,7 @@ class BoundedQuery:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """What is measured, each term once."""
+        """The terms to measure, each once."""
         return tuple(dict.fromkeys(term for column in self.columns for term in column.terms))
 
     @property

@@ -74,7 +74,7 @@ class Shown:
         return upward(self.width(confidence))
 
     def estimates(self, granules: Iterable[Sequence[int]], *, confidence: Number = 0.95) -> list[Estimate]:
-        """What the column shows, from the noisy integers of its measurements.
+        """The numbers that the column shows, with intervals, from the noisy integers of its measurements.
 
         Each estimate, taken alone, holds the exact number with probability `confidence`. With m measurements, each has
         an interval for 1 − (1 − confidence)/m, so that all of them hold together by the union bound.
@@ -85,7 +85,7 @@ class Shown:
         return [show([_around(n * unit, w) for n, (unit, w) in zip(row, units, strict=True)]) for row in granules]
 
     def values(self, granules: Iterable[Sequence[int]]) -> list[Fraction]:
-        """What the column shows, without intervals."""
+        """The numbers that the column shows, without intervals."""
         if isinstance(self.aggregate.formula, Same):
             (each,) = self.measured
             return [number * each.granularity for (number,) in granules]
@@ -108,7 +108,7 @@ class AggregatePlan(Plan):
 
     @property
     def noisy(self) -> tuple[NoisyTerm, ...]:
-        """What is measured, each term once. Measurements follow the terms; their names only describe them."""
+        """The measured terms, each once. Measurements have the order of the terms; their names only describe them."""
         return tuple(map(NoisyTerm, self.query.terms, self.measurements))
 
     @property

@@ -96,7 +96,7 @@ class HistogramPlan(Plan):
         return None if line is None else _hierarchy(self.method, line, pure=self.noise.flavor is PureDP)
 
     def promise(self) -> Kept:
-        """What choice and counts keep together.
+        """The promise of choice and counts together.
 
         For a zero-concentrated price the choice of bins counts with ε²/8, not with the ε²/2 of a pure mechanism: its
         losses lie in an interval of length ε.

@@ -43,7 +43,7 @@ class Releasing(Protocol):
         """The neighbours that it protects."""
 
     def promise(self) -> Promise:
-        """What it promises to one row."""
+        """The promise to one row."""
 
     def release(self, values: Any, /, *, coins: Coins | None = None) -> Any:
         """The answer with its noise."""

@@ -188,8 +188,8 @@ def joint_shares(joint: Marginal, total: float) -> Weights:
 def group(axis: Drawable, share: Weights, most: int) -> Codes:
     """Group the cells of a column by their noisy shares, into at most `most` groups and one more for NULL.
 
-    Ordered cells are grouped with their neighbours, into groups of about equal share. Of keys, the most frequent ones
-    stay alone and all others form one group.
+    Ordered cells are grouped with their neighbours, into groups of about equal share. The most frequent keys stay
+    alone, and all others form one group.
 
     >>> from sitr.dataset.cells import Categories
     >>> from sitr.dataset.schema import Column, Kind

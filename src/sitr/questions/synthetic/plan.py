@@ -29,7 +29,7 @@ ALONE = Fraction(3, 10)
 """The part of the price for the tables of single columns; the rest is for the pairs."""
 
 CHOICE = Fraction(1, 5)
-"""Of that rest, the part for the choice of pairs, where there are too many to measure all of them well."""
+"""The part of that rest for the choice of pairs, if there are too many to measure all of them well."""
 
 MOST_PAIRS = 300
 """At most this many pairs are fitted. If there are more, the strongest are chosen privately."""
@@ -172,7 +172,7 @@ class SynthesisPlan(Plan):
 
     division: Division
     quality: QualityPlan | None = None
-    """What a second stage measures of rows drawn from the fitted model; its measurements and price are in this plan."""
+    """The plan of a second stage, which compares drawn rows with the data; this plan includes its measurements."""
 
     @property
     def sheet(self) -> Sheet:

@@ -1,4 +1,4 @@
-"""What an aggregate function says about itself: how it is written, what it measures and how it is shown.
+"""The description of an aggregate function: how it is written, what it measures and how it is shown.
 
 A new function is one file beside this one and one line in `registry`. What it measures is a sum of bounded integers
 (`Term`), so that sensitivities, noise and prices follow without further code.
