@@ -195,10 +195,12 @@ class _Root:
         return self.of.caps
 
 
+@dataclass(frozen=True, slots=True)
 class Totals(_Root):
     """The sum of each value in each group that has rows, and the number of people in the group."""
 
 
+@dataclass(frozen=True, slots=True)
 class Listing(_Root):
     """The values of each row, without the person."""
 

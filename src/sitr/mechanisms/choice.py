@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from sitr.errors import InvalidParameter
 from sitr.flavors.pure import PureDP
+from sitr.loss.loss import Loss
 from sitr.mechanisms.granularity import movement
+from sitr.mechanisms.mechanism import bounding
 from sitr.numbers import Number, exact, flag, positive, upward
 
 WholeScores = Sequence[int] | NDArray[np.integer]
@@ -43,6 +45,10 @@ class Choice:
     def promise(self) -> PureDP:
         """ε."""
         return PureDP(upward(exact(self.epsilon)))
+
+    def loss(self) -> Loss:
+        """A bound: the response that every PureDP(ε) allows.      [KOV15, Thm 3.3]"""
+        return bounding(self.promise())
 
     @property
     def rate(self) -> Fraction:

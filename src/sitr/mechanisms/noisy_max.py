@@ -10,9 +10,7 @@ from typing import ClassVar
 from flint import arb, ctx
 
 from sitr.errors import InvalidParameter
-from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import Choice, WholeScores, whole_scores
-from sitr.mechanisms.mechanism import bounding
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.geometric import geometric
 from sitr.noise.laplace import discrete_laplace
@@ -67,13 +65,6 @@ class NoisyMax(Choice):
     def scale(self) -> Fraction:
         """2Δ/ε, or Δ/ε."""
         return 1 / self.rate
-
-    def loss(self) -> Loss:
-        """A bound: the response that every PureDP(ε) allows.      [KOV15, Thm 3.3]
-
-        Bounded range does not hold: see `PermuteAndFlip`.
-        """
-        return bounding(self.promise())
 
     def error(self, *, candidates: int, confidence: Number = 0.95) -> int:
         """With this confidence the chosen score is at most this far below the best one.

@@ -8,10 +8,8 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, ctx
 
-from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import Choice, Scores, rational_scores
 from sitr.mechanisms.exponential import Exponential
-from sitr.mechanisms.mechanism import bounding
 from sitr.noise.bernoulli import one_for_each
 from sitr.noise.coins import Coins, system_coins
 from sitr.numbers import Number, ball, exact, inside, natural, upward
@@ -26,19 +24,14 @@ class PermuteAndFlip(Choice):
     whose best is m, i wins with probability min(1, e^{−rate·(m − s_i)}), and no neighbour moves m − s_i by more than
     2Δ, or Δ. So the loss is at most ε.      [MS20, Alg. 1]
 
+    Bounded range, as for `Exponential`, holds neither here nor for `NoisyMax`: where a candidate that is behind falls
+    back by 2Δ, its loss is ε, and the loss of the best one is below 0.
+
     >>> PermuteAndFlip(epsilon=1).promise()
     PureDP(epsilon=1.0)
     >>> PermuteAndFlip(epsilon=1000).release([3, 50, 20])
     1
     """
-
-    def loss(self) -> Loss:
-        """A bound: the response that every PureDP(ε) allows.      [KOV15, Thm 3.3]
-
-        Bounded range, as for `Exponential`, does not hold: where a candidate that is behind falls back by 2Δ, its loss
-        is ε, and the loss of the best one is below 0.
-        """
-        return bounding(self.promise())
 
     def error(self, *, candidates: int, confidence: Number = 0.95) -> float:
         """With this confidence the chosen score is at most this far below the best one.
