@@ -99,7 +99,7 @@ def histogram(
     steps = [_afterwards(name, total=total, ties=ties) for name in after or ()]
     who = Who(unit, unit_row, max_groups, max_rows_per_group, "--max-groups 1 --max-rows-per-group 1", relation)
     at = opened(source, who, paid, budget=budget, ledger=ledger)
-    selected: Any = at if where is None else at.where(condition(where, table=at.table.name))
+    selected: Any = at if where is None else at.where(condition(where))
     asked = selected.histogram(
         *column,
         bins=_bins(bins),
