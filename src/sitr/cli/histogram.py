@@ -234,4 +234,5 @@ def _not_among(option: str, given: str, allowed: tuple[str, ...]) -> BadUsage:
 def _keys(column: Column | None, text: str) -> list[Any]:
     from sitr.cli.protect import key_of
 
-    return [key_of(part.strip(), column.kind if column else None) for part in text.split(",") if part.strip()]
+    kind, name = (column.kind, column.name) if column else (None, "")
+    return [key_of(part.strip(), kind, column=name) for part in text.split(",") if part.strip()]

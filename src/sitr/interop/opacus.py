@@ -9,12 +9,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from opacus.accountants import IAccountant, register_accountant
-
 from sitr.interop.noise_multiplier import checked_count, checked_noise, checked_rate, lost, poisson
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
+from sitr.namespace import needs
 from sitr.numbers import Interval
+
+try:
+    from opacus.accountants import IAccountant, register_accountant
+except ModuleNotFoundError:
+    needs("opacus", extra="opacus")
+    raise
 
 WIDTH = 5e-3
 """Opacus searches σ by bisection until ε is within 0.01, and does not end if the upper bound jumps by more."""
