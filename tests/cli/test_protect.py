@@ -226,11 +226,33 @@ def test_refusals(sitr: Sitr, words: tuple[str, ...], code: int, error: str) -> 
     assert not list(Path().glob("*.yaml"))
 
 
-@pytest.mark.parametrize(("key", "kind"), [("days=few", "integer"), ("admitted=31.01.2024", "date")])
-def test_a_key_of_another_type_is_named_with_the_type(sitr: Sitr, key: str, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "kind", "written"),
+    [("days=few", "integer", "integers like 0"), ("admitted=31.01.2024", "date", "dates like 2024-01-31")],
+)
+def test_a_key_of_another_type_is_named_with_the_type(sitr: Sitr, key: str, kind: str, written: str) -> None:
     refused = sitr("protect", "visits.parquet", "--unit-row", "--keys", key, "--json").error()
-    assert f"type {kind}" in refused["wanted"]
-    assert repr(key.partition("=")[2]) in refused["given"]
+    column, _, value = key.partition("=")
+    assert refused["given"] == f"The column {column!r} has type {kind}, so {value!r} cannot be one of its keys."
+    assert written in refused["do"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_yes_and_no_are_keys_of_a_column_of_text(sitr: Sitr) -> None:
+    Path("ship.csv").write_text("id,survived\n" + "".join(f"{n},{'true' if n % 2 else 'false'}\n" for n in range(20)))
+    words = ("protect", "ship.csv", "--unit-row", "--accept-types", "--keys", "survived=yes,no")
+    refused = sitr(*words, "--json").error()
+    assert "'survived' has type boolean, so 'yes' cannot be one of its keys" in refused["given"]
+    assert "Write true or false" in refused["do"]
+    assert "--type survived=text" in refused["do"]
+    assert sitr(*words, "--type", "survived=text").code == 0
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_source_that_is_not_there_is_named_before_a_description_that_is(sitr: Sitr) -> None:
+    Path("missing.sitr.yaml").touch()
+    refused = sitr("protect", "missing.xlsx", "--unit-row", "--json").error()
+    assert refused["given"] == "There is no file at missing.xlsx."
 
 
 def test_a_budget_with_gamma(sitr: Sitr) -> None:

@@ -279,8 +279,13 @@ def test_keys_keep_their_order(kind, keys):
     ],
 )
 def test_impossible_keys_are_refused(kind, keys):
-    with refused("a list of distinct keys .* for 'x'"):
+    with refused(f"a list of distinct keys .* for 'x'|'x' has type {kind.value}, so .* cannot be one of its keys"):
         public_keys("x", kind, keys)
+
+
+def test_a_key_of_another_type_is_named_with_the_way_out():
+    with refused("'x' has type boolean, so 'yes' cannot be one of its keys.*of type bool; .*types={'x': 'text'}"):
+        public_keys("x", Kind.BOOLEAN, ["yes", "no"])
 
 
 @pytest.mark.parametrize("kind", [Kind.REAL, Kind.TIMESTAMP, Kind.OTHER])

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from sitr.backends.csv import CsvFile, settle
 from sitr.backends.duckdb_dialect import DUCKDB
-from sitr.backends.engine import UNCHARGED, read, settings
+from sitr.backends.engine import UNCHARGED, read, refuse_twins, settings
 from sitr.backends.reading import Reading, Totals, shaped, tree
 from sitr.backends.sources import ArrowRows, ParquetFile, Source
 from sitr.backends.statement import statement
@@ -82,32 +82,67 @@ def _opened(source: str | Path | ArrowStream, types: Mapping[str, Kind], format:
     if isinstance(source, ArrowStream):
         return ArrowRows(_as_table(source))
     if not isinstance(source, str | Path):
+        lazy = callable(getattr(source, "collect", None))
         raise SourceError(
             wanted="a path or a table with the Arrow PyCapsule interface (pandas, polars, pyarrow, DuckDB)",
             given=f"an object of type {type(source).__name__}",
-            do="Convert it, for example with pyarrow.table(…).",
+            do="Call .collect() on it first." if lazy else "Convert it, for example with pyarrow.table(…).",
         )
     path = Path(source)
-    name = path.name.lower()
+    check_readable(path)
+    if path.name.lower().endswith(PARQUET):
+        return ParquetFile(path)
+    return settle(path, declared=types) if format is None else CsvFile(path, format, tuple(types.items()))
+
+
+def check_readable(path: Path) -> None:
+    """Refuse a file that is not there, or is not in a format that Sitr reads; nothing in it is read."""
     if not path.is_file():
         raise SourceError(given=f"There is no file at {path}.", do="Check the path and the working directory.")
-    if name.endswith(PARQUET):
-        return ParquetFile(path)
-    if name.endswith(CSV):
-        return settle(path, declared=types) if format is None else CsvFile(path, format, tuple(types.items()))
-    raise SourceError(
-        wanted=f"a file ending in {', '.join(PARQUET + CSV)}",
-        given=repr(path.name),
-        do="Convert it, or rename it if it is such a file.",
-    )
+    if not path.name.lower().endswith(PARQUET + CSV):
+        parquet = f"{path.stem}.parquet"
+        reader = {".xlsx": "excel", ".xls": "excel", ".ods": "excel", ".json": "json"}.get(path.suffix.lower())
+        how = f", for example with pandas.read_{reader}({path.name!r}).to_parquet({parquet!r})" if reader else ""
+        raise SourceError(
+            given=f"{path.name} is in a format that Sitr does not read; it reads Parquet ({', '.join(PARQUET)}) and "
+            f"CSV ({', '.join(CSV)}).",
+            do=f"Convert it{how}." if how else "Convert it, or rename it if it is such a file.",
+        )
 
 
 def _as_table(source: ArrowStream) -> pa.Table:
     """The object's rows in memory, without a copy where the object can share its own."""
     try:
         return pa.table(source)
-    except (pa.ArrowException, TypeError, ValueError, duckdb.Error) as error:
-        raise SourceError(
-            given=f"The {type(source).__name__} cannot be converted to an Arrow table ({type(error).__name__}).",
+    except (pa.ArrowException, TypeError, ValueError, duckdb.Error):
+        raise _not_a_table(source) from None
+
+
+def _not_a_table(source: Any) -> SourceError:
+    """Why an object could not be converted: it is a single column, or one of its columns has no Arrow type."""
+    kind, columns = type(source).__name__, getattr(source, "columns", None)
+    if columns is None:
+        return SourceError(
+            wanted="a table",
+            given=f"an object of type {kind}",
+            do="Make a table of it, for example with .to_frame()." if hasattr(source, "to_frame") else "Convert it.",
+        )
+    refuse_twins(map(str, columns))
+    mixed = next((name for name in columns if not _has_type(source, name)), None)
+    if mixed is None:
+        return SourceError(
+            given=f"The {kind} cannot be converted to an Arrow table.",
             do="Give every column one type, for example with pyarrow.table(…).",
-        ) from None
+        )
+    return SourceError(
+        given=f"The column {mixed!r} of the {kind} holds values of different types.",
+        do=f"Give it one type, for example with frame[{mixed!r}].astype(str).",
+    )
+
+
+def _has_type(source: Any, column: Any) -> bool:
+    try:
+        pa.array(source[column])
+    except (pa.ArrowException, TypeError, ValueError):
+        return False
+    return True

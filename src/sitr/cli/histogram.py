@@ -99,7 +99,7 @@ def histogram(
     steps = [_afterwards(name, total=total, ties=ties) for name in after or ()]
     who = Who(unit, unit_row, max_groups, max_rows_per_group, "--max-groups 1 --max-rows-per-group 1", relation)
     at = opened(source, who, paid, budget=budget, ledger=ledger)
-    selected: Any = at if where is None else at.where(condition(where, table=at.table.name))
+    selected: Any = at if where is None else at.where(condition(where))
     asked = selected.histogram(
         *column,
         bins=_bins(bins),
@@ -234,4 +234,5 @@ def _not_among(option: str, given: str, allowed: tuple[str, ...]) -> BadUsage:
 def _keys(column: Column | None, text: str) -> list[Any]:
     from sitr.cli.protect import key_of
 
-    return [key_of(part.strip(), column.kind if column else None) for part in text.split(",") if part.strip()]
+    kind, name = (column.kind, column.name) if column else (None, "")
+    return [key_of(part.strip(), kind, column=name) for part in text.split(",") if part.strip()]

@@ -76,12 +76,14 @@ def protect(
     Example: sitr protect visits.parquet --unit patient_id --max-groups 3 --max-rows-per-group 2
     --bounds cost=0:5000 --keys ward=Cardiology,Surgery --budget 'zcdp(0.5)' --ledger sitr.db
     """
+    from sitr.backends.duckdb import check_readable
     from sitr.dataset.schema import describe
     from sitr.report.text import terminal as text
     from sitr.session import dataset as session
     from sitr.session.terms import check_pair
 
     target = output if output is not None else _beside(source)
+    check_readable(source)  # first: a wrong name is the likelier mistake
     _check_target(target, force=force)
     promised = promise(budget) if budget is not None else None
     check_pair(promised, ledger)
@@ -210,7 +212,7 @@ def _check_target(target: Path, *, force: bool) -> None:
 
 def _keys(kinds: dict[str, Kind], listed: Items, filed: Items) -> dict[str, list[Key]]:
     def typed(column: str, texts: list[str]) -> list[Key]:
-        return [key_of(text.strip(), kinds.get(column)) for text in texts if text.strip()]
+        return [key_of(text.strip(), kinds.get(column), column=column) for text in texts if text.strip()]
 
     keys = named("--keys", listed, lambda column, text: typed(column, text.split(",")))
     more = named("--keys-file", filed, lambda column, file: typed(column, _lines(file)))
@@ -226,7 +228,7 @@ def _lines(file: str) -> list[str]:
     return Path(file).read_text("utf-8-sig").splitlines()
 
 
-def key_of(text: str, kind: Kind | None) -> Key:
+def key_of(text: str, kind: Kind | None, *, column: str) -> Key:
     """A key in the type of its column. `describe` refuses keys of columns that cannot have any."""
     if text == "NULL":
         return None
@@ -239,9 +241,10 @@ def key_of(text: str, kind: Kind | None) -> Key:
             case "date":
                 return date.fromisoformat(text)
     except ValueError:
+        assert kind is not None
+        written = {"integer": "integers like 0", "boolean": "true or false"}.get(kind.value, "dates like 2024-01-31")
         raise BadUsage(
-            wanted=f"keys of type {kind.value if kind else 'text'}, like the column",
-            given=f"{text!r}",
-            do="Write integers like 0, booleans as true or false, dates like 2024-01-31, and NULL for a missing value.",
+            given=f"The column {column!r} has type {kind.value}, so {text!r} cannot be one of its keys.",
+            do=f"Write {written}, or NULL for a missing value; in a CSV file, --type {column}=text makes it text.",
         ) from None
     return text

@@ -27,15 +27,12 @@ def question(
         return opened.sql(sql), paid
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
-        raise DescriptionError(wanted=error.wanted, given=error.given, do=do) from None
+        raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt) from None
 
 
-def condition(text: str, *, table: str) -> Condition:
+def condition(text: str) -> Condition:
     """A condition as it is written after WHERE."""
     from sitr.questions.aggregate.frame import Condition
-    from sitr.questions.aggregate.sql import parse
+    from sitr.questions.aggregate.sql import parse_condition
 
-    name = table.replace('"', '""')
-    where = parse(f'SELECT COUNT(*) AS n FROM "{name}" WHERE {text}').where
-    assert where is not None
-    return Condition(where)
+    return Condition(parse_condition(text))

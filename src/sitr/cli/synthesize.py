@@ -87,7 +87,7 @@ def synthesize(
         bounds=public.bounds(at.table),
         keys=public.keys,
         required=public.required,
-        never=[condition(text, table=at.table.name) for text in never or ()],
+        never=[condition(text) for text in never or ()],
         rows_per_person=rows_per_person,
     )
     if preview:

@@ -9,12 +9,13 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
 from typer.core import TyperCommand
 
-from sitr.errors import BadUsage, FileError, SitrError
+from sitr.errors import BadUsage, FileError, SitrError, printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -103,15 +104,6 @@ def json_text(content: Mapping[str, object]) -> str:
     return json.dumps(content, indent=2, allow_nan=False)
 
 
-def printable(text: str) -> str:
-    r"""Text that cannot act on a terminal.
-
-    >>> printable("ward\x1b[31m")
-    'ward�[31m'
-    """
-    return "".join(character if character.isprintable() else "�" for character in text)
-
-
 @contextmanager
 def _noted() -> Iterator[None]:
     """Print what a failure, even an interrupt, notes about paid answers: where they are kept."""
@@ -127,12 +119,16 @@ def _reported(error: SitrError, *, as_json: bool) -> typer.Exit:
     """Print an error, and return the exit that ends the command."""
     if as_json:
         fields = {"wanted": error.wanted, "given": error.given, "do": error.do}
-        say_json({"error": type(error).__name__, **fields}, stderr=True)
+        place = None if error.excerpt is None else asdict(error.excerpt)
+        say_json({"error": type(error).__name__, **fields, "excerpt": place}, stderr=True)
     else:
         from rich.text import Text
 
-        line = Text.assemble(("error:", "bold red"), " ", printable(str(error)))
+        line = Text.assemble(("error:", "bold red"), " ", printable(error.message))
         console(stderr=True).print(line, soft_wrap=True)
+        if error.excerpt is not None:
+            text, carets = error.excerpt.drawn()
+            console(stderr=True).print(Text.assemble(text, "\n", (carets, "bold red")), soft_wrap=True)
     return typer.Exit(2 if isinstance(error, _BAD_INPUT) else 1)
 
 

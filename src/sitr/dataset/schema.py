@@ -245,6 +245,11 @@ def public_keys(name: str, kind: Kind, keys: Iterable[Key]) -> tuple[Key, ...]:
     values = tuple(keys) if isinstance(keys, Iterable) and not isinstance(keys, str | bytes) else ()
     wrong = [key for key in values if key is not None and (type(key) is not wanted or not _holds(key))]
     if not values or wrong or len(set(values)) < len(values):
+        if wrong and type(wrong[0]) is not wanted:
+            raise DescriptionError(
+                given=f"The column {name!r} has type {kind.value}, so {shown(wrong[0])} cannot be one of its keys.",
+                do=f"Give keys of type {wanted.__name__}; in a CSV file, types={{{name!r}: 'text'}} makes it text.",
+            )
         raise DescriptionError(
             wanted=f"a list of distinct keys of type {wanted.__name__} for {name!r}, at least one",
             given=shown(wrong[0] if wrong else keys),

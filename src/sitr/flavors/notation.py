@@ -10,10 +10,11 @@ Writing and reading are inverse: a float prints as the decimal it stands for, so
 from __future__ import annotations
 
 import ast
+import re
 from importlib import import_module
 from typing import Any
 
-from sitr.errors import InvalidPromise, InvalidUse
+from sitr.errors import InvalidPromise, InvalidUse, nearest
 from sitr.flavors import FLAVORS
 from sitr.flavors.promise import Promise, foreign
 
@@ -121,8 +122,16 @@ def _once(pairs: Any) -> dict[Any, Any]:
 
 
 def _unreadable(text: str) -> InvalidPromise:
+    name, bracket, numbers = text.strip().partition("(")
+    near = nearest(name, NAMES)
+    if re.fullmatch(r"[0-9.]+(?:e-?[0-9]+)?", name):
+        do = f"Write zcdp({name}) for ρ, or pure({name}) for ε."
+    elif near is not None and near != name:
+        do = f"Did you mean {near}{bracket}{numbers}?"
+    else:
+        do = "Write for example zcdp(0.5), or approximate(1, 1e-6)."
     return InvalidPromise(
         wanted=f"a promise: {', '.join(flavor.notation for flavor in NAMES.values())}",
         given=repr(text),
-        do="Write for example zcdp(0.5), or approximate(1, 1e-6).",
+        do=do,
     )

@@ -9,9 +9,6 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from dp_accounting import dp_event
-from dp_accounting.dp_event import DpEvent
-
 from sitr.errors import InvalidPromise
 from sitr.flavors.promise import count
 from sitr.interop.noise_multiplier import (
@@ -28,8 +25,16 @@ from sitr.loss.forms.laplace import DiscreteLaplaceLaw, LaplaceLaw
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.law import Law
 from sitr.loss.loss import Loss
+from sitr.namespace import needs
 from sitr.neighbors.relation import Relation
 from sitr.numbers import float_above, float_below
+
+try:
+    from dp_accounting import dp_event
+    from dp_accounting.dp_event import DpEvent
+except ModuleNotFoundError:
+    needs("dp_accounting", extra="dp-accounting")
+    raise
 
 LARGEST = 500.0
 """The largest loss of one response that an event can describe in floats."""

@@ -9,13 +9,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from opacus.accountants import IAccountant, register_accountant
-
 from sitr.flavors.promise import count
 from sitr.interop.noise_multiplier import checked_noise, checked_rate, lost, poisson
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
+from sitr.namespace import needs
 from sitr.numbers import Interval
+
+try:
+    from opacus.accountants import IAccountant, register_accountant
+except ModuleNotFoundError:
+    needs("opacus", extra="opacus")
+    raise
 
 WIDTH = 5e-3
 """Opacus searches σ by bisection until ε is within 0.01, and does not end if the upper bound jumps by more."""

@@ -19,6 +19,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sitr.errors import DescriptionError
+from sitr.flavors.price import Price
 from sitr.flavors.promise import Promise
 from sitr.learn.estimator import LARGEST, Estimator
 from sitr.learn.inputs import FARTHEST, signs, targets
@@ -133,7 +134,7 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
 
     def __init__(
         self,
-        promise: Promise | None = None,
+        promise: Price | None = None,
         *,
         norm: Number | None = None,
         regularization: Number | None = None,
@@ -223,7 +224,7 @@ class PrivateRidge(_LinearRegressor):
 
     def __init__(
         self,
-        promise: Promise | None = None,
+        promise: Price | None = None,
         *,
         norm: Number | None = None,
         bound: Number | tuple[Number, Number] | None = None,
@@ -292,7 +293,7 @@ class PrivateHuberRegressor(_LinearRegressor):
 
     def __init__(
         self,
-        promise: Promise | None = None,
+        promise: Price | None = None,
         *,
         norm: Number | None = None,
         cut: Number = 1.35,

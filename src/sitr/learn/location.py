@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from sitr.errors import DescriptionError
-from sitr.flavors.promise import Promise
+from sitr.flavors.price import Price
 from sitr.learn.estimator import Estimator
 from sitr.learn.losses import ABOVE, Huber, Numbers
 from sitr.learn.minimiser import Objective
@@ -37,7 +37,7 @@ class PrivateMean(Estimator):
     """
 
     def __init__(
-        self, promise: Promise | None = None, *, norm: Number | None = None, granularity: Number | None = None
+        self, promise: Price | None = None, *, norm: Number | None = None, granularity: Number | None = None
     ) -> None:
         self.promise = promise
         self.norm = norm
@@ -109,7 +109,7 @@ class PrivateHuberMean(Estimator):
 
     def __init__(
         self,
-        promise: Promise | None = None,
+        promise: Price | None = None,
         *,
         cut: Number = 1.35,
         regularization: Number = 0.01,

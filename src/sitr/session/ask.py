@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from sitr.backends.backend import Backend, check_unchanged
-from sitr.errors import BackendFailure, IncompatiblePromises
-from sitr.flavors.arrows import Kept, kept
-from sitr.flavors.promise import Promise
+from sitr.errors import BackendFailure
+from sitr.flavors.price import Price, price_of
 from sitr.ledger.receipt import Receipt
 from sitr.noise.coins import Coins, Keystream, system_coins
 from sitr.plans.plan import Plan
@@ -21,7 +20,7 @@ Then = Callable[[Any, Receipt], Stage]
 
 
 def ask(
-    question: Question, price: Promise, *, at: Desk, coins: Coins | None = None, then: Then | None = None
+    question: Question, price: Price, *, at: Desk, coins: Coins | None = None, then: Then | None = None
 ) -> tuple[Any, Receipt]:
     """Charge the price, durably; then read the rows; then add the noise; then keep what is released. Always so.
 
@@ -31,7 +30,7 @@ def ask(
     Some questions have a second stage, whose measurements are in the same plan and paid by the same charge. `then`
     makes it, once, from what the first stage released and kept. If the second stage fails, its price is lost.
     """
-    plan = question.plan(checked(price))
+    plan = question.plan(price_of(price))
     plan.check()
     check_unchanged(at.backend, at.table)
     tossed = coins if coins is not None else system_coins()
@@ -61,14 +60,3 @@ def _released(stage: Stage, plan: Plan, backend: Backend, coins: Coins) -> Any:
         "something about the rows.",
         do="Try the question on made-up data; the charge stands, because the data were touched.",
     )
-
-
-def checked(promise: object) -> Kept:
-    """A promise in one of the flavors that budgets are kept in, and of no class that only looks like one."""
-    if not kept(promise):
-        raise IncompatiblePromises(
-            wanted="a promise such as zcdp(0.05): PureDP, ApproximateDP or ZeroConcentratedDP, or RandomDP around one",
-            given=f"{promise!r}",
-            do="Write for example sitr.ZeroConcentratedDP(rho=0.05).",
-        )
-    return promise

@@ -17,13 +17,13 @@ from sitr.ledger.ledger import Ledger
 from sitr.mechanisms.composed import Composed
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
+from sitr.questions.aggregate.asked import asked
 from sitr.questions.aggregate.bind import bound
 from sitr.questions.aggregate.frame import Condition
 from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.functions.registry import FUNCTIONS
 from sitr.questions.aggregate.nodes import Named, Predicate, Query
 from sitr.questions.aggregate.question import AggregateQuestion
-from sitr.questions.aggregate.sql import parse
 from sitr.questions.histogram.methods import Method as How
 from sitr.questions.histogram.question import histogram_question
 from sitr.questions.statistic.question import Releasing, StatisticQuestion, check_size, statistic_question
@@ -63,9 +63,13 @@ class Budget:
         return self._at.ledger
 
     def sql(self, text: str) -> Request[Answer]:
-        """A question in SQL; see `sitr.questions.aggregate.refusals.ALLOWED`."""
+        """A question in SQL: one SELECT with keys and COUNT(*), COUNT(column), COUNT(DISTINCT unit) or SUM(column).
+
+        WHERE compares columns with literals, with BETWEEN, IN, LIKE, IS NULL, AND, OR and NOT; GROUP BY lists the keys.
+        Names with spaces or signs need double quotes. An error points at the offending part of the text.
+        """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
-        return Request(AggregateQuestion(bound(parse(text), self._at.table)), self._at, Answer)
+        return Request(AggregateQuestion(asked(text, self._at.table)), self._at, Answer)
 
     def where(self, condition: Condition) -> Selection:
         """Only rows that meet this condition, such as `sitr.column("days") > 3`."""

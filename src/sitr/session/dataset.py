@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from pathlib import Path
+from typing import Unpack
 
 from sitr.backends.backend import Backend, check_unchanged
 from sitr.backends.csv import CsvFile, confirm
@@ -15,6 +16,7 @@ from sitr.dataset.description import Description, load, save
 from sitr.dataset.schema import Key, Kind, Table, describe
 from sitr.errors import DescriptionError
 from sitr.flavors.arrows import Kept
+from sitr.flavors.price import Amounts, Price, price_of
 from sitr.flavors.random import RandomDP
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
@@ -23,7 +25,6 @@ from sitr.ledger.sqlite import sqlite_file
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.numbers import Number
-from sitr.session.ask import checked
 from sitr.session.budget import Budget
 from sitr.session.desk import Desk, account_name
 from sitr.session.public import Source, check_apart
@@ -42,29 +43,41 @@ class Dataset:
     public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
     """Tables that are public, by name."""
 
-    def budget(self, promise: Kept | None = None, *, ledger: str | Path | Ledger | None = None) -> Budget:
+    def budget(
+        self, promise: Price | None = None, *, ledger: str | Path | Ledger | None = None, **amounts: Unpack[Amounts]
+    ) -> Budget:
         """The budget of this data set in a ledger, opened now if it is new.
 
+        `budget("zcdp(0.5)", ledger="sitr.db")` and `budget(rho=0.5, ledger="sitr.db")` open the same budget.
         If a description names a budget, that is the only one: `promise` and `ledger` can be left out or repeated. The
         ledger it names must exist, because without it nobody knows what is left.
         """
+        allowed = None if promise is None and not amounts else price_of(promise, **amounts)
         fixed = fixed_terms(self.source, self.described)
         if fixed is not None:
-            check_terms(fixed, self.table, None if promise is None else checked(promise), ledger)
+            check_terms(fixed, self.table, allowed, ledger)
             check_public(fixed, self.public)
             return self._budget(_reopened(self.table, fixed))
-        if promise is None or ledger is None:
+        if allowed is None or ledger is None:
             raise DescriptionError(
                 wanted=f"a budget and a ledger for {self.table.name}, whose description names none",
-                given="neither" if promise is None and ledger is None else "only one of them",
+                given="neither" if allowed is None and ledger is None else "only one of them",
                 do="Give --budget 'zcdp(0.5)' --ledger sitr.db with each question or to sitr protect "
-                '(in Python: budget(sitr.ZeroConcentratedDP(0.5), ledger="sitr.db")).',
+                '(in Python: budget(rho=0.5, ledger="sitr.db")).',
             )
-        return self._budget(_opened(self.table, checked(promise), ledger))
+        return self._budget(_opened(self.table, allowed, ledger))
 
-    def save(self, path: str | Path, *, promise: Kept | None = None, ledger: str | Path | None = None) -> Path:
+    def save(
+        self,
+        path: str | Path,
+        *,
+        promise: Price | None = None,
+        ledger: str | Path | None = None,
+        **amounts: Unpack[Amounts],
+    ) -> Path:
         """Write the description as YAML; with a promise and a ledger, open the budget that it names."""
-        check_pair(promise, ledger)
+        kept = None if promise is None and not amounts else price_of(promise, **amounts)
+        check_pair(kept, ledger)
         if self.source is None:
             raise DescriptionError(
                 given=f"{self.table.name} is in memory, and only a data set in a file can be described on disk.",
@@ -79,28 +92,28 @@ class Dataset:
         source = self._backend.source if isinstance(self._backend, DuckDB) else None
         format = source.format if isinstance(source, CsvFile) else None
         place = Path(ledger) if ledger is not None else None
-        kept = None if promise is None else checked(promise)
         made = Description(self.table, self.source, format, kept, place, files)
         check_overwrite(Path(path), made)
-        if promise is not None and place is not None:  # first, so that the budget of a description always exists
-            self.budget(promise, ledger=place)
+        if kept is not None and place is not None:  # first, so that the budget of a description always exists
+            self.budget(kept, ledger=place)
         save(made, Path(path))
         return Path(path)
 
-    def one_off(self, *prices: Kept, ledger: str | Path | None = None) -> Budget:
+    def one_off(self, *prices: Price, ledger: str | Path | None = None, **amounts: Unpack[Amounts]) -> Budget:
         """A budget of exactly these prices, for a file that no description names; it is opened by the first charge.
 
         The ledger is `visits.sitr.db` beside `visits.parquet` unless another is given. Previews and refused questions
         leave no ledger behind. Once the prices are paid, nothing is left for a second time.
         """
-        if not prices or (ledger is None and self.source is None):
+        paid = [*map(price_of, prices), *([price_of(**amounts)] if amounts else [])]
+        if not paid or (ledger is None and self.source is None):
             raise DescriptionError(
                 wanted="the prices to pay, and a file of rows or a ledger",
-                given="no prices" if not prices else f"{self.table.name}, which is in memory, and no ledger",
-                do='Write for example one_off(sitr.PureDP(0.1), ledger="sitr.db").',
+                given="no prices" if not paid else f"{self.table.name}, which is in memory, and no ledger",
+                do='Write for example one_off("pure(0.1)", ledger="sitr.db").',
             )
         check_undescribed(self.source)
-        promise = _allowed(self.table, checked(reduce(add, map(checked, prices))))
+        promise = _allowed(self.table, price_of(reduce(add, paid)))
         beside = self.source and self.source.with_name(self.source.name.split(".")[0] + ".sitr.db")
         place = sqlite_file(ledger or str(beside), patience=0.0).path
         later = LazyLedger(place, account_name(self.table), promise, self.table.neighbors())

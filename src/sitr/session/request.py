@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, Unpack
 
 from sitr.accounting.filter import Filter
+from sitr.flavors.price import Amounts, Price, price_of
 from sitr.flavors.promise import Promise
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
@@ -16,7 +17,7 @@ from sitr.questions.question import Question
 from sitr.report.paper import Paper
 from sitr.report.papers import preview_paper
 from sitr.session.answer import Answer
-from sitr.session.ask import ask, checked
+from sitr.session.ask import ask
 from sitr.session.desk import Desk
 from sitr.session.kept import resumed
 from sitr.session.shown import Shown
@@ -26,29 +27,35 @@ Answered_co = TypeVar("Answered_co", bound=Answer, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Request(Generic[Answered_co]):
-    """A checked question. Two requests with equal questions are the same, however they were written."""
+    """A checked question. Two requests with equal questions are the same, however they were written.
+
+    A price is a promise, its notation, or its numbers by name: `release(sitr.ZeroConcentratedDP(0.05))`,
+    `release("zcdp(0.05)")` and `release(rho=0.05)` are the same; see `sitr.flavors.price`.
+    """
 
     question: Question
     at: Desk = field(repr=False, compare=False)
     answered: type[Answered_co] = field(repr=False, compare=False)
 
-    def preview(self, price: Promise) -> Preview:
+    def preview(self, price: Price | None = None, **amounts: Unpack[Amounts]) -> Preview:
         """What the answer would cost and how far off it would be. Reads no rows and spends nothing."""
         standing = self.at.ledger.standing(self.at.account)
-        plan = self.question.plan(checked(price))
+        plan = self.question.plan(price_of(price, **amounts))
         standing.charge(plan.price)  # a price in a flavor that the budget does not take is refused here
         return Preview(self.question, plan, standing)
 
-    def release(self, price: Promise, *, coins: Coins | None = None) -> Answered_co:
+    def release(
+        self, price: Price | None = None, *, coins: Coins | None = None, **amounts: Unpack[Amounts]
+    ) -> Answered_co:
         """Charge the price, and answer: see `sitr.session.ask`."""
-        return self.answered(*ask(self.question, price, at=self.at, coins=coins), self)
+        return self.answered(*ask(self.question, price_of(price, **amounts), at=self.at, coins=coins), self)
 
-    def resume(self, path: str | Path, price: Promise) -> Answered_co:
+    def resume(self, path: str | Path, price: Price | None = None, **amounts: Unpack[Amounts]) -> Answered_co:
         """What was released before and kept in a file. Nothing is charged and no rows are read.
 
         This must be the same question at the same price.
         """
-        plan = self.question.plan(checked(price))
+        plan = self.question.plan(price_of(price, **amounts))
         return self.answered(*resumed(Path(path), plan, at=self.at), self)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import pyarrow as pa
 
+from sitr.namespace import needs
 from sitr.report.page import html
 from sitr.report.paper import Paper
 from sitr.report.text import terminal
@@ -51,10 +52,12 @@ class Tabled(Shown, Protocol):
 
     def to_pandas(self) -> pd.DataFrame:
         """The table as a pandas frame (needs pandas)."""
+        needs("pandas", extra="pandas")
         return cast("pd.DataFrame", self.table.to_pandas())
 
     def to_polars(self) -> pl.DataFrame:
         """The table as a polars frame (needs polars)."""
+        needs("polars", extra="polars")
         import polars as pl  # noqa: PLC0415 - an extra
 
         return cast("pl.DataFrame", pl.from_arrow(self.table))

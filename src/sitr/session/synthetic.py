@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import pyarrow as pa
 
 from sitr.backends.backend import check_unchanged
 from sitr.backends.duckdb import open_source
 from sitr.errors import QuestionError
-from sitr.flavors.promise import Promise
+from sitr.flavors.price import Amounts, Price, price_of
 from sitr.ledger.receipt import Receipt
 from sitr.noise.coins import Coins, system_coins
 from sitr.numbers import Number
@@ -34,7 +34,7 @@ from sitr.report.page import html
 from sitr.report.paper import Paper
 from sitr.report.text import terminal
 from sitr.session.answer import Answer
-from sitr.session.ask import ask, checked
+from sitr.session.ask import ask
 from sitr.session.kept import resumed
 from sitr.session.public import Source, coded, public_codes
 from sitr.session.quality import QualityAnswer
@@ -65,18 +65,21 @@ class Synthesis(Request["Synthetic"]):
 
             check_trial([*self.synthetic.sheet.names], rows, target=target)
 
-    def preview(self, price: Promise, *, quality: Promise | None = None) -> Preview:
+    def preview(
+        self, price: Price | None = None, *, quality: Price | None = None, **amounts: Unpack[Amounts]
+    ) -> Preview:
         """What the rows would cost, and how far off the counts would be that they are made from."""
-        return Request.preview(self._with(quality), price)
+        return Request.preview(self._with(quality), price, **amounts)
 
     def release(
         self,
-        price: Promise,
+        price: Price | None = None,
         *,
-        quality: Promise | None = None,
+        quality: Price | None = None,
         rows: int | None = None,
         coins: Coins | None = None,
         progress: Progress | None = None,
+        **amounts: Unpack[Amounts],
     ) -> Synthetic:
         """Charge the price, keep the noisy tables, and fit a model to them.
 
@@ -85,10 +88,11 @@ class Synthesis(Request["Synthetic"]):
         for free, if anything is interrupted; the quality is then lost, because nothing is measured twice for one
         charge.
         """
+        paid = price_of(price, **amounts)
         schema, asked = self._schema(), self._with(quality)
         check_number(rows)
         if quality is None:
-            return asked._fitted(*ask(asked.question, price, at=self.at, coins=coins), schema, rows, progress)
+            return asked._fitted(*ask(asked.question, paid, at=self.at, coins=coins), schema, rows, progress)
         made: list[Synthetic] = []
 
         def then(measured: Measured, receipt: Receipt) -> QualityStage:
@@ -96,26 +100,27 @@ class Synthesis(Request["Synthetic"]):
             return QualityStage(made[0].portrait, made[0]._codes(None))
 
         with _noting(lambda: made[0].receipt if made else None):
-            released, receipt = ask(asked.question, price, at=self.at, coins=coins, then=then)
+            released, receipt = ask(asked.question, paid, at=self.at, coins=coins, then=then)
         return replace(made[0], released=released, receipt=receipt, drawn=made[0].table)
 
     def resume(
         self,
         path: str | Path,
-        price: Promise,
+        price: Price | None = None,
         *,
-        quality: Promise | None = None,
+        quality: Price | None = None,
         rows: int | None = None,
         progress: Progress | None = None,
+        **amounts: Unpack[Amounts],
     ) -> Synthetic:
         """Fit noisy tables that were paid for and kept on disk: nothing is charged and no rows are read."""
         check_number(rows)
         asked = self._with(quality)
-        found = resumed(Path(path), asked.question.plan(checked(price)), at=self.at)
+        found = resumed(Path(path), asked.question.plan(price_of(price, **amounts)), at=self.at)
         return asked._fitted(*found, self._schema(), rows, progress)
 
-    def _with(self, quality: Promise | None) -> Synthesis:
-        priced = None if quality is None else checked(quality)
+    def _with(self, quality: Price | None) -> Synthesis:
+        priced = None if quality is None else price_of(quality)
         return replace(self, question=replace(self.synthetic, quality=priced))
 
     def _fitted(
@@ -193,10 +198,17 @@ class Synthetic(Answer):
             found = replace(found, scores=scores(names, synthetic, real, target=target))
         return QualityAnswer(found, None, self)
 
-    def measure(self, price: Promise, *, rows: pa.Table | None = None, coins: Coins | None = None) -> QualityAnswer:
+    def measure(
+        self,
+        price: Price | None = None,
+        *,
+        rows: pa.Table | None = None,
+        coins: Coins | None = None,
+        **amounts: Unpack[Amounts],
+    ) -> QualityAnswer:
         """How far these rows are from the data themselves: an answer like any other, charged and noisy."""
         question = QualityQuestion(self.portrait, self._codes(rows), self.request.at.table.name)
-        found, receipt = ask(question, price, at=self.request.at, coins=coins)
+        found, receipt = ask(question, price_of(price, **amounts), at=self.request.at, coins=coins)
         return QualityAnswer(found, replace(receipt, private=receipt.private and self.private), self)
 
     def certificate(

@@ -89,7 +89,7 @@ def check_pair(promise: Kept | None, ledger: str | Path | None) -> None:
             wanted="a budget together with its ledger, or neither",
             given="only a ledger" if promise is None else "only a budget",
             do="Give both here, such as --budget 'zcdp(0.5)' --ledger sitr.db "
-            '(in Python: promise=sitr.ZeroConcentratedDP(0.5), ledger="sitr.db"), or both with each question.',
+            '(in Python: rho=0.5, ledger="sitr.db"), or both with each question.',
         )
     if ledger is not None and (place := sqlite_file(ledger, patience=0.0).path).exists():
         SqlLedger(place, create=False)
