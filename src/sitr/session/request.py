@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Generic, TypeVar
 
 from sitr.accounting.filter import Filter
@@ -18,7 +17,6 @@ from sitr.report.papers import preview_paper
 from sitr.session.answer import Answer
 from sitr.session.ask import ask, checked
 from sitr.session.desk import Desk
-from sitr.session.kept import resumed
 from sitr.session.shown import Shown
 
 Answered_co = TypeVar("Answered_co", bound=Answer, covariant=True)
@@ -39,17 +37,12 @@ class Request(Generic[Answered_co]):
         standing.charge(plan.price)  # a price in a flavor that the budget does not take is refused here
         return Preview(self.question, plan, standing)
 
-    def release(self, price: Promise, *, coins: Coins | None = None) -> Answered_co:
-        """Charge the price, and answer: see `sitr.session.ask`."""
-        return self.answered(*ask(self.question, price, at=self.at, coins=coins), self)
+    def release(self, price: Promise, *, coins: Coins | None = None, fresh: bool = False) -> Answered_co:
+        """Charge the price, and answer; a question that was asked before is answered again for free.
 
-    def resume(self, path: str | Path, price: Promise) -> Answered_co:
-        """What was released before and kept in a file. Nothing is charged and no rows are read.
-
-        This must be the same question at the same price.
+        With `fresh`, the price is charged and the answer is new: see `sitr.session.ask`.
         """
-        plan = self.question.plan(checked(price))
-        return self.answered(*resumed(Path(path), plan, at=self.at), self)
+        return self.answered(*ask(self.question, price, at=self.at, coins=coins, fresh=fresh), self)
 
 
 @dataclass(frozen=True, repr=False)
