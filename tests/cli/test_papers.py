@@ -49,12 +49,12 @@ def test_a_file_that_fails_names_the_kept_answer_and_how_to_read_it_again(
     files = {bad: lambda _, path: full(path), good: TABLES[".csv"]}
     with pytest.raises(FileError) as told:
         publish(answer, files, as_json=False, whole=True)
-    kept = tmp_path / "my ledger.answers" / "entry-1.npz"
+    kept = tmp_path / "my ledger.answers" / "entry-1.json"
     assert answer.receipt.kept == kept
-    assert f"--resume '{kept}'" in told.value.do
+    assert f"is kept in {kept}: repeat the command" in told.value.do
     assert good.exists()
     assert "left" in capsys.readouterr().out
-    again = request.resume(kept, sitr.PureDP(1))
+    again = request.release(sitr.PureDP(1))
     publish(again, {bad: TABLES[".csv"]}, as_json=True, whole=False)
     assert bad.read_text() == good.read_text()
     assert json.loads(capsys.readouterr().out)["receipt"]["kept"] == str(kept)
@@ -63,7 +63,7 @@ def test_a_file_that_fails_names_the_kept_answer_and_how_to_read_it_again(
 def test_an_answer_that_is_kept_nowhere_is_shown_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("numpy.savez", lambda *_, **__: full(tmp_path / "any"))
+    monkeypatch.setattr("sitr.session.kept._write", lambda *_, **__: full(tmp_path / "any"))
     with pytest.warns(NotKept):
         answer = asked(tmp_path / "sitr.db").release(sitr.PureDP(1))
     with pytest.raises(FileError, match="is above"):

@@ -9,6 +9,7 @@ import json
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import pytest
 import sitr
 import sitr.questions
 from sitr.backends.duckdb import DuckDB
-from sitr.errors import BackendFailure, BudgetExceeded, IncompatiblePromises
+from sitr.errors import BackendFailure, BudgetExceeded, FileError, IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
@@ -35,7 +36,9 @@ from sitr.questions.synthetic.quality import QualityQuestion
 from sitr.questions.synthetic.question import SyntheticQuestion
 from sitr.sensitivity import median, smooth
 from sitr.session.budget import Budget
+from sitr.session.plain import built, text
 from sitr.session.request import Request
+from sitr.session.verify import Verdict, verify
 from tests.laws import walk
 
 ROWS = 400
@@ -161,14 +164,82 @@ def test_every_answer_speaks_the_same_words(open_budget: Any, tmp_path: Path, ki
 
 
 @every_kind
-def test_what_was_paid_for_is_kept_and_read_again_for_free(open_budget: Any, kind: Kind, price: Kept) -> None:
+def test_asking_twice_pays_once_and_a_fresh_answer_pays_again(
+    open_budget: Any, monkeypatch: pytest.MonkeyPatch, kind: Kind, price: Kept
+) -> None:
     budget = open_budget(enough(price))
-    request = kind.request(budget)
-    answer = request.release(price)
-    assert answer.receipt.kept is not None
-    again = kind.request(budget).resume(answer.receipt.kept, price)
+    answer = kind.request(budget).release(price)
+    with monkeypatch.context() as closed:
+        closed.setattr(DuckDB, "read", lambda *_, **__: pytest.fail("rows were read"))
+        again = kind.request(open_budget(enough(price))).release(price)
     assert len(budget.entries()) == 1
-    assert {**again.to_dict(), "budget": None} == {**answer.to_dict(), "budget": None}
+    assert (answer.receipt.again, again.receipt.again) == (False, True)
+    assert again.receipt.kept == answer.receipt.kept is not None
+    assert again.table == answer.table
+    assert [f"kept answer of entry 1, from {answer.receipt.entry.at:%Y}" in str(one) for one in (answer, again)] == [
+        False,
+        True,
+    ]
+    assert "nothing was spent" in again._repr_html_()
+    told, first = again.to_dict(), answer.to_dict()
+    assert told["receipt"].pop("again") is True
+    assert first["receipt"].pop("again") is False
+    assert told == first
+    fresh = kind.request(budget).release(price, fresh=True)
+    assert (fresh.receipt.again, len(budget.entries())) == (False, 2)
+    assert fresh.table != answer.table
+
+
+@every_kind
+def test_another_price_is_paid_for(open_budget: Any, kind: Kind, price: Kept) -> None:
+    budget = open_budget(price * 4)
+    kind.request(budget).release(price)
+    if len(kind.prices) == 1:  # the price is what the mechanism promises, whatever is offered
+        assert kind.request(budget).release(price * 2).receipt.again
+        return
+    assert not kind.request(budget).release(price * 2).receipt.again
+    assert len(budget.entries()) == 2
+
+
+@every_kind
+def test_test_coins_neither_give_nor_take_a_private_answer(open_budget: Any, kind: Kind, price: Kept) -> None:
+    budget = open_budget(price * 3)
+    for paid, coins in enumerate((TestCoins(1), None, TestCoins(1)), start=1):
+        answer = kind.request(budget).release(price, coins=coins)
+        assert (answer.receipt.again, answer.private, len(budget.entries())) == (False, coins is None, paid)
+    kept = kind.request(budget).release(price)
+    assert (kept.receipt.entry.number, kept.private) == (2, True)
+
+
+@every_kind
+def test_a_changed_answer_is_refused_before_the_charge(open_budget: Any, kind: Kind, price: Kept) -> None:
+    budget = open_budget(enough(price))
+    path = kind.request(budget).release(price).receipt.kept
+    path.write_text(path.read_text().replace('"private":true', '"private":true '))
+    with pytest.raises(FileError, match="was changed"):
+        kind.request(budget).release(price)
+    assert len(budget.entries()) == 1
+
+
+@every_kind
+def test_the_ledger_records_what_was_released(open_budget: Any, tmp_path: Path, kind: Kind, price: Kept) -> None:
+    budget = open_budget(enough(price))
+    answer = kind.request(budget).release(price)
+    page = answer.certificate(tmp_path / "page.html")
+    hashes = [sha256(path.read_bytes()).hexdigest() for path in (answer.receipt.kept, page)]
+    assert [seal.sha256 for seal in budget.ledger.seals(1)] == hashes
+    assert verify(page, budget.ledger).verdict is Verdict.VALID
+    shown = page.read_text()
+    page.write_text(shown.replace(answer.receipt.sha256, "0" * 64, 1))
+    assert verify(page, budget.ledger).verdict is Verdict.ALTERED
+    again = kind.request(budget).release(price).certificate(tmp_path / "again.html")
+    assert again.read_text() == shown
+
+
+@every_kind
+def test_a_plan_is_written_down_whole(open_budget: Any, kind: Kind, price: Kept) -> None:
+    plan = kind.request(open_budget(enough(price))).question.plan(price)
+    assert repr(built(json.loads(text(plan)))) == repr(plan)
 
 
 @every_kind

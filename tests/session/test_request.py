@@ -128,7 +128,7 @@ def test_test_coins_stamp_the_answer(budget: Budget) -> None:
     assert not first.private
     assert "NOT PRIVATE" in first._repr_html_() or "not private" in first._repr_html_().lower()
     assert "not private" in str(first).lower()
-    fresh = [budget.sql(QUESTION).release(PRICE).table for _ in range(2)]
+    fresh = [budget.sql(QUESTION).release(PRICE, fresh=True).table for _ in range(2)]
     assert fresh[0] != fresh[1]
 
 
@@ -246,7 +246,7 @@ KILLED = """
     visits = sitr.protect("visits.parquet", unit="patient_id", max_groups=3, max_rows_per_group=2)
     budget = visits.budget(sitr.PureDP(1), ledger="sitr.db")
     for _ in range(3):
-        print(budget.agg(n=sitr.count()).release(sitr.PureDP(0.1)).table["n"][0], flush=True)
+        print(budget.agg(n=sitr.count()).release(sitr.PureDP(0.1), fresh=True).table["n"][0], flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -279,7 +279,7 @@ question = visits.budget(sitr.PureDP(1), ledger="sitr.db").agg(n=sitr.count())
 answered = 0
 try:
     while answered < 20:
-        question.release(sitr.PureDP(0.1))
+        question.release(sitr.PureDP(0.1), fresh=True)
         answered += 1
 except sitr.SitrError as error:
     assert type(error).__name__ == "BudgetExceeded", error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql
-from sitr.cli.papers import Certificate, Output, Plot, Resume, publish, writers
+from sitr.cli.papers import Certificate, Fresh, Output, Plot, publish, writers
 from sitr.cli.progress import working
 from sitr.cli.question import question
 
@@ -15,7 +15,7 @@ def ask(
     output: Output = None,
     certificate: Certificate = None,
     plot: Plot = None,
-    resume: Resume = None,
+    fresh: Fresh = False,
     budget: Budget = None,
     ledger: Ledger = None,
     as_json: Json = False,
@@ -23,7 +23,7 @@ def ask(
     """Pay for an answer and show it.
 
     Charges the price to the budget, reads the rows, adds noise, keeps the answer beside the ledger, and writes the
-    files. With --resume, shows and writes a kept answer again, at no charge.
+    files. The same question at the same price is answered again from there, at no charge, unless --fresh is given.
 
     Example: sitr ask visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     -o wards.csv --certificate wards.html
@@ -31,5 +31,5 @@ def ask(
     files = writers(output, certificate, plot)
     with working("Reading and adding noise", quiet=as_json):
         asked, paid = question(description, sql, price, budget=budget, ledger=ledger)
-        answer = asked.release(paid) if resume is None else asked.resume(resume, paid)
+        answer = asked.release(paid, fresh=fresh)
     publish(answer, files, as_json=as_json, whole=output is None)

@@ -25,7 +25,7 @@ from sitr.cli.options import (
     number,
     promise,
 )
-from sitr.cli.papers import Certificate, Output, Plot, Resume, publish, writers
+from sitr.cli.papers import Certificate, Fresh, Output, Plot, publish, writers
 from sitr.cli.preview import show as show_preview
 from sitr.cli.progress import working
 from sitr.cli.question import condition
@@ -78,7 +78,7 @@ def histogram(
     output: Output = None,
     certificate: Certificate = None,
     plot: Plot = None,
-    resume: Resume = None,
+    fresh: Fresh = False,
     preview: Preview = False,
     budget: Budget = None,
     ledger: Ledger = None,
@@ -88,7 +88,7 @@ def histogram(
 
     Charges the price, counts the rows, adds noise, and keeps the answer beside the ledger. Bounds, edges and keys must
     come from public knowledge, never from the rows. For a Parquet file without a description, --unit or --unit-row
-    says who is protected. With --resume, shows and writes a kept histogram again, at no charge.
+    says who is protected. The same histogram at the same price is shown again at no charge, unless --fresh is given.
 
     Example: sitr histogram visits.sitr.yaml --column cost --bins 20 --price 'zcdp(0.05)' --plot costs.svg
     """
@@ -116,7 +116,7 @@ def histogram(
         show_preview(asked.preview(paid), as_json=as_json)
         return
     with working("Counting and adding noise", quiet=as_json):
-        answer = asked.release(paid) if resume is None else asked.resume(resume, paid)
+        answer = asked.release(paid, fresh=fresh)
     for step in steps:
         answer = step(answer)
     publish(answer, files, as_json=as_json, whole=output is None)

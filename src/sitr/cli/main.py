@@ -23,7 +23,9 @@ from sitr.cli import (
     preview,
     protect,
     sensitivity,
+    show,
     synthesize,
+    verify,
 )
 from sitr.cli.terminal import Command, help_alone
 
@@ -37,6 +39,7 @@ app = typer.Typer(
 )
 for command in (
     *(demo.demo, protect.protect, preview.preview, ask.ask, histogram.histogram, synthesize.synthesize),
+    *(show.show, verify.verify),
     *(compare.compare, account.account, calibrate.calibrate, dpsgd.dpsgd, convert.convert, explain.explain),
 ):
     app.command(cls=Command)(command)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -26,7 +25,7 @@ Output = Annotated[
 ]
 Certificate = Annotated[Path | None, typer.Option(help="Write the certificate to an .html file.")]
 Plot = Annotated[Path | None, typer.Option(help="Write the chart to an .svg file.")]
-Resume = Annotated[Path | None, typer.Option(metavar="FILE", help="Show a kept answer again, at no charge.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Pay for a new answer, even if one is kept.")]
 
 Writer = Callable[["Answer", Path], object]
 Failures = dict[Path, Exception]
@@ -77,7 +76,7 @@ def publish(answer: Answer, files: Mapping[Path, Writer], *, as_json: bool, whol
     else:
         show(answer, whole=whole)
     if failed:
-        again = f"is kept in {kept}: repeat the command with --resume {shlex.quote(str(kept))}, at no charge."
+        again = f"is kept in {kept}: repeat the command without --fresh, at no charge."
         raise unwritten(failed, f"The answer was paid for and {again if kept else 'is above.'}")
     if files and not as_json:
         console().print(f"Written: {', '.join(map(str, files))}", soft_wrap=True)

@@ -11,7 +11,7 @@ import typer
 from sitr.cli.domain import read_domain
 from sitr.cli.one_off import Who, opened
 from sitr.cli.options import Budget, Json, Ledger, Preview, Price, Source, Unit, UnitRow, new_file, promise
-from sitr.cli.papers import Certificate, Plot, unwritten, write_each, write_rows
+from sitr.cli.papers import Certificate, Fresh, Plot, unwritten, write_each, write_rows
 from sitr.cli.preview import show as show_preview
 from sitr.cli.progress import advancing, working
 from sitr.cli.question import condition
@@ -57,9 +57,7 @@ def synthesize(
     target: Annotated[str | None, typer.Option(help="With --holdout: the column that a model predicts.")] = None,
     certificate: Certificate = None,
     plot: Plot = None,
-    resume: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Fit kept noisy tables of the same request again, at no charge.")
-    ] = None,
+    fresh: Fresh = False,
     preview: Preview = False,
     budget: Budget = None,
     ledger: Ledger = None,
@@ -68,7 +66,8 @@ def synthesize(
     """Make synthetic rows that imitate a data set.
 
     Charges the price, counts tables of the rows, adds noise, fits a model and draws rows from it. Only the tables cost
-    something: any number of rows is free.
+    something: any number of rows is free. The tables are kept, so the same request at the same price fits and draws
+    again at no charge, unless --fresh is given.
 
     Example: sitr synthesize visits.sitr.yaml --price 'zcdp(0.1)' --rows 100000 -o synthetic.parquet
     """
@@ -96,8 +95,7 @@ def synthesize(
     if holdout is not None:
         asked.check_holdout(holdout, target=target)
     with advancing("Reading, adding noise and fitting", quiet=as_json) as progress:
-        make = asked.release if resume is None else partial(asked.resume, resume)
-        made = make(paid, quality=looked, rows=rows, progress=progress)
+        made = asked.release(paid, quality=looked, rows=rows, fresh=fresh, progress=progress)
     with working("Drawing rows", quiet=as_json):
         drawn = made.table
     assert output is not None
@@ -115,7 +113,7 @@ def synthesize(
             failed,
             "What was paid for could not be kept either: free some space before you ask again."
             if made.receipt.kept is None
-            else f"Repeat the command with --resume {made.receipt.kept} and other files: that costs nothing.",
+            else "Repeat the command without --fresh and with other files: that costs nothing.",
         )
 
 
@@ -132,11 +130,12 @@ def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, 
     if found is not None:
         show(render(found.beside(made.receipt)), out=out)
     elif made.released.plan.quality is not None:
-        out.print("The quality was paid for and could not be measured: it is lost.", soft_wrap=True)
+        out.print("The quality was paid for and was not measured: it is lost.", soft_wrap=True)
     out.print(f"{rows:,} rows drawn. Written: {', '.join(map(str, written)) or 'nothing'}", soft_wrap=True)
     if made.receipt.kept is not None:
         out.print(
-            f"Noisy tables kept in {made.receipt.kept}: --resume draws from them again, for free.", soft_wrap=True
+            f"Noisy tables kept in {made.receipt.kept}: the same command draws from them again, for free.",
+            soft_wrap=True,
         )
 
 

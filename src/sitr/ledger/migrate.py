@@ -8,7 +8,7 @@ from sqlalchemy import Connection, column, inspect, select, table
 
 from sitr.errors import LedgerError
 
-HISTORY = ("0001", "0002")
+HISTORY = ("0001", "0002", "0003")
 """The revisions in `migrations/versions`, oldest first."""
 
 # Not alembic's default name, so that another program's database is never taken for a ledger.

@@ -131,6 +131,7 @@ def answered(
     """The paper of an answer. Its kind adds facts before and after the promise, sections, and a part of the JSON."""
     found = headline(plan)
     facts = (
+        *again(receipt, words),
         *first,
         *_promised(found, query, words),
         *_random(plan, receipt.standing, words),
@@ -191,7 +192,15 @@ def entry(receipt: Receipt, words: Words) -> Facts:
     """What is left of the budget, and the ledger entry of the charge."""
     left = words.left_of(receipt.standing)
     charge = receipt.entry
-    return ("left", left), ("entry", f"{charge.number}, {receipt.dataset}, {charge.at:%Y-%m-%d %H:%M:%S} UTC")
+    return ("left then" if receipt.again else "left", left), (
+        "entry",
+        f"{charge.number}, {receipt.dataset}, {charge.at:%Y-%m-%d %H:%M:%S} UTC",
+    )
+
+
+def again(receipt: Receipt, words: Words) -> Facts:
+    """Whether this is the kept answer to an earlier question."""
+    return (("asked again", words.again(receipt)),) if receipt.again else ()
 
 
 def _promised(headline: Headline, query: Protects, words: Words) -> Facts:

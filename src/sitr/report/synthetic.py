@@ -18,7 +18,7 @@ from sitr.report.chart.synthetic import chart
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import about, number, shortened, visible
 from sitr.report.headline import headline
-from sitr.report.paper import Column, Facts, Paper, Section, Table, answered, entry, previewed
+from sitr.report.paper import Column, Facts, Paper, Section, Table, again, answered, entry, previewed
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words
 
@@ -86,7 +86,7 @@ def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Wo
     facts: Facts = (
         ("compared", say.compared(found)),
         *((("accuracy", say.accuracy(*found.scores)),) if found.scores is not None else ()),
-        *(() if receipt is None else entry(receipt, words)),
+        *(() if receipt is None else (*again(receipt, words), *entry(receipt, words))),
     )
     return Paper(
         words,

@@ -13,16 +13,26 @@ from sitr.noise.coins import Coins, Keystream, system_coins
 from sitr.plans.plan import Plan
 from sitr.questions.question import Question, Stage
 from sitr.session.desk import Desk
-from sitr.session.kept import keep
+from sitr.session.kept import again, keep
 
 Then = Callable[[Any, Receipt], Stage]
 """Makes the second stage of a question from the answer to the first, which is public by then."""
 
 
 def ask(
-    question: Question, price: Price, *, at: Desk, coins: Coins | None = None, then: Then | None = None
+    question: Question,
+    price: Price,
+    *,
+    at: Desk,
+    coins: Coins | None = None,
+    fresh: bool = False,
+    then: Then | None = None,
 ) -> tuple[Any, Receipt]:
     """Charge the price, durably; then read the rows; then add the noise; then keep what is released. Always so.
+
+    The same question at the same price is not charged again: what was kept for it is returned, and its receipt says so
+    (`sitr.session.kept` says what "the same" means). A `fresh` answer is always charged, and so is one with coins of
+    your own.
 
     Whatever a user may do wrong is refused before the charge. Whatever happens after it is one error with one text,
     because its cause could reveal something about the rows.
@@ -33,15 +43,18 @@ def ask(
     plan = question.plan(price_of(price))
     plan.check()
     check_unchanged(at.backend, at.table)
+    if coins is None and not fresh and (found := again(plan, at=at)) is not None:
+        return found
     tossed = coins if coins is not None else system_coins()
     entry, standing = at.ledger.charge(at.account, price=plan.price, question=plan.text)
     # Only the keystream itself counts as private: other coins may claim what they like.
-    receipt = Receipt(at.table.name, at.table.neighbors(), entry, standing, type(tossed) is Keystream)
+    private = type(tossed) is Keystream
+    receipt = Receipt(at.table.name, at.table.neighbors(), entry, standing, private, ledger=at.ledger)
     released = _released(question, plan, at.backend, tossed)
-    receipt = keep(at.ledger, receipt, plan, released)
+    receipt = keep(receipt, plan, released, at=at)
     if then is not None:
         released = _released(then(released, receipt), plan, at.backend, tossed)
-        receipt = keep(at.ledger, receipt, plan, released)
+        receipt = keep(receipt, plan, released, at=at)
     return released, receipt
 
 

@@ -100,12 +100,18 @@ class Budget:
         return Request(question, self._at, StatisticAnswer)
 
     def release(
-        self, mechanism: Releasing | Composed, *, column: str, missing: Number = 0, coins: Coins | None = None
+        self,
+        mechanism: Releasing | Composed,
+        *,
+        column: str,
+        missing: Number = 0,
+        coins: Coins | None = None,
+        fresh: bool = False,
     ) -> StatisticAnswer:
-        """Charge the promise of a mechanism and release its answer; see `statistic`."""
+        """Charge the promise of a mechanism and release its answer, or its kept answer; see `statistic`."""
         request = self.statistic(mechanism, column=column, missing=missing)
         assert isinstance(request.question, StatisticQuestion)
-        return request.release(request.question.promise(), coins=coins)
+        return request.release(request.question.promise(), coins=coins, fresh=fresh)
 
     def synthesize(
         self,

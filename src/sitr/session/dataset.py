@@ -26,7 +26,7 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.numbers import Number
 from sitr.session.budget import Budget
-from sitr.session.desk import Desk, account_name
+from sitr.session.desk import Desk, account_name, keeping
 from sitr.session.public import Source, check_apart
 from sitr.session.public import declared as declared_public
 from sitr.session.terms import check_overwrite, check_pair, check_public, check_terms, check_undescribed, fixed_terms
@@ -44,11 +44,20 @@ class Dataset:
     """Tables that are public, by name."""
 
     def budget(
-        self, promise: Price | None = None, *, ledger: str | Path | Ledger | None = None, **amounts: Unpack[Amounts]
+        self,
+        promise: Price | None = None,
+        *,
+        ledger: str | Path | Ledger | None = None,
+        keep: bool = True,
+        **amounts: Unpack[Amounts],
     ) -> Budget:
         """The budget of this data set in a ledger, opened now if it is new.
 
         `budget("zcdp(0.5)", ledger="sitr.db")` and `budget(rho=0.5, ledger="sitr.db")` open the same budget.
+
+        Answers are kept beside the ledger, and the same question at the same price is answered again for free. With
+        `keep=False`, or SITR_KEEP_ANSWERS=no in the environment, nothing is kept and everything is charged.
+
         If a description names a budget, that is the only one: `promise` and `ledger` can be left out or repeated. The
         ledger it names must exist, because without it nobody knows what is left.
         """
@@ -57,7 +66,7 @@ class Dataset:
         if fixed is not None:
             check_terms(fixed, self.table, allowed, ledger)
             check_public(fixed, self.public)
-            return self._budget(_reopened(self.table, fixed))
+            return self._budget(_reopened(self.table, fixed), keep=keep)
         if allowed is None or ledger is None:
             raise DescriptionError(
                 wanted=f"a budget and a ledger for {self.table.name}, whose description names none",
@@ -65,7 +74,7 @@ class Dataset:
                 do="Give --budget 'zcdp(0.5)' --ledger sitr.db with each question or to sitr protect "
                 '(in Python: budget(rho=0.5, ledger="sitr.db")).',
             )
-        return self._budget(_opened(self.table, allowed, ledger))
+        return self._budget(_opened(self.table, allowed, ledger), keep=keep)
 
     def save(
         self,
@@ -119,8 +128,10 @@ class Dataset:
         later = LazyLedger(place, account_name(self.table), promise, self.table.neighbors())
         return self._budget(later)
 
-    def _budget(self, ledger: Ledger) -> Budget:
-        return Budget(Desk(self.table, self._backend, ledger, account_name(self.table)), self.public)
+    def _budget(self, ledger: Ledger, *, keep: bool = True) -> Budget:
+        source = "" if self.source is None else self.source.name
+        kept = keeping() and keep
+        return Budget(Desk(self.table, self._backend, ledger, account_name(self.table), source, kept), self.public)
 
 
 def _opened(table: Table, promise: Kept, ledger: str | Path | Ledger) -> Ledger:

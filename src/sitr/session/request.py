@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Generic, TypeVar, Unpack
 
 from sitr.accounting.filter import Filter
@@ -19,7 +18,6 @@ from sitr.report.papers import preview_paper
 from sitr.session.answer import Answer
 from sitr.session.ask import ask
 from sitr.session.desk import Desk
-from sitr.session.kept import resumed
 from sitr.session.shown import Shown
 
 Answered_co = TypeVar("Answered_co", bound=Answer, covariant=True)
@@ -45,18 +43,19 @@ class Request(Generic[Answered_co]):
         return Preview(self.question, plan, standing)
 
     def release(
-        self, price: Price | None = None, *, coins: Coins | None = None, **amounts: Unpack[Amounts]
+        self,
+        price: Price | None = None,
+        *,
+        coins: Coins | None = None,
+        fresh: bool = False,
+        **amounts: Unpack[Amounts],
     ) -> Answered_co:
-        """Charge the price, and answer: see `sitr.session.ask`."""
-        return self.answered(*ask(self.question, price_of(price, **amounts), at=self.at, coins=coins), self)
+        """Charge the price, and answer; a question that was asked before is answered again for free.
 
-    def resume(self, path: str | Path, price: Price | None = None, **amounts: Unpack[Amounts]) -> Answered_co:
-        """What was released before and kept in a file. Nothing is charged and no rows are read.
-
-        This must be the same question at the same price.
+        With `fresh`, the price is charged and the answer is new: see `sitr.session.ask`.
         """
-        plan = self.question.plan(price_of(price, **amounts))
-        return self.answered(*resumed(Path(path), plan, at=self.at), self)
+        paid = price_of(price, **amounts)
+        return self.answered(*ask(self.question, paid, at=self.at, coins=coins, fresh=fresh), self)
 
 
 @dataclass(frozen=True, repr=False)

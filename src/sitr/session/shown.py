@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import pyarrow as pa
 
+from sitr.ledger.entry import Sealed
+from sitr.ledger.receipt import Receipt
 from sitr.namespace import needs
 from sitr.report.page import html
 from sitr.report.paper import Paper
@@ -16,6 +19,10 @@ from sitr.report.text import terminal
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+
+MOST_CONTENT = 1_000_000
+"""The longest release, in octets, that a certificate carries as a whole."""
 
 
 class Shown(Protocol):
@@ -64,7 +71,7 @@ class Tabled(Shown, Protocol):
 
     def certificate(self, path: str | Path) -> Path:
         """Write the certificate: one HTML file that explains and defends this answer."""
-        return written(path, html.page(self.paper))
+        return certified(path, self.paper)
 
     def _stamped(self, table: pa.Table) -> pa.Table:
         stamp = {"sitr": json.dumps({"private": self.private})}
@@ -76,3 +83,24 @@ def written(path: str | Path, content: str) -> Path:
     target = Path(path)
     target.write_text(content, encoding="utf-8")
     return target
+
+
+def certified(path: str | Path, paper: Paper) -> Path:
+    """The path, after the page was written to it. First the ledger records its hash, so that it can be verified."""
+    page, receipt = html.page(paper, release=_kept(paper.receipt)), paper.receipt
+    assert receipt is not None
+    if receipt.ledger is not None:
+        receipt.ledger.seal(receipt.entry.number, Sealed.CERTIFICATE, sha256(page.encode()).hexdigest())
+    return written(path, page)
+
+
+def _kept(receipt: Receipt | None) -> str:
+    """What was released, as it is kept; empty if it is not kept, was changed since, or is too long for a page."""
+    if receipt is None or receipt.kept is None:
+        return ""
+    try:
+        content = receipt.kept.read_bytes()
+    except OSError:
+        return ""
+    same = len(content) <= MOST_CONTENT and sha256(content).hexdigest() == receipt.sha256
+    return content.decode() if same else ""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Unpack, cast
 
@@ -14,10 +16,10 @@ import pyarrow as pa
 
 from sitr.backends.backend import check_unchanged
 from sitr.backends.duckdb import open_source
-from sitr.errors import QuestionError
+from sitr.errors import NotPrivate, QuestionError
 from sitr.flavors.price import Amounts, Price, price_of
 from sitr.ledger.receipt import Receipt
-from sitr.noise.coins import Coins, system_coins
+from sitr.noise.coins import Coins, TestCoins, system_coins
 from sitr.numbers import Number
 from sitr.questions.synthetic import quality
 from sitr.questions.synthetic.axes import Codes
@@ -30,16 +32,14 @@ from sitr.questions.synthetic.values import check, drawn_type
 from sitr.report import synthetic as report
 from sitr.report.chart.svg import standalone
 from sitr.report.chart.synthetic import chart
-from sitr.report.page import html
 from sitr.report.paper import Paper
 from sitr.report.text import terminal
 from sitr.session.answer import Answer
 from sitr.session.ask import ask
-from sitr.session.kept import resumed
 from sitr.session.public import Source, coded, public_codes
 from sitr.session.quality import QualityAnswer
 from sitr.session.request import Preview, Request
-from sitr.session.shown import written
+from sitr.session.shown import certified, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +78,21 @@ class Synthesis(Request["Synthetic"]):
         quality: Price | None = None,
         rows: int | None = None,
         coins: Coins | None = None,
+        fresh: bool = False,
         progress: Progress | None = None,
         **amounts: Unpack[Amounts],
     ) -> Synthetic:
-        """Charge the price, keep the noisy tables, and fit a model to them.
+        """Charge the price, keep the noisy tables, and fit a model to them; kept tables are fitted again for free.
 
         With a price for the `quality`, both are one charge, and the `table` of the answer, which has this number of
-        `rows`, is compared with the data. The tables are on disk before the fit, so that `resume` can fit them again,
-        for free, if anything is interrupted; the quality is then lost, because nothing is measured twice for one
-        charge.
+        `rows`, is compared with the data. The tables are on disk before the fit. So if anything is interrupted, ask
+        again: the same tables are fitted, and the quality, if it was not measured, is lost, because nothing is
+        measured twice for one charge. The quality of another number of rows is another question. With `fresh`,
+        everything is charged and measured anew.
         """
         paid = price_of(price, **amounts)
-        schema, asked = self._schema(), self._with(quality)
         check_number(rows)
-        if quality is None:
-            return asked._fitted(*ask(asked.question, paid, at=self.at, coins=coins), schema, rows, progress)
+        schema, asked = self._schema(), self._with(quality, rows)
         made: list[Synthetic] = []
 
         def then(measured: Measured, receipt: Receipt) -> QualityStage:
@@ -100,28 +100,15 @@ class Synthesis(Request["Synthetic"]):
             return QualityStage(made[0].portrait, made[0]._codes(None))
 
         with _noting(lambda: made[0].receipt if made else None):
-            released, receipt = ask(asked.question, paid, at=self.at, coins=coins, then=then)
-        return replace(made[0], released=released, receipt=receipt, drawn=made[0].table)
+            second = None if quality is None else then
+            released, receipt = ask(asked.question, paid, at=self.at, coins=coins, fresh=fresh, then=second)
+        if made:
+            return replace(made[0], released=released, receipt=receipt, drawn=made[0].table)
+        return asked._fitted(released, receipt, schema, rows, progress)
 
-    def resume(
-        self,
-        path: str | Path,
-        price: Price | None = None,
-        *,
-        quality: Price | None = None,
-        rows: int | None = None,
-        progress: Progress | None = None,
-        **amounts: Unpack[Amounts],
-    ) -> Synthetic:
-        """Fit noisy tables that were paid for and kept on disk: nothing is charged and no rows are read."""
-        check_number(rows)
-        asked = self._with(quality)
-        found = resumed(Path(path), asked.question.plan(price_of(price, **amounts)), at=self.at)
-        return asked._fitted(*found, self._schema(), rows, progress)
-
-    def _with(self, quality: Price | None) -> Synthesis:
+    def _with(self, quality: Price | None, rows: int | None = None) -> Synthesis:
         priced = None if quality is None else price_of(quality)
-        return replace(self, question=replace(self.synthetic, quality=priced))
+        return replace(self, question=replace(self.synthetic, quality=priced, rows=rows))
 
     def _fitted(
         self, measured: Measured, receipt: Receipt, schema: pa.Schema, rows: int | None, progress: Progress | None
@@ -156,9 +143,9 @@ class Synthetic(Answer):
 
     @cached_property
     def table(self) -> pa.Table:
-        """Synthetic rows: drawn at the first use, and the same ever after."""
+        """Synthetic rows: drawn at the first use, and the same ever after, even if the kept tables are fitted again."""
         with _noting(lambda: self.receipt):  # the rows may be too many for the memory
-            return self.draw(self.rows) if self.drawn is None else self.drawn
+            return self.draw(self.rows, coins=_repeatable(self.receipt)) if self.drawn is None else self.drawn
 
     @property
     def quality(self) -> QualityAnswer | None:
@@ -204,11 +191,12 @@ class Synthetic(Answer):
         *,
         rows: pa.Table | None = None,
         coins: Coins | None = None,
+        fresh: bool = False,
         **amounts: Unpack[Amounts],
     ) -> QualityAnswer:
-        """How far these rows are from the data themselves: an answer like any other, charged and noisy."""
+        """How far these rows are from the data themselves: an answer like any other, charged, noisy and kept."""
         question = QualityQuestion(self.portrait, self._codes(rows), self.request.at.table.name)
-        found, receipt = ask(question, price_of(price, **amounts), at=self.request.at, coins=coins)
+        found, receipt = ask(question, price_of(price, **amounts), at=self.request.at, coins=coins, fresh=fresh)
         return QualityAnswer(found, replace(receipt, private=receipt.private and self.private), self)
 
     def certificate(
@@ -218,7 +206,7 @@ class Synthetic(Answer):
         shown = self.quality if found is None else found
         judged = None if shown is None else shown.beside(self.receipt)
         paper = report.answer(self.portrait, self.receipt, rows=self._codes(rows), judged=judged)
-        return written(path, html.page(paper))
+        return certified(path, paper)
 
     def plot(self, path: str | Path, *, rows: pa.Table | None = None) -> Path:
         """Write the pictures, side by side, as SVG."""
@@ -247,6 +235,14 @@ def check_number(rows: int | None) -> None:
         )
 
 
+def _repeatable(receipt: Receipt) -> Coins:
+    """Coins that give the same rows again. They need no secret: rows are drawn from what is released already."""
+    seed = sha256(f"rows of entry {receipt.entry.number}, {receipt.entry.at.isoformat()}".encode()).hexdigest()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivate)
+        return TestCoins(int(seed, 16))
+
+
 @contextmanager
 def _noting(paid: Callable[[], Receipt | None]) -> Iterator[None]:
     """Say where the noisy tables are, whatever fails after they were paid for, even by an interrupt."""
@@ -254,7 +250,7 @@ def _noting(paid: Callable[[], Receipt | None]) -> Iterator[None]:
         yield
     except BaseException as failure:
         if (receipt := paid()) is not None and receipt.kept is not None:
-            note = f"The noisy tables were paid for and are kept in {receipt.kept}: resume them without a charge."
+            note = f"The noisy tables were paid for and are kept in {receipt.kept}: ask again, at no charge."
             if note not in getattr(failure, "__notes__", ()):
                 failure.add_note(note)
         raise

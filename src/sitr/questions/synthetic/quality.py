@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import combinations
 
 import numpy as np
@@ -62,7 +63,15 @@ class QualityQuestion:
 
     def plan(self, price: Promise, /) -> QualityPlan:
         """Noise for every distance, and for tables that show correlations."""
-        return quality_plan(self.portrait.plan.sheet, price, text=self.text())
+        return replace(quality_plan(self.portrait.plan.sheet, price, text=self.text()), about=self._about())
+
+    def _about(self) -> str:
+        """Other rows, in whatever order, are another question, although their columns and their noise are the same."""
+        measured, rows = self.portrait.measured, self.synthetic[np.lexsort(self.synthetic.T)]
+        found = sha256(repr((self.portrait.plan.sheet, measured.total, rows.shape, rows.dtype)).encode())
+        for numbers in (rows, *measured.shares, *measured.groups):
+            found.update(np.ascontiguousarray(numbers).tobytes())
+        return found.hexdigest()
 
     def reading(self) -> Sheet:
         return self.portrait.plan.sheet

@@ -26,6 +26,8 @@ class QualityPlan(Plan):
 
     related: int
     """The number of pairs of ordered columns, each with a table."""
+    about: str = ""
+    """Which rows are measured: the hash of rows and of their model, or how rows will be drawn."""
 
     @property
     def distances(self) -> Noise:

@@ -28,6 +28,8 @@ class SyntheticQuestion:
     method: Method | None = None
     never: tuple[Predicate, ...] = ()
     quality: Kept | None = None
+    rows: int | None = None
+    """How many rows are drawn for the quality; None for as many as the data set has, by noisy count."""
 
     def text(self) -> str:
         looked = "" if self.quality is None else " AND MEASURE THE QUALITY"
@@ -38,7 +40,8 @@ class SyntheticQuestion:
         tables = plan(self.sheet, price, method=self.method, text=self.text())
         if self.quality is None:
             return tables
-        looked = quality_plan(self.sheet, self.quality, text=self.text())
+        about = f"{'all' if self.rows is None else self.rows} rows, never {self.never!r}"
+        looked = replace(quality_plan(self.sheet, self.quality, text=self.text()), about=about)
         measured = (*tables.measurements, *looked.measurements)
         whole = tables.price + looked.price  # type: ignore[operator] # two flavors are refused
         return replace(tables, measurements=measured, price=whole, quality=looked)

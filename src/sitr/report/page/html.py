@@ -40,8 +40,12 @@ _TEMPLATES.globals.update(islice=islice, BLUE=BLUE)
 _TEMPLATES.filters.update(svg=Markup)
 
 
-def page(paper: Paper) -> str:
-    """The certificate as one page that needs no network and no other file."""
+def page(paper: Paper, *, release: str = "") -> str:
+    """The certificate as one page that needs no network and no other file.
+
+    Readers do not see its last element, `sitr-release`, which names the entry and the hash for `sitr verify` and holds
+    the `release` itself, as it is kept beside the ledger.
+    """
     assert paper.headline is not None and paper.query is not None and paper.receipt is not None
     words, found, query = paper.words, paper.headline, paper.query
     promise = cast("Kept", found.promise)
@@ -53,6 +57,7 @@ def page(paper: Paper) -> str:
         reading=[*([words.odds(found, query)] if paper.private else []), words.reading(found)],
         sections=(*_first(paper, paper.receipt), *paper.sections(), *_last(paper, paper.receipt)),
         most=MOST_ROWS,
+        release=release,
     )
 
 
@@ -95,6 +100,7 @@ def _last(paper: Paper, receipt: Receipt) -> tuple[Section, ...]:
         ("charged at", f"{entry.at:%Y-%m-%d %H:%M:%S %Z}"),
         ("asked by", entry.by),
         ("made with", f"Sitr {entry.version}"),
+        *((("SHA-256 of the release", receipt.sha256),) if receipt.sha256 else ()),
     )
     bar = budget_bar(standing, charge=entry.price, words=words)
     whole = words.whole(standing.promise, paper.query)

@@ -26,6 +26,7 @@ from sitr.report.words.english.meaning import likelihood, moved
 from sitr.report.words.english.nouns import noise, unit, units
 from sitr.report.words.english.statistic import StatisticWords
 from sitr.report.words.english.synthetic import SyntheticWords
+from sitr.report.words.english.verify import VerifyWords
 from sitr.report.words.explanation import symbols
 from sitr.report.words.notation import exceptions, notation
 from sitr.report.words.protects import Protects
@@ -44,6 +45,7 @@ class English:
     statistic: StatisticWords = field(default_factory=StatisticWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
     accounting: AccountingWords = field(default_factory=AccountingWords)
+    verify: VerifyWords = field(default_factory=VerifyWords)
 
     code = "en"
     """The language of a page, for browsers."""
@@ -155,6 +157,11 @@ class English:
             "NOT PRIVATE: made with test coins. Anyone who knows the seed can subtract the noise. These numbers "
             "protect nobody and must not be published."
         )
+
+    def again(self, receipt: Receipt, /) -> str:
+        """The note on an answer that was kept, which costs nothing when the same question is asked again."""
+        asked = f"{receipt.entry.at:%Y-%m-%d %H:%M:%S} UTC"
+        return f"kept answer of entry {receipt.entry.number}, from {asked}; nothing was spent"
 
     def would_be(self) -> str:
         """The meaning of a certificate of an answer made with test coins."""
