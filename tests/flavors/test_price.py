@@ -22,7 +22,7 @@ def test_every_spelling_is_the_same_price(number: float) -> None:
         (PureDP(number), {"epsilon": number}),
         (ApproximateDP(number, 1e-6), {"epsilon": number, "delta": 1e-6}),
     ]:
-        assert promise == price_of(promise) == price_of(write(promise)) == price_of(**amounts)  # type: ignore[arg-type]
+        assert promise == price_of(promise) == price_of(write(promise)) == price_of(**amounts)
 
 
 def test_a_random_promise_is_a_price_too() -> None:

@@ -83,8 +83,10 @@ def test_a_budget_that_is_used_up_refuses(visits: Dataset, tmp_path: Path) -> No
     budget.histogram("cost", bins=4).release(ZeroConcentratedDP(0.1))
     with pytest.raises(BudgetExceeded):
         budget.histogram("cost", bins=4).release(ZeroConcentratedDP(0.01))
+    with pytest.raises(BudgetExceeded):
+        budget.histogram("cost", bins=4).release("zcdp(0.01)")
     with pytest.raises(IncompatiblePromises):
-        budget.histogram("cost", bins=4).release("zcdp(0.1)")  # type: ignore[arg-type]
+        budget.histogram("cost", bins=4).release("gaussian(0.1)")
 
 
 def small(tmp_path: Path, relation: Relation = Relation.ADD_REMOVE) -> Budget:

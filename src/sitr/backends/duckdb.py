@@ -82,17 +82,21 @@ def _opened(source: str | Path | ArrowStream, types: Mapping[str, Kind], format:
     if isinstance(source, ArrowStream):
         return ArrowRows(_as_table(source))
     if not isinstance(source, str | Path):
-        lazy = callable(getattr(source, "collect", None))
-        raise SourceError(
-            wanted="a path or a table with the Arrow PyCapsule interface (pandas, polars, pyarrow, DuckDB)",
-            given=f"an object of type {type(source).__name__}",
-            do="Call .collect() on it first." if lazy else "Convert it, for example with pyarrow.table(…).",
-        )
+        raise _no_source(source)
     path = Path(source)
     check_readable(path)
     if path.name.lower().endswith(PARQUET):
         return ParquetFile(path)
     return settle(path, declared=types) if format is None else CsvFile(path, format, tuple(types.items()))
+
+
+def _no_source(source: object) -> SourceError:
+    lazy = callable(getattr(source, "collect", None))
+    return SourceError(
+        wanted="a path or a table with the Arrow PyCapsule interface (pandas, polars, pyarrow, DuckDB)",
+        given=f"an object of type {type(source).__name__}",
+        do="Call .collect() on it first." if lazy else "Convert it, for example with pyarrow.table(…).",
+    )
 
 
 def check_readable(path: Path) -> None:
