@@ -96,7 +96,7 @@ def float_below(number: Number) -> float:
     >>> Fraction(float_below(Fraction(1, 10))) <= Fraction(1, 10)
     True
     """
-    nearest = float(exact(number))
+    nearest = _nearest(exact(number))
     return nearest if Fraction(nearest) <= exact(number) else math.nextafter(nearest, -math.inf)
 
 
