@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
-from sitr.errors import InvalidPromise
+from sitr.errors import InvalidPromise, unknown_name
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
@@ -57,7 +57,10 @@ class Plan:
     """The question in one line, for the ledger."""
 
     def __getitem__(self, name: str) -> Measurement:
-        return next(each for each in self.measurements if each.name == name)
+        for each in self.measurements:
+            if each.name == name:
+                return each
+        raise unknown_name(name, [each.name for each in self.measurements], lacks="The plan has no measurement")
 
     @property
     def mechanism(self) -> Composed:
@@ -101,7 +104,7 @@ class Plan:
     def _kept(self) -> bool:
         if isinstance(self.price, ApproximateDP) and self.price.delta > 0:
             loss = self.loss()
-            if loss is not None and loss.delta(epsilon=self.price.epsilon).upper <= self.price.delta:
+            if loss is not None and self.price.proved_by(loss):
                 return True
             return self.mechanism.promise(delta=self.price.delta).covers(self.price)
         return self.promise().covers(self.price)
@@ -111,7 +114,7 @@ class Plan:
         delta, found = price.delta, []
         if delta > 0 and (loss := self.loss()) is not None:
             found.append(ApproximateDP(max(0.0, loss.epsilon(delta=delta).upper), delta))
-            if loss.delta(epsilon=price.epsilon).upper <= delta:  # this proof is often a little tighter
+            if price.proved_by(loss):  # this proof is often a little tighter
                 found.append(price)
         try:
             promises = self.mechanism.promise(delta=delta) if delta > 0 else self.mechanism.promise()

@@ -16,7 +16,7 @@ from sitr.mechanisms.candidates import least_noise
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, downward, exact, upward
-from sitr.plans.noise import LEAST, Way, buys_noise, gaussian_ways, pure_ways, ways
+from sitr.plans.noise import BUYS_NOISE, CHOOSE_A_PRICE, Way, buys_noise, gaussian_ways, in_range, pure_ways, ways
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.functions.function import BoundAggregate, Estimate, Same
@@ -133,13 +133,13 @@ class AggregatePlan(Plan):
 
 def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
     """The plan with the least error at this price; each term gets an equal share."""
-    if isinstance(price, ZeroConcentratedDP) and price.rho >= LEAST:
+    if isinstance(price, ZeroConcentratedDP) and in_range(price.rho):
         _refuse_offset(price)
     if not buys_noise(price):
         raise QuestionError(
-            wanted=f"a price of pure(ε), zcdp(ρ) or approximate(ε, δ) with δ < 1, each number at least {LEAST}",
+            wanted=BUYS_NOISE,
             given=repr(price),
-            do="Pay a little more: without any privacy loss there is no answer.",
+            do=CHOOSE_A_PRICE,
         )
     if isinstance(price, ApproximateDP) and price.delta > 0 and not query.known:
         plans = _with_threshold(query, price)

@@ -26,7 +26,7 @@ from sitr.mechanisms.summed import sum_error
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, exact, square_root_upward
-from sitr.plans.noise import LEAST, Way, buys_noise, ways
+from sitr.plans.noise import BUYS_NOISE, CHOOSE_A_PRICE, LEAST, MOST, Way, buys_noise, in_range, ways
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.histogram.buckets import deviation_distance, heights
@@ -157,18 +157,18 @@ def fit(tally: Tally, price: Promise, *, method: Method, rows: int | None = None
 
 
 def _no_price(tally: Tally, price: Promise) -> QuestionError:
-    if tally.grid is None:
+    if tally.grid is None and not (isinstance(price, ApproximateDP) and price.delta > 0):
         return QuestionError(
             given="Categories that are not public are shown above a threshold, which needs a price in "
             f"approximate(ε, δ) with δ > 0, but the price is {price!r}.",
             do="List the categories with keys, from public knowledge, or pay with a δ.",
         )
     return QuestionError(
-        wanted=f"a price of pure(ε), zcdp(ρ) or approximate(ε, δ) with δ < 1, each number at least {LEAST}",
+        wanted=BUYS_NOISE,
         given=f"{price!r}",
         do="Measure with Sparse(), or pay with the promise inside the random one."
         if isinstance(price, RandomDP)
-        else "Pay a little more: with no privacy loss there is no answer.",
+        else CHOOSE_A_PRICE,
     )
 
 
@@ -204,9 +204,9 @@ def _fit_sparse(tally: Tally, price: Promise, rows: int | None) -> HistogramPlan
             do="Measure with Flat(), or protect the data set with unit=sitr.Row() and "
             "relation=sitr.Relation.REPLACE_ONE if each row is a different person.",
         )
-    if not isinstance(price, RandomDP) or not isinstance(price.inner, PureDP) or price.inner.epsilon < LEAST:
+    if not isinstance(price, RandomDP) or not isinstance(price.inner, PureDP) or not in_range(price.inner.epsilon):
         raise QuestionError(
-            wanted=f"for Sparse(), a price of random(pure(ε), γ) with ε at least {LEAST}",
+            wanted=f"for Sparse(), a price of random(pure(ε), γ) with ε from {LEAST} to {MOST}",
             given=f"{price!r}",
             do="Pay with one from a budget with a γ, or measure with Flat(), which protects everybody.",
         )

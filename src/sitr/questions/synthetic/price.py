@@ -6,7 +6,7 @@ from sitr.errors import QuestionError
 from sitr.flavors.arrows import Additive
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
-from sitr.plans.noise import LEAST, buys_noise
+from sitr.plans.noise import BUYS_NOISE, CHOOSE_A_PRICE, buys_noise
 
 
 def affordable(price: Promise) -> Additive:
@@ -14,9 +14,9 @@ def affordable(price: Promise) -> Additive:
     if buys_noise(price):
         return price
     raise QuestionError(
-        wanted=f"a price of pure(ε), zcdp(ρ) or approximate(ε, δ) with δ < 1, each number at least {LEAST}, without ξ",
+        wanted=f"{BUYS_NOISE}, without ξ",
         given=f"{price!r}",
         do="Pay with the promise inside it: a γ buys nothing here, because the noise protects everybody."
         if isinstance(price, RandomDP)
-        else "Pay a little more: with no privacy loss there is nothing to imitate.",
+        else CHOOSE_A_PRICE,
     )
