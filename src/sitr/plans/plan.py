@@ -7,11 +7,12 @@ text and JSON are views of the plan.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
-from sitr.errors import InvalidPromise, unknown_name
+from sitr.errors import IncompatiblePromises, InvalidPromise, unknown_name
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
@@ -105,15 +106,15 @@ class Plan:
         if isinstance(self.price, ApproximateDP) and self.price.delta > 0:
             loss = self.loss()
             if loss is not None and self.price.proved_by(loss):
-                return True
-            return self.mechanism.promise(delta=self.price.delta).covers(self.price)
+                return True  # the search for the least ε would take longer
         return self.promise().covers(self.price)
 
     def _approximate(self, price: ApproximateDP) -> ApproximateDP:
         """The least ε that is known at this δ: from the loss, or from the promises where these say more."""
         delta, found = price.delta, []
         if delta > 0 and (loss := self.loss()) is not None:
-            found.append(ApproximateDP(max(0.0, loss.epsilon(delta=delta).upper), delta))
+            with suppress(IncompatiblePromises):  # no ε is proved
+                found.append(ApproximateDP.of(loss, delta=delta))
             if price.proved_by(loss):  # this proof is often a little tighter
                 found.append(price)
         try:

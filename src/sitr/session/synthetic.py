@@ -81,9 +81,11 @@ class Synthesis(Request["Synthetic"]):
         """Charge the price, keep the noisy tables, and fit a model to them.
 
         With a price for the `quality`, both are one charge, and the `table` of the answer, which has this number of
-        `rows`, is compared with the data. The tables are on disk before the fit, so that `resume` can fit them again,
-        for free, if anything is interrupted; the quality is then lost, because nothing is measured twice for one
-        charge.
+        `rows`, is compared with the data. Each price buys its own noise. Their sum is charged, or less where both are
+        approximate: the ε that the loss of all measurements proves at the sum of δ.
+
+        The tables are on disk before the fit, so that `resume` can fit them again, for free, if anything is
+        interrupted; the quality is then lost, because nothing is measured twice for one charge.
         """
         schema, asked = self._schema(), self._with(quality)
         check_number(rows)
