@@ -86,9 +86,7 @@ def upward(number: Number) -> float:
     (0.3, True)
     """
     target = exact(number)
-    if abs(target) > _LARGEST:
-        raise _too_large()
-    candidate = float(target)
+    candidate = _nearest(target)
     while exact(candidate) < target:
         candidate = math.nextafter(candidate, math.inf)
     return candidate
@@ -109,13 +107,19 @@ def float_below(number: Number) -> float:
     >>> Fraction(float_below(Fraction(1, 10))) <= Fraction(1, 10)
     True
     """
-    nearest = float(exact(number))
+    nearest = _nearest(exact(number))
     return nearest if Fraction(nearest) <= exact(number) else math.nextafter(nearest, -math.inf)
 
 
 def float_above(number: Number) -> float:
     """The least float whose binary value is at least this number."""
     return -float_below(-exact(number))
+
+
+def _nearest(target: Fraction) -> float:
+    if abs(target) > _LARGEST:
+        raise _too_large()
+    return float(target)
 
 
 def _too_large() -> InvalidParameter:

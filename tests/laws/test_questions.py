@@ -6,9 +6,12 @@ A new kind is one entry in `KINDS`; a test walks the packages, so that none can 
 from __future__ import annotations
 
 import json
+import math
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,10 +23,11 @@ import pytest
 import sitr
 import sitr.questions
 from sitr.backends.duckdb import DuckDB
-from sitr.errors import BackendFailure, BudgetExceeded, FileError, IncompatiblePromises
+from sitr.errors import BackendFailure, BudgetExceeded, FileError, IncompatiblePromises, SitrError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.smooth import SmoothNoise
 from sitr.noise.coins import TestCoins
@@ -277,3 +281,46 @@ def test_a_failure_after_the_charge_says_nothing_about_the_rows(
     assert caught.value.__cause__ is caught.value.__context__ is None
     assert str(caught.value).startswith("The answer could not be computed after the charge")
     assert len(budget.entries()) == 1
+
+
+SIZES = (5e-324, 1e-320, 1e-100, 1e-17, 1e17, 1e100, 1e101, 1e308)
+EXTREME: tuple[Kept, ...] = (
+    *(PureDP(size) for size in SIZES),
+    *(ZeroConcentratedDP(size) for size in SIZES),
+    ZeroConcentratedDP(1.0, xi=1e308),
+    *(ApproximateDP(size, 1e-6) for size in SIZES),
+    *(ApproximateDP(1.0, delta) for delta in (5e-324, 1e-320, 1e-100, 0.5, 1 - 2.0**-53, 1.0)),
+    ApproximateDP(1e100, 1 - 2.0**-53),
+    ApproximateDP(1e-100, 1e-100),
+    RandomDP(PureDP(1e308), 1.0),
+)
+
+
+@pytest.mark.parametrize("price", EXTREME, ids=repr)
+@pytest.mark.parametrize("kind", KINDS.values(), ids=[kind.__name__ for kind in KINDS])
+def test_whatever_the_price_the_reason_of_a_refusal_is_said(
+    open_budget: Callable[[Kept], Budget], kind: Kind, price: Kept
+) -> None:
+    """A price buys a plan that keeps it and has errors for every confidence, or it is refused in Sitr's words."""
+    request = kind.request(open_budget(largest_budget(price)))
+    try:
+        preview = request.preview(price)
+        preview.plan.check()
+    except SitrError:
+        return
+    assert str(preview)
+    for confidence in (0.5, 1e-320, 1 - 2.0**-53, Fraction(1, 10**400), 0, 1, math.nan):
+        with suppress(SitrError):
+            assert all(math.isfinite(error) for error in preview.errors(confidence=confidence).values())
+
+
+def largest_budget(price: Kept) -> Kept:
+    """The largest budget in the flavor of a price."""
+    match price:
+        case PureDP():
+            return PureDP(1.7e308)
+        case ZeroConcentratedDP():
+            return ZeroConcentratedDP(1.7e308, xi=1.7e308)
+        case ApproximateDP():
+            return ApproximateDP(1.7e308, 1.0)
+    return RandomDP(PureDP(1.7e308), 1.0)

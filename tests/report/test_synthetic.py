@@ -14,6 +14,7 @@ import pytest
 
 from sitr.accounting.filter import Filter
 from sitr.dataset.schema import Kind
+from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.entry import Entry
 from sitr.ledger.receipt import Receipt
@@ -91,6 +92,13 @@ def test_a_preview_shows_the_price_and_the_error_of_the_quality() -> None:
     assert told["quality"] == {"distance_error_95": float(both.quality.distances.error())}
     alone = synthetic.preview(QUESTION.plan(PRICE), Filter(ZeroConcentratedDP(0.5))).to_dict()
     assert (alone["prices"]["quality"], alone["quality"]) == (None, None)
+
+
+def test_two_prices_that_cost_less_together_say_so() -> None:
+    price = ApproximateDP(1.0, 0.1)
+    both = replace(QUESTION, quality=price).plan(price)
+    text = " ".join(as_text(render(synthetic.preview(both, Filter(ApproximateDP(9.0, 0.9))))).split())
+    assert "for the rows, and ε = 1, δ = 0.1 to measure their quality; together they lose less than the sum" in text
 
 
 def test_rows_that_protect_nobody_say_so(made: Portrait) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 from flint import ctx
@@ -12,7 +13,7 @@ from flint import ctx
 from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.flavors.meaning import KEPT, RELATIVE, above, ratio
 from sitr.flavors.promise import Adding, Obstacle, Points, Promise, count
-from sitr.numbers import Interval, ball, exact, upper, upward
+from sitr.numbers import Interval, ball, exact, float_below, upper, upward
 
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss
@@ -94,6 +95,21 @@ class ApproximateDP(Adding):
         if self.epsilon == 0.0 or _before(self.delta) == 0.0:
             return ratio(loss.delta(epsilon=self.epsilon, relative=relative), _before(self.delta))
         return ratio(loss.epsilon(delta=_before(self.delta), relative=relative), self.epsilon)
+
+    def proved_by(self, loss: Loss, /) -> bool:
+        """Is δ(ε) of this loss at most δ? It takes one look at the loss, where `kept_by` may take several.
+
+        A loss reads floats as the binary numbers they are, a promise as the decimals they print as. So the loss is
+        asked at a float that is no larger than ε, and the answer is compared exactly. No may mean that there is no
+        proof.
+
+        >>> from sitr.loss import gaussian
+        >>> ApproximateDP(4.9, 1e-6).proved_by(gaussian(sigma=1)), ApproximateDP(4.8, 1e-6).proved_by(gaussian(sigma=1))
+        (True, False)
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", WiderThanAsked)  # the upper end is valid, however wide the interval is
+            return Fraction(loss.delta(epsilon=float_below(self.epsilon)).upper) <= exact(self.delta)
 
     def worst_loss(self) -> Loss | None:
         """Randomized response that exposes a person outright with probability δ.      [KOV15, Thm 3.3]

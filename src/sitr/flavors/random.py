@@ -64,7 +64,8 @@ class RandomDP(Promise):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", parameter(self.gamma, name="gamma", flavor="RandomDP", at_most=1.0))
-        if not isinstance(self.inner, Promise) or isinstance(self.inner, RandomDP):
+        # A class, such as PureDP itself, has all members of a promise, but says nothing.
+        if isinstance(self.inner, type | RandomDP) or not isinstance(self.inner, Promise):
             raise InvalidPromise(
                 wanted="a promise of another flavor inside RandomDP",
                 given=repr(self.inner),

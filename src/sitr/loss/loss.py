@@ -20,7 +20,7 @@ from sitr.loss.gaussian_mu import behind, bounded_mu, with_gaussians
 from sitr.loss.law import FUNCTIONS, Law, Laws, check
 from sitr.loss.moments import log_moment, mean
 from sitr.loss.search import DeltaAt, EpsilonAt, Hint, narrow
-from sitr.numbers import Interval, Number, downward, largest, square_root_upward
+from sitr.numbers import Interval, Number, downward, float_above, largest, square_root_upward
 
 RELATIVE = 1e-3
 """The default relative width of an answer."""
@@ -80,7 +80,7 @@ class Loss:
                 elif times:
                     counted[law] = counted.get(law, 0) + times
         if variance:
-            counted[GaussianLaw(float(square_root_upward(variance)))] = 1
+            counted[GaussianLaw(float_above(square_root_upward(variance)))] = 1
         return cls(tuple(counted.items()), bound)
 
     def __add__(self, other: Loss) -> Loss:

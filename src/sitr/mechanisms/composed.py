@@ -18,7 +18,7 @@ from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.law import check
 from sitr.loss.loss import Loss
-from sitr.mechanisms.mechanism import Mechanism, common_relation
+from sitr.mechanisms.mechanism import Mechanism, added, common_relation
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
 from sitr.numbers import Number, downward, exact, upward
@@ -100,9 +100,7 @@ class Composed:
         >>> Composed((Laplace(scale=10), Laplace(scale=5))).loss().epsilon(delta=1e-3)
         Interval(lower=0.29..., upper=0.29...)
         """
-        losses = [part.loss() for part in self.parts]
-        known = [loss for loss in losses if loss is not None]
-        return Loss.compose(known) if len(known) == len(losses) else None
+        return added(part.loss() for part in self.parts)
 
     def _named(self, more: More) -> Sequence[Mapping[str, Any]]:
         if more is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -45,6 +46,17 @@ def bounding(promise: PureDP | ApproximateDP) -> Loss:
     """
     found = promise.worst_loss()
     return replace(found if found is not None else Loss.of(response(0.0, infinite=1.0)), bound=True)
+
+
+def added(losses: Iterable[Loss | None]) -> Loss | None:
+    """The sum of independent losses; None if one of them is not known.      [ZDW22, Thm 10]
+
+    >>> added([bounding(PureDP(1.0)), bounding(PureDP(0.5))]).max(), added([bounding(PureDP(1.0)), None])
+    (1.5..., None)
+    """
+    parts = list(losses)
+    known = [loss for loss in parts if loss is not None]
+    return Loss.compose(known) if len(known) == len(parts) else None
 
 
 def common_relation(*mechanisms: Mechanism) -> Relation | None:

@@ -17,7 +17,7 @@ from sitr.noise.laplace import discrete_laplace
 from sitr.numbers import Number, ball, inside, least_whole, natural
 
 
-class Noise(Enum):
+class ScoreNoise(Enum):
     """The noise on a score, with P(y) ∝ e^{−|y|/scale}: on all integers (`LAPLACE`), or from 0 on (`GEOMETRIC`).
 
     For the same promise, the worse of two candidates wins less often with `GEOMETRIC` noise.
@@ -45,16 +45,16 @@ class NoisyMax(Choice):
     1
     """
 
-    noise: Noise = Noise.GEOMETRIC
+    noise: ScoreNoise = ScoreNoise.GEOMETRIC
 
     grid: ClassVar = Fraction(1)
 
     def __post_init__(self) -> None:
         Choice.__post_init__(self)
         try:
-            object.__setattr__(self, "noise", Noise(self.noise))  # a name is accepted too
+            object.__setattr__(self, "noise", ScoreNoise(self.noise))  # a name is accepted too
         except ValueError:
-            kinds = ", ".join(kind.value for kind in Noise)
+            kinds = ", ".join(kind.value for kind in ScoreNoise)
             raise InvalidParameter(
                 wanted=f"noise of NoisyMax to be one of {kinds}",
                 given=repr(self.noise),
@@ -72,7 +72,7 @@ class NoisyMax(Choice):
         A candidate that is g below another wins over it with probability q^g/2, q = e^{−1/scale}, for geometric noise,
         and q^g/2·(1 + g·tanh(1/(2·scale))) for Laplace noise, a tie being half a win. There are k − 1 of them at most.
 
-        >>> NoisyMax(epsilon=1).error(candidates=10), NoisyMax(epsilon=1, noise=Noise.LAPLACE).error(candidates=10)
+        >>> NoisyMax(epsilon=1).error(candidates=10), NoisyMax(epsilon=1, noise=ScoreNoise.LAPLACE).error(candidates=10)
         (8, 11)
         """
         k, level = natural(candidates, name="candidates", of="NoisyMax"), inside(confidence)
@@ -86,7 +86,7 @@ class NoisyMax(Choice):
     def release(self, scores: WholeScores, *, coins: Coins | None = None) -> int:
         """The index of the candidate that is chosen."""
         given, tossed = whole_scores(scores, mechanism="NoisyMax"), system_coins() if coins is None else coins
-        draw = geometric if self.noise is Noise.GEOMETRIC else discrete_laplace
+        draw = geometric if self.noise is ScoreNoise.GEOMETRIC else discrete_laplace
         noise = draw(scale=self.scale, size=len(given), coins=tossed)
         noisy = [score + int(y) for score, y in zip(given, noise, strict=True)]
         largest = max(noisy)
@@ -96,4 +96,4 @@ class NoisyMax(Choice):
     def _overtakes(self, gap: int) -> arb:
         """P(Z' − Z > gap) + P(Z' − Z = gap)/2. The difference of two geometric variables is a discrete Laplace one."""
         half = (-ball(gap / self.scale)).exp() / 2
-        return half if self.noise is Noise.GEOMETRIC else half * (1 + gap * (1 / ball(2 * self.scale)).tanh())
+        return half if self.noise is ScoreNoise.GEOMETRIC else half * (1 + gap * (1 / ball(2 * self.scale)).tanh())

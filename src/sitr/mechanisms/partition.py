@@ -11,9 +11,10 @@ from numbers import Integral
 from flint import arb, ctx
 
 from sitr.errors import InvalidParameter
-from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate import LARGEST_LOSS, ApproximateDP
 from sitr.loss.forms.finite import response
 from sitr.loss.loss import Loss
+from sitr.mechanisms.mechanism import bounding
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.geometric import TABLES
 from sitr.noise.inversion import Inversion, settle
@@ -68,6 +69,8 @@ class PartitionSelection:
         >>> PartitionSelection(epsilon=1, delta=1e-6).loss().infinite_mass()
         1.00000...e-06
         """
+        if exact(self.epsilon) > self.keys * exact(LARGEST_LOSS):
+            return bounding(self.promise())
         _, delta = _each(exact(self.epsilon), exact(self.delta), self.keys)
         law = response(float_above(exact(self.epsilon) / self.keys), infinite=float_above(upper(delta)))
         return Loss.of(law, self.keys, bound=True)
@@ -138,8 +141,11 @@ def _borders(epsilon: Fraction, delta: Fraction, keys: int) -> tuple[int, int]:
     """n₁, and the last n with π_n < 1: n₁ + ⌊ln(1 + (1 − π_{n₁})(e^ε − 1)/δ)/ε⌋.
 
     No logarithm is a whole multiple of ε, which would make e^ε, transcendental (Lindemann), a root of a polynomial with
-    algebraic coefficients: so there is always a precision that decides.
+    algebraic coefficients: so there is always a precision that decides. Only if each key has δ = ½ do all coefficients
+    vanish: one person is then shown with probability ½, and two for certain.
     """
+    if delta == 1 - Fraction(1, 2**keys):
+        return 1, 1
     bits = 128
     while True:
         with ctx.workprec(bits):

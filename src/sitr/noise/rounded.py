@@ -32,7 +32,7 @@ from sitr.numbers import Number, ball, inside, natural, positive
 _DIGITS = 128
 """Digits of each number that are read first. Tests read fewer, so that more are often needed; the law stays."""
 
-Noise = Callable[[list[arb]], list[arb]]
+Formula = Callable[[list[arb]], list[arb]]
 """From uniform numbers to the numbers to be rounded, at the working precision.
 
 All threads share one working precision, and one thread may change it for another: a ball is then wider than necessary,
@@ -181,7 +181,7 @@ def _bell(u: arb, v: arb) -> arb:
     return (-2 * u.log()).sqrt() * (2 * v).cos_pi()
 
 
-def _draw(noise: Noise, *, numbers: int, coins: Coins | None) -> list[int]:
+def _draw(noise: Formula, *, numbers: int, coins: Coins | None) -> list[int]:
     """Rounded noise from this many uniform `numbers`; more digits of each are read until the result is certain."""
     tossed, known = system_coins() if coins is None else coins, _DIGITS
     begun = [tossed.bits(known) for _ in range(numbers)]
@@ -191,7 +191,7 @@ def _draw(noise: Noise, *, numbers: int, coins: Coins | None) -> list[int]:
     return drawn
 
 
-def _round(noise: Noise, begun: list[int], known: int) -> list[int] | None:
+def _round(noise: Formula, begun: list[int], known: int) -> list[int] | None:
     """⌊x + ½⌋ of every x, if the digits that are known decide all of them."""
     with ctx.workprec(known + 64):
         # The middle of [d, d + 1]/2^n is exact, (2d + 1)/2^{n+1}, and so is its radius.

@@ -85,10 +85,12 @@ class Synthesis(Request["Synthetic"]):
         """Charge the price, keep the noisy tables, and fit a model to them; kept tables are fitted again for free.
 
         With a price for the `quality`, both are one charge, and the `table` of the answer, which has this number of
-        `rows`, is compared with the data. The tables are on disk before the fit. So if anything is interrupted, ask
-        again: the same tables are fitted, and the quality, if it was not measured, is lost, because nothing is
-        measured twice for one charge. The quality of another number of rows is another question. With `fresh`,
-        everything is charged and measured anew.
+        `rows`, is compared with the data. Each price buys its own noise. Their sum is charged, or less where both are
+        approximate: the ε that the loss of all measurements proves at the sum of δ.
+
+        The tables are on disk before the fit. So if anything is interrupted, ask again: the same tables are fitted, and
+        the quality, if it was not measured, is lost, because nothing is measured twice for one charge. The quality of
+        another number of rows is another question. With `fresh`, everything is charged and measured anew.
         """
         paid = price_of(price, **amounts)
         check_number(rows)

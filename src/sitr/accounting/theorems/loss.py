@@ -43,7 +43,7 @@ def _largest(schedule: Schedule) -> float:
 def total_loss(schedule: Schedule) -> Loss:
     """The losses of all releases of a schedule, added; a step without one is named."""
     inner = schedule.inner
-    total = inner.mechanism.loss()
+    total = inner.loss()
     if total is not None:
         return total
     place, part = next((place, part) for place, part in enumerate(inner.parts, start=1) if part.loss() is None)

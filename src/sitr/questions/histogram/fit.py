@@ -26,7 +26,7 @@ from sitr.mechanisms.summed import sum_error
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, exact, square_root_upward
-from sitr.plans.noise import LEAST, Way, affordable, buys_noise, ways
+from sitr.plans.noise import LEAST, MOST, Way, affordable, buys_noise, in_range, ways
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.histogram.buckets import deviation_distance, heights
@@ -191,9 +191,9 @@ def _fit_sparse(tally: Tally, price: Promise, rows: int | None) -> HistogramPlan
             do="Measure with Flat(), or protect the data set with unit=sitr.Row() and "
             "relation=sitr.Relation.REPLACE_ONE if each row is a different person.",
         )
-    if not isinstance(price, RandomDP) or not isinstance(price.inner, PureDP) or price.inner.epsilon < LEAST:
+    if not isinstance(price, RandomDP) or not isinstance(price.inner, PureDP) or not in_range(price.inner.epsilon):
         raise QuestionError(
-            wanted=f"for Sparse(), a price of random(pure(ε), γ) with ε at least {LEAST}",
+            wanted=f"for Sparse(), a price of random(pure(ε), γ) with ε from {LEAST} to {MOST}",
             given=f"{price!r}",
             do="Pay with one from a budget with a γ, or measure with Flat(), which protects everybody.",
         )

@@ -35,7 +35,9 @@ class SyntheticWords:
         if plan.quality is None:
             return notation(plan.price)
         rows, quality = notation(plan.division.price), notation(plan.quality.price)
-        return f"{notation(plan.price)}: {rows} for the rows, and {quality} to measure their quality"
+        parts = f"{notation(plan.price)}: {rows} for the rows, and {quality} to measure their quality"
+        less = plan.price != plan.division.price + plan.quality.price  # type: ignore[operator] # one flavor
+        return f"{parts}; together they lose less than the sum" if less else parts
 
     def caps(self, plan: SynthesisPlan, /) -> str:
         """The most rows of one person."""
