@@ -16,6 +16,7 @@ from sitr.ledger.sql import SqlLedger
 
 Sitr = Callable[..., Any]
 ROW = ("--unit-row",)
+DATES = ("2023-01-01", "2024-12-31")
 DAYS = ("--column", "days", "--bins", "10", "--bounds", "0", "30", "--price", "pure(1)")
 
 
@@ -103,10 +104,55 @@ def test_a_person_is_named_with_caps(sitr: Sitr) -> None:
     assert told["receipt"]["neighbors"] == "person (patient_id), replace-one"
 
 
+@pytest.mark.usefixtures("folder")
+def test_bounds_have_two_spellings(sitr: Sitr) -> None:
+    def asked(*bounds: str) -> list[str]:
+        words = ("--column", "days", "--bins", "6", *bounds, "--price", "pure(1)", *ROW, "--preview", "--json")
+        return [sitr("histogram", "visits.parquet", *words).told()["question"]]
+
+    assert asked("--bounds", "-6", "30") == asked("--bounds", "days=-6:30") == asked("--bounds", "-6:30")
+    assert asked("--bounds", "0", "30") != asked("--bounds", "-6", "30")
+    words = ("histogram", "visits.parquet", "--price", "pure(1)", *ROW, "--preview", "--json")
+    two = ("--column", "days", "--column", "cost", "--bins", "days=3", "--bins", "cost=4")
+    both = sitr(*words, *two, "--bounds", "days=0:30", "--bounds", "cost=0:400").told()["question"]
+    assert "days in 3 cells from 0 to 30, cost in 4 cells from 0 to 400" in both
+    months = ("--column", "admitted", "--every", "month", "--bounds")
+    dates = [
+        sitr(*words, *months, *bounds).told()["question"] for bounds in (("admitted=2023-01-01:2024-12-31",), DATES)
+    ]
+    assert dates[0] == dates[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [
+        (("histogram",), "SOURCE, --column and --price"),
+        (("histogram", "visits.sitr.yaml"), "--column and --price"),
+        (
+            ("histogram", "visits.parquet", "--max-groups", "2"),
+            "--column, --price and --unit COLUMN with --max-rows-per-group (or --unit-row)",
+        ),
+        (("histogram", "visits.parquet", "--unit", "id", "--price", "pure(1)"), "--column, --max-groups and"),
+        (("histogram", "visits.parquet", "--unit-row", "--column", "days"), "--price"),
+        (("synthesize", "visits.parquet"), "--price and --unit COLUMN with --rows-per-person (or --unit-row)"),
+        (("ask",), "DESCRIPTION, SQL and --price"),
+        (("ask", "--price", "pure(1)"), "DESCRIPTION and SQL"),
+    ],
+)
+def test_all_missing_options_are_named_at_once(sitr: Sitr, words: tuple[str, ...], missing: str) -> None:
+    refused = sitr(*words, "--json").error()
+    assert refused["given"].startswith(f"Missing {missing}")
+    assert refused["given"].endswith(".")
+
+
 @pytest.mark.parametrize(
     "words",
     [
         (),
+        ("--bounds", "0"),
+        ("--bounds", "0", "--unit-row"),
+        ("--bounds", "days=0", *ROW),
+        ("--bounds", "days=0:9", "--bounds", "0:9", *ROW),
         ("--unit", "patient_id", "--unit-row"),
         ("--unit", "patient_id"),
         (*ROW, "--method", "guess"),

@@ -21,6 +21,7 @@ Sitr = Callable[..., Any]
 PROGRAM = str(Path(sysconfig.get_path("scripts")) / "sitr")
 COMMANDS = (
     "demo",
+    "start",
     "protect",
     "preview",
     "ask",

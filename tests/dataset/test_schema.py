@@ -294,6 +294,15 @@ def test_some_columns_have_no_keys(kind):
         public_keys("x", kind, [])
 
 
+def test_the_keys_of_truth_values_are_public_by_type(visits):
+    """All values of the type, NULL included, so that no row is left out; declared keys take precedence."""
+    kinds = {"id": Kind.INTEGER, "ok": Kind.BOOLEAN, "ward": Kind.TEXT}
+    plain = {"kinds": kinds, "unit": Row(), "max_groups": None, "max_rows_per_group": None}
+    table = visits(**plain, bounds={}, granularity={}, keys={})
+    assert [column.keys for column in table.columns] == [None, (False, True, None), None]
+    assert visits(**plain, bounds={}, granularity={}, keys={"ok": [True]}).column("ok").keys == (True,)
+
+
 def test_text_that_no_table_can_hold_is_no_key():
     """Half a character cannot be written down: an answer with it would fail after the charge."""
     with refused("distinct keys .* for 'x'"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -24,6 +25,22 @@ def test_a_description_comes_back_as_it_was(visits: Dataset, tmp_path: Path) -> 
     budget = found.budget()
     assert budget.promise == ZeroConcentratedDP(0.5)
     assert (tmp_path / "sitr.db").exists()
+
+
+def test_every_field_of_a_description_is_explained_in_a_comment(visits: Dataset, tmp_path: Path) -> None:
+    """The comments change nothing: without them, with others or in another order, the description is the same."""
+    ledger = tmp_path / "sitr.db"
+    path = visits.save(tmp_path / "visits.sitr.yaml", promise=PureDP(1), ledger=ledger)
+    lines = path.read_text().splitlines(keepends=True)
+    for above, line in pairwise(["", *lines]):
+        if line[0].isalpha():
+            assert above.startswith("# "), line
+    assert "Never choose it by looking at the rows" in "".join(lines)
+    described = sitr.open(path).described
+    path.write_text("# another\n" + "".join(line for line in lines if not line.startswith("#")))
+    assert sitr.open(path).described == described
+    assert described is not None
+    assert sitr.open(path).save(path, promise=PureDP(1), ledger=ledger).read_text() == "".join(lines)
 
 
 def test_the_description_moves_with_its_folder(visits: Dataset, tmp_path: Path) -> None:

@@ -68,17 +68,24 @@ class ArrowStream(Protocol):
 
 
 def open_source(
-    source: str | Path | ArrowStream, *, types: Mapping[str, Kind], format: CsvFormat | None = None
+    source: str | Path | ArrowStream,
+    *,
+    types: Mapping[str, Kind],
+    format: CsvFormat | None = None,
+    decimal: str | None = None,
 ) -> DuckDB:
     """The backend for a path or an object.
 
-    `types` fixes the types of CSV columns; with a `format` they are all known, and no row is read.
+    `types` and `decimal` fix the types and the decimal mark of a CSV file; with a `format` all of this is known, and no
+    row is read.
     """
     settings()  # a wrong setting is refused now, before any question is paid for
-    return DuckDB(_opened(source, types, format))
+    return DuckDB(_opened(source, types, format, decimal))
 
 
-def _opened(source: str | Path | ArrowStream, types: Mapping[str, Kind], format: CsvFormat | None) -> Source:
+def _opened(
+    source: str | Path | ArrowStream, types: Mapping[str, Kind], format: CsvFormat | None, decimal: str | None
+) -> Source:
     if isinstance(source, ArrowStream):
         return ArrowRows(_as_table(source))
     if not isinstance(source, str | Path):
@@ -87,7 +94,9 @@ def _opened(source: str | Path | ArrowStream, types: Mapping[str, Kind], format:
     check_readable(path)
     if path.name.lower().endswith(PARQUET):
         return ParquetFile(path)
-    return settle(path, declared=types) if format is None else CsvFile(path, format, tuple(types.items()))
+    if format is None:
+        return settle(path, declared=types, decimal=decimal)
+    return CsvFile(path, format, tuple(types.items()))
 
 
 def _no_source(source: object) -> SourceError:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sitr.cli.one_off import Who, opened
+from sitr.cli.one_off import SourceCommand, Who, opened
 from sitr.cli.options import (
     Budget,
+    Items,
     Json,
     Keys,
     Ledger,
@@ -21,6 +22,7 @@ from sitr.cli.options import (
     Source,
     Unit,
     UnitRow,
+    keys_of,
     named,
     number,
     promise,
@@ -33,14 +35,12 @@ from sitr.errors import BadUsage
 from sitr.neighbors.relation import Relation
 
 if TYPE_CHECKING:
-    from sitr.dataset.schema import Column
+    from sitr.dataset.schema import Kind, Table
     from sitr.flavors.arrows import Kept
     from sitr.questions.histogram.methods import Method
     from sitr.session.histogram import HistogramAnswer
     from sitr.session.request import Request
 
-Items = list[str] | None
-Pair = tuple[str, str] | None
 METHODS = ("flat", "tree", "buckets", "sparse")
 FORMS = ("rising", "falling", "one-peak")
 AFTERWARDS = ("lattice", "simplex", "nonnegative", *FORMS)
@@ -53,7 +53,9 @@ def histogram(
     bins: Annotated[
         Items, typer.Option(help="The number of bins: 20, COLUMN=20, or 5,10,20,40 for a private choice.")
     ] = None,
-    bounds: Annotated[Pair, typer.Option(help="LOW HIGH of the bins: numbers or dates.")] = None,
+    bounds: Annotated[
+        Items, typer.Option(help="COLUMN=LOW:HIGH of the bins, numbers or dates; LOW HIGH for one column. Repeatable.")
+    ] = None,
     edges: Annotated[Items, typer.Option(help="COLUMN=0,18,65,120, instead of bins and bounds. Repeatable.")] = None,
     keys: Keys = None,
     every: Annotated[str | None, typer.Option(help="The width of date bins: day, week, month or year.")] = None,
@@ -97,15 +99,16 @@ def histogram(
     paid = promise(price)
     files = writers(output, certificate, plot)
     steps = [_afterwards(name, total=total, ties=ties) for name in after or ()]
-    who = Who(unit, unit_row, max_groups, max_rows_per_group, "--max-groups 1 --max-rows-per-group 1", relation)
+    who = Who(unit, unit_row, max_groups, max_rows_per_group, relation)
     at = opened(source, who, paid, budget=budget, ledger=ledger)
     selected: Any = at if where is None else at.where(condition(where))
     asked = selected.histogram(
         *column,
         bins=_bins(bins),
-        bounds=_bounds(bounds, dates=every is not None),
+        bounds=_bounds(bounds, at.table, dates=every is not None),
         edges=named("--edges", edges, lambda _, text: tuple(map(number, text.split(",")))) or None,
-        keys=named("--keys", keys, lambda name, text: _keys(at.table.find(name), text)) or None,
+        keys=named("--keys", keys, lambda name, text: keys_of(text.split(","), _kind(at.table, name), column=name))
+        or None,
         every=_one_of(Step, every, "--every"),
         outside=_one_of(Rule, outside, "--outside"),
         missing=_one_of(Rule, missing, "--missing"),
@@ -140,19 +143,56 @@ def _bins(items: Items) -> int | tuple[int, ...] | dict[str, int] | None:
     return numbers[0] if len(numbers) == 1 else numbers
 
 
-def _bounds(bounds: Pair, *, dates: bool) -> tuple[Any, Any] | None:
-    if bounds is None:
+class HistogramCommand(SourceCommand):
+    """Both spellings of bounds: `--bounds age=0:120`, as in `sitr protect`, and `--bounds 0 120`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, joined(args))
+
+
+def joined(words: Sequence[str]) -> list[str]:
+    """The words of a command, with `--bounds LOW HIGH` as one value.
+
+    >>> joined(["--bounds", "-5", "30", "--bounds", "age=0:120"])
+    ['--bounds', '-5:30', '--bounds', 'age=0:120']
+    """
+    found: list[str] = []
+    for word in words:
+        alone = found[-2:-1] == ["--bounds"] and not any(mark in found[-1] for mark in "=:")
+        if alone and not word.startswith("--"):
+            found[-1] += f":{word}"
+        else:
+            found.append(word)
+    return found
+
+
+def _bounds(items: Items, table: Table, *, dates: bool) -> tuple[Any, Any] | dict[str, tuple[Any, Any]] | None:
+    """One pair for all columns, or one for each named column; without names, `dates` says what is bounded."""
+    if not items:
         return None
-    read = date.fromisoformat if dates else number
+    if len(items) > 1 or "=" in items[0]:
+        from sitr.dataset.schema import Kind
+
+        moments = (Kind.DATE, Kind.TIMESTAMP)
+        return named("--bounds", items, lambda name, text: _ends(text, dates=_kind(table, name) in moments))
     try:
-        low, high = map(read, bounds)
+        return _ends(items[0], dates=dates)
     except ValueError:
         raise BadUsage(
             wanted="--bounds with two numbers, or with --every two dates such as 2024-01-31",
-            given=" ".join(bounds),
-            do="Write for example --bounds 0 120.",
+            given=items[0].replace(":", " "),
+            do="Write for example --bounds 0 120, or --bounds COLUMN=0:120.",
         ) from None
+
+
+def _ends(text: str, *, dates: bool) -> tuple[Any, Any]:
+    low, high = map(date.fromisoformat if dates else number, text.split(":"))
     return low, high
+
+
+def _kind(table: Table, name: str) -> Kind | None:
+    column = table.find(name)
+    return column.kind if column else None
 
 
 def _method(name: str | None, paid: Kept) -> Method | None:
@@ -229,10 +269,3 @@ def _not_among(option: str, given: str, allowed: tuple[str, ...]) -> BadUsage:
         given=f"{given!r}",
         do="Choose one of those; nothing was spent.",
     )
-
-
-def _keys(column: Column | None, text: str) -> list[Any]:
-    from sitr.cli.protect import key_of
-
-    kind, name = (column.kind, column.name) if column else (None, "")
-    return [key_of(part.strip(), kind, column=name) for part in text.split(",") if part.strip()]

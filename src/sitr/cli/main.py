@@ -24,21 +24,27 @@ from sitr.cli import (
     protect,
     sensitivity,
     show,
+    start,
     synthesize,
     verify,
 )
+from sitr.cli.one_off import SourceCommand
 from sitr.cli.terminal import Command, help_alone
 
 app = typer.Typer(
     name="sitr",
-    help="Release statistics from sensitive data, and know what each release costs. To start, run: sitr demo",
+    help="Release statistics from sensitive data, and know what each release costs. To see an example, run: sitr demo. "
+    "To begin with your own file, run: sitr start FILE",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # twice as fast, and plain text is safe in every pipe
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+for command in (demo.demo, start.start, protect.protect, preview.preview, ask.ask):
+    app.command(cls=Command)(command)
+app.command(cls=histogram.HistogramCommand)(histogram.histogram)
+app.command(cls=SourceCommand)(synthesize.synthesize)
 for command in (
-    *(demo.demo, protect.protect, preview.preview, ask.ask, histogram.histogram, synthesize.synthesize),
     *(show.show, verify.verify),
     *(compare.compare, account.account, calibrate.calibrate, dpsgd.dpsgd, convert.convert, explain.explain),
 ):

@@ -47,7 +47,7 @@ def synthesize(
     ] = None,
     unit: Unit = None,
     unit_row: UnitRow = False,
-    rows_per_person: Annotated[int | None, typer.Option(help="The most rows of one person that count.")] = None,
+    rows_per_person: Annotated[int | None, typer.Option(min=1, help="The most rows of one person that count.")] = None,
     quality: Annotated[
         str | None, typer.Option(help="Pay this too, in the same charge, to measure how good the rows are.")
     ] = None,
@@ -77,7 +77,7 @@ def synthesize(
     _check(output, certificate, plot, preview=preview, quality=quality, holdout=holdout, target=target)
     public = read_domain(domain)
     groups = 1 if unit is not None else None
-    who = Who(unit, unit_row, groups, rows_per_person, "--rows-per-person 3")
+    who = Who(unit, unit_row, groups, rows_per_person, options=("--rows-per-person",))
     prices = (paid,) if looked is None else (paid, looked)
     at = opened(source, who, *prices, budget=budget, ledger=ledger)
     asked = at.synthesize(

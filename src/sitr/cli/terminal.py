@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 from typer.core import TyperCommand
 
+from sitr.cli.options import listed
 from sitr.errors import BadUsage, FileError, SitrError, printable
 
 if TYPE_CHECKING:
@@ -35,16 +36,25 @@ class Command(TyperCommand):
     """A command that prints its errors as sentences, never as a traceback."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        as_json = "--json" in args
+        as_json, words = "--json" in args, list(args)
         try:
             return super().parse_args(ctx, args)
         except _UsageError as problem:
             message = cast("typer.BadParameter", problem).format_message()
+            if type(problem).__name__ == "MissingParameter":  # which names only the first one
+                given, _, _ = self.make_parser(ctx).parse_args(args=words)
+                message = f"Missing {listed(self.missing(ctx, given))}."
             error = BadUsage(
                 given=message if message.endswith((".", "?")) else f"{message}.",
                 do=f"Run {ctx.command_path} --help to see how to use it.",
             )
             raise _reported(error, as_json=as_json) from None
+
+    def missing(self, ctx: Any, given: Mapping[str, Any]) -> list[str]:
+        """The required arguments and options that are not given."""
+        required = [each for each in self.get_params(ctx) if each.required]
+        unset = [each for each in required if given.get(str(each.name)) in (None, [], ())]
+        return [each.opts[0] if each.opts[0].startswith("-") else str(each.metavar) for each in unset]
 
     def invoke(self, ctx: Any) -> Any:
         try:

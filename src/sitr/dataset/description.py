@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass, field, fields
 from fractions import Fraction
@@ -10,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from sitr.dataset.csv_format import CsvFormat
+from sitr.dataset.csv_format import DECIMALS, CsvFormat
 from sitr.dataset.schema import Column, Kind, Table, describe
 from sitr.errors import DescriptionError, SitrError, suggestion
 from sitr.flavors.arrows import Kept
@@ -25,10 +26,26 @@ _FIELDS = (
     *("public", "budget"),
 )
 _COLUMN_FIELDS = ("type", "bounds", "granularity", "keys")
-_HEADER = """\
-# What is public about a data set: who is protected, what one person may contribute, bounds and keys.
-# It was fixed before any question was asked; nothing in it may be learned from the rows.
-"""
+_COMMENTS = {
+    "sitr": """\
+What is public about a data set. Everything here can be seen in answers, and must be known without the rows:
+from laws, price lists or published reports. Never choose it by looking at the rows.""",
+    "name": "The name of the table, in questions and in the ledger.",
+    "source": "The file with the rows, seen from the folder of this file.",
+    "csv": "How the lines of the CSV file are written. Nothing is detected any more.",
+    "unit": "Who is protected: {person: COLUMN}, a person with all rows of the same COLUMN, or row: each row alone.",
+    "relation": "What is hidden: whether somebody is in the data (add-remove), or who it is (replace-one).",
+    "max_groups": "The most groups of an answer that one person counts in. More would be left out at random.",
+    "max_rows_per_group": "The most rows of one person that count in each group. More would be left out at random.",
+    "columns": """\
+The columns and their types. To sum a column, add the bounds of its values and the step of its numbers:
+  cost: {type: real, bounds: [0, 5000], granularity: 0.01}
+To list groups in every answer, add all values that the groups can have; null means no value:
+  ward: {type: text, keys: [Cardiology, Surgery, null]}""",
+    "public": "Tables that anybody may see. Synthetic rows can be compared with them for free.",
+    "budget": "What all answers together may cost, forever, and the ledger that records it. Fixed when it is opened.",
+}
+"""What each field means, for whoever reads or edits the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +88,16 @@ def save(description: Description, path: Path) -> None:
     if description.promise is not None and description.ledger is not None:
         content["budget"] = {"promise": write(description.promise), "ledger": _relative(description.ledger, path)}
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
-    path.write_text(_HEADER + text, encoding="utf-8")
+    path.write_text(_commented(text), encoding="utf-8")
+
+
+def _commented(text: str) -> str:
+    """The file with a comment above each field. Everything within a field is indented."""
+
+    def explained(field: re.Match[str]) -> str:
+        return "".join(f"# {line}\n" for line in _COMMENTS[field[1]].splitlines()) + field[0]
+
+    return re.sub(rf"^({'|'.join(_COMMENTS)}):", explained, text, flags=re.MULTILINE)
 
 
 def load(path: Path) -> Description:
@@ -139,6 +165,8 @@ def _format(content: object, path: Path) -> CsvFormat:
     marks = (format.delimiter, format.quote)
     if not all(isinstance(value, str) for value in astuple(format)) or any(len(mark) != 1 for mark in marks):
         raise _wrong(path, "csv", "the delimiter and the quote must be one character each, and the formats text")
+    if format.decimal not in DECIMALS:
+        raise _wrong(path, "csv", f"the decimal mark {format.decimal!r} is neither '.' nor ','")
     return format
 
 

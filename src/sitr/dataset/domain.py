@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from sitr.dataset.cells import MOST_CELLS, Axis, Categories, Dates, Drawable, Edges, Even, Granular, Rule, Step
 from sitr.dataset.literals import shown
-from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Key, Kind, public_keys, quantise
+from sitr.dataset.schema import GROUPABLE, KEYS_OF_TYPE, NUMERIC, Column, Key, Kind, public_keys, quantise
 from sitr.errors import DescriptionError, QuestionError
 from sitr.numbers import Number, finite
 
@@ -73,8 +73,8 @@ def drawable(column: Column, wanted: Wanted) -> Drawable:
     """
     bins = _bins(column, wanted)
     listed = public_keys(column.name, column.kind, wanted.keys) if wanted.keys is not None else column.keys
-    if listed is None and column.kind is Kind.BOOLEAN:
-        listed = (False, True, None)
+    if listed is None:
+        listed = KEYS_OF_TYPE.get(column.kind)
     if listed is not None and (wanted.bounds is None or wanted.keys is not None):
         values = tuple(key for key in listed if key is not None)
         null = (None in listed and wanted.missing is Rule.CELL) or not values

@@ -42,6 +42,8 @@ IDENTIFYING = (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP,
 numbers 0.0 and -0.0 are equal but different; lists can hold real numbers; an interval of 1 month equals 30 days."""
 GROUPABLE: Mapping[Kind, type] = {Kind.INTEGER: int, Kind.TEXT: str, Kind.BOOLEAN: bool, Kind.DATE: date}
 """The types that can be grouped by, and the Python type of their keys."""
+KEYS_OF_TYPE: Mapping[Kind, tuple[Key, ...]] = {Kind.BOOLEAN: (False, True, None)}
+"""The keys of types whose values are all public, because there are no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,7 @@ def describe(
             column,
             kind,
             quantise(column, kind, bounds[column], granularity.get(column)) if column in bounds else None,
-            public_keys(column, kind, keys[column]) if column in keys else None,
+            public_keys(column, kind, keys[column]) if column in keys else KEYS_OF_TYPE.get(kind),
         )
         for column, kind in kinds.items()
     )

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Unpack
 
 from sitr.backends.backend import Backend, check_unchanged
-from sitr.backends.csv import CsvFile, confirm
+from sitr.backends.csv import CsvFile, confirm, unconfirmed
 from sitr.backends.duckdb import ArrowStream, DuckDB, open_source
+from sitr.dataset.csv_format import DECIMALS
 from sitr.dataset.description import Description, load, save
+from sitr.dataset.literals import shown
 from sitr.dataset.schema import Key, Kind, Table, describe
 from sitr.errors import DescriptionError
 from sitr.flavors.arrows import Kept
@@ -122,7 +124,7 @@ class Dataset:
                 do='Write for example one_off("pure(0.1)", ledger="sitr.db").',
             )
         check_undescribed(self.source)
-        promise = _allowed(self.table, price_of(reduce(add, paid)))
+        promise = allowed(self.table.relation, price_of(reduce(add, paid)))
         beside = self.source and self.source.with_name(self.source.name.split(".")[0] + ".sitr.db")
         place = sqlite_file(ledger or str(beside), patience=0.0).path
         later = LazyLedger(place, account_name(self.table), promise, self.table.neighbors())
@@ -136,7 +138,7 @@ class Dataset:
 
 def _opened(table: Table, promise: Kept, ledger: str | Path | Ledger) -> Ledger:
     """The ledger, with an account of this data set on these terms."""
-    _allowed(table, promise)
+    allowed(table.relation, promise)
     keeper = SqlLedger(ledger) if isinstance(ledger, str | Path) else ledger
     keeper.open(account_name(table), promise=promise, neighbors=table.neighbors())
     return keeper
@@ -146,21 +148,95 @@ def _reopened(table: Table, fixed: Description) -> Ledger:
     """The ledger that a description names, which must still have the account of this data set."""
     assert fixed.promise is not None
     assert fixed.ledger is not None
-    promise, neighbors = _allowed(table, fixed.promise), table.neighbors()
+    promise, neighbors = allowed(table.relation, fixed.promise), table.neighbors()
     keeper = SqlLedger(fixed.ledger, create=False)
     keeper.open(account_name(table), promise=promise, neighbors=neighbors, create=False)
     return keeper
 
 
-def _allowed(table: Table, promise: Kept) -> Kept:
-    """The promise, if it can be made for these neighbours."""
-    if isinstance(promise, RandomDP) and table.relation is not Relation.REPLACE_ONE:
+def allowed(relation: Relation, promise: Kept) -> Kept:
+    """The promise, if a budget can keep it for neighbours that differ like this."""
+    if isinstance(checked(promise), RandomDP) and relation is not Relation.REPLACE_ONE:
         raise DescriptionError(
             wanted="neighbours that replace one person, because a budget with a γ is about a random newcomer",
-            given=f"{table.name}, which protects each {table.neighbors()}",
+            given=f"{relation.value} neighbours",
             do="Protect the data set with relation=sitr.Relation.REPLACE_ONE (--relation replace-one).",
         )
     return promise
+
+
+@dataclass(frozen=True, slots=True)
+class Unprotected:
+    """A source of which only the columns' names and types are known, before anyone declares what is public about it."""
+
+    source: str | Path | ArrowStream
+    declared: Mapping[str, Kind]
+    decimal: str | None
+    backend: DuckDB = field(repr=False, compare=False)
+
+    @property
+    def file(self) -> CsvFile | None:
+        """The CSV file, whose types are a proposal until they are confirmed; None for sources that declare theirs."""
+        return self.backend.source if isinstance(self.backend.source, CsvFile) else None
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the source itself or its steward declares all types and formats."""
+        file = self.file
+        return file is None or not unconfirmed(file, declared=self.declared, decimal=self.decimal)
+
+    def name(self, given: str | None) -> str:
+        """The name of the table: the given one, or the file's name up to its first dot."""
+        if given is not None:
+            return given
+        if isinstance(self.source, str | Path):
+            return Path(self.source).name.split(".")[0]
+        raise DescriptionError(
+            given="A data set in memory needs a name, for questions and for the ledger.",
+            do='Write protect(frame, name="visits", …).',
+        )
+
+    def protect(
+        self,
+        *,
+        unit: Unit,
+        max_groups: int | None,
+        max_rows_per_group: int | None,
+        bounds: Mapping[str, tuple[Number, Number]],
+        granularity: Mapping[str, Number],
+        keys: Mapping[str, Sequence[Key]],
+        relation: Relation,
+        name: str | None,
+        public: Mapping[str, str | Path | ArrowStream],
+    ) -> Dataset:
+        """The data set with these declarations: see `protect`. Reads every value once."""
+        table = describe(
+            self.name(name),
+            kinds=self.backend.kinds(),
+            unit=unit,
+            relation=relation,
+            max_groups=max_groups,
+            max_rows_per_group=max_rows_per_group,
+            bounds=bounds,
+            granularity=granularity,
+            keys=keys,
+        )
+        tables = declared_public(public, backend=self.backend, protected=self.source)
+        self.backend.verify()
+        path = Path(self.source) if isinstance(self.source, str | Path) else None
+        return Dataset(table, self.backend, path, public=tables)
+
+
+def look(
+    source: str | Path | ArrowStream, *, types: Mapping[str, str] | None = None, decimal: str | None = None
+) -> Unprotected:
+    """Look at the columns of a source. For a CSV file, types and formats that are not declared are detected."""
+    if decimal not in (None, *DECIMALS):
+        raise DescriptionError(
+            wanted="'.' or ',' as the decimal mark", given=shown(decimal), do="Choose one of those, or leave it out."
+        )
+    declared = {column: _kind(column, kind) for column, kind in (types or {}).items()}
+    return Unprotected(source, declared, decimal, open_source(source, types=declared, decimal=decimal))
 
 
 def protect(
@@ -173,6 +249,7 @@ def protect(
     granularity: Mapping[str, Number] | None = None,
     keys: Mapping[str, Sequence[Key]] | None = None,
     types: Mapping[str, str] | None = None,
+    decimal: str | None = None,
     accept_types: bool = False,
     relation: Relation = Relation.ADD_REMOVE,
     name: str | None = None,
@@ -183,9 +260,10 @@ def protect(
     `unit` is the column that identifies a person, or `Row()`. One person counts in at most `max_groups` groups of a
     question, with at most `max_rows_per_group` rows in each. `bounds` and `granularity` make columns summable. `keys`
     are the public values of grouping columns; without them, only keys above a threshold are shown. `types` declares the
-    types of a CSV file's columns ("integer", "real", "text", "boolean", "date", "timestamp"); a value that does not fit
-    its type counts as missing. If a column has no type, types are proposed from the rows, and you must confirm them:
-    by `types` for all columns, or by `accept_types=True`. All of this counts as public.
+    types of a CSV file's columns ("integer", "real", "text", "boolean", "date", "timestamp"), and `decimal` its decimal
+    mark ("." or ","); a value that does not fit its type counts as missing. What is not declared is proposed from the
+    rows, and you must confirm it: by `types` for all columns and `decimal`, or by `accept_types=True`. All of this
+    counts as public.
 
     `public` declares public tables by name, such as last year's published rows: synthetic rows can be compared with
     them for free. Their rows are shown exactly, so the protected table cannot be one of them.
@@ -198,30 +276,20 @@ def protect(
             given=f"unit={unit!r} and relation={relation!r}",
             do='Write unit="patient_id", and leave relation out or write sitr.Relation.REPLACE_ONE.',
         )
-    declared = {column: _kind(column, kind) for column, kind in (types or {}).items()}
-    backend = open_source(source, types=declared)
-    if isinstance(backend.source, CsvFile) and not accept_types:
-        confirm(backend.source, declared=declared)
-    path = Path(source) if isinstance(source, str | Path) else None
-    if name is None and path is None:
-        raise DescriptionError(
-            given="A data set in memory needs a name, for questions and for the ledger.",
-            do='Write protect(frame, name="visits", …).',
-        )
-    table = describe(
-        name if name is not None else str(path and path.name.split(".")[0]),
-        kinds=backend.kinds(),
+    found = look(source, types=types, decimal=decimal)
+    if found.file is not None and not accept_types:
+        confirm(found.file, declared=found.declared, decimal=decimal)
+    return found.protect(
         unit=Person(unit) if isinstance(unit, str) else unit,
-        relation=relation,
         max_groups=max_groups,
         max_rows_per_group=max_rows_per_group,
         bounds=bounds or {},
         granularity=granularity or {},
         keys=keys or {},
+        relation=relation,
+        name=name,
+        public=public or {},
     )
-    tables = declared_public(public or {}, backend=backend, protected=source)
-    backend.verify()
-    return Dataset(table, backend, path, public=tables)
 
 
 def open(description: str | Path) -> Dataset:
