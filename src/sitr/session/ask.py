@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sitr.backends.backend import Backend, check_unchanged
 from sitr.errors import BackendFailure, IncompatiblePromises
 from sitr.flavors.arrows import Kept, kept
 from sitr.flavors.promise import Promise
 from sitr.ledger.receipt import Receipt
+from sitr.namespace import Later
 from sitr.noise.coins import Coins, Keystream, system_coins
 from sitr.plans.plan import Plan
 from sitr.questions.question import Question, Stage
 from sitr.session.desk import Desk
-from sitr.session.kept import keep
+
+if TYPE_CHECKING:
+    from sitr.session import kept as files
+else:  # it knows all kinds of answers, and a preview keeps none
+    files = Later("sitr.session.kept")
 
 Then = Callable[[Any, Receipt], Stage]
 """Makes the second stage of a question from the answer to the first, which is public by then."""
@@ -39,10 +44,10 @@ def ask(
     # Only the keystream itself counts as private: other coins may claim what they like.
     receipt = Receipt(at.table.name, at.table.neighbors(), entry, standing, type(tossed) is Keystream)
     released = _released(question, plan, at.backend, tossed)
-    receipt = keep(at.ledger, receipt, plan, released)
+    receipt = files.keep(at.ledger, receipt, plan, released)
     if then is not None:
         released = _released(then(released, receipt), plan, at.backend, tossed)
-        receipt = keep(at.ledger, receipt, plan, released)
+        receipt = files.keep(at.ledger, receipt, plan, released)
     return released, receipt
 
 

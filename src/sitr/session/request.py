@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.promise import Promise
+from sitr.namespace import Later
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.plans.plan import Plan
@@ -18,8 +19,12 @@ from sitr.report.papers import preview_paper
 from sitr.session.answer import Answer
 from sitr.session.ask import ask, checked
 from sitr.session.desk import Desk
-from sitr.session.kept import resumed
 from sitr.session.shown import Shown
+
+if TYPE_CHECKING:
+    from sitr.session import kept as files
+else:  # it knows all kinds of answers, and a preview keeps none
+    files = Later("sitr.session.kept")
 
 Answered_co = TypeVar("Answered_co", bound=Answer, covariant=True)
 
@@ -49,7 +54,7 @@ class Request(Generic[Answered_co]):
         This must be the same question at the same price.
         """
         plan = self.question.plan(checked(price))
-        return self.answered(*resumed(Path(path), plan, at=self.at), self)
+        return self.answered(*files.resumed(Path(path), plan, at=self.at), self)
 
 
 @dataclass(frozen=True, repr=False)
