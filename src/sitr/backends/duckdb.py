@@ -18,7 +18,7 @@ from sitr.backends.sources import ArrowRows, ParquetFile, Source
 from sitr.backends.statement import statement
 from sitr.dataset.csv_format import CsvFormat
 from sitr.dataset.schema import Kind
-from sitr.errors import SourceError
+from sitr.errors import SourceError, no_source
 
 PARQUET = (".parquet", ".pq")
 CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst")
@@ -90,7 +90,7 @@ def _opened(source: str | Path | ArrowStream, types: Mapping[str, Kind], format:
     path = Path(source)
     name = path.name.lower()
     if not path.is_file():
-        raise SourceError(given=f"There is no file at {path}.", do="Check the path and the working directory.")
+        raise no_source(path)
     if name.endswith(PARQUET):
         return ParquetFile(path)
     if name.endswith(CSV):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitr.cli.options import promise, unit_of
-from sitr.errors import BadUsage
+from sitr.errors import BadUsage, no_description, no_source
 from sitr.neighbors.relation import Relation
 
 if TYPE_CHECKING:
@@ -66,11 +66,14 @@ class Who:
 
 def opened(source: Path, who: Who, *prices: Kept, budget: str | None, ledger: Path | None) -> Budget:
     """The budget that a description names, or a one-off budget for these prices: see `Dataset.one_off`."""
-    from sitr.session.dataset import open as open_description
+    described = source.suffix in (".yaml", ".yml")
+    if not source.exists():
+        raise no_description(source) if described else no_source(source)
+    promised = promise(budget) if budget is not None else None
+    from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a budget
     from sitr.session.terms import check_undescribed
 
-    promised = promise(budget) if budget is not None else None
-    if source.suffix in (".yaml", ".yml"):
+    if described:
         who.check_unset(source)
         return open_description(source).budget(promised, ledger=ledger)
     check_undescribed(source)

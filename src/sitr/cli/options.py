@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 import typer
 
-from sitr.errors import BadUsage, FileError
+from sitr.errors import BadUsage, FileError, no_schedule
 
 if TYPE_CHECKING:
     from sitr.flavors.arrows import Kept
@@ -118,6 +119,12 @@ def interval(text: str) -> tuple[int | float, int | float]:
     """
     low, high = text.split(":")
     return number(low), number(high)
+
+
+def check_schedule(path: Path | None) -> None:
+    """Refuse the file of a schedule that is not there."""
+    if path is not None and not path.exists():
+        raise no_schedule(path, reason=os.strerror(errno.ENOENT))
 
 
 def check_file(path: Path, option: str, endings: tuple[str, ...]) -> None:

@@ -29,7 +29,7 @@ from sitr.cli.options import (
 from sitr.cli.progress import working
 from sitr.cli.terminal import console, say_json
 from sitr.cli.terminal import table as empty
-from sitr.errors import BadUsage, FileError
+from sitr.errors import BadUsage, FileError, no_source
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 
@@ -76,14 +76,16 @@ def protect(
     Example: sitr protect visits.parquet --unit patient_id --max-groups 3 --max-rows-per-group 2
     --bounds cost=0:5000 --keys ward=Cardiology,Surgery --budget 'zcdp(0.5)' --ledger sitr.db
     """
-    from sitr.dataset.schema import describe
+    if not source.is_file():
+        raise no_source(source)
+    target = output if output is not None else _beside(source)
+    _check_target(target, force=force)
+    promised = promise(budget) if budget is not None else None
+    from sitr.dataset.schema import describe  # only now: much slower than to refuse a budget
     from sitr.report.text import terminal as text
     from sitr.session import dataset as session
     from sitr.session.terms import check_pair
 
-    target = output if output is not None else _beside(source)
-    _check_target(target, force=force)
-    promised = promise(budget) if budget is not None else None
     check_pair(promised, ledger)
     public: dict[str, Any] = {
         "relation": relation,

@@ -129,10 +129,10 @@ def _reported(error: SitrError, *, as_json: bool) -> typer.Exit:
         fields = {"wanted": error.wanted, "given": error.given, "do": error.do}
         say_json({"error": type(error).__name__, **fields}, stderr=True)
     else:
-        from rich.text import Text
-
-        line = Text.assemble(("error:", "bold red"), " ", printable(str(error)))
-        console(stderr=True).print(line, soft_wrap=True)
+        # Without rich, which takes longer to import than most errors to find.
+        mark = typer.style("error:", fg=typer.colors.RED, bold=True)
+        color = False if "NO_COLOR" in os.environ else None  # None: only on a terminal
+        typer.echo(f"{mark} {printable(str(error))}", err=True, color=color)
     return typer.Exit(2 if isinstance(error, _BAD_INPUT) else 1)
 
 
