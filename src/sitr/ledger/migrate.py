@@ -10,7 +10,7 @@ from sitr.errors import LedgerError
 from sitr.namespace import Later
 
 if TYPE_CHECKING:
-    pass
+    from alembic import command, config
 else:  # only a ledger that is new or old needs it
     command, config = Later("alembic.command"), Later("alembic.config")
 

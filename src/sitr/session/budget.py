@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from sitr.session.statistic import StatisticAnswer
     from sitr.session.synthetic import Synthesis
 else:  # each kind of question loads what it needs when it is asked
-    histogram, statistic, synthetic = (
-        Later(f"sitr.session.{kind}") for kind in ("histogram", "statistic", "synthetic")
-    )
+    histogram = Later("sitr.session.histogram")
+    statistic = Later("sitr.session.statistic")
+    synthetic = Later("sitr.session.synthetic")
 
 
 @dataclass(frozen=True, slots=True)
