@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from sitr.errors import MissingExtra
-from sitr.namespace import lazily, needs
+from sitr.namespace import Later, lazily, needs
 
 
 def test_every_name_is_found_at_home() -> None:
@@ -21,6 +21,15 @@ def test_a_misspelled_name_is_refused_with_a_suggestion() -> None:
     get, _, _ = lazily("sitr", {"PureDP": "flavors.pure"})
     with pytest.raises(AttributeError, match="Did you mean 'PureDP'"):
         get("PureDp")
+
+
+def test_a_late_module_is_imported_when_a_name_of_it_is_used() -> None:
+    asked = "import sys; from sitr.namespace import Later; late = Later('colorsys'); print('colorsys' in sys.modules);"
+    used = "same = late.rgb_to_hsv; print(same is sys.modules['colorsys'].rgb_to_hsv)"
+    done = subprocess.run([sys.executable, "-c", asked + used], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\nTrue\n"
+    with pytest.raises(AttributeError, match="colour"):
+        Later("colorsys").colour  # noqa: B018
 
 
 def test_a_missing_library_is_named_with_its_extra() -> None:

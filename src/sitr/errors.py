@@ -265,6 +265,34 @@ def unknown_attribute(name: str, names: Iterable[str], *, module: str) -> Attrib
     return AttributeError(f"Module {module!r} has no attribute {name!r}. {suggestion(name, names)}")
 
 
+# Files that are not there: in one place, because commands look for them before they load what reads them.
+
+
+def no_description(path: object) -> DescriptionError:
+    """There is no file at the path of a description."""
+    return DescriptionError(
+        given=f"There is no description of a data set at {path}.", do="Write one with `sitr protect`."
+    )
+
+
+def no_source(path: object) -> SourceError:
+    """There is no file of rows at a path."""
+    return SourceError(given=f"There is no file at {path}.", do="Check the path and the working directory.")
+
+
+def no_ledger(path: object) -> LedgerError:
+    """There is no ledger at a path, and none may be created."""
+    return LedgerError(
+        given=f"There is no ledger at {path}.",
+        do="Check the path; if the ledger is lost, nobody knows what is left, so count the budget as spent.",
+    )
+
+
+def no_schedule(path: object, *, reason: str) -> InvalidPromise:
+    """The file of a schedule cannot be opened."""
+    return InvalidPromise(given=f"The schedule file {path} cannot be read: {reason}.", do="Check the path.")
+
+
 class FewerThanAsked(UserWarning):
     """Fewer rows than requested: a warning, because the rows can be used and their price is not lost."""
 

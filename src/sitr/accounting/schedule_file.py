@@ -25,7 +25,7 @@ import yaml
 from sitr.accounting.curves import LaplaceMoments
 from sitr.accounting.schedule import MOST_TIMES, Part, Schedule
 from sitr.accounting.subsample import subsampled
-from sitr.errors import InvalidPromise
+from sitr.errors import InvalidPromise, no_schedule
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.notation import NAMES
@@ -216,8 +216,7 @@ def _load(path: Path) -> object:
     try:
         return yaml.load(path.read_text(encoding="utf-8"), Loader=_Text)
     except OSError as error:
-        given = f"The schedule file {path} cannot be read: {error.strerror}."
-        raise InvalidPromise(given=given, do="Check the path.") from None
+        raise no_schedule(path, reason=str(error.strerror)) from None
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"the schedule, line {mark.line + 1}" if mark else "the schedule"

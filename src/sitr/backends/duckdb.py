@@ -13,15 +13,13 @@ import pyarrow as pa
 from sitr.backends.csv import CsvFile, settle
 from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.backends.engine import UNCHARGED, read, refuse_twins, settings
+from sitr.backends.formats import PARQUET, check_readable
 from sitr.backends.reading import Reading, Totals, shaped, tree
 from sitr.backends.sources import ArrowRows, ParquetFile, Source
 from sitr.backends.statement import statement
 from sitr.dataset.csv_format import CsvFormat
 from sitr.dataset.schema import Kind
 from sitr.errors import SourceError
-
-PARQUET = (".parquet", ".pq")
-CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst")
 
 
 @dataclass(frozen=True)
@@ -106,21 +104,6 @@ def _no_source(source: object) -> SourceError:
         given=f"an object of type {type(source).__name__}",
         do="Call .collect() on it first." if lazy else "Convert it, for example with pyarrow.table(…).",
     )
-
-
-def check_readable(path: Path) -> None:
-    """Refuse a file that is not there, or is not in a format that Sitr reads; nothing in it is read."""
-    if not path.is_file():
-        raise SourceError(given=f"There is no file at {path}.", do="Check the path and the working directory.")
-    if not path.name.lower().endswith(PARQUET + CSV):
-        parquet = f"{path.stem}.parquet"
-        reader = {".xlsx": "excel", ".xls": "excel", ".ods": "excel", ".json": "json"}.get(path.suffix.lower())
-        how = f", for example with pandas.read_{reader}({path.name!r}).to_parquet({parquet!r})" if reader else ""
-        raise SourceError(
-            given=f"{path.name} is in a format that Sitr does not read; it reads Parquet ({', '.join(PARQUET)}) and "
-            f"CSV ({', '.join(CSV)}).",
-            do=f"Convert it{how}." if how else "Convert it, or rename it if it is such a file.",
-        )
 
 
 def _as_table(source: ArrowStream) -> pa.Table:

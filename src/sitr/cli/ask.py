@@ -29,7 +29,7 @@ def ask(
     -o wards.csv --certificate wards.html
     """
     files = writers(output, certificate, plot)
+    asked, paid = question(description, sql, price, budget=budget, ledger=ledger)
     with working("Reading and adding noise", quiet=as_json):
-        asked, paid = question(description, sql, price, budget=budget, ledger=ledger)
         answer = asked.release(paid, fresh=fresh)
     publish(answer, files, as_json=as_json, whole=output is None)

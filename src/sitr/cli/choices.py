@@ -83,7 +83,7 @@ class Choices:
 
     def check_target(self) -> None:
         """Refuse a description that cannot be written."""
-        from sitr.backends.duckdb import check_readable
+        from sitr.backends.formats import check_readable
 
         check_readable(self.source)  # first: a wrong name is the likelier mistake
         if self.target.suffix not in (".yaml", ".yml"):

@@ -11,6 +11,7 @@ import typer
 
 from sitr.cli.options import Json
 from sitr.cli.terminal import Command, console, help_alone, say_json, table
+from sitr.errors import no_ledger
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -32,7 +33,9 @@ def show(
 
     Example: sitr ledger show sitr.db
     """
-    from sitr.ledger.sql import SqlLedger
+    if ledger.parent.is_dir() and not ledger.exists():
+        raise no_ledger(ledger.absolute())
+    from sitr.ledger.sql import SqlLedger  # only now: much slower than to look for a file
     from sitr.report.figures import visible
     from sitr.report.text import terminal as text
     from sitr.report.words.english.english import ENGLISH

@@ -78,4 +78,16 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
     warnings.formatwarning = lambda message, *_, **__: f"Note: {message}\n"
+    _called(sys.argv[1:2])
     app()
+
+
+def _called(first: list[str]) -> None:
+    """Forget all commands but the one that is called: to build them all takes as long as to refuse a misspelled option.
+
+    If the first word names no command, all of them stay, for help and for suggestions.
+    """
+    commands = [one for one in app.registered_commands if one.callback and [one.callback.__name__] == first]
+    groups = [one for one in app.registered_groups if [one.name] == first]
+    if commands or groups:
+        app.registered_commands, app.registered_groups = commands, groups

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sitr.cli.options import example_of, listed, missing_who, promise, unit_of
 from sitr.cli.terminal import Command
-from sitr.errors import BadUsage
+from sitr.errors import BadUsage, no_description, no_source
 from sitr.neighbors.relation import Relation
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Who:
 
     def protect(self, source: Path) -> Dataset:
         """The protected file."""
-        from sitr.backends.duckdb import CSV
+        from sitr.backends.formats import CSV
         from sitr.session.dataset import protect
 
         if missing := self.missing():
@@ -92,10 +92,13 @@ def described(source: Path) -> bool:
 
 def opened(source: Path, who: Who, *prices: Kept, budget: str | None, ledger: Path | None) -> Budget:
     """The budget that a description names, or a one-off budget for these prices: see `Dataset.one_off`."""
-    from sitr.session.dataset import open as open_description
+    described = source.suffix in (".yaml", ".yml")
+    if not source.exists():
+        raise no_description(source) if described else no_source(source)
+    promised = promise(budget) if budget is not None else None
+    from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a budget
     from sitr.session.terms import check_undescribed
 
-    promised = promise(budget) if budget is not None else None
     if described(source):
         who.check_unset(source)
         return open_description(source).budget(promised, ledger=ledger)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 import typer
 
-from sitr.errors import BadUsage, FileError
+from sitr.errors import BadUsage, FileError, no_schedule
 
 if TYPE_CHECKING:
     from sitr.dataset.schema import Key, Kind
@@ -186,6 +187,12 @@ def key_of(text: str, kind: Kind | None, *, column: str) -> Key:
 def keys_of(texts: Iterable[str], kind: Kind | None, *, column: str) -> list[Key]:
     """Keys in the type of their column, without empty ones."""
     return [key_of(text.strip(), kind, column=column) for text in texts if text.strip()]
+
+
+def check_schedule(path: Path | None) -> None:
+    """Refuse the file of a schedule that is not there."""
+    if path is not None and not path.exists():
+        raise no_schedule(path, reason=os.strerror(errno.ENOENT))
 
 
 def check_file(path: Path, option: str, endings: tuple[str, ...]) -> None:

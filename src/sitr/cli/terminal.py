@@ -132,14 +132,18 @@ def _reported(error: SitrError, *, as_json: bool) -> typer.Exit:
         place = None if error.excerpt is None else asdict(error.excerpt)
         say_json({"error": type(error).__name__, **fields, "excerpt": place}, stderr=True)
     else:
-        from rich.text import Text
-
-        line = Text.assemble(("error:", "bold red"), " ", printable(error.message))
-        console(stderr=True).print(line, soft_wrap=True)
+        # Without rich, which takes longer to import than most errors to find.
+        color = False if "NO_COLOR" in os.environ else None  # None: only on a terminal
+        lines = [f"{_red('error:')} {printable(error.message)}"]
         if error.excerpt is not None:
             text, carets = error.excerpt.drawn()
-            console(stderr=True).print(Text.assemble(text, "\n", (carets, "bold red")), soft_wrap=True)
+            lines += [text, _red(carets)]
+        typer.echo("\n".join(lines), err=True, color=color)
     return typer.Exit(2 if isinstance(error, _BAD_INPUT) else 1)
+
+
+def _red(text: str) -> str:
+    return typer.style(text, fg=typer.colors.RED, bold=True)
 
 
 def _explained(error: OSError) -> SitrError:

@@ -13,7 +13,7 @@ import yaml
 
 from sitr.dataset.csv_format import DECIMALS, CsvFormat
 from sitr.dataset.schema import Column, Kind, Table, describe
-from sitr.errors import DescriptionError, SitrError, suggestion
+from sitr.errors import DescriptionError, SitrError, no_description, suggestion
 from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import parse, write
 from sitr.neighbors.relation import Relation
@@ -105,10 +105,7 @@ def load(path: Path) -> Description:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError:
-        raise DescriptionError(
-            given=f"There is no description of a data set at {path}.",
-            do="Write one with `sitr protect`.",
-        ) from None
+        raise no_description(path) from None
     except (yaml.YAMLError, UnicodeDecodeError):
         raise _wrong(path, "the file as a whole", "it is not YAML") from None
     top = _mapping(content, path, "the file as a whole", _FIELDS)

@@ -18,11 +18,14 @@ from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import LARGEST_LOSS, ApproximateDP
 from sitr.flavors.meaning import RELATIVE
 from sitr.flavors.promise import Obstacle, Points, Promise, count, parameter
-from sitr.loss.lattice import CELLS, CUT, Lattice, total
+from sitr.namespace import Later
 from sitr.numbers import Interval, ball, exact, largest, probability, upward
 
 if TYPE_CHECKING:
+    from sitr.loss import lattice
     from sitr.loss.loss import Loss
+else:  # numpy, of which reading and writing a promise needs nothing
+    lattice = Later("sitr.loss.lattice")
 
 NOTHING: Points = ((0.0, 0.0),)
 """The profile of a release of nothing."""
@@ -271,10 +274,12 @@ def _composed(parts: Mapping[PrivacyProfile, int], *, near: float | None = None)
     last = (upward(reach), infinite)
     if reach == 0:
         return PrivacyProfile((last,))
-    unit, cells, cut = max(exact(part.points[-1][0]) for part, _ in active), CELLS, CUT
+    unit, cells, cut = max(exact(part.points[-1][0]) for part, _ in active), lattice.CELLS, lattice.CUT
     if near is not None:  # all sums together cut off less than 10⁻¹² of δ
-        cells, cut = CELLS if len(active) <= MANY else FEWER, near * 1e-12 / sum(times for _, times in active)
-    law = total(Lattice.of(atoms(part), unit=unit, cells=cells, cut=max(CUT, cut)) * times for part, times in active)
+        cells, cut = lattice.CELLS if len(active) <= MANY else FEWER, near * 1e-12 / sum(times for _, times in active)
+    cut = max(lattice.CUT, cut)
+    laws = (lattice.Lattice.of(atoms(part), unit=unit, cells=cells, cut=cut) * times for part, times in active)
+    law = lattice.total(laws)
     bounds = list(law.profile())
     if near is not None:  # from the largest ε to 0, δ grows
         place = bisect_right(bounds, near - infinite, key=lambda bound: bound[1])

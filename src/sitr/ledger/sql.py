@@ -15,7 +15,7 @@ from typing import Any, cast
 from sqlalchemy import Connection, Row, func, insert, select
 
 from sitr.accounting.filter import Filter, replay
-from sitr.errors import IncompatiblePromises, InvalidPromise, LedgerError, LedgerMismatch
+from sitr.errors import IncompatiblePromises, InvalidPromise, LedgerError, LedgerMismatch, no_ledger
 from sitr.flavors.arrows import Kept, kept
 from sitr.flavors.notation import parse, write
 from sitr.flavors.promise import Promise
@@ -53,10 +53,7 @@ class SqlLedger:
         if found == HISTORY[-1]:
             return
         if found is None and not create:
-            raise LedgerError(
-                given=f"There is no ledger at {self._name}.",
-                do="Check the path; if the ledger is lost, nobody knows what is left, so count the budget as spent.",
-            )
+            raise no_ledger(self._name)
         self._file.create()
         with self._file.transaction(write=True) as connection:
             upgrade(connection)  # does nothing if another process was faster

@@ -11,17 +11,19 @@ from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.loss import Loss
 from sitr.mechanisms.granularity import Exact, add_noise, checked_fields
+from sitr.namespace import Later
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws, Size
 from sitr.noise.transform import Transform
 from sitr.numbers import Number, exact
+
+special = Later("scipy.special")
 
 Reals = NDArray[np.float64]
 
@@ -125,7 +127,7 @@ class Noise(ABC):
         """E|d + Y|, as if the noise were continuous."""
         away = moved / self.deviation
         bell = np.exp(-away * away / 2) / math.sqrt(2 * math.pi)
-        return np.asarray(self.deviation * (2 * bell + away * (2 * ndtr(away) - 1)))
+        return np.asarray(self.deviation * (2 * bell + away * (2 * special.ndtr(away) - 1)))
 
     def transform(self) -> Transform | None:
         """E[e^{zY}] in granules, which gives tight intervals for sums; None if it is not known."""

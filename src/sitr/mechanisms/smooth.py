@@ -29,7 +29,7 @@ from sitr.noise.coins import Coins
 from sitr.noise.rounded import rounded_gaussian, rounded_laplace, rounded_student
 from sitr.numbers import Number, ball, exact, inside, natural, positive, upper, upward
 from sitr.sensitivity.decay import LEAST
-from sitr.sensitivity.smooth import Smooth
+from sitr.sensitivity.smoothed import Smooth
 
 
 class NoiseKind(Enum):

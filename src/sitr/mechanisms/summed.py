@@ -13,12 +13,13 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize_scalar
-from scipy.special import ndtri_exp
 
 from sitr.mechanisms.additive import Noise
+from sitr.namespace import Later
 from sitr.noise.transform import UNIT, Complex, Reals, Transform
 from sitr.numbers import Number, exact, inside, upward
+
+optimize, special = Later("scipy.optimize"), Later("scipy.special")
 
 MOST = 2**17
 """At most this many frequencies are evaluated."""
@@ -149,7 +150,7 @@ class _Sum:
         bound = self._on_lattice(tilt, self._period(tilt, enough, target, _FINE)) if enough < 2**40 else None
         if bound is not None:
             return upward(self.unit * (_first(bound, target, enough) - 1))
-        about = min(enough, math.sqrt(sum(part.variance for part in self.parts)) * -float(ndtri_exp(target)))
+        about = min(enough, math.sqrt(sum(part.variance for part in self.parts)) * -float(special.ndtri_exp(target)))
         bound, blur = self._smoothed(tilt, enough, about, target)
         return float(self.unit) * math.nextafter(_solved(bound, target, enough) + blur, math.inf)
 
@@ -170,7 +171,9 @@ class _Sum:
             t = start * math.exp(log_tilt)
             return t / (1 + t / most) if most < math.inf else t
 
-        best = tilt(minimize_scalar(lambda u: self._far(tilt(u), rest), bounds=(-8.0, 5.0), method="bounded").x)
+        best = tilt(
+            optimize.minimize_scalar(lambda u: self._far(tilt(u), rest), bounds=(-8.0, 5.0), method="bounded").x
+        )
         return float(self.unit) * self._far(best, rest), best
 
     def _far(self, tilt: float, rest: float) -> float:
@@ -329,7 +332,7 @@ def _solved(bound: Callable[[float], float], target: float, enough: float) -> fl
         return least
     if bound(enough) >= target:
         return enough
-    found = float(brentq(lambda x: bound(x) - target, least, enough, xtol=1e-7 * enough, rtol=1e-7))
+    found = float(optimize.brentq(lambda x: bound(x) - target, least, enough, xtol=1e-7 * enough, rtol=1e-7))
     while bound(found) > target and found < enough:
         found += 2e-7 * enough
     return min(found, enough)

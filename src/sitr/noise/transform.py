@@ -14,9 +14,11 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erfcx
 
+from sitr.namespace import Later
 from sitr.numbers import Number, exact
+
+special = Later("scipy.special")
 
 Reals = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -299,7 +301,7 @@ class RoundedTransform:
         places = np.arange(peak - reach, peak + reach + 1)
         away, root = np.abs(places).astype(np.float64), self.sigma * math.sqrt(2)
         near = np.maximum(away - 0.5, 0.5)
-        shares = (erfcx(near / root) - np.exp(-away / self.sigma**2) * erfcx((away + 0.5) / root)) / 2
+        shares = (special.erfcx(near / root) - np.exp(-away / self.sigma**2) * special.erfcx((away + 0.5) / root)) / 2
         logs = np.log(np.where(away > 0, shares, 1.0)) - (near / root) ** 2
         logs[away == 0] = math.log(math.erf(0.5 / root))
         logs += tilt * places

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sitr.backends.backend import Backend, check_unchanged
 from sitr.errors import BackendFailure
 from sitr.flavors.price import Price, price_of
 from sitr.ledger.receipt import Receipt
+from sitr.namespace import Later
 from sitr.noise.coins import Coins, Keystream, system_coins
 from sitr.plans.plan import Plan
 from sitr.questions.question import Question, Stage
 from sitr.session.desk import Desk
-from sitr.session.kept import again, keep
+
+if TYPE_CHECKING:
+    from sitr.session import kept
+else:  # it knows all kinds of answers, and a preview keeps none
+    kept = Later("sitr.session.kept")
 
 Then = Callable[[Any, Receipt], Stage]
 """Makes the second stage of a question from the answer to the first, which is public by then."""
@@ -43,7 +48,7 @@ def ask(
     plan = question.plan(price_of(price))
     plan.check()
     check_unchanged(at.backend, at.table)
-    if coins is None and not fresh and (found := again(plan, at=at)) is not None:
+    if coins is None and not fresh and (found := kept.again(plan, at=at)) is not None:
         return found
     tossed = coins if coins is not None else system_coins()
     entry, standing = at.ledger.charge(at.account, price=plan.price, question=plan.text)
@@ -51,10 +56,10 @@ def ask(
     private = type(tossed) is Keystream
     receipt = Receipt(at.table.name, at.table.neighbors(), entry, standing, private, ledger=at.ledger)
     released = _released(question, plan, at.backend, tossed)
-    receipt = keep(receipt, plan, released, at=at)
+    receipt = kept.keep(receipt, plan, released, at=at)
     if then is not None:
         released = _released(then(released, receipt), plan, at.backend, tossed)
-        receipt = keep(receipt, plan, released, at=at)
+        receipt = kept.keep(receipt, plan, released, at=at)
     return released, receipt
 
 

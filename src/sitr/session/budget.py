@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sitr.accounting.filter import Filter
 from sitr.dataset.cells import Rule, Step
@@ -15,6 +15,7 @@ from sitr.flavors.arrows import Kept
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
 from sitr.mechanisms.composed import Composed
+from sitr.namespace import Later
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.asked import asked
@@ -24,21 +25,24 @@ from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.functions.registry import FUNCTIONS
 from sitr.questions.aggregate.nodes import Named, Predicate, Query
 from sitr.questions.aggregate.question import AggregateQuestion
-from sitr.questions.histogram.methods import Method as How
-from sitr.questions.histogram.question import histogram_question
-from sitr.questions.statistic.question import Releasing, StatisticQuestion, check_size, statistic_question
-from sitr.questions.synthetic.axes import BINS, axes
-from sitr.questions.synthetic.plan import Method
-from sitr.questions.synthetic.question import SyntheticQuestion
-from sitr.questions.synthetic.rules import rules
-from sitr.questions.synthetic.sheet import sheet
+from sitr.questions.synthetic.axes import BINS
 from sitr.session.answer import Answer
 from sitr.session.desk import Desk
-from sitr.session.histogram import HistogramAnswer
 from sitr.session.public import Source
 from sitr.session.request import Request
-from sitr.session.statistic import StatisticAnswer
-from sitr.session.synthetic import Synthesis, Synthetic
+
+if TYPE_CHECKING:
+    from sitr.questions.histogram.methods import Method as How
+    from sitr.questions.statistic.question import Releasing
+    from sitr.questions.synthetic.plan import Method
+    from sitr.session import histogram, statistic, synthetic
+    from sitr.session.histogram import HistogramAnswer
+    from sitr.session.statistic import StatisticAnswer
+    from sitr.session.synthetic import Synthesis
+else:  # each kind of question loads what it needs when it is asked
+    histogram = Later("sitr.session.histogram")
+    statistic = Later("sitr.session.statistic")
+    synthetic = Later("sitr.session.synthetic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +99,7 @@ class Budget:
         make one of Sitr's statistics fail. Your own function must return a finite number for all possible rows: its
         failure would be visible, and no promise covers that.
         """
-        question = statistic_question(self.table, mechanism, column=column, missing=missing)
-        check_size(question, self._at.backend.size())
-        return Request(question, self._at, StatisticAnswer)
+        return statistic.requested(self._at, mechanism, column=column, missing=missing)
 
     def release(
         self,
@@ -110,8 +112,7 @@ class Budget:
     ) -> StatisticAnswer:
         """Charge the promise of a mechanism and release its answer, or its kept answer; see `statistic`."""
         request = self.statistic(mechanism, column=column, missing=missing)
-        assert isinstance(request.question, StatisticQuestion)
-        return request.release(request.question.promise(), coins=coins, fresh=fresh)
+        return request.release(statistic.promised(request), coins=coins, fresh=fresh)
 
     def synthesize(
         self,
@@ -132,10 +133,18 @@ class Budget:
         only here. `bins` is the number of cells for numbers and times. `required` columns are never NULL, and rows that
         meet a condition in `never` are never drawn.
         """
-        cut = axes(self.table, columns=columns, bins=bins, bounds=bounds, keys=keys, required=required)
-        rows = sheet(self.table, cut, rows_per_person=rows_per_person)
-        question = SyntheticQuestion(rows, self.table.name, method, rules(never, self.table, cut))
-        return Synthesis(question, self._at, Synthetic, self.public)
+        return synthetic.requested(
+            self._at,
+            self.public,
+            columns=columns,
+            bins=bins,
+            bounds=bounds,
+            keys=keys,
+            required=required,
+            never=never,
+            rows_per_person=rows_per_person,
+            method=method,
+        )
 
     def histogram(
         self,
@@ -227,11 +236,7 @@ class Selection:
                 given=f"group_by({', '.join(map(repr, self.keys))})",
                 do="Name these columns as columns of the histogram instead.",
             )
-        at = self.budget._at
-        question = histogram_question(at.table, columns, where=self.condition, **said)
-        if question.needs_rows:
-            question = replace(question, rows=at.backend.size())
-        return Request(question, at, HistogramAnswer)
+        return histogram.requested(self.budget._at, columns, where=self.condition, **said)
 
 
 def _check_type(given: object, kind: type | tuple[type, ...], *, wanted: str, do: str) -> None:

@@ -156,7 +156,7 @@ def _reopened(table: Table, fixed: Description) -> Ledger:
 
 def allowed(relation: Relation, promise: Kept) -> Kept:
     """The promise, if a budget can keep it for neighbours that differ like this."""
-    if isinstance(checked(promise), RandomDP) and relation is not Relation.REPLACE_ONE:
+    if isinstance(promise, RandomDP) and relation is not Relation.REPLACE_ONE:
         raise DescriptionError(
             wanted="neighbours that replace one person, because a budget with a γ is about a random newcomer",
             given=f"{relation.value} neighbours",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,18 +16,24 @@ import pyarrow as pa
 
 from sitr.backends.backend import check_unchanged
 from sitr.backends.duckdb import open_source
+from sitr.dataset.domain import End
+from sitr.dataset.schema import Key
 from sitr.errors import NotPrivate, QuestionError
 from sitr.flavors.price import Amounts, Price, price_of
 from sitr.ledger.receipt import Receipt
 from sitr.noise.coins import Coins, TestCoins, system_coins
 from sitr.numbers import Number
+from sitr.questions.aggregate.frame import Condition
 from sitr.questions.synthetic import quality
-from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.axes import Codes, axes
 from sitr.questions.synthetic.marginals import Measured
 from sitr.questions.synthetic.mixture import Progress
+from sitr.questions.synthetic.plan import Method
 from sitr.questions.synthetic.portrait import Portrait, portrait
 from sitr.questions.synthetic.quality import QualityQuestion, QualityStage
 from sitr.questions.synthetic.question import SyntheticQuestion
+from sitr.questions.synthetic.rules import rules
+from sitr.questions.synthetic.sheet import sheet
 from sitr.questions.synthetic.values import check, drawn_type
 from sitr.report import synthetic as report
 from sitr.report.chart.svg import standalone
@@ -36,6 +42,7 @@ from sitr.report.paper import Paper
 from sitr.report.text import terminal
 from sitr.session.answer import Answer
 from sitr.session.ask import ask
+from sitr.session.desk import Desk
 from sitr.session.public import Source, coded, public_codes
 from sitr.session.quality import QualityAnswer
 from sitr.session.request import Preview, Request
@@ -256,3 +263,23 @@ def _noting(paid: Callable[[], Receipt | None]) -> Iterator[None]:
             if note not in getattr(failure, "__notes__", ()):
                 failure.add_note(note)
         raise
+
+
+def requested(
+    at: Desk,
+    public: Mapping[str, Source],
+    *,
+    columns: Sequence[str] | None,
+    bins: int | Mapping[str, int],
+    bounds: Mapping[str, tuple[End, End]] | None,
+    keys: Mapping[str, Sequence[Key]] | None,
+    required: Collection[str],
+    never: Iterable[Condition],
+    rows_per_person: int | None,
+    method: Method | None,
+) -> Synthesis:
+    """Synthetic rows that imitate these columns: see `Budget.synthesize`."""
+    cut = axes(at.table, columns=columns, bins=bins, bounds=bounds, keys=keys, required=required)
+    rows = sheet(at.table, cut, rows_per_person=rows_per_person)
+    question = SyntheticQuestion(rows, at.table.name, method, rules(never, at.table, cut))
+    return Synthesis(question, at, Synthetic, public)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import special
 
 from sitr.loss.law import (
     FUNCTIONS,
@@ -22,6 +21,9 @@ from sitr.loss.law import (
     joined,
     log_one_minus_exp,
 )
+from sitr.namespace import Later
+
+special = Later("scipy.special")
 
 TABULATED = 1000.0
 """Up to this σ all tails are summed; beyond, they are normal tails with a correction."""

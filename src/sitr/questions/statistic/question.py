@@ -27,7 +27,7 @@ from sitr.numbers import Number, exact, upward
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.statistic.numbers import Numbers
 from sitr.sensitivity.proposed import Proposed
-from sitr.sensitivity.smooth import Smooth
+from sitr.sensitivity.smoothed import Smooth
 
 
 @runtime_checkable

@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtri, ndtri
 
+from sitr.namespace import Later
 from sitr.questions.synthetic.marginals import Marginal, Measured, Weights, group_sums
+
+special = Later("scipy.special")
 
 FIRST = 100
 """The number of components of the first model."""
@@ -161,7 +163,7 @@ class _Goal:
         for pair in self.measured:
             i, j = (slice(self.starts[place], self.starts[place] + self.sizes[place]) for place in pair.columns)
             half = (pair.noise.kurtosis - 1) / 2
-            most = half * chdtri(pair.counts.size / half, RARE / len(self.measured))
+            most = half * special.chdtri(pair.counts.size / half, RARE / len(self.measured))
             if squares[i, j].sum() > most:
                 found.append(pair.columns)
         return tuple(found)
@@ -194,7 +196,7 @@ def _split(logits: Weights) -> Weights:
 def _normal(shape: tuple[int, int]) -> Weights:
     """Fixed numbers that look standard normal, from a public hash; they are not used as noise for privacy."""
     words = np.frombuffer(hashlib.shake_256(repr(shape).encode()).digest(4 * math.prod(shape)), dtype="<u4")
-    return np.asarray(ndtri((words + 0.5) / 2.0**32).reshape(shape))
+    return np.asarray(special.ndtri((words + 0.5) / 2.0**32).reshape(shape))
 
 
 class _Bar:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import islice
-from typing import Any, cast
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from typing import TYPE_CHECKING, Any, cast
 
 from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
+from sitr.namespace import Later
 from sitr.report.chart.budget import budget_bar
 from sitr.report.chart.svg import BLUE
 from sitr.report.figures import visible
 from sitr.report.paper import Paper, Section
 from sitr.report.words.notation import notation
+
+if TYPE_CHECKING:
+    import jinja2
+    import markupsafe
+else:  # most answers make no page
+    jinja2, markupsafe = Later("jinja2"), Later("markupsafe")
 
 MOST_ROWS = 1000
 """The most rows that a page shows."""
@@ -25,19 +30,22 @@ FIRST_ROWS = 20
 
 def _harmless(value: Any) -> Any:
     """Whatever a template writes is harmless text, except for markup that was made here."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return visible(value) if isinstance(value, str) and not isinstance(value, markupsafe.Markup) else value
 
 
-_TEMPLATES = Environment(
-    loader=PackageLoader("sitr.report.page"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    finalize=_harmless,
-)
-_TEMPLATES.globals.update(islice=islice, BLUE=BLUE)
-_TEMPLATES.filters.update(svg=Markup)
+@cache
+def _templates() -> jinja2.Environment:
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("sitr.report.page"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_harmless,
+    )
+    made.globals.update(islice=islice, BLUE=BLUE)
+    made.filters.update(svg=markupsafe.Markup)
+    return made
 
 
 def page(paper: Paper, *, release: str = "") -> str:
@@ -49,15 +57,19 @@ def page(paper: Paper, *, release: str = "") -> str:
     assert paper.headline is not None and paper.query is not None and paper.receipt is not None
     words, found, query = paper.words, paper.headline, paper.query
     promise = cast("Kept", found.promise)
-    return _TEMPLATES.get_template("page.html").render(
-        paper=paper,
-        words=words,
-        badge=f"{words.flavor(promise)} · {notation(promise)}",
-        statement=words.meaning(found, query) if paper.private else words.would_be(),
-        reading=[*([words.odds(found, query)] if paper.private else []), words.reading(found)],
-        sections=(*_first(paper, paper.receipt), *paper.sections(), *_last(paper, paper.receipt)),
-        most=MOST_ROWS,
-        release=release,
+    return (
+        _templates()
+        .get_template("page.html")
+        .render(
+            paper=paper,
+            words=words,
+            badge=f"{words.flavor(promise)} · {notation(promise)}",
+            statement=words.meaning(found, query) if paper.private else words.would_be(),
+            reading=[*([words.odds(found, query)] if paper.private else []), words.reading(found)],
+            sections=(*_first(paper, paper.receipt), *paper.sections(), *_last(paper, paper.receipt)),
+            most=MOST_ROWS,
+            release=release,
+        )
     )
 
 
@@ -68,8 +80,10 @@ def fragment(paper: Paper) -> str:
     else:
         picture = "" if paper.picture is None else paper.picture()
     shown = Section("", value=paper.value, table=paper.table, picture=picture, facts=paper.facts)
-    return _TEMPLATES.get_template("fragment.html").render(
-        paper=paper, words=paper.words, section=shown, most=FIRST_ROWS
+    return (
+        _templates()
+        .get_template("fragment.html")
+        .render(paper=paper, words=paper.words, section=shown, most=FIRST_ROWS)
     )
 
 

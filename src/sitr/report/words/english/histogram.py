@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from sitr.dataset.cells import Axis, Categories, Granular, Rule
 from sitr.neighbors.relation import Relation
-from sitr.questions.histogram.counts import Histogram
-from sitr.questions.histogram.fit import HistogramPlan
 from sitr.questions.histogram.methods import Bins, Buckets, Flat, Sparse, Tree, Unlisted
 from sitr.report.figures import CONFIDENCE, about, at_most, chance, counted, number, visible
 from sitr.report.words.english.nouns import NOBODY, noise, unit, units
+
+if TYPE_CHECKING:
+    from sitr.questions.histogram.counts import Histogram
+    from sitr.questions.histogram.fit import HistogramPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sitr.questions.statistic.question import StatisticPlan
 from sitr.report.figures import about, at_most, visible
+
+if TYPE_CHECKING:
+    from sitr.questions.statistic.question import StatisticPlan
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sitr.questions.synthetic.figures import Figure, Quality
-from sitr.questions.synthetic.plan import MOST_PAIRS, SynthesisPlan
-from sitr.questions.synthetic.portrait import Portrait
+from sitr.namespace import Later
 from sitr.report.figures import number, visible
 from sitr.report.words.notation import notation
+
+if TYPE_CHECKING:
+    from sitr.questions.synthetic import plan as planned
+    from sitr.questions.synthetic.figures import Figure, Quality
+    from sitr.questions.synthetic.plan import SynthesisPlan
+    from sitr.questions.synthetic.portrait import Portrait
+else:
+    planned = Later("sitr.questions.synthetic.plan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +53,7 @@ class SyntheticWords:
 
     def pairs(self, count: int, /) -> str:
         """The tables of pairs of columns."""
-        return f"{min(count, MOST_PAIRS)} pairs of columns, by groups"
+        return f"{min(count, planned.MOST_PAIRS)} pairs of columns, by groups"
 
     def about(self, error: str, /) -> str:
         """An error that depends on the tables that will be chosen."""

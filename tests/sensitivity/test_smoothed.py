@@ -11,7 +11,7 @@ import pytest
 
 from sitr.errors import DescriptionError, QuestionError
 from sitr.sensitivity import interquartile_range, mean, median, quantile, smooth, trimmed_mean, variance
-from sitr.sensitivity.smooth import Smooth, rounded
+from sitr.sensitivity.smoothed import Smooth, rounded
 from tests.oracles.brute import Sample, neighbours
 
 STATISTICS = [median, quantile(0.9), mean, trimmed_mean(0.25), interquartile_range, variance]
