@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -12,6 +12,7 @@ from sitr.backends.backend import Backend, check_unchanged
 from sitr.backends.csv import CsvFile, confirm
 from sitr.backends.duckdb import ArrowStream, DuckDB, open_source
 from sitr.dataset.description import Description, load, save
+from sitr.dataset.publication import Publication, Published
 from sitr.dataset.schema import Key, Kind, Table, describe
 from sitr.errors import DescriptionError
 from sitr.flavors.arrows import Kept
@@ -28,7 +29,15 @@ from sitr.session.budget import Budget
 from sitr.session.desk import Desk, account_name
 from sitr.session.public import Source, check_apart
 from sitr.session.public import declared as declared_public
-from sitr.session.terms import check_overwrite, check_pair, check_public, check_terms, check_undescribed, fixed_terms
+from sitr.session.terms import (
+    check_overwrite,
+    check_pair,
+    check_public,
+    check_terms,
+    check_undescribed,
+    fixed_terms,
+    is_description,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +61,7 @@ class Dataset:
         if fixed is not None:
             check_terms(fixed, self.table, None if promise is None else checked(promise), ledger)
             check_public(fixed, self.public)
-            return self._budget(_reopened(self.table, fixed))
+            return self._budget(_reopened(self.table, fixed), fixed.publication)
         if promise is None or ledger is None:
             raise DescriptionError(
                 wanted=f"a budget and a ledger for {self.table.name}, whose description names none",
@@ -62,8 +71,19 @@ class Dataset:
             )
         return self._budget(_opened(self.table, checked(promise), ledger))
 
-    def save(self, path: str | Path, *, promise: Kept | None = None, ledger: str | Path | None = None) -> Path:
-        """Write the description as YAML; with a promise and a ledger, open the budget that it names."""
+    def save(
+        self,
+        path: str | Path,
+        *,
+        promise: Kept | None = None,
+        ledger: str | Path | None = None,
+        publication: Published | None = None,
+    ) -> Path:
+        """Write the description as YAML; with a promise and a ledger, open the budget that it names.
+
+        `publication` says who publishes the answers, such as {"title": "Visits by ward", "contact": "data@…"}; without
+        one, a file that is replaced keeps what it said.
+        """
         check_pair(promise, ledger)
         if self.source is None:
             raise DescriptionError(
@@ -82,6 +102,7 @@ class Dataset:
         kept = None if promise is None else checked(promise)
         made = Description(self.table, self.source, format, kept, place, files)
         check_overwrite(Path(path), made)
+        made = replace(made, publication=_said(publication, Path(path)))
         if promise is not None and place is not None:  # first, so that the budget of a description always exists
             self.budget(promise, ledger=place)
         save(made, Path(path))
@@ -106,8 +127,16 @@ class Dataset:
         later = LazyLedger(place, account_name(self.table), promise, self.table.neighbors())
         return self._budget(later)
 
-    def _budget(self, ledger: Ledger) -> Budget:
-        return Budget(Desk(self.table, self._backend, ledger, account_name(self.table)), self.public)
+    def _budget(self, ledger: Ledger, publication: Publication | None = None) -> Budget:
+        said = publication or (Publication() if self.described is None else self.described.publication)
+        return Budget(Desk(self.table, self._backend, ledger, account_name(self.table), said), self.public)
+
+
+def _said(publication: Published | None, path: Path) -> Publication:
+    """Who publishes: as given, or as the file said that is replaced."""
+    if publication is not None:
+        return Publication().changed(**publication)
+    return load(path).publication if is_description(path) else Publication()
 
 
 def _opened(table: Table, promise: Kept, ledger: str | Path | Ledger) -> Ledger:

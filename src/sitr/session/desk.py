@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sitr.backends.backend import Backend
+from sitr.dataset.publication import Publication
 from sitr.dataset.schema import Table
 from sitr.ledger.ledger import Ledger
 
@@ -23,3 +24,5 @@ class Desk:
     ledger: Ledger
     account: str
     """The name of the data set in the ledger."""
+    publication: Publication = field(default=Publication(), compare=False)
+    """Who publishes the answers, for their certificates."""

@@ -140,16 +140,21 @@ def detected(promise: ApproximateDP | PrivacyProfile | GaussianDP) -> str:
         case GaussianDP(mu):
             return _percent(upper(normal(ball(mu) - ball(_NORMAL_95))))
         case ApproximateDP(epsilon, delta):
-            return _percent(_detected(epsilon, delta))
+            return _percent(detected_at(epsilon, delta, alarms=FALSE_ALARMS))
         case PrivacyProfile(points):
-            return _percent(min(_detected(epsilon, delta) for epsilon, delta in points))
+            return _percent(min(detected_at(epsilon, delta, alarms=FALSE_ALARMS) for epsilon, delta in points))
 
 
-def _detected(epsilon: float, delta: float) -> float:
+def detected_at(epsilon: float, delta: float, *, alarms: Number) -> float:
+    """The largest power of a test with this rate of false alarms, if (ε, δ) is promised, rounded up.
+
+    >>> detected_at(1.0, 1e-6, alarms=0.01)
+    0.0271...
+    """
     if epsilon > 700:
         return 1.0  # rounded up, and e^ε has no float
-    alarms, factor, beside = ball(FALSE_ALARMS), ball(epsilon).exp(), ball(delta)
-    return min(1.0, upper(beside + factor * alarms), upper(1 - (1 - alarms - beside) / factor))
+    rate, factor, beside = ball(alarms), ball(epsilon).exp(), ball(delta)
+    return min(1.0, upper(beside + factor * rate), upper(1 - (1 - rate - beside) / factor))
 
 
 def linear(epsilon: float, delta: float) -> str:
