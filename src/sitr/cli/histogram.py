@@ -25,7 +25,21 @@ from sitr.cli.options import (
     number,
     promise,
 )
-from sitr.cli.papers import Certificate, Output, Plot, Resume, publish, writers
+from sitr.cli.papers import (
+    Caveat,
+    Certificate,
+    Contact,
+    Label,
+    Organisation,
+    Output,
+    Pages,
+    Plot,
+    Purpose,
+    Resume,
+    Title,
+    publish,
+    writers,
+)
 from sitr.cli.preview import show as show_preview
 from sitr.cli.progress import working
 from sitr.cli.question import condition
@@ -77,6 +91,12 @@ def histogram(
     relation: Annotated[Relation | None, typer.Option(help="How neighbouring data sets differ.")] = None,
     output: Output = None,
     certificate: Certificate = None,
+    label: Label = None,
+    title: Title = None,
+    organisation: Organisation = None,
+    contact: Contact = None,
+    purpose: Purpose = None,
+    caveat: Caveat = None,
     plot: Plot = None,
     resume: Resume = None,
     preview: Preview = False,
@@ -95,7 +115,8 @@ def histogram(
     from sitr.questions import Rule, Step
 
     paid = promise(price)
-    files = writers(output, certificate, plot)
+    pages = Pages(certificate, label, title, organisation, contact, purpose, tuple(caveat or ()))
+    files = writers(output, plot, pages)
     steps = [_afterwards(name, total=total, ties=ties) for name in after or ()]
     who = Who(unit, unit_row, max_groups, max_rows_per_group, "--max-groups 1 --max-rows-per-group 1", relation)
     at = opened(source, who, paid, budget=budget, ledger=ledger)

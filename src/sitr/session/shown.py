@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
 
 import pyarrow as pa
 
+from sitr.dataset.publication import Publication, Published
 from sitr.report.page import html
 from sitr.report.paper import Paper
 from sitr.report.text import terminal
@@ -59,9 +60,21 @@ class Tabled(Shown, Protocol):
 
         return cast("pl.DataFrame", pl.from_arrow(self.table))
 
-    def certificate(self, path: str | Path) -> Path:
-        """Write the certificate: one HTML file that explains and defends this answer."""
-        return written(path, html.page(self.paper))
+    @property
+    def publication(self) -> Publication:
+        """Who publishes the answer, by the description of its data set."""
+        return Publication()
+
+    def certificate(self, path: str | Path, **publication: Unpack[Published]) -> Path:
+        """Write the certificate: one HTML file that explains and defends this answer.
+
+        It shows the title, organisation, contact, purpose, date and caveats that are given here or in the description.
+        """
+        return written(path, html.page(self.paper, self.publication.changed(**publication)))
+
+    def label(self, path: str | Path, **publication: Unpack[Published]) -> Path:
+        """Write the privacy label: one HTML card with the promise in one number and one sentence."""
+        return written(path, html.label(self.paper, self.publication.changed(**publication)))
 
     def _stamped(self, table: pa.Table) -> pa.Table:
         stamp = {"sitr": json.dumps({"private": self.private})}

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import pyarrow as pa
 
 from sitr.backends.backend import check_unchanged
 from sitr.backends.duckdb import open_source
+from sitr.dataset.publication import Published
 from sitr.errors import QuestionError
 from sitr.flavors.promise import Promise
 from sitr.ledger.receipt import Receipt
@@ -200,13 +201,23 @@ class Synthetic(Answer):
         return QualityAnswer(found, replace(receipt, private=receipt.private and self.private), self)
 
     def certificate(
-        self, path: str | Path, *, rows: pa.Table | None = None, found: QualityAnswer | None = None
+        self,
+        path: str | Path,
+        *,
+        rows: pa.Table | None = None,
+        found: QualityAnswer | None = None,
+        **publication: Unpack[Published],
     ) -> Path:
         """Write a page: the noisy tables beside the synthetic rows, and how good these are if that was measured."""
         shown = self.quality if found is None else found
         judged = None if shown is None else shown.beside(self.receipt)
         paper = report.answer(self.portrait, self.receipt, rows=self._codes(rows), judged=judged)
-        return written(path, html.page(paper))
+        return written(path, html.page(paper, self.publication.changed(**publication)))
+
+    def label(self, path: str | Path, *, rows: pa.Table | None = None, **publication: Unpack[Published]) -> Path:
+        """Write the privacy label of these rows."""
+        paper = report.answer(self.portrait, self.receipt, rows=self._codes(rows))
+        return written(path, html.label(paper, self.publication.changed(**publication)))
 
     def plot(self, path: str | Path, *, rows: pa.Table | None = None) -> Path:
         """Write the pictures, side by side, as SVG."""
