@@ -22,6 +22,7 @@ from sitr.cli import (
     ledger,
     preview,
     protect,
+    registry,
     sensitivity,
     synthesize,
 )
@@ -38,6 +39,7 @@ app = typer.Typer(
 for command in (
     *(demo.demo, protect.protect, preview.preview, ask.ask, histogram.histogram, synthesize.synthesize),
     *(compare.compare, account.account, calibrate.calibrate, dpsgd.dpsgd, convert.convert, explain.explain),
+    registry.registry,
 ):
     app.command(cls=Command)(command)
 app.add_typer(sensitivity.app, name="sensitivity")

@@ -73,13 +73,13 @@ def violations(tab: Page) -> list[str]:
 def test_a_page_fits_and_shows_its_chart(opened, certificate: Certified, width: int) -> None:
     tab = opened(page(answer(*certificate)), width)
     assert overflow(tab) <= 0
-    for picture in tab.locator("figure svg").all():
+    for picture in tab.locator("figure > svg").all():
         assert picture.is_visible()
         box = picture.bounding_box()
         assert box is not None
         assert box["width"] > 0.75 * min(width, 900)
         assert box["height"] > 40
-    assert tab.locator("figure svg").count() == (3 if len(certificate.release.keys) > FEW_ROWS else 2)
+    assert tab.locator("figure > svg").count() == (3 if len(certificate.release.keys) > FEW_ROWS else 2)
 
 
 SAID = Publication(
@@ -143,7 +143,7 @@ def test_text_in_the_chart_stays_in_the_chart(opened, make, certify) -> None:
     })"""
     for name in ("known", "gaussian_with_threshold", "many"):
         tab = opened(page(answer(*certify(make(name)))), 360)
-        assert tab.locator("figure svg").evaluate_all(script) == []
+        assert tab.locator("figure > svg").evaluate_all(script) == []
 
 
 def test_faults_would_be_found(opened, make, certify) -> None:
