@@ -39,7 +39,15 @@ def test_a_given_field_replaces_the_old_one_and_nothing_replaces_none() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"title": 7}, {"caveats": "one text"}, {"caveats": [1]}, {"date": "January"}, {"organisation": ["a"]}]
+    "wrong",
+    [
+        {"title": 7},
+        {"caveats": "one text"},
+        {"caveats": [1]},
+        {"date": "January"},
+        {"date": 2026},
+        {"organisation": ["a"]},
+    ],
 )
 def test_a_field_of_another_type_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(DescriptionError, match="publication"):

@@ -46,13 +46,13 @@ class Publication:
     """The sector that the data describe, for registries."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.date, str):
-            object.__setattr__(self, "date", _date(self.date))
         caveats = self.caveats if isinstance(self.caveats, list | tuple) else None
         texts = [getattr(self, name) for name in NAMES if name not in ("date", "caveats")]
-        if caveats is None or not all(isinstance(text, str) for text in (*texts, *caveats)):
+        day: Any = self.date
+        dated = day is None or type(day) is dt.date
+        if not dated or caveats is None or not all(isinstance(text, str) for text in (*texts, *caveats)):
             raise DescriptionError(
-                wanted="the fields of a publication as text, with caveats as a list of texts",
+                wanted="the fields of a publication as text, with caveats as a list of texts and the date as a day",
                 given=repr(self.content()),
                 do='Write for example title: "Visits by ward" and caveats: ["Two wards reported late."].',
             )
@@ -61,7 +61,7 @@ class Publication:
     @classmethod
     def read(cls, content: Mapping[str, Any]) -> Publication:
         """The publication that a description holds; the names of its fields are already checked."""
-        return cls(**{name: value for name, value in content.items() if value is not None})
+        return cls().changed(**content)
 
     def changed(self, **given: Any) -> Publication:
         """The same with other values for the fields that are given; None and nothing leave a field as it is."""
@@ -71,7 +71,10 @@ class Publication:
                 given=repr(unknown[0]),
                 do=suggestion(unknown[0], NAMES),
             )
-        return replace(self, **{name: value for name, value in given.items() if value})
+        said = {name: value for name, value in given.items() if value}
+        if isinstance(day := said.get("date"), str):
+            said["date"] = _date(day)
+        return replace(self, **said)
 
     def content(self) -> dict[str, Any]:
         """The fields that are set, as a description holds them."""

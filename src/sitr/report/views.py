@@ -27,7 +27,7 @@ from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.loss import RELATIVE, Loss
 from sitr.report.headline import Headline
-from sitr.report.words.explanation import detected_at
+from sitr.report.power import detected_at
 
 DELTAS = (1e-5, 1e-6, 1e-9)
 """The δ at which ε is shown."""

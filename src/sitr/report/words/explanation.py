@@ -23,6 +23,7 @@ from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import Number, ball, exact, upper
 from sitr.report.figures import at_least, at_most
+from sitr.report.power import detected_at
 from sitr.report.words.notation import numbers, odds
 
 Concentrated: TypeAlias = ConcentratedDP | ZeroConcentratedDP | RenyiDP | GaussianDP
@@ -143,18 +144,6 @@ def detected(promise: ApproximateDP | PrivacyProfile | GaussianDP) -> str:
             return _percent(detected_at(epsilon, delta, alarms=FALSE_ALARMS))
         case PrivacyProfile(points):
             return _percent(min(detected_at(epsilon, delta, alarms=FALSE_ALARMS) for epsilon, delta in points))
-
-
-def detected_at(epsilon: float, delta: float, *, alarms: Number) -> float:
-    """The largest power of a test with this rate of false alarms, if (ε, δ) is promised, rounded up.
-
-    >>> detected_at(1.0, 1e-6, alarms=0.01)
-    0.0271...
-    """
-    if epsilon > 700:
-        return 1.0  # rounded up, and e^ε has no float
-    rate, factor, beside = ball(alarms), ball(epsilon).exp(), ball(delta)
-    return min(1.0, upper(beside + factor * rate), upper(1 - (1 - rate - beside) / factor))
 
 
 def linear(epsilon: float, delta: float) -> str:
