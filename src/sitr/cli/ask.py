@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql
-from sitr.cli.papers import Certificate, Fresh, Output, Plot, publish, writers
+from sitr.cli.papers import (
+    Caveat,
+    Certificate,
+    Contact,
+    Fresh,
+    Label,
+    Organisation,
+    Output,
+    Pages,
+    Plot,
+    Purpose,
+    Title,
+    publish,
+    writers,
+)
 from sitr.cli.progress import working
 from sitr.cli.question import question
 
@@ -14,6 +28,12 @@ def ask(
     price: Price,
     output: Output = None,
     certificate: Certificate = None,
+    label: Label = None,
+    title: Title = None,
+    organisation: Organisation = None,
+    contact: Contact = None,
+    purpose: Purpose = None,
+    caveat: Caveat = None,
     plot: Plot = None,
     fresh: Fresh = False,
     budget: Budget = None,
@@ -28,7 +48,8 @@ def ask(
     Example: sitr ask visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     -o wards.csv --certificate wards.html
     """
-    files = writers(output, certificate, plot)
+    pages = Pages(certificate, label, title, organisation, contact, purpose, tuple(caveat or ()))
+    files = writers(output, plot, pages)
     asked, paid = question(description, sql, price, budget=budget, ledger=ledger)
     with working("Reading and adding noise", quiet=as_json):
         answer = asked.release(paid, fresh=fresh)

@@ -27,7 +27,21 @@ from sitr.cli.options import (
     number,
     promise,
 )
-from sitr.cli.papers import Certificate, Fresh, Output, Plot, publish, writers
+from sitr.cli.papers import (
+    Caveat,
+    Certificate,
+    Contact,
+    Fresh,
+    Label,
+    Organisation,
+    Output,
+    Pages,
+    Plot,
+    Purpose,
+    Title,
+    publish,
+    writers,
+)
 from sitr.cli.preview import show as show_preview
 from sitr.cli.progress import working
 from sitr.cli.question import condition
@@ -79,6 +93,12 @@ def histogram(
     relation: Annotated[Relation | None, typer.Option(help="How neighbouring data sets differ.")] = None,
     output: Output = None,
     certificate: Certificate = None,
+    label: Label = None,
+    title: Title = None,
+    organisation: Organisation = None,
+    contact: Contact = None,
+    purpose: Purpose = None,
+    caveat: Caveat = None,
     plot: Plot = None,
     fresh: Fresh = False,
     preview: Preview = False,
@@ -97,7 +117,8 @@ def histogram(
     from sitr.questions import Rule, Step
 
     paid = promise(price)
-    files = writers(output, certificate, plot)
+    pages = Pages(certificate, label, title, organisation, contact, purpose, tuple(caveat or ()))
+    files = writers(output, plot, pages)
     steps = [_afterwards(name, total=total, ties=ties) for name in after or ()]
     who = Who(unit, unit_row, max_groups, max_rows_per_group, relation)
     at = opened(source, who, paid, budget=budget, ledger=ledger)

@@ -22,6 +22,7 @@ from sitr.cli import (
     ledger,
     preview,
     protect,
+    registry,
     sensitivity,
     show,
     start,
@@ -47,6 +48,7 @@ app.command(cls=SourceCommand)(synthesize.synthesize)
 for command in (
     *(show.show, verify.verify),
     *(compare.compare, account.account, calibrate.calibrate, dpsgd.dpsgd, convert.convert, explain.explain),
+    registry.registry,
 ):
     app.command(cls=Command)(command)
 app.add_typer(sensitivity.app, name="sensitivity")

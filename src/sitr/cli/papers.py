@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,17 +14,24 @@ import typer
 from sitr.cli.options import check_file, new_file
 from sitr.cli.progress import working
 from sitr.cli.terminal import console, json_text, say_json
-from sitr.errors import FileError
+from sitr.errors import BadUsage, FileError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from sitr.dataset.publication import Published
     from sitr.session.answer import Answer
 
 Output = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write the answer to a .csv, .parquet or .json file.")
 ]
 Certificate = Annotated[Path | None, typer.Option(help="Write the certificate to an .html file.")]
+Label = Annotated[Path | None, typer.Option(help="Write the privacy label, one card, to an .html file.")]
+Title = Annotated[str | None, typer.Option(help="The title of the certificate and the label.")]
+Organisation = Annotated[str | None, typer.Option(help="Who publishes the answer.")]
+Contact = Annotated[str | None, typer.Option(help="Whom to ask about it.")]
+Purpose = Annotated[str | None, typer.Option(help="What the answer is meant for.")]
+Caveat = Annotated[list[str] | None, typer.Option(help="What readers should know before they use it. Repeatable.")]
 Plot = Annotated[Path | None, typer.Option(help="Write the chart to an .svg file.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Pay for a new answer, even if one is kept.")]
 
@@ -31,12 +39,55 @@ Writer = Callable[["Answer", Path], object]
 Failures = dict[Path, Exception]
 
 
-def writers(output: Path | None, certificate: Path | None, plot: Path | None) -> dict[Path, Writer]:
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The certificate and the label to write, and what they say about the publisher."""
+
+    certificate: Path | None = None
+    label: Path | None = None
+    title: str | None = None
+    organisation: str | None = None
+    contact: str | None = None
+    purpose: str | None = None
+    caveats: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> Published:
+        """What was given; the rest is what the description says."""
+        return {
+            "title": self.title,
+            "organisation": self.organisation,
+            "contact": self.contact,
+            "purpose": self.purpose,
+            "caveats": self.caveats,
+        }
+
+    def check(self) -> None:
+        """Refuse text without a page to put it on, and two pages in one file."""
+        if self.certificate is not None and self.certificate == self.label:
+            raise BadUsage(
+                wanted="two files for --certificate and --label",
+                given=f"{self.label} for both",
+                do="Change one of the names; nothing was spent.",
+            )
+        if self.certificate is None and self.label is None and any(self.said.values()):
+            given = next(name for name, value in self.said.items() if value).removesuffix("s")
+            raise BadUsage(
+                given=f"--{given} is printed on a certificate or a label, and none was asked for.",
+                do="Add --certificate FILE or --label FILE; nothing was spent.",
+            )
+
+
+def writers(output: Path | None, plot: Path | None, pages: Pages) -> dict[Path, Writer]:
     """The function that writes each file. Endings and folders are checked here, before the charge."""
+    pages.check()
     found: dict[Path, Writer] = {}
+    certificates: dict[str, Writer] = {".html": lambda answer, path: answer.certificate(path, **pages.said)}
+    labels: dict[str, Writer] = {".html": lambda answer, path: answer.label(path, **pages.said)}
     for path, option, allowed in (
         (output, "--output", TABLES),
-        (certificate, "--certificate", PAGES),
+        (pages.certificate, "--certificate", certificates),
+        (pages.label, "--label", labels),
         (plot, "--plot", CHARTS),
     ):
         if path is not None:
@@ -135,5 +186,4 @@ def _json(answer: Answer, path: Path) -> None:
 
 
 TABLES: dict[str, Writer] = {".csv": _intervals, ".parquet": _intervals, ".json": _json}
-PAGES: dict[str, Writer] = {".html": lambda answer, path: answer.certificate(path)}
 CHARTS: dict[str, Writer] = {".svg": lambda answer, path: answer.plot(path)}

@@ -11,7 +11,21 @@ import typer
 from sitr.cli.domain import read_domain
 from sitr.cli.one_off import Who, opened
 from sitr.cli.options import Budget, Json, Ledger, Preview, Price, Source, Unit, UnitRow, new_file, promise
-from sitr.cli.papers import Certificate, Fresh, Plot, unwritten, write_each, write_rows
+from sitr.cli.papers import (
+    Caveat,
+    Certificate,
+    Contact,
+    Fresh,
+    Label,
+    Organisation,
+    Pages,
+    Plot,
+    Purpose,
+    Title,
+    unwritten,
+    write_each,
+    write_rows,
+)
 from sitr.cli.preview import show as show_preview
 from sitr.cli.progress import advancing, working
 from sitr.cli.question import condition
@@ -56,6 +70,12 @@ def synthesize(
     ] = None,
     target: Annotated[str | None, typer.Option(help="With --holdout: the column that a model predicts.")] = None,
     certificate: Certificate = None,
+    label: Label = None,
+    title: Title = None,
+    organisation: Organisation = None,
+    contact: Contact = None,
+    purpose: Purpose = None,
+    caveat: Caveat = None,
     plot: Plot = None,
     fresh: Fresh = False,
     preview: Preview = False,
@@ -74,7 +94,8 @@ def synthesize(
     from sitr.plans.noise import affordable
 
     paid, looked = affordable(promise(price)), affordable(promise(quality)) if quality is not None else None
-    _check(output, certificate, plot, preview=preview, quality=quality, holdout=holdout, target=target)
+    pages = Pages(certificate, label, title, organisation, contact, purpose, tuple(caveat or ()))
+    _check(output, pages, plot, preview=preview, quality=quality, holdout=holdout, target=target)
     public = read_domain(domain)
     groups = 1 if unit is not None else None
     who = Who(unit, unit_row, groups, rows_per_person, options=("--rows-per-person",))
@@ -99,14 +120,18 @@ def synthesize(
     with working("Drawing rows", quiet=as_json):
         drawn = made.table
     assert output is not None
-    wanted = [path for path in (output, certificate, plot) if path is not None]
+    wanted = [path for path in (output, certificate, label, plot) if path is not None]
     found, failed = made.quality, write_each({output: partial(write_rows, drawn)})
     try:
         if holdout is not None:
             found = made.compare(holdout, target=target)
     finally:  # the rows are paid for: whatever happens, they reach the files and the terminal
-        pictures = {} if certificate is None else {certificate: partial(made.certificate, found=found)}
-        failed |= write_each(pictures | ({} if plot is None else {plot: made.plot}))
+        asked_for = (
+            (certificate, partial(made.certificate, found=found, **pages.said)),
+            (label, partial(made.label, **pages.said)),
+            (plot, made.plot),
+        )
+        failed |= write_each({path: write for path, write in asked_for if path is not None})
         _show(made, [path for path in wanted if path not in failed], found, as_json=as_json)
     if failed:
         raise unwritten(
@@ -141,7 +166,7 @@ def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, 
 
 def _check(
     output: Path | None,
-    certificate: Path | None,
+    pages: Pages,
     plot: Path | None,
     *,
     preview: bool,
@@ -167,9 +192,11 @@ def _check(
             given="--target without --holdout",
             do="Name the table with --holdout, or leave the target out; nothing was spent.",
         )
+    pages.check()
     for path, option, endings in (
         (output, "--output", TABLES),
-        (certificate, "--certificate", (".html",)),
+        (pages.certificate, "--certificate", (".html",)),
+        (pages.label, "--label", (".html",)),
         (plot, "--plot", (".svg",)),
     ):
         if path is not None:

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from sitr.dataset.csv_format import DECIMALS, CsvFormat
+from sitr.dataset.publication import NAMES, Publication
 from sitr.dataset.schema import Column, Kind, Table, describe
 from sitr.errors import DescriptionError, SitrError, no_description, suggestion
 from sitr.flavors.arrows import Kept
@@ -23,7 +24,7 @@ from sitr.numbers import Number, exact
 VERSION = 1
 _FIELDS = (
     *("sitr", "name", "source", "csv", "unit", "relation", "max_groups", "max_rows_per_group", "columns"),
-    *("public", "budget"),
+    *("public", "budget", "publication"),
 )
 _COLUMN_FIELDS = ("type", "bounds", "granularity", "keys")
 _COMMENTS = {
@@ -61,6 +62,8 @@ class Description:
     """Public tables, by name."""
     path: Path | None = None
     """The file from which this description was read."""
+    publication: Publication = field(default=Publication(), compare=False)
+    """Who publishes the answers; this changes no promise, so that it can be edited at any time."""
 
 
 def save(description: Description, path: Path) -> None:
@@ -87,6 +90,8 @@ def save(description: Description, path: Path) -> None:
         content["public"] = {name: {"source": _relative(file, path)} for name, file in description.public.items()}
     if description.promise is not None and description.ledger is not None:
         content["budget"] = {"promise": write(description.promise), "ledger": _relative(description.ledger, path)}
+    if said := description.publication.content():
+        content["publication"] = said
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
     path.write_text(_commented(text), encoding="utf-8")
 
@@ -146,6 +151,7 @@ def _read(top: Mapping[str, Any], path: Path) -> Description:
         path.parent / str(budget["ledger"]) if budget else None,
         {name: path.parent / file for name, file in _public(top.get("public") or {}, path).items()},
         path,
+        Publication.read(_mapping(top.get("publication") or {}, path, "publication", NAMES)),
     )
 
 

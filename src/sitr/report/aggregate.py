@@ -21,12 +21,16 @@ from sitr.report.chart.aggregate import chart
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import CONFIDENCE, Figures, about, at_most, visible
 from sitr.report.headline import Headline
+from sitr.report.level import Level
 from sitr.report.paper import Card, Column, Facts, Paper, Role, Section, Table, answered, previewed
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.notation import notation
 from sitr.report.words.words import Words
 
 KIND = "answer"
+
+BRIEF = 16
+"""The number of bars of a chart that fits on a printed page."""
 
 _BLOCK = 200
 """The number of rows that are written at a time."""
@@ -60,9 +64,14 @@ def answer(release: Release, receipt: Receipt, *, words: Words = ENGLISH) -> Pap
         content=lambda found: _content(plan, found, words) | {"rows": _rows(release)},
         sections=lambda found: _sections(plan, found, words),
         title="Privacy certificate",
+        card=(
+            ("released", say.released(release)),
+            ("noise", say.error_of([(column.name, _error(column)) for column in plan.columns])),
+        ),
         value="" if release.keys else say.empty(plan),
         table=_answers(release, words) if release.keys else None,
         picture=lambda: chart(release, words=words),
+        brief=lambda: chart(release, words=words, most=max(3, BRIEF // len(plan.columns))),
         notes=(say.error(),),
         caps=say.contribution(plan.query),
     )
@@ -151,6 +160,7 @@ def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Se
     return (
         Section(
             "How the promise could fail",
+            level=Level.PROMISE,
             cards=(
                 Card(words.label("Exposed outright"), at_most(plan.infinite_mass()), say.exposure(plan)),
                 Card(words.label("The finite tail"), tail, say.tail(plan)),
@@ -161,7 +171,7 @@ def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Se
             cards=tuple(Card(column.name, facts=_made(column, plan, words)) for column in plan.columns),
             notes=(say.shown_keys(plan),),
         ),
-        Section("Assumed public knowledge", items=say.public(query)),
+        Section("Assumed public knowledge", items=say.public(query), level=Level.DATA),
         Section(
             "How to check this",
             sentences=(say.checking(query),),

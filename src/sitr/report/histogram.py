@@ -14,6 +14,7 @@ from sitr.questions.histogram.counts import Histogram
 from sitr.questions.histogram.fit import HistogramPlan
 from sitr.report.chart.histogram import chart
 from sitr.report.figures import CONFIDENCE, number
+from sitr.report.level import Level
 from sitr.report.paper import Column, Facts, Paper, Role, Section, Table, answered, previewed
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words
@@ -57,11 +58,14 @@ def answer(histogram: Histogram, receipt: Receipt, *, words: Words = ENGLISH) ->
             Section(
                 "How the cells were measured", sentences=tuple(filter(None, (say.measured(plan), say.outside(plan))))
             ),
-            Section("The noise", sentences=(say.noise(plan), say.exposure(plan))),
+            Section("The noise", sentences=(say.noise(plan),)),
             *((Section("Processing", sentences=(processing,)),) if processing else ()),
             Section("What the intervals mean", sentences=(say.intervals(histogram),)),
+            Section("How the promise could fail", sentences=(say.exposure(plan),), level=Level.PROMISE),
+            Section("Assumed public knowledge", items=say.public(plan), level=Level.DATA),
         ),
         title="Private histogram",
+        card=(("released", say.released(histogram)), ("noise", say.error(plan))),
         value="" if filled else say.empty(plan),
         table=_table(histogram, words) if filled else None,
         picture=lambda: chart(histogram, words=words),

@@ -14,6 +14,8 @@ from sitr.ledger.receipt import Receipt
 from sitr.plans.plan import Plan
 from sitr.report import envelope
 from sitr.report.headline import Headline, headline
+from sitr.report.level import Level
+from sitr.report.views import Views, views
 from sitr.report.words.notation import notation
 from sitr.report.words.protects import Protects
 from sitr.report.words.words import Words
@@ -68,7 +70,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of a page; its parts are shown in this order."""
+    """A section of a page; its parts are shown in this order. Without a heading it opens its part of the page."""
 
     heading: str
     code: str = ""
@@ -80,6 +82,8 @@ class Section:
     facts: Facts = ()
     items: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    level: Level = Level.MECHANISMS
+    """The part of the page to which it belongs."""
 
 
 def nothing() -> tuple[Section, ...]:
@@ -100,12 +104,20 @@ class Paper:
     """The answer in one line: a value, or a sentence if the table would be empty."""
     table: Table | None = None
     picture: Callable[[], str] | None = field(default=None, repr=False)
+    brief: Callable[[], str] | None = field(default=None, repr=False)
+    """The picture as a page shows it, if that is shorter."""
     sections: Callable[[], tuple[Section, ...]] = field(default=nothing, repr=False)
     notes: tuple[str, ...] = ()
     """Sentences below the table of a page."""
     caps: str = ""
     """The most that one person can contribute."""
     title: str = ""
+    card: Facts = ()
+    """What was released and how noisy it is, in a few words."""
+    exact: bool = True
+    """Whether the noise was added to whole numbers by exact samplers."""
+    views: Callable[[], Views] | None = field(default=None, repr=False)
+    """The promise through every flavor."""
     headline: Headline | None = None
     query: Protects | None = None
     receipt: Receipt | None = None
@@ -146,6 +158,7 @@ def answered(
         lambda: envelope.of_answer(kind, plan, found, receipt) | content(found),
         private=receipt.private,
         sections=lambda: sections(found),
+        views=lambda: views(found, plan.loss()),
         headline=found,
         query=query,
         receipt=receipt,

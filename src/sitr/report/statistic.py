@@ -13,6 +13,7 @@ from sitr.neighbors.unit import Row
 from sitr.questions.statistic.question import StatisticPlan, StatisticRelease
 from sitr.report.chart.statistic import chart
 from sitr.report.figures import visible
+from sitr.report.level import Level
 from sitr.report.paper import Facts, Paper, Section, answered, previewed
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words
@@ -47,8 +48,13 @@ def answer(release: StatisticRelease, receipt: Receipt, *, words: Words = ENGLIS
         words=words,
         own=own,
         content=lambda _: _content(release.plan) | {"value": _plain(release.value)},
-        sections=lambda _: (Section("How each number was made", facts=own),),
+        sections=lambda _: (
+            Section("How each number was made", facts=own),
+            Section("Assumed public knowledge", items=words.statistic.public(release.plan), level=Level.DATA),
+        ),
         title="Privacy certificate",
+        card=(("released", words.statistic.released(release)), ("noise", visible(release.plan.made_by))),
+        exact=False,
         value=words.statistic.value(release.value),
         picture=lambda: chart(release, words=words),
     )

@@ -18,6 +18,7 @@ from sitr.report.chart.synthetic import chart
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import about, number, shortened, visible
 from sitr.report.headline import headline
+from sitr.report.level import Level
 from sitr.report.paper import Column, Facts, Paper, Section, Table, again, answered, entry, previewed
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words
@@ -60,9 +61,13 @@ def answer(
     )
     own: Facts = (("caps", say.caps(plan)),)
     priced: Facts = (("charged", say.price(plan)),) if plan.quality else ()
-    sections = [Section("How the rows were made", facts=(*made, *own, *priced))]
+    sections = [
+        Section("How the rows were made", facts=(*made, *own, *priced)),
+        Section("Assumed public knowledge", items=say.public(plan), level=Level.DATA),
+    ]
     if judged is not None:
-        sections.append(Section("How good the rows are", table=judged.table, facts=judged.facts))
+        good = Section("How good the rows are", table=judged.table, facts=judged.facts, level=Level.RESULT)
+        sections.append(good)
     paper = answered(
         KIND,
         plan,
@@ -75,6 +80,8 @@ def answer(
         sections=lambda _: tuple(sections),
         charged=say.price(plan) if plan.quality else "",
         title="Synthetic rows",
+        card=(("released", say.released(portrait, None if rows is None else len(rows))), ("noise", say.tables(tables))),
+        notes=(say.imitates(),),
         picture=None if rows is None else lambda: chart(portrait, rows, words=words),
     )
     return paper if judged is None else replace(paper, private=paper.private and judged.private)

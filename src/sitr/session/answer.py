@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import pyarrow as pa
 
+from sitr.dataset.publication import Publication
 from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
 from sitr.loss.loss import Loss
@@ -59,6 +60,11 @@ class Answer(Tabled):
     def private(self) -> bool:
         """False only if the noise was drawn with test coins."""
         return self.receipt.private
+
+    @property
+    def publication(self) -> Publication:
+        """Who publishes the answer, by the description of its data set."""
+        return Publication() if self.request is None else cast("Publication", self.request.at.publication)
 
     def plot(self, path: str | Path) -> Path:
         """Write the chart as SVG."""

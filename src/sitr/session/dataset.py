@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -15,6 +15,7 @@ from sitr.backends.duckdb import ArrowStream, DuckDB, open_source
 from sitr.dataset.csv_format import DECIMALS
 from sitr.dataset.description import Description, load, save
 from sitr.dataset.literals import shown
+from sitr.dataset.publication import Publication, Published
 from sitr.dataset.schema import Key, Kind, Table, describe
 from sitr.errors import DescriptionError
 from sitr.flavors.arrows import Kept
@@ -31,7 +32,15 @@ from sitr.session.budget import Budget
 from sitr.session.desk import Desk, account_name, keeping
 from sitr.session.public import Source, check_apart
 from sitr.session.public import declared as declared_public
-from sitr.session.terms import check_overwrite, check_pair, check_public, check_terms, check_undescribed, fixed_terms
+from sitr.session.terms import (
+    check_overwrite,
+    check_pair,
+    check_public,
+    check_terms,
+    check_undescribed,
+    fixed_terms,
+    is_description,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +77,7 @@ class Dataset:
         if fixed is not None:
             check_terms(fixed, self.table, allowed, ledger)
             check_public(fixed, self.public)
-            return self._budget(_reopened(self.table, fixed), keep=keep)
+            return self._budget(_reopened(self.table, fixed), fixed.publication, keep=keep)
         if allowed is None or ledger is None:
             raise DescriptionError(
                 wanted=f"a budget and a ledger for {self.table.name}, whose description names none",
@@ -84,9 +93,14 @@ class Dataset:
         *,
         promise: Price | None = None,
         ledger: str | Path | None = None,
+        publication: Published | None = None,
         **amounts: Unpack[Amounts],
     ) -> Path:
-        """Write the description as YAML; with a promise and a ledger, open the budget that it names."""
+        """Write the description as YAML; with a promise and a ledger, open the budget that it names.
+
+        `publication` says who publishes the answers, such as {"title": "Visits by ward", "contact": "data@…"}; without
+        one, a file that is replaced keeps what it said.
+        """
         kept = None if promise is None and not amounts else price_of(promise, **amounts)
         check_pair(kept, ledger)
         if self.source is None:
@@ -105,6 +119,7 @@ class Dataset:
         place = Path(ledger) if ledger is not None else None
         made = Description(self.table, self.source, format, kept, place, files)
         check_overwrite(Path(path), made)
+        made = replace(made, publication=_said(publication, Path(path)))
         if kept is not None and place is not None:  # first, so that the budget of a description always exists
             self.budget(kept, ledger=place)
         save(made, Path(path))
@@ -130,10 +145,18 @@ class Dataset:
         later = LazyLedger(place, account_name(self.table), promise, self.table.neighbors())
         return self._budget(later)
 
-    def _budget(self, ledger: Ledger, *, keep: bool = True) -> Budget:
+    def _budget(self, ledger: Ledger, publication: Publication | None = None, *, keep: bool = True) -> Budget:
+        said = publication or (Publication() if self.described is None else self.described.publication)
         source = "" if self.source is None else self.source.name
-        kept = keeping() and keep
-        return Budget(Desk(self.table, self._backend, ledger, account_name(self.table), source, kept), self.public)
+        at = Desk(self.table, self._backend, ledger, account_name(self.table), source, keeping() and keep, said)
+        return Budget(at, self.public)
+
+
+def _said(publication: Published | None, path: Path) -> Publication:
+    """Who publishes: as given, or as the file said that is replaced."""
+    if publication is not None:
+        return Publication().changed(**publication)
+    return load(path).publication if is_description(path) else Publication()
 
 
 def _opened(table: Table, promise: Kept, ledger: str | Path | Ledger) -> Ledger:

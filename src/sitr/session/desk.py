@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sitr.backends.backend import Backend
+from sitr.dataset.publication import Publication
 from sitr.dataset.schema import Table
 from sitr.errors import DescriptionError
 from sitr.ledger.ledger import Ledger
@@ -44,3 +45,5 @@ class Desk:
     """The name of the file of rows, which is public; empty for rows in memory."""
     keep: bool = True
     """Whether answers are kept beside the ledger, and returned when the same question is asked again."""
+    publication: Publication = field(default=Publication(), compare=False)
+    """Who publishes the answers, for their certificates."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import pyarrow as pa
 
+from sitr.dataset.publication import Published
 from sitr.flavors.promise import Promise
 from sitr.ledger.receipt import Receipt
 from sitr.loss.loss import Loss
@@ -74,9 +75,13 @@ class QualityAnswer(Tabled):
         """False only if test coins made the noise of the figures or of the rows."""
         return bool(self.synthetic.private) if self.receipt is None else self.receipt.private
 
-    def certificate(self, path: str | Path) -> Path:
+    def certificate(self, path: str | Path, **publication: Unpack[Published]) -> Path:
         """Write the certificate of the rows, with these figures."""
-        return cast("Path", self.synthetic.certificate(path, found=self))
+        return cast("Path", self.synthetic.certificate(path, found=self, **publication))
+
+    def label(self, path: str | Path, **publication: Unpack[Published]) -> Path:
+        """Write the privacy label of the rows."""
+        return cast("Path", self.synthetic.label(path, **publication))
 
     def plot(self, path: str | Path) -> Path:
         """Write the pictures of the rows."""

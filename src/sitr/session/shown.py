@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
 
 import pyarrow as pa
 
+from sitr.dataset.publication import Publication, Published
 from sitr.ledger.entry import Sealed
 from sitr.ledger.receipt import Receipt
 from sitr.namespace import needs
@@ -69,9 +70,21 @@ class Tabled(Shown, Protocol):
 
         return cast("pl.DataFrame", pl.from_arrow(self.table))
 
-    def certificate(self, path: str | Path) -> Path:
-        """Write the certificate: one HTML file that explains and defends this answer."""
-        return certified(path, self.paper)
+    @property
+    def publication(self) -> Publication:
+        """Who publishes the answer, by the description of its data set."""
+        return Publication()
+
+    def certificate(self, path: str | Path, **publication: Unpack[Published]) -> Path:
+        """Write the certificate: one HTML file that explains and defends this answer.
+
+        It shows the title, organisation, contact, purpose, date and caveats that are given here or in the description.
+        """
+        return certified(path, self.paper, self.publication.changed(**publication))
+
+    def label(self, path: str | Path, **publication: Unpack[Published]) -> Path:
+        """Write the privacy label: one HTML card with the promise in one number and one sentence."""
+        return written(path, html.label(self.paper, self.publication.changed(**publication)))
 
     def _stamped(self, table: pa.Table) -> pa.Table:
         stamp = {"sitr": json.dumps({"private": self.private})}
@@ -85,9 +98,9 @@ def written(path: str | Path, content: str) -> Path:
     return target
 
 
-def certified(path: str | Path, paper: Paper) -> Path:
+def certified(path: str | Path, paper: Paper, publication: Publication) -> Path:
     """The path, after the page was written to it. First the ledger records its hash, so that it can be verified."""
-    page, receipt = html.page(paper, release=_kept(paper.receipt)), paper.receipt
+    page, receipt = html.page(paper, publication, release=_kept(paper.receipt)), paper.receipt
     assert receipt is not None
     if receipt.ledger is not None:
         receipt.ledger.seal(receipt.entry.number, Sealed.CERTIFICATE, sha256(page.encode()).hexdigest())

@@ -17,6 +17,7 @@ import pyarrow as pa
 from sitr.backends.backend import check_unchanged
 from sitr.backends.duckdb import open_source
 from sitr.dataset.domain import End
+from sitr.dataset.publication import Published
 from sitr.dataset.schema import Key
 from sitr.errors import NotPrivate, QuestionError
 from sitr.flavors.price import Amounts, Price, price_of
@@ -209,13 +210,23 @@ class Synthetic(Answer):
         return QualityAnswer(found, replace(receipt, private=receipt.private and self.private), self)
 
     def certificate(
-        self, path: str | Path, *, rows: pa.Table | None = None, found: QualityAnswer | None = None
+        self,
+        path: str | Path,
+        *,
+        rows: pa.Table | None = None,
+        found: QualityAnswer | None = None,
+        **publication: Unpack[Published],
     ) -> Path:
         """Write a page: the noisy tables beside the synthetic rows, and how good these are if that was measured."""
         shown = self.quality if found is None else found
         judged = None if shown is None else shown.beside(self.receipt)
         paper = report.answer(self.portrait, self.receipt, rows=self._codes(rows), judged=judged)
-        return certified(path, paper)
+        return certified(path, paper, self.publication.changed(**publication))
+
+    def label(self, path: str | Path, *, rows: pa.Table | None = None, **publication: Unpack[Published]) -> Path:
+        """Write the privacy label of these rows."""
+        paper = report.answer(self.portrait, self.receipt, rows=self._codes(rows))
+        return written(path, html.label(paper, self.publication.changed(**publication)))
 
     def plot(self, path: str | Path, *, rows: pa.Table | None = None) -> Path:
         """Write the pictures, side by side, as SVG."""

@@ -21,17 +21,17 @@ _LEFT, _RIGHT = 1.0, 99.0
 """The ends of the horizontal axis, in percent."""
 
 
-def chart(release: Release, *, words: Words = ENGLISH) -> str:
+def chart(release: Release, *, words: Words = ENGLISH, most: int = MOST_KEYS) -> str:
     """One panel for each column of an answer, a bar with a 95% whisker for each key.
 
-    Beyond 40 keys, only those with the largest numbers in the first column are drawn, and the chart says so. Choosing
-    them from noisy numbers costs nothing.
+    Beyond `most` keys, only those with the largest numbers in the first column are drawn, and the chart says so.
+    Choosing them from noisy numbers costs nothing.
     """
     say = words.aggregate
     title = say.chart([column.name for column in release.plan.columns])
     if not release.keys:
         return _empty(title, say.empty(release.plan))
-    drawn = _drawn(release)
+    drawn = _drawn(release, most)
     labels = [shortened(say.label(release.keys[place]), most=_MOST_LETTERS) for place in drawn]
     parts: list[str] = []
     top = 0
@@ -102,13 +102,13 @@ class _Panel:
             yield line(x, middle - 4, x, middle + 4, more='stroke-width="1.5"')
 
 
-def _drawn(release: Release) -> list[int]:
+def _drawn(release: Release, most: int) -> list[int]:
     """The positions of the rows to draw: all in order, or the largest first if there are too many."""
     places = list(range(len(release.keys)))
-    if len(places) <= MOST_KEYS:
+    if len(places) <= most:
         return places
     first = release.values(release.plan.columns[0])
-    return nlargest(MOST_KEYS, places, key=first.__getitem__)
+    return nlargest(most, places, key=first.__getitem__)
 
 
 def _empty(title: str, sentence: str) -> str:

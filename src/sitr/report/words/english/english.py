@@ -21,6 +21,7 @@ from sitr.report.figures import at_most, number, visible
 from sitr.report.headline import Headline, rounded
 from sitr.report.words.english.accounting import AccountingWords
 from sitr.report.words.english.aggregate import AggregateWords
+from sitr.report.words.english.certificate import CertificateWords
 from sitr.report.words.english.histogram import HistogramWords
 from sitr.report.words.english.meaning import likelihood, moved
 from sitr.report.words.english.nouns import noise, unit, units
@@ -46,9 +47,13 @@ class English:
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
     accounting: AccountingWords = field(default_factory=AccountingWords)
     verify: VerifyWords = field(default_factory=VerifyWords)
+    certificate: CertificateWords = field(default_factory=CertificateWords)
 
     code = "en"
     """The language of a page, for browsers."""
+
+    direction = "ltr"
+    """The direction in which the language is written, for browsers."""
 
     def label(self, name: str, /) -> str:
         """A label, a heading or a name in a legend. Labels are written in English, so they stay as they are."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from sitr.dataset.cells import Axis, Categories, Granular, Rule
 from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person
 from sitr.questions.histogram.methods import Bins, Buckets, Flat, Sparse, Tree, Unlisted
 from sitr.report.figures import CONFIDENCE, about, at_most, chance, counted, number, visible
-from sitr.report.words.english.nouns import NOBODY, noise, unit, units
+from sitr.report.words.english.nouns import NOBODY, caps, noise, unit, units
 
 if TYPE_CHECKING:
     from sitr.questions.histogram.counts import Histogram
@@ -62,6 +63,21 @@ class HistogramWords:
         what = "replacing" if plan.tally.query.relation is Relation.REPLACE_ONE else "adding or removing"
         who = unit(plan.tally.query)
         return f"{law[0].upper()}{law[1:]}: {what} one {who} moves the counts by at most {moved}."
+
+    def released(self, histogram: Histogram, /) -> str:
+        """What was released, in a few words."""
+        columns = " and ".join(visible(axis.column.name) for axis in histogram.grid.axes)
+        return f"counts by {columns}: {counted(len(histogram.counts), 'cell')}"
+
+    def public(self, plan: HistogramPlan, /) -> tuple[str, ...]:
+        """What was assumed to be public knowledge."""
+        query = plan.tally.query
+        limits = [f"the caps: {caps(query)} for each person"] if isinstance(query.unit, Person) else []
+        size = [f"the number of {units(query)}"] if query.relation is Relation.REPLACE_ONE else []
+        axes = () if plan.tally.grid is None else plan.tally.grid.axes
+        cells = [f"the cells of {visible(axis.column.name)}" for axis in axes]
+        total = ["the number of rows"] if plan.sparse is not None else []
+        return ("the names and types of the columns, and the question itself", *size, *total, *limits, *cells)
 
     def error(self, plan: HistogramPlan, /) -> str:
         """The error of a count, which depends only on the law of the noise."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from sitr.report.figures import about, at_most, visible
+from sitr.report.figures import about, at_most, number, visible
 
 if TYPE_CHECKING:
     from sitr.questions.statistic.question import StatisticPlan
@@ -45,6 +45,19 @@ class StatisticWords:
     def protects(self) -> str:
         """Whom the mechanisms protect."""
         return "each row, replace-one; the number of rows is public"
+
+    def public(self, plan: StatisticPlan, /) -> tuple[str, ...]:
+        """What was assumed to be public knowledge."""
+        return (
+            f"the name, the type and the bounds of {visible(plan.reading.column)}, and the question itself",
+            "the number of rows",
+        )
+
+    def released(self, release: StatisticRelease, /) -> str:
+        """What was released, in a few words."""
+        column = visible(release.plan.reading.column)
+        several = isinstance(release.value, tuple) and len(release.value) != 1
+        return f"{number(len(release.value))} values from {column}" if several else f"1 value from {column}"
 
     def title(self, plan: StatisticPlan, /) -> str:
         """The title of the chart."""
