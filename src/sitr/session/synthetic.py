@@ -39,6 +39,7 @@ from sitr.questions.synthetic.values import check, drawn_type
 from sitr.report import synthetic as report
 from sitr.report.chart.svg import standalone
 from sitr.report.chart.synthetic import chart
+from sitr.report.page import html
 from sitr.report.paper import Paper
 from sitr.report.text import terminal
 from sitr.session.answer import Answer

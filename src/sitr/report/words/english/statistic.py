@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sitr.report.figures import about, at_most, number, visible
 
 if TYPE_CHECKING:
-    from sitr.questions.statistic.question import StatisticPlan
+    from sitr.questions.statistic.question import StatisticPlan, StatisticRelease
 
 
 @dataclass(frozen=True, slots=True)
