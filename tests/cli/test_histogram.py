@@ -92,8 +92,10 @@ def test_of_a_file_by_itself_it_is_a_one_off(sitr: Sitr, folder: Path) -> None:
     assert "left       ε = 0 of ε = 1" in run.out
     assert (folder / "visits.sitr.db").exists()
     again = sitr("histogram", "visits.parquet", *DAYS, *ROW, "--json")
-    assert again.code == 1
-    assert again.error()["error"] == "BudgetExceeded"
+    assert again.told()["receipt"]["again"]
+    fresh = sitr("histogram", "visits.parquet", *DAYS, *ROW, "--fresh", "--json")
+    assert fresh.code == 1
+    assert fresh.error()["error"] == "BudgetExceeded"
 
 
 @pytest.mark.usefixtures("folder")

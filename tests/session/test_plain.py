@@ -105,7 +105,7 @@ def test_what_is_not_of_sitr_has_no_text(value: Any) -> None:
 
 
 def test_a_class_that_passes_for_one_of_sitr_has_no_text() -> None:
-    passing = dataclass(frozen=True)(type("PureDP", (), {"__module__": "sitr.flavors.pure"}))
+    passing: Any = dataclass(frozen=True)(type("PureDP", (), {"__module__": "sitr.flavors.pure"}))
     with pytest.raises(InvalidUse):
         plain(passing())
 
