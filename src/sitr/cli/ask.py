@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql
-from sitr.cli.papers import Certificate, Output, Plot, Resume, publish, writers
+from sitr.cli.papers import Certificate, Exact, Output, Plot, Resume, publish, writers
 from sitr.cli.progress import working
 from sitr.cli.question import question
 
@@ -18,6 +18,7 @@ def ask(
     resume: Resume = None,
     budget: Budget = None,
     ledger: Ledger = None,
+    exact: Exact = False,
     as_json: Json = False,
 ) -> None:
     """Pay for an answer and show it.
@@ -32,4 +33,4 @@ def ask(
     with working("Reading and adding noise", quiet=as_json):
         asked, paid = question(description, sql, price, budget=budget, ledger=ledger)
         answer = asked.release(paid) if resume is None else asked.resume(resume, paid)
-    publish(answer, files, as_json=as_json, whole=output is None)
+    publish(answer, files, as_json=as_json, whole=output is None, exact=exact)

@@ -25,7 +25,7 @@ from sitr.cli.options import (
     number,
     promise,
 )
-from sitr.cli.papers import Certificate, Output, Plot, Resume, publish, writers
+from sitr.cli.papers import Certificate, Exact, Output, Plot, Resume, publish, writers
 from sitr.cli.preview import show as show_preview
 from sitr.cli.progress import working
 from sitr.cli.question import condition
@@ -82,6 +82,7 @@ def histogram(
     preview: Preview = False,
     budget: Budget = None,
     ledger: Ledger = None,
+    exact: Exact = False,
     as_json: Json = False,
 ) -> None:
     """Count rows in public cells, with noise.
@@ -113,13 +114,13 @@ def histogram(
     )
     _check_afterwards(asked, after or (), total)
     if preview:
-        show_preview(asked.preview(paid), as_json=as_json)
+        show_preview(asked.preview(paid), as_json=as_json, exact=exact)
         return
     with working("Counting and adding noise", quiet=as_json):
         answer = asked.release(paid) if resume is None else asked.resume(resume, paid)
     for step in steps:
         answer = step(answer)
-    publish(answer, files, as_json=as_json, whole=output is None)
+    publish(answer, files, as_json=as_json, whole=output is None, exact=exact)
 
 
 def _bins(items: Items) -> int | tuple[int, ...] | dict[str, int] | None:

@@ -11,7 +11,7 @@ import typer
 from sitr.cli.domain import read_domain
 from sitr.cli.one_off import Who, opened
 from sitr.cli.options import Budget, Json, Ledger, Preview, Price, Source, Unit, UnitRow, new_file, promise
-from sitr.cli.papers import Certificate, Plot, unwritten, write_each, write_rows
+from sitr.cli.papers import Certificate, Exact, Plot, unwritten, write_each, write_rows
 from sitr.cli.preview import show as show_preview
 from sitr.cli.progress import advancing, working
 from sitr.cli.question import condition
@@ -63,6 +63,7 @@ def synthesize(
     preview: Preview = False,
     budget: Budget = None,
     ledger: Ledger = None,
+    exact: Exact = False,
     as_json: Json = False,
 ) -> None:
     """Make synthetic rows that imitate a data set.
@@ -91,7 +92,7 @@ def synthesize(
         rows_per_person=rows_per_person,
     )
     if preview:
-        show_preview(asked.preview(paid, quality=looked), as_json=as_json)
+        show_preview(asked.preview(paid, quality=looked), as_json=as_json, exact=exact)
         return
     if holdout is not None:
         asked.check_holdout(holdout, target=target)
@@ -109,7 +110,7 @@ def synthesize(
     finally:  # the rows are paid for: whatever happens, they reach the files and the terminal
         pictures = {} if certificate is None else {certificate: partial(made.certificate, found=found)}
         failed |= write_each(pictures | ({} if plot is None else {plot: made.plot}))
-        _show(made, [path for path in wanted if path not in failed], found, as_json=as_json)
+        _show(made, [path for path in wanted if path not in failed], found, as_json=as_json, exact=exact)
     if failed:
         raise unwritten(
             failed,
@@ -119,7 +120,7 @@ def synthesize(
         )
 
 
-def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, as_json: bool) -> None:
+def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, as_json: bool, exact: bool) -> None:
     from sitr.report.text.terminal import render, show
 
     rows = made.table.num_rows
@@ -130,7 +131,7 @@ def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, 
     out = console()
     show(render(made.paper), out=out)
     if found is not None:
-        show(render(found.beside(made.receipt)), out=out)
+        show(render(found.beside(made.receipt), exact=exact), out=out)
     elif made.released.plan.quality is not None:
         out.print("The quality was paid for and could not be measured: it is lost.", soft_wrap=True)
     out.print(f"{rows:,} rows drawn. Written: {', '.join(map(str, written)) or 'nothing'}", soft_wrap=True)

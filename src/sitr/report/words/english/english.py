@@ -181,6 +181,13 @@ class English:
         """Both ends of an interval."""
         return f"{low} to {high}"
 
+    def digits(self) -> str:
+        """How numbers are rounded, and where all digits are."""
+        return (
+            "Numbers are rounded to the first two digits of the error, which includes this rounding; files, tables and "
+            "--exact have all digits."
+        )
+
     def cannot_pay(self) -> str:
         """What is left of a budget that is too small."""
         return "the budget cannot pay this"

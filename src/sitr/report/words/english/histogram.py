@@ -10,7 +10,7 @@ from sitr.neighbors.relation import Relation
 from sitr.questions.histogram.counts import Histogram
 from sitr.questions.histogram.fit import HistogramPlan
 from sitr.questions.histogram.methods import Bins, Buckets, Flat, Sparse, Tree, Unlisted
-from sitr.report.figures import CONFIDENCE, about, at_most, chance, counted, number, visible
+from sitr.report.figures import CONFIDENCE, about, at_most, chance, counted, error, number, visible
 from sitr.report.words.english.nouns import NOBODY, noise, unit, units
 
 
@@ -63,7 +63,7 @@ class HistogramWords:
     def error(self, plan: HistogramPlan, /) -> str:
         """The error of a count, which depends only on the law of the noise."""
         far = plan.noise.error(confidence=CONFIDENCE)
-        once = f"Each measured number, taken alone, is within ± {number(far)} of the exact one with 95% probability"
+        once = f"Each measured number, taken alone, is within ± {error(far)} of the exact one with 95% probability"
         return f"{once}, and is off by {about(plan.mean_noise(), digits=3)} on average."
 
     def exposure(self, plan: HistogramPlan, /) -> str:
@@ -94,6 +94,16 @@ class HistogramWords:
             once += " Intervals follow from the noise alone, so a processed count may lie outside its interval."
         return once
 
+    def out(self, histogram: Histogram, /) -> str:
+        """Why a count can be outside its own interval, in a histogram where one is."""
+        if histogram.processed or histogram.starts is not None:
+            return "A count can lie outside its interval, because intervals follow from the measured numbers alone."
+        ends = "0 and the public total" if histogram.total is not None else "0"
+        return (
+            f"A count can lie outside its interval: noise can push it beyond {ends}, and intervals leave out what no "
+            "count can be."
+        )
+
     def processing(self, histogram: Histogram, /) -> str:
         """What was done with the noisy counts; empty if nothing was."""
         return f"{'; '.join(histogram.processed)}. This costs nothing." if histogram.processed else ""
@@ -122,18 +132,18 @@ class HistogramWords:
         """Whether the chart shows all cells."""
         return "with 95% intervals" if total <= shown else f"the largest {number(shown)} of {number(total)} cells"
 
-    def bars(self, bars: int, note: str, /, *, largest: float | None = None) -> str:
+    def bars(self, bars: int, note: str, /, *, largest: str = "") -> str:
         """A chart of bars in one sentence."""
-        most = "" if largest is None else f"; the largest is {number(round(largest))}"
+        most = f"; the largest is {largest}" if largest else ""
         return f"{number(bars)} bars, {note}{most}."
 
-    def darkest(self, count: float, /) -> str:
+    def darkest(self, count: str, /) -> str:
         """The largest count in a chart of tiles."""
-        return f"the darkest tile is {number(round(count))}"
+        return f"the darkest tile is {count}"
 
-    def tiles(self, rows: int, columns: int, count: float, /) -> str:
+    def tiles(self, rows: int, columns: int, count: str, /) -> str:
         """A chart of tiles in one sentence."""
-        return f"{number(rows)} by {number(columns)} tiles; the darkest is {number(round(count))}."
+        return f"{number(rows)} by {number(columns)} tiles; the darkest is {count}."
 
 
 def _outside(axis: Axis) -> str:
