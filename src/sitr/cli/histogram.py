@@ -60,7 +60,10 @@ def histogram(
     outside: Annotated[
         str | None, typer.Option(help="What to do with values outside: clamp, cell, missing or drop.")
     ] = None,
-    missing: Annotated[str, typer.Option(help="What to do with missing values: cell or drop.")] = "cell",
+    missing: Annotated[
+        str | None,
+        typer.Option(help="What to do with missing values: cell or drop. Default: cell; drop for keys without NULL."),
+    ] = None,
     where: Annotated[str | None, typer.Option(help="Count only these rows, such as 'days > 3'.")] = None,
     method: Annotated[
         str | None, typer.Option(help=f"{', '.join(METHODS)}; default flat, or sparse for a random price.")

@@ -136,7 +136,7 @@ class Budget:
         keys: Sequence[Key] | Mapping[str, Sequence[Key]] | None = None,
         every: Step | Mapping[str, Step] | None = None,
         outside: Rule | Mapping[str, Rule] | None = None,
-        missing: Rule | Mapping[str, Rule] = Rule.CELL,
+        missing: Rule | Mapping[str, Rule] | None = None,
         method: How | None = None,
     ) -> Request[HistogramAnswer]:
         """Counts of rows in the public cells of one column, or of the product of several.
@@ -144,7 +144,8 @@ class Budget:
         Cells are ranges of numbers (`bins` of equal width between `bounds`, or `edges`), ranges of dates (`every` week,
         …, between `bounds`), or categories (`keys`). Bounds and keys default to those of the description. If several
         `bins` are given, one is chosen privately; categories without public keys are shown above a threshold. Both are
-        part of the price. See `sitr.questions`.
+        part of the price. Rows without a value have a cell of their own, unless `missing` is `Rule.DROP`, or keys are
+        public and NULL is not among them. See `sitr.questions`.
         """
         return Selection(self).histogram(
             *columns,

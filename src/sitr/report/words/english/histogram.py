@@ -50,7 +50,7 @@ class HistogramWords:
     def outside(self, plan: HistogramPlan, /) -> str:
         """Where rows are counted whose values are in none of the cells; empty if no cell is public."""
         axes = () if plan.tally.grid is None else plan.grid.axes
-        return " ".join(sentence for axis in axes if (sentence := _outside(axis)))
+        return " ".join(filter(None, (sentence for axis in axes for sentence in (_outside(axis), _missing(axis)))))
 
     def noise(self, plan: HistogramPlan, /) -> str:
         """The law of the noise, and the sensitivity to which it is fitted."""
@@ -164,6 +164,11 @@ def _outside(axis: Axis) -> str:
             return f"{values} are counted as missing."
         case Rule.CELL:
             return ""  # the label of the cell says it
+
+
+def _missing(axis: Axis) -> str:
+    left_out = axis.missing is Rule.DROP and not isinstance(axis, Granular)
+    return f"Rows without a value in {visible(axis.column.name)} are left out." if left_out else ""
 
 
 def _least(plan: HistogramPlan) -> str:
