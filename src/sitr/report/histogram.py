@@ -41,7 +41,7 @@ def answer(histogram: Histogram, receipt: Receipt, *, words: Words = ENGLISH) ->
     """
     plan, say = histogram.plan, words.histogram
     processing, filled = say.processing(histogram), len(histogram.counts) > 0
-    digits = words.digits() if filled and figures(histogram).rounds(step(histogram)) else ""
+    digits = say.digits() if filled and figures(histogram).rounds(step(histogram)) else ""
     own: Facts = (
         *_measured(plan, words),
         *((("processing", processing),) if processing else ()),

@@ -10,7 +10,7 @@ from sitr.accounting.filter import Filter
 from sitr.dataset.cells import Rule, Step
 from sitr.dataset.domain import End
 from sitr.dataset.schema import Key, Table
-from sitr.errors import QuestionError
+from sitr.errors import QuestionError, SitrError
 from sitr.flavors.arrows import Kept
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
@@ -21,7 +21,7 @@ from sitr.questions.aggregate.bind import bound
 from sitr.questions.aggregate.frame import Condition
 from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.functions.registry import FUNCTIONS
-from sitr.questions.aggregate.nodes import Named, Predicate, Query
+from sitr.questions.aggregate.nodes import Named, Predicate, Query, text
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.sql import parse
 from sitr.questions.histogram.methods import Method as How
@@ -32,17 +32,21 @@ from sitr.questions.synthetic.plan import Method
 from sitr.questions.synthetic.question import SyntheticQuestion
 from sitr.questions.synthetic.rules import rules
 from sitr.questions.synthetic.sheet import sheet
+from sitr.report import summary
+from sitr.report.paper import Paper
+from sitr.report.words.english.english import ENGLISH
 from sitr.session.answer import Answer
 from sitr.session.desk import Desk
 from sitr.session.histogram import HistogramAnswer
 from sitr.session.public import Source
 from sitr.session.request import Request
+from sitr.session.shown import Shown
 from sitr.session.statistic import StatisticAnswer
 from sitr.session.synthetic import Synthesis, Synthetic
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+@dataclass(frozen=True, slots=True, repr=False)
+class Budget(Shown):
     """The budget of one data set, recorded in a ledger, with all ways to ask questions.
 
     SQL text and calls make the same questions: `budget.sql("SELECT COUNT(*) AS n FROM visits")` and
@@ -51,6 +55,18 @@ class Budget:
 
     _at: Desk
     public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def paper(self) -> Paper:
+        """What is shown of it: what is spent and what is left now."""
+        return summary.budget(self.table.name, self.table, self.standing())
+
+    def _brief(self) -> str:
+        name, say = self.table.name, ENGLISH.summary
+        try:
+            return say.budget(name, self.standing())
+        except SitrError as problem:  # the ledger was moved, or is in use
+            return say.unreadable(name, problem)
 
     @property
     def table(self) -> Table:
@@ -177,13 +193,17 @@ class Budget:
         return self.ledger.entries(self._at.account)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Selection:
     """A question under construction."""
 
     budget: Budget
     condition: Predicate | None = None
     keys: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        rows = text(Query(self.budget.table.name, (), self.keys, self.condition))
+        return ENGLISH.summary.selection(summary.in_one_line(rows))
 
     def where(self, condition: Condition) -> Selection:
         """Only rows that also meet this condition."""

@@ -18,6 +18,9 @@ from sitr.report.words.words import Words
 MOST_ROWS = 50
 """The most rows that a text shows, unless it must show all of them."""
 
+FEW_ROWS = 10
+"""The most rows that a short text shows."""
+
 
 def render(paper: Paper, *, most: int | None = MOST_ROWS, exact: bool = False) -> RenderableType:
     """A paper: the question of a preview, the answer, and its facts; all rows if `most` is None.
@@ -37,6 +40,20 @@ def render(paper: Paper, *, most: int | None = MOST_ROWS, exact: bool = False) -
             parts.append(Text(paper.words.more(most, paper.table.size)))
         parts.extend(map(Text, paper.table.notes()))
     return Group(*parts, facts(paper.facts, words=paper.words))
+
+
+def brief(paper: Paper, line: str) -> RenderableType:
+    """The first rows of an answer and one line about it."""
+    parts: list[RenderableType] = []
+    if not paper.private:
+        parts.append(Text(paper.words.not_private(), style="bold white on red"))
+    if paper.value:
+        parts.append(Text(visible(paper.value), style="bold"))
+    if paper.table is not None:
+        parts.append(grid(paper.table, most=FEW_ROWS))
+        if paper.table.size > FEW_ROWS:
+            parts.append(Text(paper.words.more(FEW_ROWS, paper.table.size)))
+    return Group(*parts, Text(line))
 
 
 def grid(table: Table, *, most: int | None = None, exact: bool = False) -> Grid:

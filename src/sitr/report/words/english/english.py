@@ -25,6 +25,7 @@ from sitr.report.words.english.histogram import HistogramWords
 from sitr.report.words.english.meaning import likelihood, moved
 from sitr.report.words.english.nouns import noise, unit, units
 from sitr.report.words.english.statistic import StatisticWords
+from sitr.report.words.english.summary import SummaryWords
 from sitr.report.words.english.synthetic import SyntheticWords
 from sitr.report.words.explanation import symbols
 from sitr.report.words.notation import exceptions, notation
@@ -44,6 +45,7 @@ class English:
     statistic: StatisticWords = field(default_factory=StatisticWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
     accounting: AccountingWords = field(default_factory=AccountingWords)
+    summary: SummaryWords = field(default_factory=SummaryWords)
 
     code = "en"
     """The language of a page, for browsers."""
@@ -171,7 +173,7 @@ class English:
 
     def as_table(self) -> str:
         """The name of a table that can be scrolled, for readers who do not see it."""
-        return "The answer as a table"
+        return "A table"
 
     def interval_of(self, name: str, /) -> str:
         """What an interval is of; it follows the heading of the column."""

@@ -104,6 +104,13 @@ class HistogramWords:
             "count can be."
         )
 
+    def digits(self) -> str:
+        """How counts are rounded, and where all digits are."""
+        return (
+            "Counts are rounded to the first two digits of the error, and intervals outward; files, tables and --exact "
+            "have all digits."
+        )
+
     def processing(self, histogram: Histogram, /) -> str:
         """What was done with the noisy counts; empty if nothing was."""
         return f"{'; '.join(histogram.processed)}. This costs nothing." if histogram.processed else ""
