@@ -84,3 +84,4 @@ def test_an_answer_without_rows_is_empty(visits: Dataset, tmp_path: Path) -> Non
         sitr.ApproximateDP(0.5, 1e-6)
     )
     assert (len(answer), list(answer), answer["n"].tolist()) == (0, [], [])
+    assert "1 row" not in repr(answer)

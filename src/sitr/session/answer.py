@@ -71,6 +71,6 @@ class Answer(Tabled):
         return drawn(self.paper.picture(), path)
 
     def _brief(self) -> str:
-        size = 1 if self.paper.table is None else self.paper.table.size
+        size = None if self.paper.table is None else self.paper.table.size
         line = self.paper.words.summary.answer(self.receipt, size)
         return terminal.as_text(terminal.brief(self.paper, line))

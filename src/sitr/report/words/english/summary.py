@@ -83,10 +83,8 @@ class SummaryWords:
         """Synthetic rows: the columns that they imitate."""
         return f"Synthetic rows of {', '.join(map(visible, names))}"
 
-    def answer(self, receipt: Receipt, rows: int, /) -> str:
-        """An answer: its price, and what is left."""
-        left = notation(receipt.standing.remaining(), left=True)
-        return (
-            f"{counted(rows, 'row')} for {notation(receipt.entry.price)}; {left} left of "
-            f"{notation(receipt.standing.promise)}. print(…) shows what is promised."
-        )
+    def answer(self, receipt: Receipt, rows: int | None, /) -> str:
+        """An answer: its price, and what is left; `rows` is None if it has no table."""
+        paid = f"{'Charged' if rows is None else counted(rows, 'row') + ' for'} {notation(receipt.entry.price)}"
+        left = f"{notation(receipt.standing.remaining(), left=True)} left of {notation(receipt.standing.promise)}"
+        return f"{paid}; {left}. print(…) shows what is promised."
