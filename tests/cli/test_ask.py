@@ -36,6 +36,23 @@ def test_an_answer(sitr: Sitr, description: Path) -> None:
     assert entries() == 1
 
 
+def test_all_digits_are_printed_on_demand(sitr: Sitr, description: Path) -> None:
+    asked = ("ask", description, "SELECT SUM(cost) AS total FROM visits", *PRICE)
+    told = sitr(*asked, "--json").told()
+    (value,) = told["rows"][0]["values"]
+    kept = told["receipt"]["kept"]
+    error = told["columns"][0]["error"]
+    rounded, exact = sitr(*asked, "--resume", kept).out, sitr(*asked, "--resume", kept, "--exact").out
+    whole = f"{value['value']:,.2f}".rstrip("0").rstrip(".").replace("-", "−")
+    assert f"{whole} ± {error:,.2f}".rstrip("0").rstrip(".") in exact
+    assert whole not in rounded
+    assert f"{error:,.2f}".rstrip("0").rstrip(".") not in rounded
+    previewed = ("preview", description, "SELECT SUM(cost) AS total FROM visits", *PRICE)
+    assert f"± {error:,.2f}".rstrip("0").rstrip(".") in sitr(*previewed, "--exact").out
+    assert f"± {error:,.2f}".rstrip("0").rstrip(".") not in sitr(*previewed).out
+    assert entries() == 1
+
+
 def test_json_is_the_certificate(sitr: Sitr, description: Path) -> None:
     told = sitr("ask", description, WARD, *PRICE, "--json").told()
     assert told["kind"] == "answer"

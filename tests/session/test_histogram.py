@@ -140,8 +140,9 @@ def size(request: Any) -> int:
 
 def test_bounds_and_keys_come_from_the_description(budget: Budget) -> None:
     assert size(budget.histogram("cost", bins=4)) == 5
-    assert size(budget.histogram("ward")) == 4
-    assert size(budget.histogram("ward", "cost", bins={"cost": 4})) == 20
+    assert size(budget.histogram("ward")) == 3
+    assert size(budget.histogram("ward", missing=Rule.CELL)) == 4
+    assert size(budget.histogram("ward", "cost", bins={"cost": 4})) == 15
 
 
 def test_a_domain_that_only_the_rows_know_is_refused_or_paid_for(budget: Budget) -> None:

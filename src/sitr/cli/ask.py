@@ -7,6 +7,7 @@ from sitr.cli.papers import (
     Caveat,
     Certificate,
     Contact,
+    Exact,
     Fresh,
     Label,
     Organisation,
@@ -38,6 +39,7 @@ def ask(
     fresh: Fresh = False,
     budget: Budget = None,
     ledger: Ledger = None,
+    exact: Exact = False,
     as_json: Json = False,
 ) -> None:
     """Pay for an answer and show it.
@@ -53,4 +55,4 @@ def ask(
     asked, paid = question(description, sql, price, budget=budget, ledger=ledger)
     with working("Reading and adding noise", quiet=as_json):
         answer = asked.release(paid, fresh=fresh)
-    publish(answer, files, as_json=as_json, whole=output is None)
+    publish(answer, files, as_json=as_json, whole=output is None, exact=exact)

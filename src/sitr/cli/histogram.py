@@ -31,6 +31,7 @@ from sitr.cli.papers import (
     Caveat,
     Certificate,
     Contact,
+    Exact,
     Fresh,
     Label,
     Organisation,
@@ -76,7 +77,10 @@ def histogram(
     outside: Annotated[
         str | None, typer.Option(help="What to do with values outside: clamp, cell, missing or drop.")
     ] = None,
-    missing: Annotated[str, typer.Option(help="What to do with missing values: cell or drop.")] = "cell",
+    missing: Annotated[
+        str | None,
+        typer.Option(help="What to do with missing values: cell or drop. Default: cell; drop for keys without NULL."),
+    ] = None,
     where: Annotated[str | None, typer.Option(help="Count only these rows, such as 'days > 3'.")] = None,
     method: Annotated[
         str | None, typer.Option(help=f"{', '.join(METHODS)}; default flat, or sparse for a random price.")
@@ -104,6 +108,7 @@ def histogram(
     preview: Preview = False,
     budget: Budget = None,
     ledger: Ledger = None,
+    exact: Exact = False,
     as_json: Json = False,
 ) -> None:
     """Count rows in public cells, with noise.
@@ -137,13 +142,13 @@ def histogram(
     )
     _check_afterwards(asked, after or (), total)
     if preview:
-        show_preview(asked.preview(paid), as_json=as_json)
+        show_preview(asked.preview(paid), as_json=as_json, exact=exact)
         return
     with working("Counting and adding noise", quiet=as_json):
         answer = asked.release(paid, fresh=fresh)
     for step in steps:
         answer = step(answer)
-    publish(answer, files, as_json=as_json, whole=output is None)
+    publish(answer, files, as_json=as_json, whole=output is None, exact=exact)
 
 
 def _bins(items: Items) -> int | tuple[int, ...] | dict[str, int] | None:

@@ -34,6 +34,7 @@ Purpose = Annotated[str | None, typer.Option(help="What the answer is meant for.
 Caveat = Annotated[list[str] | None, typer.Option(help="What readers should know before they use it. Repeatable.")]
 Plot = Annotated[Path | None, typer.Option(help="Write the chart to an .svg file.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Pay for a new answer, even if one is kept.")]
+Exact = Annotated[bool, typer.Option("--exact", help="Print all digits instead of those that the noise leaves.")]
 
 Writer = Callable[["Answer", Path], object]
 Failures = dict[Path, Exception]
@@ -115,17 +116,17 @@ def draw(plot: Path | None, picture: Callable[[], str], *, as_json: bool) -> Non
         console().print(f"Written: {plot}", soft_wrap=True)
 
 
-def publish(answer: Answer, files: Mapping[Path, Writer], *, as_json: bool, whole: bool) -> None:
+def publish(answer: Answer, files: Mapping[Path, Writer], *, as_json: bool, whole: bool, exact: bool = False) -> None:
     """Write the files, then show the answer, then report files that could not be written.
 
-    The terminal shows only the first rows, or the `whole` answer if no file has it.
+    The terminal shows only the first rows, or the `whole` answer if no file has it; `exact` numbers have all digits.
     """
     failed = write_each({path: partial(write, answer) for path, write in files.items()})
     kept = answer.receipt.kept
     if as_json or (failed and kept is None):
         say_json(answer.to_dict())
     else:
-        show(answer, whole=whole)
+        show(answer, whole=whole, exact=exact)
     if failed:
         again = f"is kept in {kept}: repeat the command without --fresh, at no charge."
         raise unwritten(failed, f"The answer was paid for and {again if kept else 'is above.'}")
@@ -152,12 +153,12 @@ def unwritten(failed: Failures, do: str) -> FileError:
     return FileError(given=f"Could not write {', '.join(reasons)}.", do=do)
 
 
-def show(answer: Answer, *, whole: bool) -> None:
-    """Print the answer; without `whole`, only the first rows."""
+def show(answer: Answer, *, whole: bool, exact: bool = False) -> None:
+    """Print the answer; without `whole`, only the first rows; `exact` numbers have all digits."""
     from sitr.report.text import terminal as text
 
     most = None if whole else text.MOST_ROWS
-    text.show(text.render(answer.paper, most=most), out=console())
+    text.show(text.render(answer.paper, most=most, exact=exact), out=console())
 
 
 def write_rows(rows: pa.Table, path: Path) -> None:

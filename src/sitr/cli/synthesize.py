@@ -15,6 +15,7 @@ from sitr.cli.papers import (
     Caveat,
     Certificate,
     Contact,
+    Exact,
     Fresh,
     Label,
     Organisation,
@@ -81,6 +82,7 @@ def synthesize(
     preview: Preview = False,
     budget: Budget = None,
     ledger: Ledger = None,
+    exact: Exact = False,
     as_json: Json = False,
 ) -> None:
     """Make synthetic rows that imitate a data set.
@@ -111,7 +113,7 @@ def synthesize(
         rows_per_person=rows_per_person,
     )
     if preview:
-        show_preview(asked.preview(paid, quality=looked), as_json=as_json)
+        show_preview(asked.preview(paid, quality=looked), as_json=as_json, exact=exact)
         return
     if holdout is not None:
         asked.check_holdout(holdout, target=target)
@@ -132,7 +134,7 @@ def synthesize(
             (plot, made.plot),
         )
         failed |= write_each({path: write for path, write in asked_for if path is not None})
-        _show(made, [path for path in wanted if path not in failed], found, as_json=as_json)
+        _show(made, [path for path in wanted if path not in failed], found, as_json=as_json, exact=exact)
     if failed:
         raise unwritten(
             failed,
@@ -142,7 +144,7 @@ def synthesize(
         )
 
 
-def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, as_json: bool) -> None:
+def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, as_json: bool, exact: bool) -> None:
     from sitr.report.text.terminal import render, show
 
     rows = made.table.num_rows
@@ -153,7 +155,7 @@ def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, 
     out = console()
     show(render(made.paper), out=out)
     if found is not None:
-        show(render(found.beside(made.receipt)), out=out)
+        show(render(found.beside(made.receipt), exact=exact), out=out)
     elif made.released.plan.quality is not None:
         out.print("The quality was paid for and was not measured: it is lost.", soft_wrap=True)
     out.print(f"{rows:,} rows drawn. Written: {', '.join(map(str, written)) or 'nothing'}", soft_wrap=True)

@@ -34,11 +34,14 @@ class Wanted:
     keys: Sequence[Key] | None = None
     every: Step | None = None
     outside: Rule | None = None
-    missing: Rule = Rule.CELL
+    missing: Rule | None = None
 
 
 def axis(column: Column, wanted: Wanted) -> Axis | None:
     """The cells of a column of a histogram; None if its categories are not listed.
+
+    Rows without a value have a cell, unless `missing` is `Rule.DROP`. A list of keys without NULL has one only if
+    `missing` or `outside` asks for it, because a list names all values that exist.
 
     >>> axis(Column("age", Kind.INTEGER), Wanted(bins=20, bounds=(0, 120))).ordinary
     20
@@ -65,8 +68,8 @@ def axis(column: Column, wanted: Wanted) -> Axis | None:
 def drawable(column: Column, wanted: Wanted) -> Drawable:
     """The cells of a column of synthetic rows: keys, or bins of granules; `bins` is the most there may be.
 
-    NULL has a cell if `wanted.missing` is `Rule.CELL`; in a list of keys it must be listed too, because a list names
-    all values that exist. A key that is not listed counts as NULL. So does NaN.
+    NULL has a cell unless `wanted.missing` is `Rule.DROP`; in a list of keys it must be listed too, because a list
+    names all values that exist. A key that is not listed counts as NULL. So does NaN.
 
     >>> drawable(Column("ok", Kind.BOOLEAN), Wanted(bins=64))
     Categories(column=Column(name='ok', ...), keys=(False, True), outside=<Rule.MISSING: ...>, missing=<Rule.CELL: ...>)
@@ -77,10 +80,10 @@ def drawable(column: Column, wanted: Wanted) -> Drawable:
         listed = KEYS_OF_TYPE.get(column.kind)
     if listed is not None and (wanted.bounds is None or wanted.keys is not None):
         values = tuple(key for key in listed if key is not None)
-        null = (None in listed and wanted.missing is Rule.CELL) or not values
+        null = (None in listed and wanted.missing is not Rule.DROP) or not values
         return Categories(column, values, Rule.MISSING, Rule.CELL if null else Rule.DROP)
     lower, upper, granularity = _granules(column, wanted)
-    return Granular(column, lower, upper, granularity, min(bins, upper - lower + 1), wanted.missing)
+    return Granular(column, lower, upper, granularity, min(bins, upper - lower + 1), wanted.missing or Rule.CELL)
 
 
 def _granules(column: Column, wanted: Wanted) -> tuple[int, int, Fraction]:
@@ -143,7 +146,7 @@ def _ranged(wanted: Wanted) -> bool:
 
 
 def _known_rules(column: Column, wanted: Wanted) -> None:
-    if not isinstance(wanted.outside, Rule | None) or wanted.missing not in (Rule.CELL, Rule.DROP):
+    if not isinstance(wanted.outside, Rule | None) or wanted.missing not in (None, Rule.CELL, Rule.DROP):
         raise QuestionError(
             wanted=f"a Rule for values of {column.name!r} outside the cells, and Rule.CELL or Rule.DROP for missing "
             "ones",
@@ -160,8 +163,9 @@ def _categories(column: Column, wanted: Wanted) -> Categories:
         )
     keys = column.keys if wanted.keys is None else public_keys(column.name, column.kind, wanted.keys)
     listed = tuple(key for key in keys or () if key is not None)
-    missing = Rule.CELL if None in (keys or ()) else wanted.missing
-    return Categories(column, listed, wanted.outside or Rule.DROP, missing)
+    outside = wanted.outside or Rule.DROP
+    missing = wanted.missing or (Rule.DROP if outside is Rule.DROP else Rule.CELL)
+    return Categories(column, listed, outside, Rule.CELL if None in (keys or ()) else missing)
 
 
 def _dates(column: Column, wanted: Wanted) -> Dates:
@@ -173,7 +177,9 @@ def _dates(column: Column, wanted: Wanted) -> Dates:
             given=f"every={wanted.every!r}, bounds={shown(wanted.bounds)}",
             do="Take the dates from public knowledge, such as the year of the survey.",
         )
-    return Dates(column, first, last, wanted.every or Step.DAY, wanted.outside or Rule.CLAMP, wanted.missing)
+    return Dates(
+        column, first, last, wanted.every or Step.DAY, wanted.outside or Rule.CLAMP, wanted.missing or Rule.CELL
+    )
 
 
 def _day(value: object) -> date | None:
@@ -192,9 +198,9 @@ def _numbers(column: Column, wanted: Wanted) -> Even | Edges:
                 given=f"edges={shown(wanted.edges)}, bins={wanted.bins!r}",
                 do="Write for example edges=(0, 18, 40, 65, 120).",
             )
-        return Edges(column, tuple(edges), outside, wanted.missing)
+        return Edges(column, tuple(edges), outside, wanted.missing or Rule.CELL)
     low, high = _bounds(column, wanted)
-    return Even(column, low, high, _bins(column, wanted), outside, wanted.missing)
+    return Even(column, low, high, _bins(column, wanted), outside, wanted.missing or Rule.CELL)
 
 
 def _bounds(column: Column, wanted: Wanted) -> tuple[Fraction, Fraction]:

@@ -56,6 +56,8 @@ class Table:
     """The number of rows."""
     ruled: bool = True
     """Whether a line separates the headings from the rows on a terminal."""
+    notes: Callable[[], tuple[str, ...]] = tuple
+    """Sentences below the rows about numbers in them that look wrong."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, overload
 
 import pyarrow as pa
 
@@ -14,10 +14,11 @@ from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
 from sitr.loss.loss import Loss
 from sitr.numbers import Number
-from sitr.report.chart.svg import standalone
 from sitr.report.paper import Paper
 from sitr.report.papers import answer_paper
-from sitr.session.shown import Tabled, written
+from sitr.report.text import terminal
+from sitr.session.chart import Chart, drawn
+from sitr.session.shown import Tabled
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +67,16 @@ class Answer(Tabled):
         """Who publishes the answer, by the description of its data set."""
         return Publication() if self.request is None else cast("Publication", self.request.at.publication)
 
-    def plot(self, path: str | Path) -> Path:
-        """Write the chart as SVG."""
+    @overload
+    def plot(self) -> Chart: ...
+    @overload
+    def plot(self, path: str | Path) -> Path: ...
+    def plot(self, path: str | Path | None = None) -> Chart | Path:
+        """The chart, which a notebook draws; with a path, write it to this SVG file instead."""
         assert self.paper.picture is not None
-        return written(path, standalone(self.paper.picture()))
+        return drawn(self.paper.picture(), path)
+
+    def _brief(self) -> str:
+        size = None if self.paper.table is None else self.paper.table.size
+        line = self.paper.words.summary.answer(self.receipt, size)
+        return terminal.as_text(terminal.brief(self.paper, line))

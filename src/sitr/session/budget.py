@@ -10,7 +10,7 @@ from sitr.accounting.filter import Filter
 from sitr.dataset.cells import Rule, Step
 from sitr.dataset.domain import End
 from sitr.dataset.schema import Key, Table
-from sitr.errors import QuestionError
+from sitr.errors import QuestionError, SitrError
 from sitr.flavors.arrows import Kept
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
@@ -23,13 +23,17 @@ from sitr.questions.aggregate.bind import bound
 from sitr.questions.aggregate.frame import Condition
 from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.functions.registry import FUNCTIONS
-from sitr.questions.aggregate.nodes import Named, Predicate, Query
+from sitr.questions.aggregate.nodes import Named, Predicate, Query, text
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.synthetic.axes import BINS
+from sitr.report import summary
+from sitr.report.paper import Paper
+from sitr.report.words.english.english import ENGLISH
 from sitr.session.answer import Answer
 from sitr.session.desk import Desk
 from sitr.session.public import Source
 from sitr.session.request import Request
+from sitr.session.shown import Shown
 
 if TYPE_CHECKING:
     from sitr.questions.histogram.methods import Method as How
@@ -45,8 +49,8 @@ else:  # each kind of question loads what it needs when it is asked
     synthetic = Later("sitr.session.synthetic")
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+@dataclass(frozen=True, slots=True, repr=False)
+class Budget(Shown):
     """The budget of one data set, recorded in a ledger, with all ways to ask questions.
 
     SQL text and calls make the same questions: `budget.sql("SELECT COUNT(*) AS n FROM visits")` and
@@ -55,6 +59,18 @@ class Budget:
 
     _at: Desk
     public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def paper(self) -> Paper:
+        """What is shown of it: what is spent and what is left now."""
+        return summary.budget(self.table.name, self.table, self.standing())
+
+    def _brief(self) -> str:
+        name, say = self.table.name, ENGLISH.summary
+        try:
+            return say.budget(name, self.standing())
+        except SitrError as problem:  # the ledger was moved, or is in use
+            return say.unreadable(name, problem)
 
     @property
     def table(self) -> Table:
@@ -155,7 +171,7 @@ class Budget:
         keys: Sequence[Key] | Mapping[str, Sequence[Key]] | None = None,
         every: Step | Mapping[str, Step] | None = None,
         outside: Rule | Mapping[str, Rule] | None = None,
-        missing: Rule | Mapping[str, Rule] = Rule.CELL,
+        missing: Rule | Mapping[str, Rule] | None = None,
         method: How | None = None,
     ) -> Request[HistogramAnswer]:
         """Counts of rows in the public cells of one column, or of the product of several.
@@ -163,7 +179,8 @@ class Budget:
         Cells are ranges of numbers (`bins` of equal width between `bounds`, or `edges`), ranges of dates (`every` week,
         …, between `bounds`), or categories (`keys`). Bounds and keys default to those of the description. If several
         `bins` are given, one is chosen privately; categories without public keys are shown above a threshold. Both are
-        part of the price. See `sitr.questions`.
+        part of the price. Rows without a value have a cell of their own, unless `missing` is `Rule.DROP`, or keys are
+        public and NULL is not among them. See `sitr.questions`.
         """
         return Selection(self).histogram(
             *columns,
@@ -195,13 +212,17 @@ class Budget:
         return self.ledger.entries(self._at.account)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Selection:
     """A question under construction."""
 
     budget: Budget
     condition: Predicate | None = None
     keys: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        rows = text(Query(self.budget.table.name, (), self.keys, self.condition))
+        return ENGLISH.summary.selection(summary.in_one_line(rows))
 
     def where(self, condition: Condition) -> Selection:
         """Only rows that also meet this condition."""

@@ -28,10 +28,16 @@ from sitr.ledger.sqlite import sqlite_file
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.numbers import Number
+from sitr.report import summary
+from sitr.report.figures import visible
+from sitr.report.paper import Paper
+from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.notation import notation
 from sitr.session.budget import Budget
 from sitr.session.desk import Desk, account_name, keeping
 from sitr.session.public import Source, check_apart
 from sitr.session.public import declared as declared_public
+from sitr.session.shown import Shown
 from sitr.session.terms import (
     check_overwrite,
     check_pair,
@@ -43,8 +49,8 @@ from sitr.session.terms import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Dataset:
+@dataclass(frozen=True, slots=True, repr=False)
+class Dataset(Shown):
     """A protected data set. Its rows are read only through a budget, and they are never printed."""
 
     table: Table
@@ -53,6 +59,20 @@ class Dataset:
     described: Description | None = None
     public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
     """Tables that are public, by name."""
+
+    @property
+    def paper(self) -> Paper:
+        """What is shown of it: its public description, never its rows."""
+        found = self.described
+        facts = (
+            *((("file", visible(str(self.source))),) if self.source is not None else ()),
+            *((("budget", notation(found.promise)),) if found is not None and found.promise is not None else ()),
+            *((("public tables", ", ".join(map(visible, self.public))),) if self.public else ()),
+        )
+        return summary.dataset(self.table, facts)
+
+    def _brief(self) -> str:
+        return ENGLISH.summary.dataset(self.table)
 
     def budget(
         self,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import Any, Unpack, cast, overload
 
 import pyarrow as pa
 
@@ -37,13 +37,13 @@ from sitr.questions.synthetic.rules import rules
 from sitr.questions.synthetic.sheet import sheet
 from sitr.questions.synthetic.values import check, drawn_type
 from sitr.report import synthetic as report
-from sitr.report.chart.svg import standalone
 from sitr.report.chart.synthetic import chart
 from sitr.report.page import html
 from sitr.report.paper import Paper
 from sitr.report.text import terminal
 from sitr.session.answer import Answer
 from sitr.session.ask import ask
+from sitr.session.chart import Chart, check_ending, drawn
 from sitr.session.desk import Desk
 from sitr.session.public import Source, coded, public_codes
 from sitr.session.quality import QualityAnswer
@@ -51,7 +51,7 @@ from sitr.session.request import Preview, Request
 from sitr.session.shown import certified, written
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Synthesis(Request["Synthetic"]):
     """A request for synthetic rows."""
 
@@ -229,13 +229,25 @@ class Synthetic(Answer):
         paper = report.answer(self.portrait, self.receipt, rows=self._codes(rows))
         return written(path, html.label(paper, self.publication.changed(**publication)))
 
-    def plot(self, path: str | Path, *, rows: pa.Table | None = None) -> Path:
-        """Write the pictures, side by side, as SVG."""
-        return written(path, standalone(chart(self.portrait, self._codes(rows))))
+    @overload
+    def plot(self, *, rows: pa.Table | None = None) -> Chart: ...
+    @overload
+    def plot(self, path: str | Path, *, rows: pa.Table | None = None) -> Path: ...
+    def plot(self, path: str | Path | None = None, *, rows: pa.Table | None = None) -> Chart | Path:
+        """The pictures, side by side, which a notebook draws; with a path, write them to this SVG file instead."""
+        if path is not None:
+            check_ending(path)
+        return drawn(chart(self.portrait, self._codes(rows)), path)
 
     def to_dict(self) -> dict[str, Any]:
         """What was done and what it cost, for machines."""
         return self.paper.to_dict() | {"quality": None if self.quality is None else self.quality.to_dict()}
+
+    def _brief(self) -> str:
+        paper, say = self.paper, self.paper.words.summary
+        size = self.portrait.size if self.rows is None else self.rows
+        made = replace(paper, value=say.synthetic(self.portrait.plan.sheet.names))
+        return terminal.as_text(terminal.brief(made, say.answer(self.receipt, size)))
 
     def __str__(self) -> str:
         parts = [self.paper] if self.quality is None else [self.paper, self.quality.beside(self.receipt)]

@@ -85,7 +85,7 @@ def histogram_question(
             "other column with them.",
             do=f"List them with keys={{{unlisted.name!r}: […]}}, or ask for this column alone.",
         )
-    rule = method or Unlisted(cast("Rule", _said(unlisted, "missing", said.get("missing", Rule.CELL), found)))
+    rule = method or Unlisted(_said(unlisted, "missing", said.get("missing"), found) or Rule.CELL)
     return HistogramQuestion(Tally.of(table, unlisted, where=where), rule)
 
 
@@ -108,16 +108,15 @@ def _chosen(candidates: tuple[object, ...], method: Method | None) -> Method:
 
 def _said(column: Column, name: str, given: object, columns: Sequence[Column]) -> Any:
     """The value that was given for this column; a rule that is not in a mapping is for all columns."""
-    default = Wanted().missing if name == "missing" else None
     if given is None:
-        return default
+        return None
     if name in ("outside", "missing") and not isinstance(given, Mapping):
         return given
     if isinstance(given, Mapping):
         known = {other.name for other in columns}
         if strangers := [key for key in given if key not in known]:
             raise unknown_name(strangers[0], sorted(known), lacks=f"{name} names no column of the histogram:")
-        return given.get(column.name, default)
+        return given.get(column.name)
     if len(columns) > 1:
         raise QuestionError(
             wanted=f"{name} by column, because there are several columns",

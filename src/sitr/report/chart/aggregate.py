@@ -52,9 +52,9 @@ class _Panel:
 
     name: str
     aggregate: str
-    figures: Figures
     shown: tuple[Estimate, ...]
-    error: Fraction
+    figures: tuple[Figures, ...]
+    error: str
     low: Fraction
     high: Fraction
 
@@ -65,8 +65,9 @@ class _Panel:
         # At least one step wide, so that there is an axis even if all values are zero.
         low = min(*(one.low for one in shown), Fraction(0))
         high = max(*(one.high for one in shown), low + (column.aggregate.step or 1), Fraction(0))
-        error = max(one.error for one in shown)
-        return cls(visible(column.name), visible(column.sql), Figures.of(column, shown), shown, error, low, high)
+        figures = tuple(Figures.each(shown, step=column.aggregate.step))
+        widest, form = max(zip((one.error for one in shown), figures, strict=True), key=lambda pair: pair[0])
+        return cls(visible(column.name), visible(column.sql), shown, figures, form.error(widest), low, high)
 
     def height(self, rows: int) -> int:
         return _HEAD + _ROW * rows + _FOOT
@@ -77,17 +78,17 @@ class _Panel:
 
     def svg(self, labels: list[str], *, top: int) -> Iterator[str]:
         yield text(shortened(self.name, most=_MOST_LETTERS), x=_LEFT, y=top + 15, size=15, weight=650)
-        yield text(f"± {self.figures.error(self.error)}", x=_RIGHT, y=top + 15, size=12, opacity=0.8, anchor="end")
+        yield text(f"± {self.error}", x=_RIGHT, y=top + 15, size=12, opacity=0.8, anchor="end")
         yield text(shortened(self.aggregate, most=_MOST_LETTERS + 8), x=_LEFT, y=top + 31, size=11, opacity=0.75)
         ticks = [(tick, self.x(tick)) for tick in nice_ticks(self.low, self.high)]
-        for place, (label, one) in enumerate(zip(labels, self.shown, strict=True)):
-            yield from self._bar(label, one, [x for _, x in ticks], top + _HEAD + _ROW * place)
+        for place, (label, one, figures) in enumerate(zip(labels, self.shown, self.figures, strict=True)):
+            yield from self._bar(label, one, figures.value(one), [x for _, x in ticks], top + _HEAD + _ROW * place)
         for tick, x in ticks:
             anchor = "start" if x < 6 else "end" if x > 94 else "middle"
             bottom = top + self.height(len(labels)) - _FOOT
             yield text(short(tick), x=x, y=bottom + 12, size=11, opacity=0.75, anchor=anchor)
 
-    def _bar(self, label: str, one: Estimate, ticks: list[float], top: int) -> Iterator[str]:
+    def _bar(self, label: str, one: Estimate, value: str, ticks: list[float], top: int) -> Iterator[str]:
         zero, end = self.x(Fraction(0)), self.x(one.value)
         low, high = self.x(one.low), self.x(one.high)
         middle = top + 23
@@ -95,7 +96,7 @@ class _Panel:
         for x in ticks:
             yield line(x, top + 15, x, top + 31, more=f'stroke-opacity="{0.9 if x == zero else 0.2}"')
         yield text(label, x=_LEFT, y=top + 12, size=12)
-        yield text(self.figures.value(one), x=_RIGHT, y=top + 12, size=12, anchor="end")
+        yield text(value, x=_RIGHT, y=top + 12, size=12, anchor="end")
         yield rect(min(zero, end), top + 17, abs(end - zero), 12, fill=BLUE, more='fill-opacity="0.75"')
         yield line(low, middle, high, middle, more='stroke-width="1.5"')
         for x in (low, high):

@@ -49,6 +49,15 @@ class AggregateWords:
             "probability; the bias from clamping and caps is not included."
         )
 
+    def negative(self, plan: AggregatePlan, /) -> str:
+        """Why a count can be below 0, in an answer where one is."""
+        if plan.threshold is None:
+            return "A count below 0 means a small exact count: the noise was larger than the count itself."
+        return (
+            f"A count below 0 means a small exact count with larger noise. Its key is shown because its number of "
+            f"{units(plan.query)}, which has other noise, reached the threshold."
+        )
+
     def exposure(self, plan: AggregatePlan, /) -> str:
         """P(L = +∞), the probability that somebody is exposed outright."""
         mass, who = plan.infinite_mass(), unit(plan.query)

@@ -26,6 +26,7 @@ from sitr.report.words.english.histogram import HistogramWords
 from sitr.report.words.english.meaning import likelihood, moved
 from sitr.report.words.english.nouns import noise, unit, units
 from sitr.report.words.english.statistic import StatisticWords
+from sitr.report.words.english.summary import SummaryWords
 from sitr.report.words.english.synthetic import SyntheticWords
 from sitr.report.words.english.verify import VerifyWords
 from sitr.report.words.explanation import symbols
@@ -48,6 +49,7 @@ class English:
     accounting: AccountingWords = field(default_factory=AccountingWords)
     verify: VerifyWords = field(default_factory=VerifyWords)
     certificate: CertificateWords = field(default_factory=CertificateWords)
+    summary: SummaryWords = field(default_factory=SummaryWords)
 
     code = "en"
     """The language of a page, for browsers."""
@@ -183,7 +185,7 @@ class English:
 
     def as_table(self) -> str:
         """The name of a table that can be scrolled, for readers who do not see it."""
-        return "The answer as a table"
+        return "A table"
 
     def interval_of(self, name: str, /) -> str:
         """What an interval is of; it follows the heading of the column."""
@@ -192,6 +194,13 @@ class English:
     def interval(self, low: str, high: str, /) -> str:
         """Both ends of an interval."""
         return f"{low} to {high}"
+
+    def digits(self) -> str:
+        """How numbers are rounded, and where all digits are."""
+        return (
+            "Numbers are rounded to the first two digits of the error, which includes this rounding; files, tables and "
+            "--exact have all digits."
+        )
 
     def cannot_pay(self) -> str:
         """What is left of a budget that is too small."""

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class StatisticWords:
     """Values that mechanisms released from a column."""
 
-    def value(self, value: Any, /) -> str:
-        """A released value in few digits.
+    def value(self, value: Any, /, *, digits: int = 6) -> str:
+        """A released value in few digits: its error depends on the data, and so cannot say how many are meaningful.
 
         >>> StatisticWords().value(Fraction(7, 2)), StatisticWords().value((Fraction(1, 4), None))
         ('3.5', '0.25; no answer')
@@ -26,9 +26,9 @@ class StatisticWords:
             case None:
                 return "no answer"
             case tuple():
-                return "; ".join(map(self.value, value))
+                return "; ".join(self.value(part, digits=digits) for part in value)
             case int() | float() | Fraction():
-                return about(value, digits=15)
+                return about(value, digits=digits)
         return visible(str(value))
 
     def outright(self, mass: float, /) -> str:
