@@ -202,7 +202,7 @@ def test_every_citation_resolves() -> None:
 
 def test_every_reference_is_cited_and_explained() -> None:
     cited = set().union(*(citations(path.read_text()) for path in MODULES))
-    explained = citations((ROOT / "docs" / "references.md").read_text())
+    explained = citations((ROOT / "docs" / "reference" / "references.md").read_text())
     assert cited <= explained
     assert explained == bibliography()
 

@@ -117,17 +117,26 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
 
     Parameters
     ----------
-    promise : what this fit may spend. PureDP: spherical noise; ZeroConcentratedDP or ApproximateDP: Gaussian noise;
+    promise
+        What this fit may spend. PureDP: spherical noise; ZeroConcentratedDP or ApproximateDP: Gaussian noise;
         RandomDP(ApproximateDP(ε, η), γ): noise whose scale is learned from pairs of rows, for data in no order.
-    norm : the largest Euclidean length of a row of X, public; longer rows are shortened. RandomDP needs none.
-    regularization : Λ. In scikit-learn C = 1/(nΛ). None: chosen from public numbers (`sitr.learn.strength`).
-    classes : the two labels, public. They are not taken from the data: a rare label would expose its owner.
+    norm
+        The largest Euclidean length of a row of X, public; longer rows are shortened. RandomDP needs none.
+    regularization
+        Λ. In scikit-learn C = 1/(nΛ). None: chosen from public numbers (`sitr.learn.strength`).
+    classes
+        The two labels, public. They are not taken from the data: a rare label would expose its owner.
         A row with another label counts for nothing.
-    method : Method.OUTPUT for noise on the weights, Method.OBJECTIVE for noise in the objective (PureDP only), None for
+    method
+        Method.OUTPUT for noise on the weights, Method.OBJECTIVE for noise in the objective (PureDP only), None for
         the one with the smaller bound on its error.
-    fit_intercept : adds a constant feature. It is penalised, and the shrinkage is undone after the release.
-    granularity : what the weights are multiples of, public; chosen from public numbers if None.
+    fit_intercept
+        Adds a constant feature. It is penalised, and the shrinkage is undone after the release.
+    granularity
+        What the weights are multiples of, public; chosen from public numbers if None.
 
+    Notes
+    -----
     A feature that is not a finite number counts as 0, in `fit` and in `predict`. The choices that were made are in
     `regularization_` and `method_`.
     """

@@ -14,7 +14,7 @@ goes to 0, the model becomes a constant prediction, and a larger column c makes 
 the Λ, c and method with the least sum: if the price is too small for the data, the model is nearly constant.
 
 Two numbers in it depend on the data and have to be guessed, V and h: `guessed` of each loss. The guesses were fitted on
-some data sets and checked on others (docs/learn.md). Any guess is private; a bad one costs accuracy only.
+some data sets and checked on others (docs/how-to/learn.md). Any guess is private; a bad one costs accuracy only.
 """
 
 from __future__ import annotations
