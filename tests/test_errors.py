@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import sitr.errors
-from sitr.errors import SitrError, suggestion, unknown_name
+from sitr.errors import Excerpt, SitrError, suggestion, unknown_name
 
 ERRORS = [kind for _, kind in inspect.getmembers(sitr.errors, inspect.isclass) if issubclass(kind, SitrError)]
 
@@ -87,6 +87,45 @@ def test_no_part_may_be_left_out_or_given_by_place(kind):
 )
 def test_errors_are_also_what_python_calls_them(name, builtin):
     assert issubclass(getattr(sitr.errors, name), builtin)
+
+
+# Excerpts
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "drawn"),
+    [
+        ("a bc d", "bc", "line 1: a bc d\n          ^^"),
+        ("a\nbc d", "d", "line 2: bc d\n           ^"),
+        ("\ta\tb", "b", "line 1:     a    b\n                 ^"),
+        ("中文 b", "b", "line 1: 中文 b\n             ^"),
+        ("中文 b", "文", "line 1: 中文 b\n          ^^"),
+        ("مَكَّة b", "b", "line 1: مَكَّة b\n            ^"),
+        ("a\x1b[31mb", "b", "line 1: a�[31mb\n              ^"),
+        ("a b\nc", "b\nc", "line 1: a b\n          ^"),
+    ],
+)
+def test_carets_stand_under_the_part(text, part, drawn):
+    start = text.index(part)
+    assert str(Excerpt.of(text, start, start + len(part))) == drawn
+
+
+def test_of_a_long_line_only_the_surroundings_are_shown():
+    line = "x" * 1_000 + "HERE" + "y" * 1_000
+    shown, carets = Excerpt.of(line, 1_000, 1_004).drawn()
+    assert shown[carets.index("^") :][: carets.count("^")] == "HERE"
+    assert len(shown) < 100
+    shown, carets = Excerpt.of(line, 0, 2_004).drawn()
+    assert max(len(shown), len(carets)) < 100
+
+
+@every_error
+def test_an_excerpt_is_shown_below_the_sentences_and_travels_with_them(kind):
+    error = kind(given="A dog.", do="Look.", excerpt=Excerpt("a dog", 1, 3, 3))
+    assert str(error) == "A dog. Look.\nline 1: a dog\n          ^^^"
+    assert error.message == "A dog. Look."
+    for same in (pickle.loads(pickle.dumps(error)), copy.deepcopy(error)):
+        assert (str(same), same.excerpt) == (str(error), error.excerpt)
 
 
 # Misspelled names

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from sitr.errors import MissingExtra
-from sitr.namespace import lazily, needs
+from sitr.namespace import Later, lazily, needs
 
 
 def test_every_name_is_found_at_home() -> None:
@@ -23,11 +23,41 @@ def test_a_misspelled_name_is_refused_with_a_suggestion() -> None:
         get("PureDp")
 
 
+def test_a_late_module_is_imported_when_a_name_of_it_is_used() -> None:
+    asked = "import sys; from sitr.namespace import Later; late = Later('colorsys'); print('colorsys' in sys.modules);"
+    used = "same = late.rgb_to_hsv; print(same is sys.modules['colorsys'].rgb_to_hsv)"
+    done = subprocess.run([sys.executable, "-c", asked + used], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\nTrue\n"
+    with pytest.raises(AttributeError, match="colour"):
+        Later("colorsys").colour  # noqa: B018
+
+
 def test_a_missing_library_is_named_with_its_extra() -> None:
     needs("json", extra="anything")
     get, _, _ = lazily("sitr", {"thing": "home"}, extras={"home": ("no_such_library", "learn")})
     with pytest.raises(MissingExtra, match=r"no_such_library.*Run pip install 'sitr\[learn\]'"):
         get("thing")
+
+
+WITHOUT = """
+import importlib.abc, sys
+class Hidden(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == {library!r}:
+            raise ModuleNotFoundError("No module named " + name, name=name)
+sys.meta_path.insert(0, Hidden())
+import importlib.util
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, package=None: None if name == {library!r} else found(name, package)
+class Answer:
+    def __getattr__(self, name):
+        import pyarrow as pa
+        from sitr.session.shown import Tabled
+        made = type("Made", (Tabled,), dict(table=pa.table(dict(x=[1])), paper=None, private=True))
+        return getattr(made(), name)
+ANSWER = Answer()
+{use}
+"""
 
 
 @pytest.mark.parametrize(
@@ -37,9 +67,15 @@ def test_a_missing_library_is_named_with_its_extra() -> None:
         ("sklearn", "import sitr.learn.trial", "learn"),
         ("dp_accounting", "from sitr.interop import from_event", "dp-accounting"),
         ("opacus", "from sitr.interop import SitrAccountant", "opacus"),
+        ("opacus", "import sitr.interop.opacus", "opacus"),
+        ("dp_accounting", "import sitr.interop.dp_accounting", "dp-accounting"),
+        ("pandas", "ANSWER.to_pandas()", "pandas"),
+        ("polars", "ANSWER.to_polars()", "polars"),
     ],
 )
 def test_each_extra_says_how_to_install_it(library: str, use: str, extra: str) -> None:
-    hidden = f"import importlib.util as u; u.find_spec = lambda name, package=None: None if name == {library!r} else 1"
-    found = subprocess.run([sys.executable, "-c", f"{hidden}\n{use}"], capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        [sys.executable, "-c", WITHOUT.format(library=library, use=use)], capture_output=True, text=True, check=False
+    )
+    assert found.stderr.splitlines()[-1].startswith("sitr.errors.MissingExtra: ")
     assert f"pip install 'sitr[{extra}]'" in found.stderr

@@ -227,6 +227,13 @@ def test_floats_around_a_fraction(number):
     assert above - below <= 2.0**-52 * above
 
 
+@pytest.mark.parametrize("number", [Fraction(10) ** 400, -(Fraction(10) ** 400)])
+def test_no_float_is_beyond_the_largest(number):
+    for rounded in (float_below, float_above):
+        with pytest.raises(InvalidParameter, match=r"1\.8e308"):
+            rounded(number)
+
+
 @pytest.mark.parametrize("text", ["1", "0.1", b"1", bytearray(b"1")])
 def test_text_is_no_number(text):
     with pytest.raises(InvalidParameter, match="Expected a finite number, got"):

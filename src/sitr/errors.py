@@ -22,15 +22,87 @@
     ├── BadUsage                a command line that cannot be understood
     └── FileError               a file that cannot be read or written as asked
 
-A message has at most two sentences: what is wrong, quoting the offending value, and what to do. Messages are made
-before any data are read, from public things only: `BackendFailure` is the one error raised later, and its text is
-always the same.
+A message has at most two sentences: what is wrong, quoting the offending value, and what to do. An error in a text that
+the user wrote also has an excerpt, which points at the offending part. Messages are made before any data are read, from
+public things only: `BackendFailure` is the one error raised later, and its text is always the same.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from difflib import get_close_matches
+from unicodedata import category, east_asian_width
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    r"""A part of a text: the line that it starts in, its place there and its length; lines and columns start at 1.
+
+    >>> print(Excerpt.of("SELECT ward,\n  AVG(cost)", 15, 24))
+    line 2:   AVG(cost)
+              ^^^^^^^^^
+    """
+
+    text: str
+    """The line."""
+    line: int
+    column: int
+    """The first character of the part, counted in characters (code points) of the line."""
+    length: int
+    """How many characters of the line belong to the part."""
+
+    @classmethod
+    def of(cls, text: str, start: int, end: int) -> Excerpt:
+        """The part from `start` to before `end`; of several lines, the first one."""
+        breaks = [found.end() for found in re.finditer(r"\r\n|\r|\n", text) if found.end() <= start]
+        first = breaks[-1] if breaks else 0
+        line = re.split(r"[\r\n]", text[first:], maxsplit=1)[0]
+        column = start - first
+        return cls(line, len(breaks) + 1, column + 1, max(1, min(end - start, len(line) - column)))
+
+    def __str__(self) -> str:
+        return "\n".join(self.drawn())
+
+    def drawn(self) -> tuple[str, str]:
+        """The line and the carets under the part, as a terminal shows them: of a long line, the surroundings."""
+        first, last = self.column - 1, self.column - 1 + self.length
+        before, part, after = self.text[:first], self.text[first:last], self.text[last:]
+        if len(self.text) > _WIDEST:
+            before = before if len(before) <= _AROUND else "…" + before[-_AROUND:]
+            part, after = (part, after) if len(part) <= _AROUND else (part[:_AROUND], "…")
+            after = after if len(after) <= _AROUND else after[:_AROUND] + "…"
+        left, middle, right = map(_harmless, (before, part, after))
+        head = f"line {self.line}: "
+        return head + left + middle + right, " " * (len(head) + _cells(left)) + "^" * max(1, _cells(middle))
+
+
+_WIDEST, _AROUND = 90, 30
+"""The longest line that is shown whole, and how much of a longer one is shown on either side of the part."""
+
+
+ISOLATES = "\u2066\u2068\u2069"
+"""Characters that enclose text of another direction. They are invisible and cannot reorder what is outside."""
+
+
+def printable(text: str) -> str:
+    r"""Text that cannot act on a terminal.
+
+    >>> printable("ward\x1b[31m")
+    'ward�[31m'
+    """
+    return "".join(character if character.isprintable() or character in ISOLATES else "�" for character in text)
+
+
+def _harmless(text: str) -> str:
+    """Tabs as spaces, so that carets stand under the characters that they mean."""
+    return printable(text.replace("\t", "    "))
+
+
+def _cells(text: str) -> int:
+    """How wide a terminal shows a text: Chinese characters are two cells wide, and Arabic vowel signs have no width."""
+    return sum(0 if category(sign) in ("Mn", "Me") else 2 if east_asian_width(sign) in "WF" else 1 for sign in text)
 
 
 class SitrError(Exception):
@@ -43,9 +115,11 @@ class SitrError(Exception):
     'Expected a price such as zcdp(0.05), got 0.05. Name a flavor.'
     >>> str(SitrError(given="The ledger sitr.db is in use by another program.", do="Try again in a moment."))
     'The ledger sitr.db is in use by another program. Try again in a moment.'
+
+    `excerpt` points at the part of a text that is wrong, and is shown below the sentences.
     """
 
-    def __init__(self, *, wanted: str = "", given: str, do: str) -> None:
+    def __init__(self, *, wanted: str = "", given: str, do: str, excerpt: Excerpt | None = None) -> None:
         if not wanted or wanted.endswith("."):
             problem = f"{wanted} {given}".strip()
         else:
@@ -54,14 +128,23 @@ class SitrError(Exception):
         self.wanted = wanted
         self.given = given
         self.do = do
+        self.excerpt = excerpt
+
+    @property
+    def message(self) -> str:
+        """The sentences, without the excerpt."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return self.message if self.excerpt is None else f"{self.message}\n{self.excerpt}"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (type(self), self.wanted, self.given, self.do))
+        return (_rebuild, (type(self), self.wanted, self.given, self.do, self.excerpt))
 
 
-def _rebuild(kind: type[SitrError], wanted: str, given: str, do: str) -> SitrError:
+def _rebuild(kind: type[SitrError], wanted: str, given: str, do: str, excerpt: Excerpt | None) -> SitrError:
     """Pickling calls with positional arguments; ours are keywords."""
-    return kind(wanted=wanted, given=given, do=do)
+    return kind(wanted=wanted, given=given, do=do, excerpt=excerpt)
 
 
 class InvalidParameter(SitrError, ValueError):
@@ -140,12 +223,12 @@ def quoted(value: object) -> str:
     """A value as a message shows it.
 
     >>> quoted("0.5"), quoted(10**9_999)
-    ("'0.5'", 'a number of thousands of digits')
+    ("'0.5'", 'a number with thousands of digits')
     """
     try:
         return repr(value)
     except ValueError:  # Python refuses to write such integers
-        return "a number of thousands of digits"
+        return "a number with thousands of digits"
 
 
 def nearest(name: object, names: Iterable[str]) -> str | None:
@@ -184,6 +267,34 @@ def unknown_name(name: object, names: Iterable[str], *, lacks: str) -> UnknownNa
 def unknown_attribute(name: str, names: Iterable[str], *, module: str) -> AttributeError:
     """For `__getattr__` of a module: Python's protocol demands an AttributeError, which is outside the tree."""
     return AttributeError(f"Module {module!r} has no attribute {name!r}. {suggestion(name, names)}")
+
+
+# Files that are not there: in one place, because commands look for them before they load what reads them.
+
+
+def no_description(path: object) -> DescriptionError:
+    """There is no file at the path of a description."""
+    return DescriptionError(
+        given=f"There is no description of a data set at {path}.", do="Write one with `sitr protect`."
+    )
+
+
+def no_source(path: object) -> SourceError:
+    """There is no file of rows at a path."""
+    return SourceError(given=f"There is no file at {path}.", do="Check the path and the working directory.")
+
+
+def no_ledger(path: object) -> LedgerError:
+    """There is no ledger at a path, and none may be created."""
+    return LedgerError(
+        given=f"There is no ledger at {path}.",
+        do="Check the path; if the ledger is lost, nobody knows what is left, so count the budget as spent.",
+    )
+
+
+def no_schedule(path: object, *, reason: str) -> InvalidPromise:
+    """The file of a schedule cannot be opened."""
+    return InvalidPromise(given=f"The schedule file {path} cannot be read: {reason}.", do="Check the path.")
 
 
 class FewerThanAsked(UserWarning):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from sitr.errors import MissingExtra, unknown_attribute
 
@@ -35,6 +36,23 @@ def lazily(
         return getattr(import_module(home if home.startswith("sitr.") else f"{package}.{home}"), name)
 
     return get, lambda: names, names
+
+
+class Later:
+    """A module that is imported when one of its names is first used, for libraries that many commands never need.
+
+    For a typed library, write an ordinary import under `if TYPE_CHECKING:`, and `x = Later("x")` under `else:`.
+
+    >>> json = Later("json")
+    >>> json.dumps([1])
+    '[1]'
+    """
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._module), name)
 
 
 def needs(library: str, *, extra: str) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -41,6 +42,16 @@ class Interval:
 
     def __contains__(self, number: float, /) -> bool:
         return self.lower <= number <= self.upper
+
+
+def largest(found: Iterable[Interval]) -> Interval:
+    """The largest of several numbers, each known as an interval.
+
+    >>> largest((Interval(1.0, 4.0), Interval(2.0, 3.0)))
+    Interval(lower=2.0, upper=4.0)
+    """
+    ends = [(one.lower, one.upper) for one in found]
+    return Interval(max(low for low, _ in ends), max(high for _, high in ends))
 
 
 _LARGEST = Fraction(repr(sys.float_info.max))
@@ -96,7 +107,7 @@ def float_below(number: Number) -> float:
     >>> Fraction(float_below(Fraction(1, 10))) <= Fraction(1, 10)
     True
     """
-    nearest = float(exact(number))
+    nearest = _nearest(exact(number))
     return nearest if Fraction(nearest) <= exact(number) else math.nextafter(nearest, -math.inf)
 
 
@@ -106,7 +117,6 @@ def float_above(number: Number) -> float:
 
 
 def _nearest(target: Fraction) -> float:
-    """`float(target)`; beyond the largest float there is nothing to round to."""
     if abs(target) > _LARGEST:
         raise _too_large()
     return float(target)
@@ -145,7 +155,7 @@ def lower(number: arb) -> float:
 
 
 def probability(bound: arb) -> float:
-    """A bound on a probability, rounded up: at most 1, also where the ball knows nothing.
+    """A bound on a probability, rounded up: at most 1, even if the ball is unbounded.
 
     A positive number below every float becomes the least float at once: written out, e^(−10²⁰) would fill the memory.
     """
@@ -202,6 +212,22 @@ def power_of_two(number: Fraction) -> Fraction:
     return power if power <= number else power / 2
 
 
+def least_whole(holds: Callable[[int], bool], *, least: int = 0) -> int:
+    """The least integer, from `least` on, for which a condition holds; once true, it must stay true.
+
+    >>> least_whole(lambda n: n * n >= 50), least_whole(lambda n: True, least=3)
+    (8, 3)
+    """
+    low, step = least - 1, 1
+    while not holds(low + step):
+        low, step = low + step, 2 * step
+    high = low + step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
 # Checks of parameters. `name` and `of` are for the message: the scale of Laplace, the size of a sample.
 
 
@@ -246,7 +272,7 @@ def within(number: Number, *, name: str, of: str, least: Number = 0, most: Numbe
 
 
 def inside(number: Number, *, name: str = "confidence", of: str = "an interval", example: Number = 0.95) -> Fraction:
-    """A number strictly between 0 and 1, exactly. No noise stays within a bound with a confidence of 1.
+    """A number strictly between 0 and 1, exactly. No bound holds for noise with a confidence of 1.
 
     >>> inside(0.95)
     Fraction(19, 20)

@@ -76,7 +76,7 @@ def test_a_random_step_has_no_loss_but_inside():
     schedule = read_schedule([{"random": {"gamma": 0.5, "step": {"laplace": {"scale": 1, "sensitivity": 1}}}}])
     (part,) = schedule.parts
     assert part.loss() is None
-    assert schedule.mechanism.loss() is None
+    assert schedule.loss() is None
     inner = part.inner.loss()
     assert inner is not None
     assert PureDP(1.001).kept_by(inner)

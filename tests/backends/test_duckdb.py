@@ -6,6 +6,7 @@ import datetime as dt
 import gzip
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pandas as pd
@@ -303,7 +304,7 @@ def test_other_objects_and_files_are_refused(tmp_path: Path) -> None:
     assert "4711" not in str(failure.value)
     with pytest.raises(SourceError, match="There is no file at"):
         open_source(tmp_path / "missing.parquet", types={})
-    with pytest.raises(SourceError, match="ending in"):
+    with pytest.raises(SourceError, match=r"does not read; it reads Parquet \(\.parquet, \.pq\) and CSV .*rename it"):
         open_source(Path(__file__), types={})
     with pytest.raises(SourceError, match="of type list"):
         open_source([1, 2], types={})  # type: ignore[arg-type]
@@ -311,6 +312,45 @@ def test_other_objects_and_files_are_refused(tmp_path: Path) -> None:
     headless.write_bytes(b"\x00\x01\x02\xff\xfe")
     with pytest.raises(SourceError, match="CSV file in UTF-8 with a header"):
         open_source(headless, types={})
+
+
+@pytest.mark.parametrize(
+    ("name", "reader"), [("a.xlsx", "read_excel"), ("a.XLS", "read_excel"), ("a.json", "read_json")]
+)
+def test_files_of_other_programs_are_refused_with_a_way_to_convert_them(tmp_path: Path, name: str, reader: str) -> None:
+    (tmp_path / name).write_bytes(b"PK")
+    with pytest.raises(SourceError, match=rf"{name} is in a format.*pandas\.{reader}\('{name}'\)\.to_parquet"):
+        open_source(tmp_path / name, types={})
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (
+            pd.DataFrame({"id": [1, 2], "x": [1, "a"]}),
+            "The column 'x' of the DataFrame holds values of different types",
+        ),
+        (pd.DataFrame([[1, 2, 3]], columns=["id", "a", "a"]), "Two columns are named 'a'"),
+        (pd.Series([1, 2]), r"Expected a table, got an object of type Series.*\.to_frame\(\)"),
+        (pl.Series([1, 2]), r"Expected a table, got an object of type Series.*\.to_frame\(\)"),
+        (pl.LazyFrame({"id": [1]}), r"of type LazyFrame\. Call \.collect\(\) on it first"),
+        ({"id": [1]}, r"of type dict\. Convert it, for example with pyarrow\.table"),
+    ],
+)
+def test_what_is_wrong_with_a_table_in_memory_is_named(source: Any, message: str) -> None:
+    with pytest.raises(SourceError, match=message):
+        open_source(source, types={})
+
+
+@pytest.mark.parametrize("header", ["id,age,age", "id,age,Age"])
+def test_a_header_with_the_same_name_twice_is_refused_by_that_name(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "visits.csv"
+    path.write_text(f"{header}\n1,2,3\n2,3,4\n")
+    wrong = (
+        "Two columns are named 'age'" if header.endswith("age") else "'age' and 'Age' differ only in upper and lower"
+    )
+    with pytest.raises(SourceError, match=wrong):
+        open_source(path, types={})
 
 
 # One column as numbers
@@ -389,9 +429,10 @@ def as_source(table: pa.Table, form: str, folder: Path) -> pa.Table | Path:
 @pytest.mark.parametrize(("one", "other"), [("w", "w"), ("W", "w"), ("ward é", "WARD é"), ("\u00c4x", "\u00c4X")])
 def test_names_that_differ_in_case_alone_are_refused(form: str, one: str, other: str, tmp_path: Path) -> None:
     table = pa.table([[1, 2], [3, 4], [5, 6]], names=["id", one, other])
-    with pytest.raises(SourceError, match="upper and lower case"):
+    wrong = "Two columns are named 'w'" if one == other else "upper and lower case"
+    with pytest.raises(SourceError, match=wrong):
         open_source(as_source(table, form, tmp_path), types={}).kinds()
-    with pytest.raises(SourceError, match="upper and lower case"):
+    with pytest.raises(SourceError, match=wrong):
         protect(as_source(table, form, tmp_path), unit=Row(), name="t", accept_types=True)
 
 

@@ -1,4 +1,4 @@
-"""The comparison of histograms with empty cells: the figures of docs/random.md, and the chart."""
+"""The comparison of histograms with empty cells: the figures of docs/explanation/random.md, and the chart."""
 
 from __future__ import annotations
 

@@ -36,11 +36,11 @@ class Run:
         told: dict[str, Any] = json.loads(self.out)
         return told
 
-    def error(self) -> dict[str, str]:
+    def error(self) -> dict[str, Any]:
         """The error as JSON, with standard output empty."""
         assert self.out == ""
-        error: dict[str, str] = json.loads(self.err)
-        assert list(error) == ["error", "wanted", "given", "do"]
+        error: dict[str, Any] = json.loads(self.err)
+        assert list(error) == ["error", "wanted", "given", "do", "excerpt"]
         return error
 
 

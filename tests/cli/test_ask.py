@@ -36,6 +36,23 @@ def test_an_answer(sitr: Sitr, description: Path) -> None:
     assert entries() == 1
 
 
+def test_all_digits_are_printed_on_demand(sitr: Sitr, description: Path) -> None:
+    asked = ("ask", description, "SELECT SUM(cost) AS total FROM visits", *PRICE)
+    told = sitr(*asked, "--json").told()
+    (value,) = told["rows"][0]["values"]
+    kept = told["receipt"]["kept"]
+    error = told["columns"][0]["error"]
+    rounded, exact = sitr(*asked, "--resume", kept).out, sitr(*asked, "--resume", kept, "--exact").out
+    whole = f"{value['value']:,.2f}".rstrip("0").rstrip(".").replace("-", "−")
+    assert f"{whole} ± {error:,.2f}".rstrip("0").rstrip(".") in exact
+    assert whole not in rounded
+    assert f"{error:,.2f}".rstrip("0").rstrip(".") not in rounded
+    previewed = ("preview", description, "SELECT SUM(cost) AS total FROM visits", *PRICE)
+    assert f"± {error:,.2f}".rstrip("0").rstrip(".") in sitr(*previewed, "--exact").out
+    assert f"± {error:,.2f}".rstrip("0").rstrip(".") not in sitr(*previewed).out
+    assert entries() == 1
+
+
 def test_json_is_the_certificate(sitr: Sitr, description: Path) -> None:
     told = sitr("ask", description, WARD, *PRICE, "--json").told()
     assert told["kind"] == "answer"
@@ -120,13 +137,35 @@ def test_a_disk_that_fails_after_the_charge_does_not_lose_the_answer(
     assert done.told()["receipt"]["entry"] == 1
     assert json.loads(done.err)["given"] == "Could not write answer.html (No space left on device)."
     kept = done.told()["receipt"]["kept"]
-    assert f"--resume {kept}" in json.loads(done.err)["do"]
-    again = sitr("ask", description, WARD, *PRICE, "--resume", kept, "--certificate", "answer.html", "--json")
-    assert again.told() == done.told()
+    assert f"is kept in {kept}: repeat the command" in json.loads(done.err)["do"]
+    again = sitr("ask", description, WARD, *PRICE, "--certificate", "answer.html", "--json")
+    assert again.told()["rows"] == done.told()["rows"]
+    assert again.told()["receipt"] == done.told()["receipt"] | {"again": True}
     assert Path("answer.html").exists()
     assert entries() == 1
-    other = sitr("ask", description, WARD, "--price", "zcdp(0.06)", "--resume", kept, "--json")
-    assert "another price" in other.error()["given"]
+
+
+def test_asking_again_costs_nothing_unless_a_fresh_answer_is_wanted(sitr: Sitr, description: Path) -> None:
+    first, again, fresh, last = (
+        sitr("ask", description, WARD, *PRICE, *words, "--json").told() for words in ((), (), ("--fresh",), ())
+    )
+    assert [told["receipt"]["entry"] for told in (first, again, fresh, last)] == [1, 1, 2, 2]
+    assert [told["receipt"]["again"] for told in (first, again, fresh, last)] == [False, True, False, True]
+    assert again["rows"] == first["rows"] != fresh["rows"] == last["rows"]
+    assert "kept answer of entry 2, from 20" in sitr("ask", description, WARD, *PRICE).out
+    assert sitr("ask", description, WARD, "--price", "zcdp(0.06)", "--json").told()["receipt"]["entry"] == 3
+    off = {"SITR_KEEP_ANSWERS": "no"}
+    assert sitr("ask", description, WARD, *PRICE, "--json", environment=off).told()["receipt"]["entry"] == 4
+
+
+def test_a_changed_answer_is_refused(sitr: Sitr, description: Path) -> None:
+    kept = Path(sitr("ask", description, WARD, *PRICE, "--json").told()["receipt"]["kept"])
+    kept.write_text(kept.read_text().replace(WARDS[0], "Elsewhere"))
+    refused = sitr("ask", description, WARD, *PRICE, "--json")
+    assert (refused.code, refused.error()["error"]) == (1, "FileError")
+    assert "--fresh" in refused.error()["do"]
+    assert entries() == 1
+    assert sitr("ask", description, WARD, *PRICE, "--fresh").code == 0
 
 
 def test_a_price_beyond_the_budget(sitr: Sitr, description: Path) -> None:
@@ -161,7 +200,7 @@ def test_a_busy_ledger(sitr: Sitr, description: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(SqlLedger.__init__, "__kwdefaults__", {"create": True, "patience": 0.1})
     with closing(sqlite3.connect("sitr.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        refused = sitr("ask", description, WARD, *PRICE, "--json")
+        refused = sitr("ask", description, WARD, *PRICE, "--fresh", "--json")
     assert (refused.code, refused.error()["error"]) == (1, "LedgerBusy")
     assert entries() == 1
 

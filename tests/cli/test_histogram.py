@@ -16,6 +16,7 @@ from sitr.ledger.sql import SqlLedger
 
 Sitr = Callable[..., Any]
 ROW = ("--unit-row",)
+DATES = ("2023-01-01", "2024-12-31")
 DAYS = ("--column", "days", "--bins", "10", "--bounds", "0", "30", "--price", "pure(1)")
 
 
@@ -56,15 +57,25 @@ def test_what_cannot_be_done_to_the_counts_is_refused_before_the_charge(
 def test_a_kept_histogram_is_shown_again_at_no_charge(sitr: Sitr, description: Path) -> None:
     words = ("histogram", description, "--column", "cost", "--bins", "8", "--price", "zcdp(0.05)", "--json")
     first = sitr(*words).told()
-    kept = first["receipt"]["kept"]
-    again = sitr(*words, "--resume", kept, "-o", "again.csv").told()
+    again = sitr(*words, "-o", "again.csv").told()
+    assert (first["receipt"].pop("again"), again["receipt"].pop("again")) == (False, True)
     assert again == first
     assert pyarrow.csv.read_csv("again.csv").num_rows == 9
-    whole = sitr(*words, "--resume", kept, "--then", "nonnegative").told()
+    whole = sitr(*words, "--then", "nonnegative").told()
     assert whole["processed"] == ["negative counts put to zero"]
     assert len(list(SqlLedger("sitr.db").entries())) == 1
     other = (*words[:5], "9", *words[6:])
-    assert "another question" in sitr(*other, "--resume", kept).error()["given"]
+    assert [sitr(*other).told()["receipt"]["entry"], sitr(*words, "--fresh").told()["receipt"]["entry"]] == [2, 3]
+
+
+def test_all_digits_are_printed_on_demand(sitr: Sitr, description: Path) -> None:
+    asked = ("histogram", description, "--column", "cost", "--bins", "3", "--price", "zcdp(0.0001)")
+    told = sitr(*asked, "--json").told()
+    shown, exact = (sitr(*asked, "--resume", told["receipt"]["kept"], *more).out for more in ((), ("--exact",)))
+    assert told["noise"]["error"] >= 100
+    for count in (f"{cell['count']:,.0f}".replace("-", "−") for cell in told["cells"]):
+        assert f" {count} " in exact
+        assert f" {count} " not in shown or count.endswith("0")
 
 
 def test_json(sitr: Sitr, description: Path) -> None:
@@ -91,8 +102,10 @@ def test_of_a_file_by_itself_it_is_a_one_off(sitr: Sitr, folder: Path) -> None:
     assert "left       ε = 0 of ε = 1" in run.out
     assert (folder / "visits.sitr.db").exists()
     again = sitr("histogram", "visits.parquet", *DAYS, *ROW, "--json")
-    assert again.code == 1
-    assert again.error()["error"] == "BudgetExceeded"
+    assert again.told()["receipt"]["again"]
+    fresh = sitr("histogram", "visits.parquet", *DAYS, *ROW, "--fresh", "--json")
+    assert fresh.code == 1
+    assert fresh.error()["error"] == "BudgetExceeded"
 
 
 @pytest.mark.usefixtures("folder")
@@ -103,10 +116,55 @@ def test_a_person_is_named_with_caps(sitr: Sitr) -> None:
     assert told["receipt"]["neighbors"] == "person (patient_id), replace-one"
 
 
+@pytest.mark.usefixtures("folder")
+def test_bounds_have_two_spellings(sitr: Sitr) -> None:
+    def asked(*bounds: str) -> list[str]:
+        words = ("--column", "days", "--bins", "6", *bounds, "--price", "pure(1)", *ROW, "--preview", "--json")
+        return [sitr("histogram", "visits.parquet", *words).told()["question"]]
+
+    assert asked("--bounds", "-6", "30") == asked("--bounds", "days=-6:30") == asked("--bounds", "-6:30")
+    assert asked("--bounds", "0", "30") != asked("--bounds", "-6", "30")
+    words = ("histogram", "visits.parquet", "--price", "pure(1)", *ROW, "--preview", "--json")
+    two = ("--column", "days", "--column", "cost", "--bins", "days=3", "--bins", "cost=4")
+    both = sitr(*words, *two, "--bounds", "days=0:30", "--bounds", "cost=0:400").told()["question"]
+    assert "days in 3 cells from 0 to 30, cost in 4 cells from 0 to 400" in both
+    months = ("--column", "admitted", "--every", "month", "--bounds")
+    dates = [
+        sitr(*words, *months, *bounds).told()["question"] for bounds in (("admitted=2023-01-01:2024-12-31",), DATES)
+    ]
+    assert dates[0] == dates[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [
+        (("histogram",), "SOURCE, --column and --price"),
+        (("histogram", "visits.sitr.yaml"), "--column and --price"),
+        (
+            ("histogram", "visits.parquet", "--max-groups", "2"),
+            "--column, --price and --unit COLUMN with --max-rows-per-group (or --unit-row)",
+        ),
+        (("histogram", "visits.parquet", "--unit", "id", "--price", "pure(1)"), "--column, --max-groups and"),
+        (("histogram", "visits.parquet", "--unit-row", "--column", "days"), "--price"),
+        (("synthesize", "visits.parquet"), "--price and --unit COLUMN with --rows-per-person (or --unit-row)"),
+        (("ask",), "DESCRIPTION, SQL and --price"),
+        (("ask", "--price", "pure(1)"), "DESCRIPTION and SQL"),
+    ],
+)
+def test_all_missing_options_are_named_at_once(sitr: Sitr, words: tuple[str, ...], missing: str) -> None:
+    refused = sitr(*words, "--json").error()
+    assert refused["given"].startswith(f"Missing {missing}")
+    assert refused["given"].endswith(".")
+
+
 @pytest.mark.parametrize(
     "words",
     [
         (),
+        ("--bounds", "0"),
+        ("--bounds", "0", "--unit-row"),
+        ("--bounds", "days=0", *ROW),
+        ("--bounds", "days=0:9", "--bounds", "0:9", *ROW),
         ("--unit", "patient_id", "--unit-row"),
         ("--unit", "patient_id"),
         (*ROW, "--method", "guess"),
@@ -181,8 +239,9 @@ def test_a_random_price_leaves_empty_cells_without_noise(sitr: Sitr) -> None:
     assert told["promise"]["notation"].startswith("random(pure(epsilon=1.0), gamma=0.004")
     assert 0 < told["exposed"] < 11
     assert told["cells"][0] == {"label": ["[-30, -24)"], "count": 0.0, "low": 0.0, "high": 0.0}
-    again = sitr("histogram", "visits.parquet", *RANDOM, *REPLACED, "--json")
-    assert again.error()["error"] == "IncompatiblePromises"  # a random charge is the first, or none
+    assert sitr("histogram", "visits.parquet", *RANDOM, *REPLACED, "--json").told()["receipt"]["again"]
+    fresh = sitr("histogram", "visits.parquet", *RANDOM, *REPLACED, "--fresh", "--json")
+    assert fresh.error()["error"] == "IncompatiblePromises"  # a random charge is the first, or none
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,14 @@ Sitr = Callable[..., Any]
 PROGRAM = str(Path(sysconfig.get_path("scripts")) / "sitr")
 COMMANDS = (
     "demo",
+    "start",
     "protect",
     "preview",
     "ask",
     "histogram",
     "synthesize",
+    "show",
+    "verify",
     "compare",
     "account",
     "calibrate",
@@ -44,7 +47,8 @@ def test_help_lists_all_commands(sitr: Sitr, words: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [*((name,) for name in COMMANDS[:-2]), ("sensitivity", "compare"), ("ledger", "show")]
+    "command",
+    [*((name,) for name in COMMANDS[:-2]), ("sensitivity", "compare"), ("ledger", "show"), ("ledger", "answers")],
 )
 def test_every_command_explains_itself_with_an_example(sitr: Sitr, command: tuple[str, ...]) -> None:
     told = sitr(*command, "--help")
@@ -93,7 +97,9 @@ def test_a_life_in_processes(script: Sitr) -> None:
     assert script("preview", *asked).code == 0
     first = script("ask", *asked, "--json")
     assert (first.code, first.err, len(first.told()["rows"])) == (0, "", 2)
-    second = script("ask", *asked)
+    again = script("ask", *asked, "--json")
+    assert again.told()["rows"] == first.told()["rows"]
+    second = script("ask", *asked, "--fresh")
     assert (second.code, second.out) == (1, "")
     assert "zcdp(rho=0.04)" in second.err
     assert len(script("ledger", "show", "sitr.db", "--json").told()["entries"]) == 1

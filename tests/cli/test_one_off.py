@@ -13,8 +13,7 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row
 
-CAPS = "--rows-per-person 3"
-ROW = Who(None, True, None, None, CAPS)
+ROW = Who(None, True, None, None)
 FILE = Path("visits.parquet")
 
 
@@ -35,30 +34,47 @@ def test_a_budget_and_a_ledger_can_be_given() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_who_is_protected_is_said_in_one_way() -> None:
-    assert Who("patient_id", False, 1, 3, CAPS).protect(FILE).table.unit == Person("patient_id")
+    assert Who("patient_id", False, 1, 3).protect(FILE).table.unit == Person("patient_id")
     assert ROW.protect(FILE).table.unit == Row()
-    for who in (
-        Who(None, False, None, None, CAPS),
-        Who("patient_id", True, 1, 3, CAPS),
-        Who("patient_id", False, 1, None, CAPS),
-    ):
-        with pytest.raises(BadUsage, match=f"--unit.*{CAPS}"):
-            who.protect(FILE)
+    with pytest.raises(BadUsage, match=r"either --unit COLUMN.* or --unit-row, got both"):
+        Who("patient_id", True, 1, 3).protect(FILE)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("who", "missing"),
+    [
+        (Who(None, False, None, None), "--unit COLUMN with --max-groups and --max-rows-per-group (or --unit-row)"),
+        (Who(None, False, 2, None), "--unit COLUMN with --max-rows-per-group (or --unit-row)"),
+        (Who("patient_id", False, None, None), "--max-groups and --max-rows-per-group"),
+        (Who("patient_id", False, None, 3), "--max-groups"),
+        (
+            Who(None, False, None, None, options=("--rows-per-person",)),
+            "--unit COLUMN with --rows-per-person (or --unit-row)",
+        ),
+        (Who("patient_id", False, 1, None, options=("--rows-per-person",)), "--rows-per-person"),
+    ],
+)
+def test_all_missing_options_are_named_at_once(who: Who, missing: str) -> None:
+    with pytest.raises(BadUsage) as refused:
+        who.protect(FILE)
+    assert refused.value.given.endswith(f": missing {missing}.")
+    assert all(f"{option} " in refused.value.do for option in ("--unit patient_id", *who.options))
 
 
 @pytest.mark.usefixtures("folder")
 def test_the_types_of_a_csv_file_must_be_confirmed() -> None:
     Path("visits.csv").write_text("days\n1\n")
-    with pytest.raises(BadUsage, match=r"Run sitr protect visits\.csv first"):
+    with pytest.raises(BadUsage, match=r"Run sitr start visits\.csv first"):
         opened(Path("visits.csv"), ROW, PureDP(0.5), budget=None, ledger=None)
 
 
 def test_a_description_is_the_only_way_to_its_file(description: Path) -> None:
-    unset = Who(None, False, None, None, CAPS)
+    unset = Who(None, False, None, None)
     for who in (ROW, unset):
         with pytest.raises(DescriptionError, match=f"Use {description.name} instead"):
             opened(FILE, who, PureDP(1.0), budget=None, ledger=None)
-    for who in (ROW, Who("patient_id", False, 1, 3, CAPS), Who(None, False, None, None, CAPS, Relation.ADD_REMOVE)):
+    for who in (ROW, Who("patient_id", False, 1, 3), Who(None, False, None, None, Relation.ADD_REMOVE)):
         with pytest.raises(BadUsage, match="says who is protected"):
             opened(description, who, PureDP(1.0), budget=None, ledger=None)
     assert opened(description, unset, PureDP(1.0), budget=None, ledger=None).promise == ZeroConcentratedDP(0.5)

@@ -60,7 +60,7 @@ def test_a_price_that_does_not_fit_is_shown_with_one_that_does(sitr: Sitr, descr
         ("SELECT COUNT(*) AS n FROM stays", "zcdp(0.1)", "UnknownName"),
         ("SELECT COUNT(*) AS n FROM visits JOIN staff USING (ward)", "zcdp(0.1)", "ForbiddenConstruct"),
         ("SELECT SUM(days) AS n FROM visits", "zcdp(0.1)", "DescriptionError"),
-        ("SELEC", "zcdp(0.1)", "ForbiddenConstruct"),
+        ("SELEC", "zcdp(0.1)", "QuestionError"),
         ("SELECT COUNT(* FROM visits", "zcdp(0.1)", "QuestionError"),
         ("SELECT insurance, COUNT(*) AS n FROM visits GROUP BY insurance", "zcdp(0.1)", "QuestionError"),
         (WARD, "zcdp(0)", "QuestionError"),

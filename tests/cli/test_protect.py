@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from sitr.dataset.csv_format import CsvFormat
 from sitr.dataset.description import load
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.random import RandomDP
@@ -63,7 +64,68 @@ def test_the_summary_says_what_can_be_done(sitr: Sitr) -> None:
     assert uses["cost"][-1] == "summed"
     assert uses["ward"][-2:] == ["Surgery", "grouped"]
     assert uses["insurance"][-3:] == ["grouped", "with", "δ"]
-    assert "sitr preview visits.sitr.yaml 'SELECT COUNT(*) AS n FROM visits' --price 'zcdp(rho=0.05)'" in told
+    question = "visits.sitr.yaml 'SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward' --price 'zcdp(rho=0.05)'"
+    assert f"\n  sitr preview {question}\n  sitr ask {question}\n" in told
+
+
+@pytest.mark.parametrize(
+    ("keys", "budget", "question"),
+    [
+        (("--keys", "insurance=public"), "pure(1)", "insurance"),
+        ((), "pure(1)", ""),
+        ((), "approximate(1, 1e-6)", "ward"),
+    ],
+)
+def test_the_first_question_can_be_asked(sitr: Sitr, keys: tuple[str, ...], budget: str, question: str) -> None:
+    told = sitr("protect", "visits.parquet", *PERSON, *keys, "--budget", budget, "--ledger", "sitr.db").out
+    preview, ask = (shlex.split(line)[1:] for line in told.splitlines() if line.startswith("  sitr "))
+    assert preview[2].endswith(f" GROUP BY {question}" if question else "FROM visits")
+    assert [sitr(*words).code for words in (preview, ask)] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [
+        ((), "--unit COLUMN with --max-groups and --max-rows-per-group (or --unit-row)"),
+        (("--unit", "patient_id"), "--max-groups and --max-rows-per-group"),
+        (("--unit", "patient_id", "--max-groups", "3", "--budget", "pure(1)"), "--max-rows-per-group and --ledger"),
+        (
+            ("--max-groups", "3", "--ledger", "sitr.db"),
+            "--unit COLUMN with --max-rows-per-group (or --unit-row) and --budget",
+        ),
+    ],
+)
+def test_missing_options_are_named_together(sitr: Sitr, words: tuple[str, ...], missing: str) -> None:
+    refused = sitr("protect", "visits.parquet", *words, "--json").error()
+    assert refused["given"] == f"Missing {missing}."
+    assert "_" not in refused["given"]
+
+
+def test_missing_types_are_named_with_the_other_options(sitr: Sitr) -> None:
+    Path("wards.csv").write_text("ward,open,beds\nA,true,1\nB,false,2\n")
+    refused = sitr("protect", "wards.csv", "--json").error()
+    assert "(or --unit-row) and a confirmation of what Sitr detected" in refused["given"]
+    assert "(ward text, open boolean, beds integer)" in refused["given"]
+    assert refused["do"].endswith("--type ward=text --type open=boolean --type beds=integer.")
+
+
+def test_truth_values_need_no_keys(sitr: Sitr) -> None:
+    Path("wards.csv").write_text("ward,open\nA,true\nB,false\n")
+    assert sitr("protect", "wards.csv", "--unit-row", "--accept-types", *BUDGET).code == 0
+    asked = sitr(
+        "ask", "wards.sitr.yaml", "SELECT open, COUNT(*) AS n FROM wards GROUP BY open", "--price", "zcdp(0.1)"
+    )
+    assert (asked.code, asked.err) == (0, "")
+
+
+def test_decimal_commas_are_declared(sitr: Sitr) -> None:
+    Path("prices.csv").write_text("ward;price\nA;1.234,56\nB;2,75\n")
+    words = ("protect", "prices.csv", "--unit-row", "--type", "ward=text", "--type", "price=real", "--json")
+    refused = sitr(*words).error()
+    assert "with decimal commas" in refused["given"]
+    assert "--decimal ," in refused["do"]
+    assert sitr(*words, "--decimal", ",").code == 0
+    assert load(Path("prices.sitr.yaml")).format == CsvFormat(";", decimal=",")
 
 
 def test_the_budget_is_opened_at_once(sitr: Sitr) -> None:
@@ -147,7 +209,7 @@ def test_a_csv_file_by_itself_wants_a_description(sitr: Sitr, command: str) -> N
     options = {"histogram": ("--column", "ward"), "synthesize": ("-o", "rows.csv")}[command]
     refused = sitr(command, "wards.csv", *options, "--unit-row", "--price", "pure(1)", "--json")
     assert (refused.code, refused.error()["error"]) == (2, "BadUsage")
-    assert "sitr protect wards.csv" in refused.error()["do"]
+    assert "sitr start wards.csv" in refused.error()["do"]
 
 
 def test_names_that_need_quotes_are_quoted_in_the_advice(sitr: Sitr) -> None:
@@ -185,9 +247,9 @@ def test_data_are_never_overwritten(sitr: Sitr) -> None:
         (("notes.txt", "--unit-row"), 1, "SourceError"),
         (("fake.parquet", "--unit-row"), 1, "SourceError"),
         (("visits.parquet", "--unit", "patient", *PERSON[2:]), 2, "DescriptionError"),
-        (("visits.parquet", "--unit", "patient_id"), 2, "DescriptionError"),
-        (("visits.parquet", *PERSON, "--max-groups", "0"), 2, "DescriptionError"),
-        (("visits.parquet", "--unit-row", "--max-groups", "3"), 2, "DescriptionError"),
+        (("visits.parquet", "--unit", "patient_id"), 2, "BadUsage"),
+        (("visits.parquet", *PERSON, "--max-groups", "0"), 2, "BadUsage"),
+        (("visits.parquet", "--unit-row", "--max-groups", "3"), 2, "BadUsage"),
         (("visits.parquet",), 2, "BadUsage"),
         (("visits.parquet", "--unit-row", *PERSON), 2, "BadUsage"),
         (("visits.parquet", "--unit-row", "--bounds", "price=0:5"), 2, "DescriptionError"),
@@ -206,8 +268,8 @@ def test_data_are_never_overwritten(sitr: Sitr) -> None:
         (("visits.parquet", "--unit-row", "--keys", "ward=A", "--keys-file", "ward=notes.txt"), 2, "BadUsage"),
         (("visits.parquet", "--unit-row", "--keys-file", "ward=missing.txt"), 1, "FileError"),
         (("visits.parquet", "--unit-row", "--type", "cost=money"), 2, "DescriptionError"),
-        (("visits.parquet", "--unit-row", "--budget", "zcdp(0.5)"), 2, "DescriptionError"),
-        (("visits.parquet", "--unit-row", "--ledger", "sitr.db"), 2, "DescriptionError"),
+        (("visits.parquet", "--unit-row", "--budget", "zcdp(0.5)"), 2, "BadUsage"),
+        (("visits.parquet", "--unit-row", "--ledger", "sitr.db"), 2, "BadUsage"),
         (("visits.parquet", "--unit-row", "--budget", "zcdp(-1)", "--ledger", "sitr.db"), 2, "InvalidPromise"),
         (("visits.parquet", "--unit-row", "--budget", "0.5", "--ledger", "sitr.db"), 2, "InvalidPromise"),
         (("visits.parquet", "--unit-row", "--budget", "zcdp(0.5)", "--ledger", "missing/sitr.db"), 1, "LedgerError"),
@@ -226,11 +288,33 @@ def test_refusals(sitr: Sitr, words: tuple[str, ...], code: int, error: str) -> 
     assert not list(Path().glob("*.yaml"))
 
 
-@pytest.mark.parametrize(("key", "kind"), [("days=few", "integer"), ("admitted=31.01.2024", "date")])
-def test_a_key_of_another_type_is_named_with_the_type(sitr: Sitr, key: str, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "kind", "written"),
+    [("days=few", "integer", "integers like 0"), ("admitted=31.01.2024", "date", "dates like 2024-01-31")],
+)
+def test_a_key_of_another_type_is_named_with_the_type(sitr: Sitr, key: str, kind: str, written: str) -> None:
     refused = sitr("protect", "visits.parquet", "--unit-row", "--keys", key, "--json").error()
-    assert f"type {kind}" in refused["wanted"]
-    assert repr(key.partition("=")[2]) in refused["given"]
+    column, _, value = key.partition("=")
+    assert refused["given"] == f"The column {column!r} has type {kind}, so {value!r} cannot be one of its keys."
+    assert written in refused["do"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_yes_and_no_are_keys_of_a_column_of_text(sitr: Sitr) -> None:
+    Path("ship.csv").write_text("id,survived\n" + "".join(f"{n},{'true' if n % 2 else 'false'}\n" for n in range(20)))
+    words = ("protect", "ship.csv", "--unit-row", "--accept-types", "--keys", "survived=yes,no")
+    refused = sitr(*words, "--json").error()
+    assert "'survived' has type boolean, so 'yes' cannot be one of its keys" in refused["given"]
+    assert "Write true or false" in refused["do"]
+    assert "--type survived=text" in refused["do"]
+    assert sitr(*words, "--type", "survived=text").code == 0
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_source_that_is_not_there_is_named_before_a_description_that_is(sitr: Sitr) -> None:
+    Path("missing.sitr.yaml").touch()
+    refused = sitr("protect", "missing.xlsx", "--unit-row", "--json").error()
+    assert refused["given"] == "There is no file at missing.xlsx."
 
 
 def test_a_budget_with_gamma(sitr: Sitr) -> None:

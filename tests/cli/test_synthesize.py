@@ -247,9 +247,8 @@ def test_rows_that_cannot_be_written_are_not_lost(
     assert entries() == 1
     error = json.loads(done.err)
     assert (error["error"], error["given"]) == ("FileError", "Could not write rows.csv (No space left on device).")
-    kept = done.told()["receipt"]["kept"]
-    assert f"--resume {kept}" in error["do"]
-    again = sitr(*words, "-o", "rows.csv", "--quality", "zcdp(0.01)", "--resume", kept)
+    assert "Repeat the command without --fresh" in error["do"]
+    again = sitr(*words, "-o", "rows.csv", "--quality", "zcdp(0.01)")
     assert (again.code, entries()) == (0, 1)
     assert "ρ = 0.44 of ρ = 0.5" in again.out
     assert "with the data, for ρ = 0.01" in again.out  # measured once, and kept
@@ -267,10 +266,10 @@ def test_an_interrupted_fit_says_where_the_tables_are(
     with monkeypatch.context() as broken:
         broken.setattr("sitr.session.synthetic.portrait", stop)
         done = sitr(*words)
-    (kept,) = Path().glob("*.answers/*.npz")
+    (kept,) = Path().glob("*.answers/*.json")
     assert (done.code, entries()) == (code, 1)
     assert str(kept.resolve()) in done.err
-    assert sitr(*words, "--resume", kept).code == 0
+    assert sitr(*words).code == 0
     assert entries() == 1
 
 
@@ -283,20 +282,21 @@ def test_a_measurement_that_fails_costs_no_rows(sitr: Sitr, description: Path, m
         broken.setattr("sitr.questions.synthetic.quality.privately", fail)
         done = sitr(*words)
     assert (done.code, entries()) == (1, 1)
-    (kept,) = Path().glob("*.answers/*.npz")
+    (kept,) = Path().glob("*.answers/*.json")
     assert str(kept.resolve()) in done.err
-    again = sitr(*words, "--resume", kept)
+    again = sitr(*words)
     assert (again.code, entries()) == (0, 1)
-    assert "could not be measured: it is lost" in again.out
+    assert "was not measured: it is lost" in again.out
     assert pyarrow.csv.read_csv("rows.csv").num_rows == 20
 
 
-def test_another_request_is_not_resumed(sitr: Sitr, description: Path) -> None:
-    done = sitr("synthesize", description, *PRICE, *FEW, "--rows", 5, "-o", "one.csv", "--json")
-    kept = done.told()["receipt"]["kept"]
-    words = ("synthesize", description, "--price", "zcdp(0.1)", *FEW, "--rows", 5, "-o", "two.csv", "--json")
-    assert "another question, another price" in sitr(*words, "--resume", kept).error()["given"]
-    assert entries() == 1
+def test_the_same_request_draws_again_for_free(sitr: Sitr, description: Path) -> None:
+    words = ("synthesize", description, *FEW, "--rows", 5, "--json")
+    prices = (PRICE, PRICE, ("--price", "zcdp(0.1)"), (*PRICE, "--fresh"))
+    told = [sitr(*words, *price, "-o", f"{place}.csv").told() for place, price in enumerate(prices)]
+    assert [each["receipt"]["entry"] for each in told] == [1, 1, 2, 3]
+    assert Path("0.csv").read_text() == Path("1.csv").read_text() != Path("3.csv").read_text()
+    assert entries() == 3
 
 
 @pytest.mark.parametrize("failure", [OSError(12, "Cannot allocate memory"), KeyboardInterrupt()], ids=repr)
@@ -310,7 +310,7 @@ def test_rows_that_cannot_be_drawn_leave_their_tables(
     with monkeypatch.context() as broken:
         broken.setattr("sitr.session.synthetic.Synthetic.draw", stop)
         done = sitr(*words)
-    (kept,) = Path().glob("*.answers/*.npz")
+    (kept,) = Path().glob("*.answers/*.json")
     assert done.code != 0
     assert str(kept.resolve()) in done.err
-    assert (sitr(*words, "--resume", kept).code, entries()) == (0, 1)
+    assert (sitr(*words).code, entries()) == (0, 1)

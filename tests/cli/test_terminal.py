@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from sitr import errors
-from sitr.cli.terminal import printable
-from sitr.errors import SitrError
+from sitr.errors import Excerpt, SitrError, printable
 
 Sitr = Callable[..., Any]
 
@@ -41,7 +40,25 @@ def test_every_error_has_its_exit_code(sitr: Sitr, monkeypatch: pytest.MonkeyPat
     failing(monkeypatch, kind(wanted="This.", given="That.", do="Something."))
     done = sitr(*ASK, "--json")
     assert done.code == (2 if kind.__name__ in BAD_INPUT else 1)
-    assert done.error() == {"error": kind.__name__, "wanted": "This.", "given": "That.", "do": "Something."}
+    said = {"wanted": "This.", "given": "That.", "do": "Something.", "excerpt": None}
+    assert done.error() == {"error": kind.__name__} | said
+
+
+def test_an_error_points_at_a_part_of_a_text(sitr: Sitr, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "a\n\tb\x1b[31m [red]c"
+    place = Excerpt.of(text, text.index("c"), len(text))
+    failing(monkeypatch, errors.QuestionError(given="The c is wrong.", do="Leave it out.", excerpt=place))
+    assert sitr(*ASK, "--json").error()["excerpt"] == {
+        "text": "\tb\x1b[31m [red]c",
+        "line": 2,
+        "column": 14,
+        "length": 1,
+    }
+    assert sitr(*ASK).err.splitlines() == [
+        "error: The c is wrong. Leave it out.",
+        "line 2:     b�[31m [red]c",
+        "                        ^",
+    ]
 
 
 def test_an_error_is_one_line_of_two_sentences(sitr: Sitr, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,10 +31,22 @@ def test_ranges_of_dates() -> None:
 
 
 def test_categories() -> None:
-    assert axis(WARD, Wanted()) == Categories(WARD, ("a", "b"), Rule.DROP, Rule.CELL)
+    assert axis(WARD, Wanted()) == Categories(WARD, ("a", "b"), Rule.DROP, Rule.CELL)  # NULL is among its keys
     assert axis(AGE, Wanted(keys=[1, 2], outside=Rule.CELL, missing=Rule.DROP)) == Categories(
         AGE, (1, 2), Rule.CELL, Rule.DROP
     )
+
+
+def test_null_has_a_cell_only_where_the_description_allows_it() -> None:
+    listed = Column("sex", Kind.TEXT, keys=("f", "m"))
+    assert axis(listed, Wanted()) == Categories(listed, ("f", "m"), Rule.DROP, Rule.DROP)
+    assert axis(listed, Wanted(missing=Rule.CELL)) == Categories(listed, ("f", "m"), Rule.DROP, Rule.CELL)
+    for outside in (Rule.CELL, Rule.MISSING):  # the list is not complete
+        assert axis(listed, Wanted(outside=outside)) == Categories(listed, ("f", "m"), outside, Rule.CELL)
+    assert axis(AGE, Wanted(keys=[1, None], missing=Rule.DROP)) == Categories(AGE, (1,), Rule.DROP, Rule.CELL)
+    for ranged in (axis(AGE, Wanted(bins=2, bounds=(0, 9))), axis(DAY, Wanted(every=Step.DAY, bounds=YEAR))):
+        assert ranged is not None
+        assert ranged.missing is Rule.CELL
 
 
 @pytest.mark.parametrize("column", [Column("diagnosis", Kind.TEXT), AGE, DAY, Column("flag", Kind.BOOLEAN)], ids=str)

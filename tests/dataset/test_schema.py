@@ -279,14 +279,28 @@ def test_keys_keep_their_order(kind, keys):
     ],
 )
 def test_impossible_keys_are_refused(kind, keys):
-    with refused("a list of distinct keys .* for 'x'"):
+    with refused(f"a list of distinct keys .* for 'x'|'x' has type {kind.value}, so .* cannot be one of its keys"):
         public_keys("x", kind, keys)
+
+
+def test_a_key_of_another_type_is_named_with_the_way_out():
+    with refused("'x' has type boolean, so 'yes' cannot be one of its keys.*of type bool; .*types={'x': 'text'}"):
+        public_keys("x", Kind.BOOLEAN, ["yes", "no"])
 
 
 @pytest.mark.parametrize("kind", [Kind.REAL, Kind.TIMESTAMP, Kind.OTHER])
 def test_some_columns_have_no_keys(kind):
     with refused("so it cannot have keys"):
         public_keys("x", kind, [])
+
+
+def test_the_keys_of_truth_values_are_public_by_type(visits):
+    """All values of the type, NULL included, so that no row is left out; declared keys take precedence."""
+    kinds = {"id": Kind.INTEGER, "ok": Kind.BOOLEAN, "ward": Kind.TEXT}
+    plain = {"kinds": kinds, "unit": Row(), "max_groups": None, "max_rows_per_group": None}
+    table = visits(**plain, bounds={}, granularity={}, keys={})
+    assert [column.keys for column in table.columns] == [None, (False, True, None), None]
+    assert visits(**plain, bounds={}, granularity={}, keys={"ok": [True]}).column("ok").keys == (True,)
 
 
 def test_text_that_no_table_can_hold_is_no_key():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -15,7 +16,7 @@ from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.numbers import Number, ball, exact
+from sitr.numbers import Interval, Number, ball, exact
 
 BITS = 400
 Pair = list[tuple[arb, arb]]
@@ -181,3 +182,30 @@ def test_a_group_of_groups_is_not_promised_more_by_rounding():
     """In 53 bits, δ for 10 people was three floats above δ for 2 groups of 5."""
     promise = ApproximateDP(1.95, 1e-12)
     assert promise.for_group(10).covers(promise.for_group(5).for_group(2))
+
+
+# A loss reads floats in binary
+
+
+@dataclass
+class Step:
+    """Stands for a loss: δ(ε) falls from 1 to `after` at the exact number `at`."""
+
+    at: Fraction
+    after: float
+
+    def delta(self, *, epsilon: float) -> Interval:
+        found = self.after if Fraction(epsilon) >= self.at else 1.0
+        return Interval(0.0, found)
+
+
+@pytest.mark.parametrize("number", [0.1, 0.3, 1e-6, 2.3, 1e22])
+def test_a_proof_is_about_the_decimals_that_a_promise_prints(number):
+    """The binary 0.1 is above a tenth, and the binary 0.3 below three tenths."""
+    decimal, share = exact(number), exact(0.1)
+    just_above = decimal + Fraction(1, 10**400)
+    assert not ApproximateDP(number, 0.5).proved_by(Step(just_above, 0.0))
+    assert ApproximateDP(number, 0.5).proved_by(Step(Fraction(math.nextafter(number, 0.0)), 0.5))
+    assert Fraction(0.1) > share
+    assert not ApproximateDP(1.0, 0.1).proved_by(Step(Fraction(0), 0.1))
+    assert ApproximateDP(1.0, 0.1).proved_by(Step(Fraction(0), math.nextafter(0.1, 0.0)))

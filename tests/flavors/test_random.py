@@ -181,7 +181,7 @@ def test_no_arrow_leads_to_a_promise_for_everybody(gamma):
         RandomDP(PureDP(1.0), gamma).to_approximate(delta=1e-6)
 
 
-@pytest.mark.parametrize("inner", [1.0, "pure(1)", None, RandomDP(PureDP(1.0), 0.1)])
+@pytest.mark.parametrize("inner", [1.0, "pure(1)", None, RandomDP(PureDP(1.0), 0.1), PureDP, RandomDP])
 def test_what_is_no_inner_promise(inner):
     with pytest.raises(InvalidPromise, match="another flavor"):
         RandomDP(inner, 0.1)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitr.errors import InvalidPromise
+from sitr.flavors.promise import count
 from sitr.interop.noise_multiplier import (
-    checked_count,
     checked_noise,
     checked_rate,
     lost,
@@ -82,15 +82,15 @@ def test_a_rate_is_a_probability(value: object) -> None:
 @pytest.mark.parametrize("value", [-1, 1.0, math.nan, True, "1", None])
 def test_a_count_is_a_whole_number(value: object) -> None:
     with pytest.raises(InvalidPromise, match="the count"):
-        checked_count(value, "the count")
+        count(value, what="the count", least=0)
 
 
 def test_numbers_may_come_from_arrays() -> None:
     assert checked_noise(np.float32(0.5), "the noise") == 0.5
     assert checked_rate(Fraction(1, 4), "the rate") == 0.25
-    assert checked_count(np.int64(7), "the count") == 7
+    assert count(np.int64(7), what="the count") == 7
 
 
 def test_no_noise_is_said_in_words() -> None:
-    with pytest.raises(InvalidPromise, match="got 0, with which nothing is promised"):
+    with pytest.raises(InvalidPromise, match="got 0, which promises nothing"):
         checked_noise(0, "noise_multiplier")

@@ -494,9 +494,12 @@ class TestPosition:
 
     @pytest.mark.parametrize("keys", [10, 1_000, 10_000])
     def test_a_row_without_a_key_costs_no_more_than_another(self, on: On, keys: int) -> None:
-        """A search by casts to an ENUM takes a hundred times longer for values that are not listed."""
-        listed = pa.array([f"key {place % keys}" for place in range(30_000)])
-        other = pa.array([f"other {place % keys}" for place in range(30_000)])
+        """A search by casts to an ENUM takes a hundred times longer for values that are not listed.
+
+        Whatever else the machine does only adds to a time: the least of several is compared, taken in turns.
+        """
+        listed = pa.array([f"key {place % keys}" for place in range(10_000)])
+        other = pa.array([f"other {place % keys}" for place in range(10_000)])
         position = on.say.position("v", [f"key {place}" for place in range(keys)])
 
         def seconds(values: pa.Array) -> float:
@@ -504,8 +507,8 @@ class TestPosition:
             on.column(f"sum({position}) OVER ()", values)
             return time.process_time() - start
 
-        seconds(listed)
-        assert seconds(other) < 3 * seconds(listed) + 0.3
+        turns = [(seconds(listed), seconds(other)) for _ in range(3)]
+        assert min(slow for _, slow in turns) < 3 * min(quick for quick, _ in turns)
 
 
 # Dialects that are wrong in one expression are caught

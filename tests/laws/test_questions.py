@@ -6,9 +6,13 @@ A new kind is one entry in `KINDS`; a test walks the packages, so that none can 
 from __future__ import annotations
 
 import json
+import math
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +23,11 @@ import pytest
 import sitr
 import sitr.questions
 from sitr.backends.duckdb import DuckDB
-from sitr.errors import BackendFailure, BudgetExceeded, IncompatiblePromises
+from sitr.errors import BackendFailure, BudgetExceeded, FileError, IncompatiblePromises, SitrError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.smooth import SmoothNoise
 from sitr.noise.coins import TestCoins
@@ -35,7 +40,9 @@ from sitr.questions.synthetic.quality import QualityQuestion
 from sitr.questions.synthetic.question import SyntheticQuestion
 from sitr.sensitivity import median, smooth
 from sitr.session.budget import Budget
+from sitr.session.plain import built, text
 from sitr.session.request import Request
+from sitr.session.verify import Verdict, verify
 from tests.laws import walk
 
 ROWS = 400
@@ -161,14 +168,82 @@ def test_every_answer_speaks_the_same_words(open_budget: Any, tmp_path: Path, ki
 
 
 @every_kind
-def test_what_was_paid_for_is_kept_and_read_again_for_free(open_budget: Any, kind: Kind, price: Kept) -> None:
+def test_asking_twice_pays_once_and_a_fresh_answer_pays_again(
+    open_budget: Any, monkeypatch: pytest.MonkeyPatch, kind: Kind, price: Kept
+) -> None:
     budget = open_budget(enough(price))
-    request = kind.request(budget)
-    answer = request.release(price)
-    assert answer.receipt.kept is not None
-    again = kind.request(budget).resume(answer.receipt.kept, price)
+    answer = kind.request(budget).release(price)
+    with monkeypatch.context() as closed:
+        closed.setattr(DuckDB, "read", lambda *_, **__: pytest.fail("rows were read"))
+        again = kind.request(open_budget(enough(price))).release(price)
     assert len(budget.entries()) == 1
-    assert {**again.to_dict(), "budget": None} == {**answer.to_dict(), "budget": None}
+    assert (answer.receipt.again, again.receipt.again) == (False, True)
+    assert again.receipt.kept == answer.receipt.kept is not None
+    assert again.table == answer.table
+    assert [f"kept answer of entry 1, from {answer.receipt.entry.at:%Y}" in str(one) for one in (answer, again)] == [
+        False,
+        True,
+    ]
+    assert "nothing was spent" in again._repr_html_()
+    told, first = again.to_dict(), answer.to_dict()
+    assert told["receipt"].pop("again") is True
+    assert first["receipt"].pop("again") is False
+    assert told == first
+    fresh = kind.request(budget).release(price, fresh=True)
+    assert (fresh.receipt.again, len(budget.entries())) == (False, 2)
+    assert fresh.table != answer.table
+
+
+@every_kind
+def test_another_price_is_paid_for(open_budget: Any, kind: Kind, price: Kept) -> None:
+    budget = open_budget(price * 4)
+    kind.request(budget).release(price)
+    if len(kind.prices) == 1:  # the price is what the mechanism promises, whatever is offered
+        assert kind.request(budget).release(price * 2).receipt.again
+        return
+    assert not kind.request(budget).release(price * 2).receipt.again
+    assert len(budget.entries()) == 2
+
+
+@every_kind
+def test_test_coins_neither_give_nor_take_a_private_answer(open_budget: Any, kind: Kind, price: Kept) -> None:
+    budget = open_budget(price * 3)
+    for paid, coins in enumerate((TestCoins(1), None, TestCoins(1)), start=1):
+        answer = kind.request(budget).release(price, coins=coins)
+        assert (answer.receipt.again, answer.private, len(budget.entries())) == (False, coins is None, paid)
+    kept = kind.request(budget).release(price)
+    assert (kept.receipt.entry.number, kept.private) == (2, True)
+
+
+@every_kind
+def test_a_changed_answer_is_refused_before_the_charge(open_budget: Any, kind: Kind, price: Kept) -> None:
+    budget = open_budget(enough(price))
+    path = kind.request(budget).release(price).receipt.kept
+    path.write_text(path.read_text().replace('"private":true', '"private":true '))
+    with pytest.raises(FileError, match="was changed"):
+        kind.request(budget).release(price)
+    assert len(budget.entries()) == 1
+
+
+@every_kind
+def test_the_ledger_records_what_was_released(open_budget: Any, tmp_path: Path, kind: Kind, price: Kept) -> None:
+    budget = open_budget(enough(price))
+    answer = kind.request(budget).release(price)
+    page = answer.certificate(tmp_path / "page.html")
+    hashes = [sha256(path.read_bytes()).hexdigest() for path in (answer.receipt.kept, page)]
+    assert [seal.sha256 for seal in budget.ledger.seals(1)] == hashes
+    assert verify(page, budget.ledger).verdict is Verdict.VALID
+    shown = page.read_text()
+    page.write_text(shown.replace(answer.receipt.sha256, "0" * 64, 1))
+    assert verify(page, budget.ledger).verdict is Verdict.ALTERED
+    again = kind.request(budget).release(price).certificate(tmp_path / "again.html")
+    assert again.read_text() == shown
+
+
+@every_kind
+def test_a_plan_is_written_down_whole(open_budget: Any, kind: Kind, price: Kept) -> None:
+    plan = kind.request(open_budget(enough(price))).question.plan(price)
+    assert repr(built(json.loads(text(plan)))) == repr(plan)
 
 
 @every_kind
@@ -206,3 +281,46 @@ def test_a_failure_after_the_charge_says_nothing_about_the_rows(
     assert caught.value.__cause__ is caught.value.__context__ is None
     assert str(caught.value).startswith("The answer could not be computed after the charge")
     assert len(budget.entries()) == 1
+
+
+SIZES = (5e-324, 1e-320, 1e-100, 1e-17, 1e17, 1e100, 1e101, 1e308)
+EXTREME: tuple[Kept, ...] = (
+    *(PureDP(size) for size in SIZES),
+    *(ZeroConcentratedDP(size) for size in SIZES),
+    ZeroConcentratedDP(1.0, xi=1e308),
+    *(ApproximateDP(size, 1e-6) for size in SIZES),
+    *(ApproximateDP(1.0, delta) for delta in (5e-324, 1e-320, 1e-100, 0.5, 1 - 2.0**-53, 1.0)),
+    ApproximateDP(1e100, 1 - 2.0**-53),
+    ApproximateDP(1e-100, 1e-100),
+    RandomDP(PureDP(1e308), 1.0),
+)
+
+
+@pytest.mark.parametrize("price", EXTREME, ids=repr)
+@pytest.mark.parametrize("kind", KINDS.values(), ids=[kind.__name__ for kind in KINDS])
+def test_whatever_the_price_the_reason_of_a_refusal_is_said(
+    open_budget: Callable[[Kept], Budget], kind: Kind, price: Kept
+) -> None:
+    """A price buys a plan that keeps it and has errors for every confidence, or it is refused in Sitr's words."""
+    request = kind.request(open_budget(largest_budget(price)))
+    try:
+        preview = request.preview(price)
+        preview.plan.check()
+    except SitrError:
+        return
+    assert str(preview)
+    for confidence in (0.5, 1e-320, 1 - 2.0**-53, Fraction(1, 10**400), 0, 1, math.nan):
+        with suppress(SitrError):
+            assert all(math.isfinite(error) for error in preview.errors(confidence=confidence).values())
+
+
+def largest_budget(price: Kept) -> Kept:
+    """The largest budget in the flavor of a price."""
+    match price:
+        case PureDP():
+            return PureDP(1.7e308)
+        case ZeroConcentratedDP():
+            return ZeroConcentratedDP(1.7e308, xi=1.7e308)
+        case ApproximateDP():
+            return ApproximateDP(1.7e308, 1.0)
+    return RandomDP(PureDP(1.7e308), 1.0)

@@ -59,7 +59,7 @@ EXCEPTIONS = {
     PrivateMean: EVERYWHERE,
     PrivateHuberMean: EVERYWHERE,
 }
-"""The same list is in docs/learn.md."""
+"""The same list is in docs/how-to/learn.md."""
 
 
 def checks() -> list[Any]:

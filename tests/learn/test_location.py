@@ -67,6 +67,12 @@ def test_the_movement_of_huber_is_attained() -> None:
     assert abs(first - second)[0] == pytest.approx(float(movement.most or 0) / 3)
 
 
+def test_a_promise_may_be_written_as_text() -> None:
+    assert PrivateMean("pure(1)", norm=1.0).fit([[0.5]] * 9).promise_ == PureDP(1)
+    with pytest.raises(InvalidPromise, match=r"Did you mean pure\(1\)"):
+        PrivateMean("prue(1)", norm=1.0).fit([[0.5]] * 9)
+
+
 @pytest.mark.parametrize("promise", [PureDP(1e4), ZeroConcentratedDP(1e6), ApproximateDP(1e4, 1e-6)])
 def test_little_noise_leaves_the_mean(promise: Promise) -> None:
     rows = np.random.default_rng(1).uniform(-0.5, 0.5, size=(1000, 3))

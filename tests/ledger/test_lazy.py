@@ -8,6 +8,7 @@ import pytest
 
 from sitr.errors import BudgetExceeded, LedgerError, LedgerMismatch
 from sitr.flavors.pure import PureDP
+from sitr.ledger.entry import Sealed
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.sql import SqlLedger
 
@@ -54,3 +55,13 @@ def test_an_account_on_other_terms_is_refused(ledger: LazyLedger, promise: PureD
         ledger.standing("visits")
     with pytest.raises(LedgerMismatch):
         ledger.charge("visits", price=PureDP(0.1), question="q")
+
+
+def test_nothing_is_found_before_the_first_charge_and_everything_after_it(ledger: LazyLedger) -> None:
+    assert (ledger.paid("visits", price=ONE, question="q"), ledger.seals()) == ([], [])
+    assert not ledger.path.exists()
+    entry, budget = ledger.charge("visits", price=ONE, question="q")
+    ledger.seal(entry.number, Sealed.ANSWER, "hash")
+    assert ledger.paid("visits", price=ONE, question="q") == [entry]
+    assert ledger.charged(entry.number) == (entry, budget)
+    assert ledger.seals(entry.number) == SqlLedger(ledger.path).seals(sha256="hash")

@@ -11,6 +11,7 @@ from alembic.script import ScriptDirectory
 
 from sitr.errors import LedgerError
 from sitr.flavors.pure import PureDP
+from sitr.ledger.entry import Sealed
 from sitr.ledger.migrate import HISTORY, VERSION_TABLE
 from sitr.ledger.sql import SqlLedger
 
@@ -70,6 +71,7 @@ def test_a_ledger_of_the_first_version_keeps_what_was_spent(path: Path) -> None:
     """Its tables, without running sums, and three entries: nothing is forgotten, before and after the next charge."""
     SqlLedger(path).open("clinic", promise=PureDP(1.0), neighbors="row, add-remove")
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("DROP TABLE seals")
         connection.execute("DROP INDEX entries_by_dataset")
         for column in ("charges", "paid"):
             connection.execute(f"ALTER TABLE entries DROP COLUMN {column}")
@@ -81,6 +83,9 @@ def test_a_ledger_of_the_first_version_keeps_what_was_spent(path: Path) -> None:
             )
     ledger = SqlLedger(path)
     assert ledger.standing("clinic").remaining() == PureDP(0.6)
+    assert ledger.charged(2)[1].remaining() == PureDP(0.7)  # added up, because these entries have no sums
+    ledger.seal(2, Sealed.ANSWER, "hash")
+    assert [seal.sha256 for seal in ledger.seals(2)] == ["hash"]
     entry, after = ledger.charge("clinic", price=PureDP(0.6), question="COUNT(*)")
     assert (entry.number, after.charges, after.remaining()) == (4, 4, PureDP(0.0))
     assert ledger.check("clinic") == after

@@ -25,6 +25,7 @@ from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.ledger.entry import Sealed
 from sitr.ledger.sql import SqlLedger
 
 PEOPLE = "person (patient_id), add-remove"
@@ -400,3 +401,51 @@ def test_a_random_promise_around_another_flavor_is_not_kept(path: Path) -> None:
     _put(path, ["random(gaussian(mu=0.1), gamma=0.01)"])
     with pytest.raises(LedgerError, match="this version of Sitr cannot read"):
         SqlLedger(path).standing("clinic")
+
+
+@pytest.mark.parametrize("promise", [ZeroConcentratedDP(1.0), PureDP(3.0), RandomDP(PureDP(3.0), 0.1)])
+def test_an_entry_is_found_again_with_the_budget_after_it(path: Path, promise: Kept) -> None:
+    ledger = opened(path, promise)
+    ledger.open("other", promise=PureDP(1.0), neighbors=PEOPLE)
+    ledger.charge("other", price=PureDP(0.5), question="COUNT(*)")
+    charged = [ledger.charge("clinic", price=PureDP(price), question="COUNT(*)") for price in (0.1, 0.2, 0.1)]
+    ledger.charge("other", price=PureDP(0.5), question="COUNT(*)")
+    assert [ledger.charged(entry.number) for entry, _ in charged] == charged
+    with pytest.raises(LedgerError, match="has no entry 9"):
+        ledger.charged(9)
+
+
+def test_the_same_question_at_the_same_price_is_found_newest_first(path: Path) -> None:
+    ledger = opened(path, ZeroConcentratedDP(5.0))
+    ledger.open("other", promise=ZeroConcentratedDP(5.0), neighbors=PEOPLE)
+    asked = [
+        ("clinic", 0.5, "a"),
+        ("clinic", 0.5, "b"),
+        ("clinic", 0.6, "a"),
+        ("other", 0.5, "a"),
+        ("clinic", 0.5, "a"),
+    ]
+    for dataset, price, question in asked:
+        ledger.charge(dataset, price=PureDP(price), question=question)
+    assert [entry.number for entry in ledger.paid("clinic", price=PureDP(0.5), question="a")] == [5, 1]
+    assert [entry.number for entry in ledger.paid("clinic", price=ZeroConcentratedDP(0.125), question="a")] == [5, 1]
+    assert ledger.paid("clinic", price=PureDP(0.7), question="a") == []
+    assert ledger.paid("nowhere", price=PureDP(0.5), question="a") == []
+
+
+def test_a_seal_is_recorded_once_and_found_by_entry_and_by_hash(path: Path) -> None:
+    ledger = opened(path, PureDP(1.0))
+    for _ in range(2):
+        ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
+    for number, kind, sha256 in [(1, "answer", "a"), (1, "certificate", "b"), (2, "answer", "c"), (1, "answer", "a")]:
+        ledger.seal(number, Sealed(kind), sha256)
+    found = SqlLedger(path).seals()
+    assert [(seal.entry, seal.kind, seal.sha256) for seal in found] == [
+        (1, Sealed.ANSWER, "a"),
+        (1, Sealed.CERTIFICATE, "b"),
+        (2, Sealed.ANSWER, "c"),
+    ]
+    assert ledger.seals(1) == found[:2]
+    assert ledger.seals(sha256="c") == found[2:]
+    assert ledger.seals(2, sha256="a") == []
+    assert datetime.now(UTC) >= found[0].at

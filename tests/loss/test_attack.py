@@ -79,3 +79,11 @@ def test_no_more_looks_than_the_profile_is_worth():
         assert found.lower <= best <= found.upper
         assert found.width <= max(1e-6, 3 * width)
     assert looks[1e-2] < looks[1e-3] < looks[0.0] <= 30
+
+
+@pytest.mark.parametrize("fpr", [1e-300, 1e-320, 5e-324])
+def test_a_false_positive_rate_whose_inverse_has_no_float_is_still_bounded(fpr):
+    for law in (GaussianLaw(1.0), response(1.0, infinite=0.25)):
+        found, more = (Loss.of(law).trade_off(fpr=rate) for rate in (fpr, 1e-280))
+        assert 0.0 < found.lower <= found.upper <= more.upper
+    assert 0.25 in found

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -79,7 +80,9 @@ def test_an_unsure_side_makes_the_other_a_bound_from_above():
     assert cells.log_p_most[0] == -0.75
 
 
-@pytest.mark.parametrize("number", [0.0, -1.0, 1.5, math.nan, math.inf, True, "0.5", None])
+@pytest.mark.parametrize(
+    "number", [0.0, -1.0, 1.5, math.nan, math.inf, True, "0.5", None, Fraction(1, 10**400), 10**400]
+)
 def test_numbers_out_of_range_are_refused(number):
     with pytest.raises(InvalidPromise, match=r"Expected a number above 0 and at most 1 for rate, got .*Choose rate"):
         check(number, "rate", above=0.0, below=1.0, ends="below")

@@ -455,6 +455,9 @@ def test_a_posterior_and_an_advantage(truth):
         lambda one: one.epsilon(delta=1e-5, relative=0.0),
         lambda one: one.delta(epsilon=-1.0),
         lambda one: one.delta(epsilon=math.inf),
+        lambda one: one.delta(epsilon=Fraction(10**400)),
+        lambda one: one.exceeding(epsilon=10**400),
+        lambda one: one.epsilon(delta=Fraction(1, 10**400)),
         lambda one: one.renyi(order=1.0),
         lambda one: one.posterior(prior=1.0),
         lambda one: one.trade_off(fpr=1.5),
@@ -501,3 +504,11 @@ def test_a_wide_answer_is_told_even_if_the_other_direction_is_closed() -> None:
     with pytest.warns(WiderThanAsked):
         found = tiny.delta(epsilon=0.5)
     assert found.lower == 0.0
+
+
+@given(st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=5))
+def test_gaussians_together_are_one_that_loses_no_less(mus):
+    """Their μ² add up exactly; the root is rounded up, by less than one float."""
+    ((law, _),) = Loss.compose([Loss.of(GaussianLaw(mu)) for mu in mus]).laws
+    whole = sum((Fraction(mu) ** 2 for mu in mus), Fraction(0))
+    assert Fraction(math.nextafter(law.mu, 0.0)) ** 2 < whole <= Fraction(law.mu) ** 2

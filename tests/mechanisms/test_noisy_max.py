@@ -15,7 +15,7 @@ from flint import arb, ctx
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.mechanism import bounding
-from sitr.mechanisms.noisy_max import Noise, NoisyMax
+from sitr.mechanisms.noisy_max import NoisyMax, ScoreNoise
 from sitr.noise.coins import TestCoins
 from sitr.noise.geometric import geometric
 from sitr.noise.laplace import discrete_laplace
@@ -23,7 +23,7 @@ from sitr.numbers import ball
 
 BITS = 300
 BOTH, ONE = (-1, 0, 1), (0, 1)
-each_noise = pytest.mark.parametrize("noise", Noise)
+each_noise = pytest.mark.parametrize("noise", ScoreNoise)
 
 Ties = Callable[[tuple[int, ...], int, tuple[int, ...]], Fraction]
 """The chance of candidate i, if it is tied with these others; it may look at the true scores."""
@@ -46,7 +46,7 @@ def masses(noise, scale):
     """P(y) and P(Z < y) for all y but those that have less than 2^{−200} together."""
     with ctx.workprec(BITS):
         q, reach = (-1 / ball(scale)).exp(), math.ceil(150 * scale)
-        if noise is Noise.GEOMETRIC:
+        if noise is ScoreNoise.GEOMETRIC:
             mass = {y: (1 - q) * q**y for y in range(reach)}
         else:
             mass = {y: (1 - q) / (1 + q) * q ** abs(y) for y in range(-reach, reach)}
@@ -112,19 +112,21 @@ def test_the_promise_is_kept(apart, over, noise, epsilon, size, moves, monotone)
     mechanism = NoisyMax(epsilon, monotone=monotone, noise=noise)
     loss = largest(apart, noise, mechanism.scale, size=size, moves=moves)
     assert over(loss, epsilon) < 1e-50
-    if noise is Noise.GEOMETRIC:
+    if noise is ScoreNoise.GEOMETRIC:
         assert over(loss, epsilon) > -1e-50  # and no smaller promise would be
 
 
 def test_laplace_noise_uses_its_promise_nearly(apart):
     """The more hopeless rivals, the nearer: here two of them."""
-    assert largest(apart, Noise.LAPLACE, NoisyMax(3, noise=Noise.LAPLACE).scale, size=3, moves=BOTH) > ball(2.99)
+    assert largest(apart, ScoreNoise.LAPLACE, NoisyMax(3, noise=ScoreNoise.LAPLACE).scale, size=3, moves=BOTH) > ball(
+        2.99
+    )
 
 
 @pytest.mark.parametrize("sensitivity", [2, Fraction(5, 2)])
 def test_wider_moves(apart, over, sensitivity):
     mechanism, moves = NoisyMax(2, sensitivity), range(-2, 3)
-    loss = largest(apart, Noise.GEOMETRIC, mechanism.scale, size=2, moves=moves, reach=5)
+    loss = largest(apart, ScoreNoise.GEOMETRIC, mechanism.scale, size=2, moves=moves, reach=5)
     assert abs(over(loss, Fraction(2 * 4) / (2 * sensitivity))) < 1e-50  # integers move by 2, whatever Δ is
 
 
@@ -137,7 +139,7 @@ def test_half_the_noise_is_told_apart(apart, noise):
 @pytest.mark.parametrize(("ties", "factor"), [(redrawn, 1.25), (by_true_score, 1.49)])
 def test_other_ways_to_break_ties_do_not_keep_it(apart, ties, factor):
     """What would be harmless if noise were continuous."""
-    loss = largest(apart, Noise.GEOMETRIC, NoisyMax(2).scale, size=2, moves=BOTH, ties=ties, reach=4)
+    loss = largest(apart, ScoreNoise.GEOMETRIC, NoisyMax(2).scale, size=2, moves=BOTH, ties=ties, reach=4)
     assert loss > ball(2 * factor)
 
 
@@ -221,7 +223,7 @@ def test_twins_are_told_apart_from_ours(epsilon, twin, one, other, event, leaked
 
 def test_the_largest_noisy_score_must_not_be_told(leaked):
     """Ten counts that one unit moves together: the largest with its noise is small far more often without the unit."""
-    ours, draws = NoisyMax(1, noise=Noise.LAPLACE), 400_000
+    ours, draws = NoisyMax(1, noise=ScoreNoise.LAPLACE), 400_000
     lows = []
     for shift in (0, 1):
         values = noisy((shift,) * 10, ours.scale, seed=shift, size=draws, draw=discrete_laplace).max(axis=1)
@@ -248,7 +250,8 @@ def test_the_error_holds_as_often_as_it_says(over, noise, candidates, confidence
 def test_geometric_noise_errs_less():
     for candidates in (2, 10, 1000):
         ours, other = (
-            NoisyMax(1, noise=noise).error(candidates=candidates) for noise in (Noise.GEOMETRIC, Noise.LAPLACE)
+            NoisyMax(1, noise=noise).error(candidates=candidates)
+            for noise in (ScoreNoise.GEOMETRIC, ScoreNoise.LAPLACE)
         )
         assert ours < other
     assert NoisyMax(1e-9, 10**15).error(candidates=100) > 10**24
@@ -287,4 +290,4 @@ def test_other_bad_things_are_refused():
 
 def test_the_promise_is_epsilon():
     assert NoisyMax(0.1).promise() == PureDP(0.1)
-    assert NoisyMax(1, noise="laplace") == NoisyMax(1, noise=Noise.LAPLACE)  # type: ignore[arg-type]
+    assert NoisyMax(1, noise="laplace") == NoisyMax(1, noise=ScoreNoise.LAPLACE)  # type: ignore[arg-type]

@@ -27,7 +27,17 @@ NOTHING = arb(2) ** -1400
 """Where two numbers are equal, their enclosures differ by less."""
 PEOPLE = 200
 Chance = Callable[[int], arb]
-CASES = [(1, 1e-6), (0.1, 1e-5), (0.05, 0.01), (3, 1e-10), (20, 0.3), (Fraction(1, 3), 1e-3), (1, 0.9), (50, 1e-200)]
+CASES = [
+    (1, 1e-6),
+    (0.1, 1e-5),
+    (0.05, 0.01),
+    (3, 1e-10),
+    (20, 0.3),
+    (Fraction(1, 3), 1e-3),
+    (1, 0.9),
+    (1, 0.5),
+    (50, 1e-200),
+]
 every_case = pytest.mark.parametrize(("epsilon", "delta"), CASES)
 
 
@@ -239,3 +249,16 @@ def test_keys_of_numpy_do_not_wrap_around():
     assert selection.promise() == PartitionSelection(1, 1e-6, 127).promise()
     assert selection.error() == PartitionSelection(1, 1e-6, 127).error()
     assert selection.release(np.array([0, 2**63 - 1])) == [False, True]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("keys", [1, 2, 5])
+def test_where_each_key_has_a_delta_of_one_half_two_people_are_always_shown(keys):
+    """There, and only there, does no precision tell how many people are hidden at most."""
+    selection = PartitionSelection(epsilon=1, delta=1 - Fraction(1, 2**keys), keys=keys)
+    assert selection.chance(1).contains(0.5)
+    assert selection.chance(2) == 1
+    assert selection.release([0, 2, 3]) == [False, True, True]
+
+
+def test_a_loss_beyond_floats_hides_nothing():
+    assert math.isinf(PartitionSelection(epsilon=1e100, delta=1e-6).loss().max())

@@ -20,7 +20,7 @@ from sitr.mechanisms.smooth import NoiseKind, SmoothNoise
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 from sitr.sensitivity import interquartile_range, mean, median, quantile, smooth, trimmed_mean, variance
-from sitr.sensitivity.smooth import Smooth
+from sitr.sensitivity.smoothed import Smooth
 from tests.oracles.brute import Sample, neighbours
 
 LAWS = {NoiseKind.LAPLACE: laplace, NoiseKind.GAUSSIAN: norm, NoiseKind.STUDENT: t(3)}

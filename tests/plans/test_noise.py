@@ -103,6 +103,9 @@ def test_delta_is_charged_only_if_something_uses_it() -> None:
     "price",
     [
         PureDP(1e-101),
+        PureDP(1.1e100),
+        ZeroConcentratedDP(1e308),
+        ApproximateDP(1e308, 1e-6),
         ZeroConcentratedDP(0.0),
         ZeroConcentratedDP(0.1, xi=0.1),
         ApproximateDP(1.0, 1.0),

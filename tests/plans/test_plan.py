@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sitr.errors import InvalidPromise
+from sitr.errors import InvalidPromise, UnknownName
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
@@ -115,6 +115,8 @@ def test_mass_that_is_infinite_is_part_of_delta() -> None:
 
 def test_measurements_are_found_by_name() -> None:
     assert PLANS["pure"]["1"] is PLANS["pure"].measurements[1]
+    with pytest.raises(UnknownName, match="The plan has no measurement '2'"):
+        PLANS["pure"]["2"]
 
 
 def test_errors_are_in_the_unit_of_the_column() -> None:

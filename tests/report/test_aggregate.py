@@ -8,6 +8,8 @@ from fractions import Fraction
 import pytest
 
 from sitr.accounting.filter import Filter
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.arrows import Additive
 from sitr.flavors.notation import parse
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms.laplace import Laplace
@@ -15,8 +17,10 @@ from sitr.numbers import exact
 from sitr.questions.aggregate.release import Release
 from sitr.report import aggregate
 from sitr.report.aggregate import preview, written
-from sitr.report.figures import Figures
-from tests.report.conftest import Certified
+from sitr.report.figures import CONFIDENCE, AllDigits, Figures, all_digits
+from sitr.report.page.html import fragment, page
+from sitr.report.text.terminal import as_text, render
+from tests.report.conftest import Certified, planned
 
 
 def test_it_goes_through_json(certificate: Certified) -> None:
@@ -113,12 +117,66 @@ def test_a_preview_says_what_would_be_left(make, promise: PureDP, after: PureDP 
 
 
 def test_every_row_is_written_in_the_order_of_the_release(answer: Release) -> None:
-    rows = list(written(answer))
-    figures = [Figures.of(column) for column in answer.plan.columns]
-    width = len(answer.plan.query.keys)
+    rows, width = list(written(answer)), len(answer.plan.query.keys)
     assert len(rows) == len(answer.keys)
-    for row, *estimates in zip(rows, *map(answer.estimates, answer.plan.columns), strict=True):
-        numbers, intervals = row[width::2], row[width + 1 :: 2]
-        for number, interval, shown, value in zip(numbers, intervals, figures, estimates, strict=True):
-            assert number == f"{shown.value(value)} ± {shown.error(value.error)}"
-            assert interval == f"{shown.low(value)} to {shown.high(value)}"
+    for place, column in enumerate(answer.plan.columns):
+        estimates = answer.estimates(column)
+        forms = Figures.each(estimates, step=column.aggregate.step)
+        for row, one, form in zip(rows, estimates, forms, strict=True):
+            cells = row[width + 2 * place : width + 2 * place + 2]
+            for shown, (text, ends) in ((form, cells), (AllDigits(), map(all_digits, cells))):
+                assert text == f"{shown.value(one)} ± {shown.error(one.error)}"
+                assert ends == f"{shown.low(one)} to {shown.high(one)}"
+
+
+COUNT_SQL = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+
+
+def counting(count: int, price: Additive, **changes: object) -> Release:
+    """An answer with this count; if there is a threshold, many people reach it."""
+    plan = planned(COUNT_SQL, price, **changes)
+    return Release(plan, (("cardiology",),), ((count, *(500 for _ in plan.query.terms[1:])),))
+
+
+@pytest.mark.parametrize(
+    ("price", "changes", "words"),
+    [
+        (PureDP(0.5), {"keys": {"ward": ["cardiology"]}}, "the noise was larger than the count itself"),
+        (ApproximateDP(1.0, 1e-6), {}, "its number of people, which has other noise, reached the threshold"),
+    ],
+)
+def test_a_negative_count_is_explained_and_no_other(
+    certify, price: Additive, changes: dict[str, object], words: str
+) -> None:
+    for count, said in ((-3, True), (3, False)):
+        paper = aggregate.answer(*certify(counting(count, price, **changes)))
+        texts = (as_text(render(paper)), fragment(paper), page(paper))
+        assert [words in " ".join(text.split()) for text in texts] == [said] * 3
+
+
+def test_a_negative_sum_needs_no_explanation(make, certify) -> None:
+    paper = aggregate.answer(*certify(make("ungrouped")))  # its sum is below 0
+    assert "−" in as_text(render(paper))
+    assert paper.table is not None
+    assert paper.table.notes() == ()
+
+
+def test_rounding_is_said_where_it_happens(make, certify) -> None:
+    said = {
+        name: "rounded to the first two digits" in as_text(render(aggregate.answer(*certify(make(name)))))
+        for name in ("known", "one_row", "empty")
+    }
+    assert said == {"known": True, "one_row": False, "empty": False}
+
+
+def test_all_digits_are_shown_on_demand(certify) -> None:
+    plan = planned("SELECT SUM(change) AS change FROM visits", PureDP(0.01))
+    paper = aggregate.answer(*certify(Release(plan, ((),), ((437_621,),))))
+    (column,) = plan.columns
+    far = int(column.width(CONFIDENCE))
+    assert 50_000 < far < 437_621
+    assert f"437,621 ± {far:,}" in as_text(render(paper, exact=True))
+    assert f"437,621 ± {far:,}" not in as_text(render(paper))
+    for source in (fragment(paper), page(paper)):
+        assert f'title="437,621 ± {far:,}"' in source
+        assert f'title="{437_621 - far:,} to {437_621 + far:,}"' in source

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.questions.aggregate.fit import Shown
 from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.aggregate.release import Release
-from sitr.report.figures import CONFIDENCE, Figures, about, at_least, at_most, chance, error, number, short, visible
+from sitr.report.figures import (
+    CONFIDENCE,
+    AllDigits,
+    Figures,
+    about,
+    at_least,
+    at_most,
+    chance,
+    error,
+    legible,
+    number,
+    short,
+    visible,
+)
 
 SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 
@@ -26,9 +40,11 @@ def read(text: str) -> Fraction:
     return Fraction(text.replace(",", "").replace("−", "-"))
 
 
-@given(fractions, st.integers(0, 8))
-def test_an_error_is_never_shown_too_small(width: Fraction, decimals: int) -> None:
-    assert width <= read(error(width, decimals=decimals)) < width + Fraction(1, 10**decimals)
+@given(fractions)
+def test_an_error_is_never_shown_too_small_and_has_two_digits(width: Fraction) -> None:
+    shown = read(error(width))
+    assert width <= shown <= width * Fraction(11, 10)
+    assert len(f"{shown.numerator}".strip("0")) <= 2 or len(str(float(shown)).replace(".", "").strip("0")) <= 2
 
 
 @given(fractions, st.integers(0, 8), st.sampled_from([1, -1]))
@@ -49,44 +65,120 @@ def test_a_chance_is_never_shown_too_rare(probability: float) -> None:
     assert 1 / read(chance(probability).removeprefix("1 in ")) >= Fraction(repr(probability))
 
 
-@given(st.data(), st.integers(-(10**15), 10**15))
-def test_the_shown_interval_holds_the_computed_one(data: st.DataObject, granules: int) -> None:
-    granularity = data.draw(
-        st.sampled_from([Fraction(1), Fraction(100), Fraction(1, 100), Fraction(1, 256), Fraction(1, 3)])
-    )
-    width = data.draw(st.integers(0, 10**9))
-    value, far = granules * granularity, width * granularity
-    one = Estimate(value, value - far, value + far)
-    figures = Figures.fitting(far, step=granularity)
-    shown, plus_minus = read(figures.value(one)), read(figures.error(one.error))
+STEPS = [Fraction(1), Fraction(100), Fraction(1, 100), Fraction(1, 256), Fraction(1, 3), None]
+
+
+@st.composite
+def columns(draw: st.DrawFn) -> tuple[list[Estimate], Fraction | None]:
+    """The numbers of a column with the same error on both sides, as noise makes them."""
+    step = draw(st.sampled_from(STEPS))
+    unit = step or Fraction(1, 7**5)
+    width = draw(st.integers(1, 10**9)) * unit
+    values = [granules * unit for granules in draw(st.lists(st.integers(-(10**15), 10**15), min_size=1, max_size=5))]
+    return [Estimate(value, value - width, value + width) for value in values], step
+
+
+def covers(figures: Figures, one: Estimate) -> bool:
+    """Whether the interval as shown, and the number ± its error as shown, contain the computed interval."""
+    shown, far = read(figures.value(one)), read(figures.error(one.error))
     low, high = read(figures.low(one)), read(figures.high(one))
-    assert (low, high) == (shown - plus_minus, shown + plus_minus)
-    assert low <= value - width * granularity
-    assert value + width * granularity <= high
-    # Not idly wide either. The width has three digits, so it is at least a hundred steps; rounding the value adds half
-    # a step to it, and rounding the error up less than a whole one; and a step of the granularity.
-    assert plus_minus <= width * granularity * Fraction(203, 200) + granularity
+    return shown - far <= low <= one.low and one.high <= high <= shown + far
+
+
+@given(columns())
+def test_what_is_shown_holds_the_computed_interval(column: tuple[list[Estimate], Fraction | None]) -> None:
+    shown, step = column
+    assert all(map(covers, Figures.each(shown, step=step), shown))
+
+
+def test_an_error_that_forgets_the_rounding_of_the_number_would_be_found() -> None:
+    one = Estimate(Fraction(434_999), Fraction(434_999 - 349_999), Fraction(434_999 + 349_999))
+    (figures,) = Figures.each([one], step=Fraction(1))
+    assert covers(figures, one)
+    assert not covers(replace(figures, rounding=Fraction(0)), one)
+
+
+@given(columns())
+def test_the_error_has_two_digits_and_the_number_ends_at_the_same_place(
+    column: tuple[list[Estimate], Fraction | None],
+) -> None:
+    shown, step = column
+    for figures, one in zip(Figures.each(shown, step=step), shown, strict=True):
+        unit = Fraction(10) ** figures.place
+        far = read(figures.error(one.error))
+        assert abs(read(figures.value(one)) - one.value) <= unit / 2
+        assert (read(figures.value(one)) / unit).denominator == 1
+        assert far < one.error + Fraction(3, 2) * unit  # half a unit of rounding, and less than one of rounding up
+        assert far <= 101 * unit  # 99.5 and the rounding of the number
+        assert far >= 10 * unit or step is not None  # a step may be coarser than the second digit
+
+
+@pytest.mark.parametrize(
+    ("value", "width", "step", "text"),
+    [
+        (Fraction(437_621), Fraction(345_109), Fraction(1), "440,000 ± 350,000"),
+        (Fraction(44_201), Fraction(88), Fraction(1), "44,201 ± 88"),
+        (Fraction(44_201), Fraction(139), Fraction(1), "44,200 ± 140"),
+        (Fraction(44_205), Fraction(139), Fraction(1), "44,200 ± 150"),
+        (Fraction(123), Fraction(3), Fraction(1), "123 ± 3"),
+        (Fraction("12.3456"), Fraction("0.0512"), None, "12.346 ± 0.052"),
+        (Fraction("-0.04"), Fraction("9.99"), None, "0.0 ± 10.1"),
+        (Fraction(1_200), Fraction(196), Fraction(100), "1,200 ± 200"),
+    ],
+)
+def test_examples(value: Fraction, width: Fraction, step: Fraction | None, text: str) -> None:
+    one = Estimate(value, value - width, value + width)
+    (figures,) = Figures.each([one], step=step)
+    assert f"{figures.value(one)} ± {figures.error(one.error)}" == text
+
+
+def test_numbers_with_the_same_error_show_the_same_error() -> None:
+    shown = [Estimate(Fraction(value), Fraction(value - 139), Fraction(value + 139)) for value in range(1_000, 1_010)]
+    assert {
+        figures.error(one.error) for figures, one in zip(Figures.each(shown, step=Fraction(1)), shown, strict=True)
+    } == {"150"}
 
 
 @given(fractions, fractions, fractions)
 def test_the_two_sides_of_an_interval_may_differ(value: Fraction, below: Fraction, above: Fraction) -> None:
     one = Estimate(value, value - below, value + above)
-    figures = Figures.fitting(min(below, above), step=None)
-    step = Fraction(1, 10**figures.decimals)
-    shown, plus_minus = read(figures.value(one)), read(figures.error(one.error))
-    low, high = read(figures.low(one)), read(figures.high(one))
-    assert low <= one.low
-    assert one.high <= high
-    assert low >= one.low - 2 * step
-    assert high <= one.high + 2 * step
-    assert shown - plus_minus <= low <= high <= shown + plus_minus
+    (figures,) = Figures.each([one], step=None)
+    assert covers(figures, one)
+    assert read(figures.low(one)) > one.low - Fraction(10) ** figures.place
+    assert read(figures.high(one)) < one.high + Fraction(10) ** figures.place
+
+
+@given(columns())
+def test_all_digits_lose_nothing_that_a_double_holds(column: tuple[list[Estimate], Fraction | None]) -> None:
+    for one in column[0]:
+        form = AllDigits()
+        assert abs(read(form.value(one)) - one.value) <= abs(one.value) / 10**14
+        assert read(form.low(one)) <= one.low
+        assert one.high <= read(form.high(one))
+        assert read(form.error(one.error)) >= one.error
+        assert max(map(len, (form.value(one), form.low(one)))) < 30
+
+
+def test_only_numbers_that_can_be_off_are_said_to_be_rounded() -> None:
+    assert not Figures.fitting(Fraction(88), step=Fraction(1)).rounds(Fraction(1))
+    assert Figures.fitting(Fraction(139), step=Fraction(1)).rounds(Fraction(1))
+    assert not Figures.fitting(Fraction(196), step=Fraction(100)).rounds(Fraction(100))
+    assert Figures.fitting(Fraction(3), step=None).rounds(None)
 
 
 def test_figures_of_real_columns(answer: Release) -> None:
-    column: Shown
     for column in answer.plan.columns:
-        width = column.width(CONFIDENCE)
-        assert read(Figures.of(column).error(width)) >= width
+        shown = answer.estimates(column, confidence=CONFIDENCE)
+        assert all(map(covers, Figures.each(shown, step=column.aggregate.step), shown))
+
+
+@pytest.mark.parametrize("digits", [8, 40])
+def test_code_has_no_long_numbers(digits: int) -> None:
+    long = 10 ** (digits - 1) + 7
+    shown = legible(f"Noise(scale=Fraction({long}, {3 * long}), low=-1.{long}, name='v2', level=0.5, size=12)")
+    assert re.findall(r"\d{8,}", shown) == []
+    assert shown.startswith("Noise(scale=0.333333, low=-1.")
+    assert shown.endswith("name='v2', level=0.5, size=12)")
 
 
 @pytest.mark.parametrize(

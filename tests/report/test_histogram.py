@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from fractions import Fraction
 from html.parser import HTMLParser
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sitr.accounting.filter import Filter
-from sitr.dataset.cells import Categories, Dates, Edges, Even, Grid, Step
+from sitr.dataset.cells import Categories, Dates, Edges, Even, Grid, Rule, Step
+from sitr.dataset.domain import Wanted, axis
 from sitr.dataset.schema import Column, Kind, Table
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive
@@ -28,6 +31,8 @@ from sitr.questions.histogram.methods import Bins, Buckets, Flat, Method, Tree, 
 from sitr.questions.histogram.release import release
 from sitr.questions.histogram.tally import Tally
 from sitr.report import histogram as report
+from sitr.report.chart.histogram import figures
+from sitr.report.figures import CONFIDENCE, all_digits
 from sitr.report.page import html
 from sitr.report.text.terminal import as_text, render
 from sitr.report.words.english.english import ENGLISH
@@ -134,10 +139,58 @@ def test_long_histograms_are_cut_and_it_is_said() -> None:
     paid = receipt(found)
     assert "more" in as_text(render(report.answer(found, paid), most=10))
     assert len(as_text(render(report.answer(found, paid), most=None)).splitlines()) > 5_000
-    assert html.page(report.answer(found, paid)).count("<tr>") <= 1_001
+    assert html.page(report.answer(found, paid)).rpartition("All numbers")[2].count("<tr>") <= 1_001
 
 
 def test_bars_are_as_long_as_the_counts() -> None:
     found = made(LINE, PureDP(1e6), Flat(), {0: 100, 1: 50, 2: 25})
     lines = as_text(render(report.answer(found, receipt(found)))).splitlines()[1:4]
     assert [line.count("█") for line in lines] == [30, 15, 7]
+
+
+@pytest.mark.parametrize("case", ["flat", "gaussian", "tree", "buckets", "bins", "tiles", "days", "unlisted"])
+@pytest.mark.parametrize("epsilon", [0.01, 1.0])
+def test_counts_are_rounded_to_the_noise_and_intervals_outward(case: str, epsilon: float) -> None:
+    cells, price, method, counts = CASES[case]
+    cheap: Additive = ApproximateDP(epsilon, 1e-6) if isinstance(price, ApproximateDP) else PureDP(epsilon)
+    many = dict.fromkeys(counts, (9999, 9999)) if case == "unlisted" else {1: 3_217}
+    found = made(cells, cheap, method, many)
+    paper = report.answer(found, receipt(found))
+    low, high = found.ends(confidence=CONFIDENCE)
+    unit = 10.0 ** figures(found).place
+    assert paper.table is not None
+    for place, (*_, count, interval, _) in enumerate(paper.table.rows()):
+        shown, (first, last) = (float(count.replace(",", "").replace("−", "-")), interval.split(" to "))
+        assert abs(shown - found.counts[place]) <= unit / 2 + 1e-9
+        assert float(first.replace(",", "").replace("−", "-")) <= low[place]
+        assert last == "∞" or float(last.replace(",", "")) >= high[place]
+        exact = float(all_digits(count).replace(",", "").replace("−", "-"))
+        assert exact == pytest.approx(found.counts[place], rel=1e-14)
+    said = "Counts are rounded to the first two digits of the error" in as_text(render(paper))
+    assert said is (unit > 1 or not bool((found.counts == np.rint(found.counts)).all()))
+
+
+def test_a_count_outside_its_interval_is_explained_and_no_other() -> None:
+    words = "noise can push it beyond 0, and intervals leave out what no count can be"
+    flat = made(LINE, PureDP(1.0), Flat(), {})
+    for counts, said in ((-21.0, True), (3.0, False)):
+        special = np.array([0])
+        cells = np.array([counts] + [3.0] * 7)
+        one = Histogram.of(flat.plan, flat.grid, ((cells.astype(np.int64),), special))
+        paper = report.answer(one, receipt(one))
+        shown = (as_text(render(paper)), html.fragment(paper), html.page(paper))
+        assert [words in " ".join(text.split()) for text in shown] == [said] * 3
+    processed = flat.lattice(total=9_000)
+    assert "because intervals follow from the measured numbers alone" in as_text(
+        render(report.answer(processed, receipt(processed)))
+    )
+
+
+def test_rows_without_a_value_that_are_left_out_are_said_to_be() -> None:
+    column = Column("ward", Kind.TEXT, keys=("a", "b"))
+    found = axis(column, Wanted())
+    assert found is not None
+    left_out = made(Grid((found,)), PureDP(1.0), Flat(), {})
+    assert WORDS.outside(left_out.plan).endswith("Rows without a value in ward are left out.")
+    kept = made(Grid((replace(found, missing=Rule.CELL),)), PureDP(1.0), Flat(), {})
+    assert "without a value" not in WORDS.outside(kept.plan)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
@@ -125,3 +125,44 @@ def test_the_bar_shows_gamma_as_open_until_the_first_charge():
 def test_the_flavor_and_the_meaning_of_a_random_budget():
     assert ENGLISH.flavor(PRICE) == "random approximate differential privacy"
     assert "ε = 0.5, δ = 10⁻⁷, γ = 0.04" in ENGLISH.reading(Headline.of(PRICE))
+
+
+class Known(Made):
+    """A mechanism whose error does not depend on the data."""
+
+    def error(self, **_: Any) -> Fraction:
+        return Fraction(28, 9)
+
+
+class Secret(Made):
+    """A mechanism whose error depends on the data."""
+
+    def error(self, _values: Any, **_: Any) -> Fraction:
+        raise AssertionError("no values are shown")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "shown"), [(Known(), "12.3 ± 3.2"), (Secret(), "12.3457"), (Made(), "12.3457")], ids=repr
+)
+def test_a_value_is_rounded_to_its_error_if_that_is_known_and_to_few_digits_otherwise(
+    mechanism: Any, shown: str
+) -> None:
+    release, receipt = made(Fraction(12_345_678_912_345, 10**12))
+    plan = replace(release.plan, measurements=(Measurement("value", mechanism),))
+    paper = answer(replace(release, plan=plan), receipt)
+    assert paper.value == shown
+    assert as_text(render(paper)).startswith(shown)
+    assert as_text(render(paper, exact=True)).startswith("12.345678912345")
+    for source in (html.fragment(paper), html.page(paper)):
+        assert f'<bdi title="12.345678912345">{shown}</bdi>' in source
+
+
+def test_a_mechanism_is_written_without_long_numbers() -> None:
+    class Long(Made):
+        def __repr__(self) -> str:
+            return f"Noise(scale=Fraction({10**40 + 1}, {3 * 10**40}), level=0.5)"
+
+    release, receipt = made(Fraction(5, 4))
+    paper = answer(replace(release, plan=replace(release.plan, measurements=(Measurement("value", Long()),))), receipt)  # type: ignore[arg-type]
+    assert dict(paper.facts)["made by"] == "Noise(scale=0.333333, level=0.5)"
+    assert str(10**40 + 1) in paper.to_dict()["mechanism"]

@@ -14,6 +14,7 @@ import pytest
 
 from sitr.accounting.filter import Filter
 from sitr.dataset.schema import Kind
+from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.entry import Entry
 from sitr.ledger.receipt import Receipt
@@ -93,6 +94,13 @@ def test_a_preview_shows_the_price_and_the_error_of_the_quality() -> None:
     assert (alone["prices"]["quality"], alone["quality"]) == (None, None)
 
 
+def test_two_prices_that_cost_less_together_say_so() -> None:
+    price = ApproximateDP(1.0, 0.1)
+    both = replace(QUESTION, quality=price).plan(price)
+    text = " ".join(as_text(render(synthetic.preview(both, Filter(ApproximateDP(9.0, 0.9))))).split())
+    assert "for the rows, and ε = 1, δ = 0.1 to measure their quality; together they lose less than the sum" in text
+
+
 def test_rows_that_protect_nobody_say_so(made: Portrait) -> None:
     text = as_text(render(synthetic.answer(made, RECEIPT)))
     assert "test" in text.splitlines()[0].lower()
@@ -124,7 +132,7 @@ def test_for_machines(made: Portrait) -> None:
 
 def test_quality_in_words() -> None:
     text = as_text(render(synthetic.quality(FOUND, RECEIPT, private=True)))
-    assert "0.1235 ± 0.0010" in text
+    assert "0.1235 ± 0.0011" in text
     assert "ρ = 0.1" in text
     assert "0.800 when trained on synthetic rows, 0.900" in text
     assert "ρ = 0.4 of ρ = 0.5" in text
@@ -146,5 +154,5 @@ def test_pictures_escape_what_they_quote(made: Portrait) -> None:
     assert "<b>" not in page
     assert "script" not in page
     assert "at most 3 rows of one person count" in page
-    assert "0.1235 ± 0.0010" in page
+    assert "0.1235 ± 0.0011" in page
     assert synthetic_chart.chart(made, CODES[:0])  # no rows, no picture of them, and no error

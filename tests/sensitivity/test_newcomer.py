@@ -170,7 +170,7 @@ def test_gamma_is_between_0_and_1(gamma):
     [
         (mean, {}, "granularity"),
         (mean, {"granularity": 0}, "granularity of a statistic to be a finite number above 0"),
-        (mean, {"granularity": 1, "h": row_distance}, "no h: it knows"),
+        (mean, {"granularity": 1, "h": row_distance}, "no h, because its own is known"),
         (mean, {"granularity": 1, "accuracy": 0}, "no accuracy"),
         (mean, {"granularity": 1, "pairs": Pairs.EVERY}, "bounds, within which"),
         (mean, {"granularity": 1, "pairs": Pairs.DRAWN}, "a public bound on h"),
@@ -207,13 +207,13 @@ def test_a_bound_that_clamped_values_may_break_is_refused(pairs):
     common: dict[str, Any] = {"size": 1000, "gamma": 0.05, "bounds": (0, 1000), "granularity": 1, "pairs": pairs}
     assert random(mean, bound=1000, **common).bound == 1000
     for bound in (1, 999):
-        with pytest.raises(DescriptionError, match="no smaller bound on h"):
+        with pytest.raises(DescriptionError, match="no smaller than its bounds imply"):
             random(mean, bound=bound, **common)
 
 
 @pytest.mark.parametrize("pairs", [Pairs.DISJOINT, Pairs.DRAWN])
 def test_a_bound_on_values_without_bounds_is_refused(pairs):
-    with pytest.raises(DescriptionError, match="no smaller bound on h"):
+    with pytest.raises(DescriptionError, match="no smaller than its bounds imply"):
         random(mean, size=1000, gamma=0.05, granularity=1, bound=1000, pairs=pairs)
 
 

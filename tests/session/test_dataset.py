@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +13,8 @@ import yaml
 
 import sitr
 from sitr import PureDP, ZeroConcentratedDP
+from sitr.dataset.description import load
+from sitr.dataset.publication import Publication
 from sitr.errors import DescriptionError, LedgerMismatch, SourceError
 from sitr.neighbors.relation import Relation
 from sitr.session.dataset import Dataset
@@ -24,6 +27,22 @@ def test_a_description_comes_back_as_it_was(visits: Dataset, tmp_path: Path) -> 
     budget = found.budget()
     assert budget.promise == ZeroConcentratedDP(0.5)
     assert (tmp_path / "sitr.db").exists()
+
+
+def test_every_field_of_a_description_is_explained_in_a_comment(visits: Dataset, tmp_path: Path) -> None:
+    """The comments change nothing: without them, with others or in another order, the description is the same."""
+    ledger = tmp_path / "sitr.db"
+    path = visits.save(tmp_path / "visits.sitr.yaml", promise=PureDP(1), ledger=ledger)
+    lines = path.read_text().splitlines(keepends=True)
+    for above, line in pairwise(["", *lines]):
+        if line[0].isalpha():
+            assert above.startswith("# "), line
+    assert "Never choose it by looking at the rows" in "".join(lines)
+    described = sitr.open(path).described
+    path.write_text("# another\n" + "".join(line for line in lines if not line.startswith("#")))
+    assert sitr.open(path).described == described
+    assert described is not None
+    assert sitr.open(path).save(path, promise=PureDP(1), ledger=ledger).read_text() == "".join(lines)
 
 
 def test_the_description_moves_with_its_folder(visits: Dataset, tmp_path: Path) -> None:
@@ -237,3 +256,29 @@ def test_no_column_can_be_declared_as_other(tmp_path: Path) -> None:
     source.write_text("id,days\n1,2\n")
     with pytest.raises(DescriptionError, match="one of integer, real, text, boolean, date, timestamp"):
         sitr.protect(source, unit=sitr.Row(), types={"id": "integer", "days": "other"})
+
+
+def test_who_publishes_is_said_in_the_description_and_is_no_term_of_the_budget(visits: Dataset, tmp_path: Path) -> None:
+    path, promise, ledger = tmp_path / "visits.sitr.yaml", PureDP(1.0), tmp_path / "sitr.db"
+    visits.save(path, promise=promise, ledger=ledger, publication={"title": "Visits", "caveats": ["Late."]})
+    budget = sitr.open(path).budget()
+    assert budget.agg(n=sitr.count()).at.publication == Publication(title="Visits", caveats=("Late.",))
+    path.write_text(path.read_text().replace("title: Visits", "title: Beds"))
+    assert sitr.open(path).budget().agg(n=sitr.count()).at.publication.title == "Beds"
+    assert sitr.open(path).budget().standing().promise == promise
+
+
+def test_a_description_that_is_written_again_keeps_its_publisher(visits: Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "visits.sitr.yaml"
+    visits.save(path, publication={"title": "Visits"})
+    assert load(visits.save(path)).publication.title == "Visits"
+    assert load(visits.save(path, publication={"contact": "data@example"})).publication == Publication(
+        contact="data@example"
+    )
+
+
+def test_a_misspelled_field_of_a_publication_is_corrected(visits: Dataset, tmp_path: Path) -> None:
+    path = visits.save(tmp_path / "visits.sitr.yaml", publication={"title": "Visits"})
+    path.write_text(path.read_text().replace("title: Visits", "titel: Visits"))
+    with pytest.raises(DescriptionError, match=r"publication.*'titel'.*'title'"):
+        load(path)

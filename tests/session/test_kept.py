@@ -1,30 +1,40 @@
-"""Noisy tables outlive a crash in the fit, hold nothing exact, and are resumed without a charge."""
+"""A paid answer outlives a crash, holds nothing exact, and answers the same question again without a charge."""
 
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import textwrap
 from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 import sitr
 from sitr.backends.duckdb import DuckDB
 from sitr.dataset.schema import Kind
-from sitr.errors import BackendFailure, BudgetExceeded, IncompatiblePromises, LedgerError, NotKept, QuestionError
+from sitr.errors import BackendFailure, BudgetExceeded, FileError, IncompatiblePromises, NotKept, QuestionError
+from sitr.ledger.entry import Sealed
 from sitr.ledger.receipt import Receipt
 from sitr.ledger.sql import SqlLedger
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
-from sitr.noise.coins import TestCoins
+from sitr.noise.coins import TestCoins, system_coins
 from sitr.questions.synthetic.marginals import Marginal, Measured, measure
 from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.sheet import Sheet
 from sitr.session.budget import Budget
-from sitr.session.kept import keep, resumed
+from sitr.session.desk import VARIABLE
+from sitr.session.kept import again, find, keep, opened
+from sitr.session.plain import text
 from tests.oracles.axes import keyed
 
 PRICE = sitr.ZeroConcentratedDP(0.1)
@@ -34,62 +44,30 @@ ROWS = 3000
 
 @pytest.fixture
 def open_budget(tmp_path: Path) -> Callable[..., Budget]:
-    def made(ledger: str = "sitr.db", promise: Any = BUDGET) -> Budget:
+    def made(ledger: str = "sitr.db", promise: Any = BUDGET, *, keep: bool = True, top: int = 9) -> Budget:
         people = pa.table({"ward": ["a", "b", "b"] * (ROWS // 3), "age": [row % 10 for row in range(ROWS)]})
-        data = sitr.protect(people, unit=sitr.Row(), bounds={"age": (0, 9)}, keys={"ward": ["a", "b"]}, name="people")
-        return data.budget(promise, ledger=tmp_path / ledger)
+        data = sitr.protect(people, unit=sitr.Row(), bounds={"age": (0, top)}, keys={"ward": ["a", "b"]}, name="people")
+        return data.budget(promise, ledger=tmp_path / ledger, keep=keep)
 
     return made
+
+
+def counted(budget: Budget) -> Any:
+    return budget.group_by("ward").agg(n=sitr.count())
 
 
 def crash(*_: Any, **__: Any) -> None:
     raise MemoryError("in the fit")
 
 
-def test_a_crash_in_the_fit_loses_nothing(open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch) -> None:
-    budget = open_budget()
-    with monkeypatch.context() as broken:
-        broken.setattr("sitr.session.synthetic.portrait", crash)
-        with pytest.raises(MemoryError) as failure:
-            budget.synthesize().release(PRICE)
-    (kept,) = answers(budget)
-    assert str(kept) in failure.value.__notes__[0]
-    again = open_budget().synthesize()  # as in another process
+def unread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sitr.backends.duckdb.DuckDB.read", lambda *_, **__: pytest.fail("the data were read"))
-    made = again.resume(kept, PRICE)
-    assert made.draw(50).num_rows == 50
-    assert 2800 < made.portrait.size < 3200
-    assert made.private
-    (entry,) = budget.entries()
-    assert (made.receipt.entry, made.promise) == (entry, PRICE)
-    assert made.receipt.standing.remaining() == sitr.ZeroConcentratedDP(0.9)
-
-
-def test_they_are_on_disk_before_the_fit_begins(
-    open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    budget = open_budget()
-    seen: list[Any] = []
-
-    def watching(measured: Measured, **_: Any) -> None:
-        (path,) = answers(budget)
-        seen.append((resumed(path, measured.plan, at=budget._at)[0], measured))
-        crash()
-
-    monkeypatch.setattr("sitr.session.synthetic.portrait", watching)
-    synced: list[int] = []
-    monkeypatch.setattr("os.fsync", synced.append)
-    with pytest.raises(MemoryError):
-        budget.synthesize().release(PRICE)
-    ((found, measured),) = seen
-    assert same(found, measured)
-    assert len(synced) >= 2  # the file and its folder
 
 
 def answers(budget: Budget) -> list[Path]:
     """The files that keep answers, beside the ledger."""
     assert isinstance(budget.ledger, SqlLedger)
-    return sorted(budget.ledger.path.parent.glob("*.answers/*.npz"))
+    return sorted(budget.ledger.path.parent.glob("*.answers/*.json"))
 
 
 def same(one: Any, other: Any) -> bool:
@@ -103,6 +81,147 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
+# What is the same question
+
+
+def test_asking_twice_pays_once_in_another_process_too(
+    open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = counted(open_budget()).release(PRICE)
+    assert not first.receipt.again
+    unread(monkeypatch)
+    budget = open_budget()
+    second = counted(budget).release(PRICE)
+    assert len(budget.entries()) == 1
+    assert second.table == first.table
+    assert replace(second.receipt, again=False) == first.receipt
+    assert "kept answer of entry 1, from " in str(second)
+    assert "; nothing was spent" in second._repr_html_()
+    assert "nothing was spent" not in str(first) + first._repr_html_()
+    assert (first.to_dict()["receipt"]["again"], second.to_dict()["receipt"]["again"]) == (False, True)
+
+
+def test_an_empty_budget_still_answers_what_it_has_paid_for(open_budget: Callable[..., Budget]) -> None:
+    first = counted(open_budget(promise=PRICE)).release(PRICE)
+    budget = open_budget(promise=PRICE)
+    assert budget.remaining() == sitr.ZeroConcentratedDP(0.0)
+    assert counted(budget).release(PRICE).table == first.table
+    with pytest.raises(BudgetExceeded):
+        counted(budget).release(PRICE, fresh=True)
+
+
+def test_a_fresh_answer_is_paid_for_and_becomes_the_kept_one(open_budget: Callable[..., Budget]) -> None:
+    budget = open_budget()
+    first, fresh = (counted(budget).release(PRICE, fresh=fresh) for fresh in (False, True))
+    assert [entry.number for entry in budget.entries()] == [1, 2]
+    assert not fresh.receipt.again
+    assert first.table != fresh.table
+    kept = counted(budget).release(PRICE)
+    assert (kept.receipt.entry.number, kept.table) == (2, fresh.table)
+
+
+def test_another_price_another_question_or_another_description_is_paid_for(open_budget: Callable[..., Budget]) -> None:
+    budget = open_budget()
+    counted(budget).release(PRICE)
+    others: list[tuple[Any, Any]] = [
+        (counted(budget), sitr.ZeroConcentratedDP(0.11)),
+        (counted(budget), sitr.PureDP(0.1)),
+        (budget.agg(n=sitr.count()), PRICE),
+        (budget.where(sitr.column("age") > 3).group_by("ward").agg(n=sitr.count()), PRICE),
+        (counted(open_budget(top=8)), PRICE),  # the bounds of a column that the question does not name
+    ]
+    for paid, (request, price) in enumerate(others, start=2):
+        assert not request.release(price).receipt.again
+        assert len(budget.entries()) == paid
+    for request, price in others:
+        assert request.release(price).receipt.again
+    assert len(budget.entries()) == 6
+
+
+def test_the_same_price_in_another_flavor_is_another_plan(open_budget: Callable[..., Budget]) -> None:
+    """Both are charged as ρ = 0.005, for other noise."""
+    budget = open_budget()
+    pure, concentrated = (
+        counted(budget).release(price) for price in (sitr.PureDP(0.1), sitr.ZeroConcentratedDP(0.005))
+    )
+    assert pure.receipt.entry.price == concentrated.receipt.entry.price
+    assert not concentrated.receipt.again
+    assert counted(budget).release(sitr.PureDP(0.1)).receipt.entry.number == 1
+
+
+def test_a_file_of_another_name_is_another_version_of_the_data(tmp_path: Path) -> None:
+    """New rows under the old name are not noticed, because noticing would reveal that rows have changed."""
+
+    def released(name: str, rows: int) -> Any:
+        pyarrow.parquet.write_table(pa.table({"age": list(range(rows))}), tmp_path / f"{name}.parquet")
+        data = sitr.protect(tmp_path / f"{name}.parquet", unit=sitr.Row(), name="people")
+        return data.budget(BUDGET, ledger=tmp_path / "sitr.db").agg(n=sitr.count()).release(PRICE)
+
+    assert [released(*each).receipt.entry.number for each in (("may", 9), ("may", 8), ("june", 9))] == [1, 1, 2]
+
+
+def test_answers_of_another_version_of_sitr_are_ignored(
+    open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budget = open_budget()
+    counted(budget).release(PRICE)
+    with monkeypatch.context() as newer:
+        newer.setattr("sitr.session.kept.sitr_version", lambda: "99.0")
+        assert not counted(budget).release(PRICE).receipt.again
+    monkeypatch.setattr("sitr.session.kept.VERSION", 99)
+    assert not counted(budget).release(PRICE).receipt.again
+    assert len(budget.entries()) == 3
+
+
+@pytest.mark.parametrize("off", ["parameter", "environment"])
+def test_keeping_can_be_turned_off(
+    open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch, off: str
+) -> None:
+    counted(open_budget()).release(PRICE)
+    if off == "environment":
+        monkeypatch.setenv(VARIABLE, "no")
+    budget = open_budget(keep=off == "environment")
+    answer = counted(budget).release(PRICE)
+    assert (answer.receipt.again, answer.receipt.kept, len(answers(budget))) == (False, None, 1)
+    assert [seal.sha256 for seal in budget.ledger.seals(2)] == [answer.receipt.sha256]
+
+
+def test_a_setting_that_means_nothing_is_refused(
+    open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "perhaps")
+    with pytest.raises(sitr.SitrError, match="yes or no in SITR_KEEP_ANSWERS, got 'perhaps'"):
+        open_budget()
+
+
+# Test coins
+
+
+def test_test_coins_and_private_coins_do_not_mix(open_budget: Callable[..., Budget]) -> None:
+    budget = open_budget()
+    tests = [counted(budget).release(PRICE, coins=TestCoins(1)) for _ in range(2)]
+    assert [each.receipt.entry.number for each in tests] == [1, 2]
+    private = counted(budget).release(PRICE)
+    assert (private.receipt.again, private.private) == (False, True)
+    test = counted(budget).release(PRICE, coins=TestCoins(1))
+    assert (test.receipt.again, test.private, test.table) == (False, False, tests[0].table)
+    assert counted(budget).release(PRICE).receipt.entry.number == 3
+    own = counted(budget).release(PRICE, coins=system_coins())
+    assert (own.receipt.again, own.receipt.entry.number) == (False, 5)
+
+
+def test_a_kept_test_answer_stays_marked(open_budget: Callable[..., Budget]) -> None:
+    budget = open_budget()
+    made = counted(budget).release(PRICE, coins=TestCoins(1))
+    kept = find(budget.ledger, made.receipt.entry)
+    assert kept is not None
+    _, receipt = opened(kept, made.released.plan, ledger=budget.ledger)
+    assert not receipt.private
+
+
+# Files
+
+
 @pytest.mark.parametrize("method", Method)
 @pytest.mark.parametrize("price", [PRICE, sitr.PureDP(0.5), sitr.ApproximateDP(0.5, 1e-9)], ids=str)
 def test_noisy_tables_come_back_bit_by_bit(
@@ -114,67 +233,60 @@ def test_noisy_tables_come_back_bit_by_bit(
     measured = measure(planned, codes, coins=TestCoins(4))
     budget = open_budget(promise=price)
     entry, standing = budget.ledger.charge("people", price=planned.price, question=planned.text)
-    receipt = keep(budget.ledger, Receipt("people", "row", entry, standing, private=False), planned, measured)
+    receipt = keep(Receipt("people", "row", entry, standing, private=False), planned, measured, at=budget._at)
     assert receipt.kept is not None
-    found, again = resumed(receipt.kept, planned, at=budget._at)
+    kept = find(budget.ledger, entry)
+    assert kept is not None
+    found, read = opened(kept, planned, ledger=budget.ledger)
     assert same(found, measured)
-    assert (again.entry, again.private, again.kept) == (entry, False, receipt.kept)
+    assert (read.entry, read.standing, read.private, read.kept) == (entry, standing, False, receipt.kept)
     assert sorted(tmp_path.rglob("*unfinished*")) == []
     # Nothing else is in the file: as many numbers as were measured or made from what was.
-    with np.load(receipt.kept) as file:
-        held = sum(file[name].size for name in file.files if name != "header")
     tables = (*measured.alone, *measured.chosen_by, *measured.pairs)
     noisy = sum(table.counts.size for table in tables)
-    assert held == noisy + sum(each.size for each in (*measured.shares, *measured.groups))
+    assert numbers(kept.content["released"]) == noisy + sum(each.size for each in (*measured.shares, *measured.groups))
 
 
-def test_a_measured_quality_comes_back(open_budget: Callable[..., Budget]) -> None:
+def numbers(content: Any) -> int:
+    """How many numbers stand in the arrays of a file."""
+    match content:
+        case {"array": [_, _, values]}:
+            return len(values)
+        case dict():
+            return sum(map(numbers, content.values()))
+        case list():
+            return sum(map(numbers, content))
+    return 0
+
+
+def test_the_ledger_records_the_hash_of_the_file_before_it_is_shown(open_budget: Callable[..., Budget]) -> None:
     budget = open_budget()
-    made = budget.synthesize().release(PRICE)
-    found = made.measure(PRICE)
-    assert found.receipt is not None
-    assert found.receipt.kept is not None
-    assert found.released.plan is not None
-    again, receipt = resumed(found.receipt.kept, found.released.plan, at=budget._at)
-    assert again == found.released
-    assert receipt.entry == found.receipt.entry
+    answer = counted(budget).release(PRICE)
+    (path,), (seal,) = answers(budget), budget.ledger.seals()
+    assert (seal.entry, seal.kind, seal.sha256) == (1, Sealed.ANSWER, sha256(path.read_bytes()).hexdigest())
+    assert answer.receipt.sha256 == seal.sha256
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_only_the_same_request_is_resumed(open_budget: Callable[..., Budget], tmp_path: Path) -> None:
+def test_answers_are_on_disk_before_the_fit_begins(
+    open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch
+) -> None:
     budget = open_budget()
-    kept = budget.synthesize().release(PRICE).receipt.kept
-    assert kept is not None
-    for other, price in (
-        (budget.synthesize(bins=5), PRICE),
-        (budget.synthesize(columns=["ward"]), PRICE),
-        (budget.synthesize(), sitr.ZeroConcentratedDP(0.2)),
-    ):
-        with pytest.raises(QuestionError, match="another question, another price"):
-            other.resume(kept, price)
-    with pytest.raises(LedgerError, match="has no entry 1 that paid"):
-        open_budget("second.db").synthesize().resume(kept, PRICE)
-    with pytest.raises(QuestionError, match="There is no file"):
-        budget.synthesize().resume(tmp_path / "nothing.npz", PRICE)
-    assert len(budget.entries()) == 1
+    seen: list[Any] = []
 
+    def watching(measured: Measured, **_: Any) -> None:
+        seen.append((again(measured.plan, at=budget._at), measured))
+        crash()
 
-def test_a_file_runs_no_code(open_budget: Callable[..., Budget], tmp_path: Path) -> None:
-    asked = open_budget().synthesize()
-    (tmp_path / "text.npz").write_text("hello")
-    np.savez(tmp_path / "pickled.npz", header=np.array([{"sitr": 2}], dtype=object))
-    header = {"sitr": 2, "plan": repr(asked.question.plan(PRICE)), "released": {"Popen": {"args": "ls"}}}
-    np.savez(tmp_path / "odd.npz", header=np.array(json.dumps(header)))
-    for name in ("text.npz", "pickled.npz", "odd.npz"):
-        with pytest.raises(QuestionError, match="is no kept answer"):
-            asked.resume(tmp_path / name, PRICE)
-
-
-def test_rows_of_test_coins_stay_marked(open_budget: Callable[..., Budget]) -> None:
-    asked = open_budget().synthesize()
-    made = asked.release(PRICE, coins=TestCoins(1))
-    assert made.receipt.kept is not None
-    assert not asked.resume(made.receipt.kept, PRICE).private
-    assert "NOT PRIVATE" in str(asked.resume(made.receipt.kept, PRICE))
+    monkeypatch.setattr("sitr.session.synthetic.portrait", watching)
+    synced: list[int] = []
+    monkeypatch.setattr("os.fsync", synced.append)
+    with pytest.raises(MemoryError):
+        budget.synthesize().release(PRICE)
+    ((found, measured),) = seen
+    assert found is not None
+    assert same(found[0], measured)
+    assert len(synced) >= 2  # the file and its folder
 
 
 def test_a_full_disk_costs_no_answer(open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,98 +294,326 @@ def test_a_full_disk_costs_no_answer(open_budget: Callable[..., Budget], monkeyp
         raise OSError(28, "No space left on device")
 
     budget = open_budget()
-    monkeypatch.setattr("numpy.savez", full)
-    with pytest.warns(NotKept, match="No space left"):
-        made = budget.synthesize().release(PRICE)
+    with monkeypatch.context() as broken:
+        broken.setattr("sitr.session.kept._write", full)
+        with pytest.warns(NotKept, match="No space left"):
+            made = budget.synthesize().release(PRICE)
     assert made.receipt.kept is None
     assert made.draw(5).num_rows == 5
+    assert [seal.sha256 for seal in budget.ledger.seals(1)] == [made.receipt.sha256]
+    assert not budget.synthesize().release(PRICE).receipt.again  # nothing is kept, so it is paid for again
 
 
-def edited(path: Path, edit: Callable[[dict[str, Any], dict[str, Any]], None]) -> Path:
-    """A copy of the file with another header or other arrays."""
-    with np.load(path) as file:
-        arrays = {name: file[name] for name in file.files}
-    header = json.loads(str(arrays.pop("header")))
-    edit(header, arrays)
-    copy = path.with_name("edited.npz")
-    np.savez(copy, header=np.array(json.dumps(header)), **arrays)
-    return copy
+def test_a_ledger_that_fails_after_the_charge_costs_no_answer(
+    open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: Any, **__: Any) -> None:
+        raise sitr.errors.LedgerBusy(given="Another program is writing.", do="Wait.")
+
+    budget = open_budget()
+    with monkeypatch.context() as broken:
+        broken.setattr(SqlLedger, "seal", busy)
+        with pytest.warns(NotKept, match="cannot be verified"):
+            first = counted(budget).release(PRICE)
+    assert budget.ledger.seals() == []
+    second = counted(budget).release(PRICE)
+    assert (second.receipt.again, second.table) == (True, first.table)
+    assert [seal.sha256 for seal in budget.ledger.seals()] == [first.receipt.sha256]
+
+
+def edited(path: Path, edit: Callable[[dict[str, Any]], None]) -> None:
+    """Change the content of a file."""
+    content = json.loads(path.read_text())
+    edit(content)
+    path.write_text(json.dumps(content, sort_keys=True, separators=(",", ":")))
+
+
+def one_more(content: dict[str, Any]) -> None:
+    content["released"]["questions.aggregate.release.Release"]["measured"][0][0] += 1
+
+
+def claimed_private(content: dict[str, Any]) -> None:
+    content["private"] = not content["private"]
+
+
+@pytest.mark.parametrize("edit", [one_more, claimed_private, lambda content: content.pop("released")])
+def test_a_changed_file_is_refused_and_costs_nothing_unless_a_fresh_answer_is_paid_for(
+    open_budget: Callable[..., Budget], edit: Callable[..., None]
+) -> None:
+    budget = open_budget()
+    counted(budget).release(PRICE)
+    edited(answers(budget)[0], edit)
+    with pytest.raises(FileError, match=r"kept answer of entry 1, .* was changed .* fresh=True .* nothing was spent"):
+        counted(budget).release(PRICE)
+    assert len(budget.entries()) == 1
+    fresh = counted(budget).release(PRICE, fresh=True)
+    assert counted(budget).release(PRICE).table == fresh.table
+    assert len(budget.entries()) == 2
+
+
+def test_a_damaged_file_is_refused_and_a_deleted_one_is_paid_for(open_budget: Callable[..., Budget]) -> None:
+    budget = open_budget()
+    counted(budget).release(PRICE)
+    (path,) = answers(budget)
+    for damaged in (b"", b"hello", b"[1, 2]", path.read_bytes()[:-9]):
+        path.write_bytes(damaged)
+        with pytest.raises(FileError, match="was changed or is damaged"):
+            counted(budget).release(PRICE)
+    path.unlink()
+    assert not counted(budget).release(PRICE).receipt.again
+    assert len(budget.entries()) == 2
+
+
+def test_a_test_answer_cannot_be_passed_off_as_private(open_budget: Callable[..., Budget]) -> None:
+    budget = open_budget()
+    counted(budget).release(PRICE, coins=TestCoins(1))
+    edited(answers(budget)[0], claimed_private)
+    with pytest.raises(FileError, match="was changed"):
+        counted(budget).release(PRICE)
+
+
+def unsealed(budget: Budget, monkeypatch: pytest.MonkeyPatch, release: Callable[[], Any]) -> Path:
+    """The file of an answer whose process died before the ledger recorded its hash."""
+
+    def stop(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as broken:
+        broken.setattr(SqlLedger, "seal", stop)
+        with pytest.raises(KeyboardInterrupt):
+            release()
+    assert budget.ledger.seals() == []
+    (path,) = answers(budget)
+    return path
+
+
+def test_an_answer_between_file_and_hash_is_not_lost(
+    open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budget = open_budget()
+    path = unsealed(budget, monkeypatch, lambda: counted(budget).release(PRICE))
+    unread(monkeypatch)
+    assert counted(budget).release(PRICE).receipt.kept == path
+    (seal,) = budget.ledger.seals()
+    assert seal.sha256 == sha256(path.read_bytes()).hexdigest()
+    edited(path, one_more)
+    with pytest.raises(FileError, match="was changed"):
+        counted(budget).release(PRICE)
+
+
+def tables(content: dict[str, Any]) -> Any:
+    return content["released"]["questions.synthetic.marginals.Measured"]
 
 
 def with_total(total: float) -> Callable[..., None]:
-    def edit(header: dict[str, Any], _: Any) -> None:
-        header["released"]["Measured"]["total"] = total
+    def edit(content: dict[str, Any]) -> None:
+        tables(content)["total"] = total
 
     return edit
 
 
-def less_noise(header: dict[str, Any], _: Any) -> None:
-    header["released"]["Measured"]["alone"][0]["Marginal"]["noise"]["Gaussian"]["sigma"] = {"Fraction": "1/1000"}
+def less_noise(content: dict[str, Any]) -> None:
+    (marginal,) = tables(content)["alone"][0].values()
+    (noise,) = marginal["noise"].values()
+    noise["sigma"] = {"Fraction": "1/1000"}
 
 
-def negative_share(header: dict[str, Any], arrays: dict[str, Any]) -> None:
-    arrays[header["released"]["Measured"]["shares"][0]["array"]][0] = -0.1
+def negative_share(content: dict[str, Any]) -> None:
+    tables(content)["shares"][0]["array"][2][0] = -0.1
 
 
-def no_group(header: dict[str, Any], arrays: dict[str, Any]) -> None:
-    arrays[header["released"]["Measured"]["groups"][0]["array"]][0] = -1
+def no_group(content: dict[str, Any]) -> None:
+    tables(content)["groups"][0]["array"][2][0] = -1
 
 
-def infinite_count(header: dict[str, Any], arrays: dict[str, Any]) -> None:
-    arrays[header["released"]["Measured"]["alone"][0]["Marginal"]["counts"]["array"]][0] = np.inf
+def infinite_count(content: dict[str, Any]) -> None:
+    (marginal,) = tables(content)["alone"][0].values()
+    marginal["counts"]["array"][2][0] = np.inf
 
 
-def fewer_tables(header: dict[str, Any], _: Any) -> None:
-    header["released"]["Measured"]["pairs"] = []
+def fewer_tables(content: dict[str, Any]) -> None:
+    tables(content)["pairs"] = []
 
 
-EDITS = [with_total(1e20), with_total(np.nan), less_noise, negative_share, no_group, infinite_count, fewer_tables]
+def a_program(content: dict[str, Any]) -> None:
+    content["released"] = {"subprocess.Popen": {"args": "ls"}}
+
+
+def a_program_within(content: dict[str, Any]) -> None:
+    tables(content)["quality"] = {"dataset.description.save": {"description": 1, "path": "x"}}
+
+
+def a_number(content: dict[str, Any]) -> None:
+    content["released"] = 5
+
+
+EDITS = [
+    *(with_total(1e20), with_total(np.nan), less_noise, negative_share, no_group, infinite_count, fewer_tables),
+    *(a_program, a_program_within, a_number),
+]
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_an_edited_file_is_refused(open_budget: Callable[..., Budget], edit: Callable[..., None]) -> None:
-    """Of a total of 10²⁰ rows, Σ|c − s| overflows: one row would move it by 2^64, however much noise is paid for."""
-    asked = open_budget().synthesize(method=Method.MARGINALS)
-    kept = asked.release(PRICE).receipt.kept
-    assert kept is not None
-    assert asked.resume(edited(kept, lambda *_: None), PRICE).private
-    with pytest.raises(QuestionError, match="cannot have released"):
-        asked.resume(edited(kept, edit), PRICE)
-
-
-def test_one_table_of_all_columns_is_checked_too(open_budget: Callable[..., Budget]) -> None:
-    asked = open_budget().synthesize(method=Method.JOINT)
-    kept = asked.release(PRICE).receipt.kept
-    assert kept is not None
-    for edit in (with_total(1e20), less_noise, negative_share):
-        with pytest.raises(QuestionError, match="cannot have released"):
-            asked.resume(edited(kept, edit), PRICE)
-
-
-def test_tables_are_resumed_at_the_price_in_the_ledger(
-    open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch
+def test_impossible_numbers_are_refused_even_if_no_hash_was_recorded(
+    open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch, edit: Callable[..., None]
 ) -> None:
-    """A file cannot claim that more, or less, was paid for it."""
+    """Of a total of 10²⁰ rows, Σ|c − s| overflows: one row would move it by 2^64, however much noise is paid for."""
+    budget = open_budget()
+    asked = budget.synthesize(method=Method.MARGINALS)
+    path = unsealed(budget, monkeypatch, lambda: asked.release(PRICE))
+    whole = path.read_bytes()
+    edited(path, edit)
+    with pytest.raises(FileError, match="was changed or is damaged"):
+        asked.release(PRICE)
+    assert (len(budget.entries()), budget.ledger.seals()) == (1, [])
+    path.write_bytes(whole)
+    assert asked.release(PRICE).receipt.again
+
+
+@pytest.mark.parametrize("edit", [with_total(1e20), less_noise, negative_share])
+def test_one_table_of_all_columns_is_checked_too(
+    open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch, edit: Callable[..., None]
+) -> None:
+    budget = open_budget()
+    asked = budget.synthesize(method=Method.JOINT)
+    edited(unsealed(budget, monkeypatch, lambda: asked.release(PRICE)), edit)
+    with pytest.raises(FileError, match="was changed or is damaged"):
+        asked.release(PRICE)
+
+
+def test_a_file_cannot_claim_another_price(open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch) -> None:
     dear = sitr.ZeroConcentratedDP(0.9)
-    asked = open_budget().synthesize()
-    kept = asked.release(PRICE).receipt.kept
-    assert kept is not None
+    budget = open_budget()
+    asked = counted(budget)
+    path = unsealed(budget, monkeypatch, lambda: asked.release(PRICE))
 
-    def claim(header: dict[str, Any], _: Any) -> None:
-        header["plan"] = repr(asked.question.plan(dear))
+    def claim(content: dict[str, Any]) -> None:
+        content["plan"] = json.loads(text(asked.question.plan(dear)))
 
-    monkeypatch.setattr("sitr.questions.synthetic.marginals.Measured.possible", lambda _: True)
-    with pytest.raises(LedgerError, match="has no entry 1 that paid"):
-        asked.resume(edited(kept, claim), dear)
+    edited(path, claim)
+    assert not asked.release(dear).receipt.again
+    assert len(budget.entries()) == 2
 
 
-def test_tables_of_another_ledger_are_not_overwritten(open_budget: Callable[..., Budget], tmp_path: Path) -> None:
+def test_answers_of_another_ledger_are_not_overwritten(open_budget: Callable[..., Budget], tmp_path: Path) -> None:
     budgets = [open_budget("sitr.db"), open_budget("sitr.sqlite")]
-    kept = [budget.synthesize().release(PRICE).receipt.kept for budget in budgets]
-    assert kept == [tmp_path / "sitr.answers" / name for name in ("entry-1.npz", "entry-1-2.npz")]
-    for budget, path in zip(budgets, kept, strict=True):
-        assert path is not None
-        assert budget.synthesize().resume(path, PRICE).receipt.entry.number == 1
+    made = [counted(budget).release(PRICE) for budget in budgets]
+    assert [each.receipt.kept for each in made] == [
+        tmp_path / "sitr.answers" / name for name in ("entry-1.json", "entry-1-2.json")
+    ]
+    for budget, first in zip(budgets, made, strict=True):
+        assert counted(budget).release(PRICE).table == first.table
+        assert len(budget.entries()) == 1
+
+
+KILLED = """
+    import os, signal, sys, sitr
+    from sitr.backends.duckdb import DuckDB
+    from sitr.ledger.sql import SqlLedger
+    from sitr.session import kept
+
+    def dying(*_, **__):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    match sys.argv[1]:
+        case "while reading":
+            DuckDB.read = dying
+        case "before the file":
+            kept._write = dying
+        case "within the file":
+            os.fsync = dying
+        case "before the hash":
+            SqlLedger.seal = dying
+    visits = sitr.protect("visits.parquet", unit="patient_id", max_groups=3, max_rows_per_group=2)
+    answer = visits.budget(sitr.PureDP(1), ledger="sitr.db").agg(n=sitr.count()).release(sitr.PureDP(0.1))
+    dying()
+"""
+
+
+@pytest.mark.parametrize(
+    ("moment", "charges"),
+    [
+        ("while reading", 2),
+        ("before the file", 2),
+        ("within the file", 2),
+        ("before the hash", 1),
+        ("before it is shown", 1),
+    ],
+)
+def test_a_killed_process_keeps_its_answer_or_its_charge_is_spent(visits_path: Path, moment: str, charges: int) -> None:
+    command = [sys.executable, "-c", textwrap.dedent(KILLED), moment]
+    run = subprocess.run(command, cwd=visits_path.parent, capture_output=True, text=True, timeout=120, check=False)
+    assert run.returncode == -signal.SIGKILL, run.stderr
+    visits = sitr.protect(visits_path, unit="patient_id", max_groups=3, max_rows_per_group=2)
+    budget = visits.budget(sitr.PureDP(1), ledger=visits_path.parent / "sitr.db")
+    assert len(budget.entries()) == 1
+    answer = budget.agg(n=sitr.count()).release(sitr.PureDP(0.1))
+    assert (len(budget.entries()), answer.receipt.again) == (charges, charges == 1)
+    assert [seal.sha256 for seal in budget.ledger.seals(charges)] == [answer.receipt.sha256]
+
+
+# Synthetic rows, whose answers have two stages
+
+
+def test_a_crash_in_the_fit_loses_nothing(open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch) -> None:
+    budget = open_budget()
+    with monkeypatch.context() as broken:
+        broken.setattr("sitr.session.synthetic.portrait", crash)
+        with pytest.raises(MemoryError) as failure:
+            budget.synthesize().release(PRICE)
+    (kept,) = answers(budget)
+    assert str(kept) in failure.value.__notes__[0]
+    asked = open_budget().synthesize()  # as in another process
+    unread(monkeypatch)
+    made = asked.release(PRICE)
+    assert made.draw(50).num_rows == 50
+    assert 2800 < made.portrait.size < 3200
+    assert made.private
+    (entry,) = budget.entries()
+    assert (made.receipt.entry, made.promise) == (entry, PRICE)
+    assert made.receipt.standing.remaining() == sitr.ZeroConcentratedDP(0.9)
+
+
+def test_other_tables_are_paid_for(open_budget: Callable[..., Budget]) -> None:
+    budget = open_budget()
+    for paid, (request, price) in enumerate(
+        [
+            (budget.synthesize(), PRICE),
+            (budget.synthesize(bins=5), PRICE),
+            (budget.synthesize(columns=["ward"]), PRICE),
+            (budget.synthesize(), sitr.ZeroConcentratedDP(0.2)),
+        ],
+        start=1,
+    ):
+        assert not request.release(price).receipt.again
+        assert len(budget.entries()) == paid
+
+
+def test_the_table_is_the_same_whenever_it_is_asked_for(open_budget: Callable[..., Budget]) -> None:
+    first, second = (open_budget().synthesize().release(PRICE, rows=50) for _ in range(2))
+    assert second.receipt.again
+    assert first.table == second.table
+    fresh = open_budget().synthesize().release(PRICE, rows=50, fresh=True)
+    assert fresh.table != first.table
+    assert first.draw(50) != first.draw(50)
+
+
+def test_the_same_rows_are_measured_once(open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch) -> None:
+    found = open_budget().synthesize().release(PRICE).measure(PRICE)
+    budget = open_budget()
+    with monkeypatch.context() as closed:
+        closed.setattr("sitr.session.ask._released", lambda *_: pytest.fail("the data were read"))
+        second = budget.synthesize().release(PRICE).measure(PRICE)
+    assert second.released == found.released
+    assert second.receipt is not None
+    assert second.receipt.again
+    assert "kept answer of entry 2" in str(second)
+    assert len(budget.entries()) == 2
+    made = budget.synthesize().release(PRICE)
+    for other in (made.measure(PRICE, rows=made.draw(50)), made.measure(PRICE, fresh=True)):
+        assert other.receipt is not None
+        assert not other.receipt.again
+    assert len(budget.entries()) == 4
 
 
 QUALITY = sitr.ZeroConcentratedDP(0.05)
@@ -293,16 +633,33 @@ def test_rows_and_their_quality_are_one_charge(open_budget: Callable[..., Budget
     assert made.quality.promise == QUALITY
     assert [figure.columns for figure in made.quality.released.pairs] == [("ward", "age")]
     assert len(answers(budget)) == 1
-    assert made.receipt.kept is not None
-    again = open_budget().synthesize().resume(made.receipt.kept, PRICE, quality=QUALITY)
-    assert again.quality is not None
-    assert again.quality.released == made.quality.released
-    assert again.receipt.entry == entry
+    assert [seal.entry for seal in budget.ledger.seals()] == [1, 1]  # one for each stage
+    second = open_budget().synthesize().release(PRICE, quality=QUALITY, rows=500)
+    assert second.quality is not None
+    assert second.quality.released == made.quality.released
+    assert second.table == made.table
+    assert second.receipt.entry == entry
+    assert not asked.release(PRICE).receipt.again  # without the quality, it is another question
+
+
+def test_the_quality_of_other_rows_is_paid_for_but_rows_alone_are_free(open_budget: Callable[..., Budget]) -> None:
+    """Figures about 500 rows say little about 5 rows, or about rows that follow a rule."""
+    budget = open_budget()
+    young = budget.synthesize(never=[sitr.column("age") > 5])
+    made = [
+        *(budget.synthesize().release(PRICE, quality=QUALITY, rows=rows) for rows in (500, 5)),
+        young.release(PRICE, quality=QUALITY, rows=500),
+    ]
+    assert [each.receipt.entry.number for each in made] == [1, 2, 3]
+    plain = [*(budget.synthesize().release(PRICE, rows=rows) for rows in (500, 5)), young.release(PRICE, rows=500)]
+    assert [each.receipt.entry.number for each in plain] == [4, 4, 4]
+    assert [each.table.num_rows for each in plain] == [500, 5, 500]
+    assert max(age for age in plain[2].table["age"].to_pylist() if age is not None) == 5
 
 
 def test_both_prices_or_none(open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch) -> None:
     budget = open_budget()
-    monkeypatch.setattr("sitr.backends.duckdb.DuckDB.read", lambda *_, **__: pytest.fail("the data were read"))
+    unread(monkeypatch)
     with pytest.raises(BudgetExceeded):
         budget.synthesize().release(PRICE, quality=sitr.ZeroConcentratedDP(0.91))
     with pytest.raises(IncompatiblePromises):
@@ -341,16 +698,14 @@ def test_an_interrupt_between_the_stages_keeps_the_tables(
         broken.setattr(where, stop)
         times = counting(budget, broken, fails_at=0)
         with pytest.raises(failure) as raised:
-            budget.synthesize().release(PRICE, quality=QUALITY)
+            budget.synthesize().release(PRICE, quality=QUALITY, rows=7)
     assert times == [1]  # read once, after the charge
     (kept,) = answers(budget)
     assert [str(kept) in note for note in raised.value.__notes__] == [True]
-    monkeypatch.setattr(DuckDB, "read", lambda *_, **__: pytest.fail("the data were read"))
-    made = budget.synthesize().resume(kept, PRICE, quality=QUALITY, rows=7)
+    unread(monkeypatch)
+    made = budget.synthesize().release(PRICE, quality=QUALITY, rows=7)
     assert (made.quality, made.table.num_rows) == (None, 7)
     assert len(budget.entries()) == 1
-    with pytest.raises(QuestionError, match="another question, another price"):
-        budget.synthesize().resume(kept, PRICE)
 
 
 def test_a_second_stage_that_fails_keeps_the_tables(
@@ -364,8 +719,34 @@ def test_a_second_stage_that_fails_keeps_the_tables(
     assert times == [1, 1, 1]  # the data, the synthetic rows, and the data
     (kept,) = answers(budget)
     assert str(kept) in raised.value.__notes__[0]
-    assert budget.synthesize().resume(kept, PRICE, quality=QUALITY).quality is None
+    assert budget.synthesize().release(PRICE, quality=QUALITY).quality is None
     assert len(budget.entries()) == 1
+    assert budget.synthesize().release(PRICE, quality=QUALITY, fresh=True).quality is not None
+    assert budget.synthesize().release(PRICE, quality=QUALITY).quality is not None
+    assert len(budget.entries()) == 2
+
+
+@pytest.mark.parametrize("stage", [1, 2])
+def test_a_crash_before_a_hash_falls_back_to_the_stage_before(
+    open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch, stage: int
+) -> None:
+    """A file of the second stage is trusted only once its hash is recorded: until then that of the first stands."""
+    budget, seal, times = open_budget(), SqlLedger.seal, []
+
+    def stopping(*given: Any) -> None:
+        times.append(1)
+        if len(times) == stage:
+            raise KeyboardInterrupt
+        seal(*given)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(SqlLedger, "seal", stopping)
+        with pytest.raises(KeyboardInterrupt):
+            budget.synthesize().release(PRICE, quality=QUALITY, rows=7)
+    assert len(answers(budget)) == stage
+    unread(monkeypatch)
+    made = budget.synthesize().release(PRICE, quality=QUALITY, rows=7)
+    assert (made.quality, len(budget.entries())) == (None, 1)
 
 
 def test_a_second_stage_withholds_what_it_saw(
@@ -388,24 +769,30 @@ def test_the_quality_is_of_the_rows_of_the_answer(open_budget: Callable[..., Bud
     asked = open_budget(promise=sitr.PureDP(1e7)).synthesize()
     made = asked.release(sitr.PureDP(1e6), quality=sitr.PureDP(1e6), rows=40)
     assert made.quality is not None
-    again = made.measure(sitr.PureDP(1e6), rows=made.table)
+    measured = made.measure(sitr.PureDP(1e6), rows=made.table)
     other = made.measure(sitr.PureDP(1e6), rows=made.draw(40))
     found = [figure.found for figure in (*made.quality.released.single, *made.quality.released.pairs)]
-    assert found == [figure.found for figure in (*again.released.single, *again.released.pairs)]
+    assert found == [figure.found for figure in (*measured.released.single, *measured.released.pairs)]
     assert found != [figure.found for figure in (*other.released.single, *other.released.pairs)]
 
 
-def test_figures_that_nobody_paid_for_are_refused(open_budget: Callable[..., Budget]) -> None:
-    asked = open_budget().synthesize()
-    made = asked.release(PRICE, quality=QUALITY)
-    plain = asked.release(PRICE)
-    assert made.receipt.kept is not None
-    assert plain.receipt.kept is not None
-    with np.load(made.receipt.kept) as file:
-        figures = json.loads(str(file["header"]))["released"]["Measured"]["quality"]
+def test_figures_that_nobody_paid_for_are_refused(
+    open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = open_budget("other.db").synthesize().release(PRICE, quality=QUALITY)
+    assert measured.receipt.kept is not None
+    figures = tables(json.loads(measured.receipt.kept.read_text()))["quality"]
+    budget = open_budget()
+    asked = budget.synthesize()
 
-    def add(header: dict[str, Any], _: Any) -> None:
-        header["released"]["Measured"]["quality"] = figures
+    def add(content: dict[str, Any]) -> None:
+        tables(content)["quality"] = figures
 
-    with pytest.raises(QuestionError, match="cannot have released"):
-        asked.resume(edited(plain.receipt.kept, add), PRICE)
+    path = budget.ledger.path.with_name("sitr.answers") / "entry-1.json"  # type: ignore[attr-defined]
+    with monkeypatch.context() as broken:
+        broken.setattr(SqlLedger, "seal", crash)
+        with pytest.raises(MemoryError):
+            asked.release(PRICE)
+    edited(path, add)
+    with pytest.raises(FileError, match="was changed or is damaged"):
+        asked.release(PRICE)

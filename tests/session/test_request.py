@@ -128,7 +128,7 @@ def test_test_coins_stamp_the_answer(budget: Budget) -> None:
     assert not first.private
     assert "NOT PRIVATE" in first._repr_html_() or "not private" in first._repr_html_().lower()
     assert "not private" in str(first).lower()
-    fresh = [budget.sql(QUESTION).release(PRICE).table for _ in range(2)]
+    fresh = [budget.sql(QUESTION).release(PRICE, fresh=True).table for _ in range(2)]
     assert fresh[0] != fresh[1]
 
 
@@ -139,7 +139,7 @@ BAD: list[tuple[str, type[SitrError], str]] = [
     ("SELECT SUM(days) FROM visits", DescriptionError, "bounds"),
     ("SELECT COUNT(*) FROM visits JOIN staff USING (ward)", ForbiddenConstruct, "a join"),
     ("SELECT COUNT(*) FROM (SELECT * FROM visits)", ForbiddenConstruct, "a sub-query"),
-    ("SELECT my_function(cost) FROM visits", ForbiddenConstruct, "a function of your own"),
+    ("SELECT my_function(cost) FROM visits", ForbiddenConstruct, "the function MY_FUNCTION"),
     ("SELECT cost, COUNT(*) FROM visits GROUP BY cost", QuestionError, "real"),
 ]
 
@@ -246,7 +246,7 @@ KILLED = """
     visits = sitr.protect("visits.parquet", unit="patient_id", max_groups=3, max_rows_per_group=2)
     budget = visits.budget(sitr.PureDP(1), ledger="sitr.db")
     for _ in range(3):
-        print(budget.agg(n=sitr.count()).release(sitr.PureDP(0.1)).table["n"][0], flush=True)
+        print(budget.agg(n=sitr.count()).release(sitr.PureDP(0.1), fresh=True).table["n"][0], flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -279,7 +279,7 @@ question = visits.budget(sitr.PureDP(1), ledger="sitr.db").agg(n=sitr.count())
 answered = 0
 try:
     while answered < 20:
-        question.release(sitr.PureDP(0.1))
+        question.release(sitr.PureDP(0.1), fresh=True)
         answered += 1
 except sitr.SitrError as error:
     assert type(error).__name__ == "BudgetExceeded", error
@@ -293,3 +293,56 @@ def test_two_processes_never_overspend(visits_path: Path) -> None:
     answered = [int(racer.communicate(timeout=120)[0]) for racer in racers]
     assert sum(answered) == 10
     assert SqlLedger(visits_path.parent / "sitr.db").standing("visits").remaining() == PureDP(0.0)
+
+
+# Prices
+
+
+def test_a_price_can_be_written_in_every_way(visits: Dataset, tmp_path: Path) -> None:
+    budget = visits.budget(rho=0.5, ledger=tmp_path / "sitr.db")
+    assert budget.promise == visits.budget("zcdp(0.5)", ledger=tmp_path / "sitr.db").promise == ZeroConcentratedDP(0.5)
+    price = ZeroConcentratedDP(0.05)
+    for question in (budget.agg(n=sitr.count()), budget.histogram("ward")):
+        previews = [question.preview(price), question.preview("zcdp(0.05)"), question.preview(rho=0.05)]
+        assert {preview.price for preview in previews} == {price}
+    answers = [budget.agg(n=sitr.count()).release(*paid[0], **paid[1]) for paid in ALIKE]
+    assert {answer.promise for answer in answers} == {price}
+    assert [entry.price for entry in budget.entries()] == [price] * len(ALIKE)
+    kept = answers[-1].receipt.kept
+    assert kept is not None
+    assert budget.agg(n=sitr.count()).resume(kept, rho=0.05).table == answers[-1].table
+
+
+ALIKE: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+    ((ZeroConcentratedDP(0.05),), {}),
+    (("zcdp(0.05)",), {}),
+    ((), {"rho": 0.05}),
+]
+
+
+def test_synthetic_rows_and_their_quality_are_priced_alike(visits: Dataset, tmp_path: Path) -> None:
+    asked = visits.budget("pure(9)", ledger=tmp_path / "sitr.db").synthesize(columns=["ward"])
+    assert asked.preview("pure(1)", quality="pure(1)").price == asked.preview(epsilon=1, quality=PureDP(1)).price
+    made = asked.release(epsilon=1, quality="pure(1)")
+    assert made.promise == PureDP(2)
+    assert made.measure(epsilon=0.5).promise == made.measure("pure(0.5)").promise == PureDP(0.5)
+
+
+def test_descriptions_and_one_off_budgets_are_priced_alike(visits: Dataset, tmp_path: Path) -> None:
+    ways: list[tuple[tuple[Any, ...], dict[str, Any]]] = [(("pure(1)",), {}), ((), {"epsilon": 1})]
+    for number, (given, amounts) in enumerate(ways):
+        assert visits.one_off(*given, ledger=tmp_path / f"{number}.db", **amounts).promise == PureDP(1)
+    path = visits.save(tmp_path / "visits.yaml", rho=0.5, ledger=tmp_path / "sitr.db")
+    assert sitr.open(path).budget().promise == ZeroConcentratedDP(0.5)
+    assert sitr.open(path).budget("zcdp(0.5)", ledger=tmp_path / "sitr.db").promise == ZeroConcentratedDP(0.5)
+
+
+def test_a_bare_number_costs_nothing(visits: Dataset, tmp_path: Path) -> None:
+    budget = visits.budget(rho=0.5, ledger=tmp_path / "sitr.db")
+    number: Any = 0.05
+    for use in (budget.agg(n=sitr.count()).preview, budget.agg(n=sitr.count()).release):
+        with pytest.raises(IncompatiblePromises, match=r"Write rho=0\.05 or 'zcdp\(0\.05\)'"):
+            use(number)
+    with pytest.raises(IncompatiblePromises, match="Expected a promise"):
+        budget.agg(n=sitr.count()).release()
+    assert budget.entries() == []

@@ -20,17 +20,20 @@ from sitr.errors import (
     BackendFailure,
     BudgetExceeded,
     DescriptionError,
+    FileError,
     IncompatiblePromises,
     NotKept,
     QuestionError,
     UnknownName,
 )
 from sitr.flavors.random import Basis
+from sitr.ledger.sql import SqlLedger
 from sitr.mechanisms.proposed import ProposeTestRelease
 from sitr.mechanisms.smooth import SmoothNoise
 from sitr.noise.coins import Coins, TestCoins
 from sitr.sensitivity import median, propose_test_release, smooth, trimmed_mean
 from sitr.session.budget import Budget
+from sitr.session.shelf import reopened
 
 PEOPLE = 40
 PRICE = sitr.RandomDP(sitr.PureDP(0.5), 0.05, parts=(("newcomer", 0.04), ("gate", 0.01)))
@@ -300,19 +303,30 @@ def passing(statistic: Any) -> ProposeTestRelease:
     return ProposeTestRelease.fitting(sitr.ApproximateDP(8.0, 0.01), sensitivity=rule)
 
 
-def test_a_kept_value_is_resumed_at_no_charge(open_budget: Callable[..., Budget]) -> None:
+def test_a_kept_value_is_returned_at_no_charge(open_budget: Callable[..., Budget]) -> None:
     budget = open_budget(sitr.ApproximateDP(99.0, 0.5))
     mechanism = sitr.Composed((passing(median), proposed(median)))
-    answer = budget.release(mechanism, column="cost", missing=0.5, coins=TestCoins(1))
-    request = budget.statistic(mechanism, column="cost", missing=0.5)
-    assert answer.receipt.kept is not None
-    again = request.resume(answer.receipt.kept, answer.promise)
+    answer, again = (budget.release(mechanism, column="cost", missing=0.5) for _ in range(2))
+    assert again.receipt.again
     assert again.value == answer.value
-    assert again.to_dict() == answer.to_dict()
-    assert not again.private
     assert len(budget.entries()) == 1
-    with pytest.raises(QuestionError, match="another question"):
-        budget.statistic(mechanism, column="cost").resume(answer.receipt.kept, answer.promise)
+    assert not budget.release(mechanism, column="cost").receipt.again
+    assert not budget.release(mechanism, column="cost", fresh=True).receipt.again
+    assert len(budget.entries()) == 3
+
+
+def test_a_function_of_your_own_is_asked_anew_every_time(open_budget: Callable[..., Budget]) -> None:
+    """Two functions of one name are two questions, and no file can hold a function."""
+    budget = open_budget(sitr.ApproximateDP(99.0, 0.5))
+    mechanism = Total(sitr.PureDP(0.5))
+    for paid in (1, 2):
+        answer = budget.release(mechanism, column="cost")
+        assert not answer.receipt.again
+        assert answer.receipt.kept is not None
+        assert len(budget.entries()) == paid
+    assert isinstance(budget.ledger, SqlLedger)
+    with pytest.raises(FileError, match="can be shown from the ledger alone"):
+        reopened(budget.ledger, 1)
 
 
 def test_a_value_that_cannot_be_stored_is_not_lost(open_budget: Callable[..., Budget]) -> None:

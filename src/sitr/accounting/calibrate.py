@@ -1,4 +1,4 @@
-"""The parameter with which a mechanism just keeps a promise: one bracketing routine for every one of them."""
+"""The parameter with which a mechanism just keeps a promise, by one bracketing search for all of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLOSE = 1e-3
 """How far the answer may be from the best parameter, relative to it."""
 
 COARSE, FINEST = 0.01, 1e-6
-"""The widths of intervals: rough ones guide the search. What the finest cannot decide counts as not kept."""
+"""The widths of intervals: rough ones guide the search. A case that the finest cannot decide counts as not kept."""
 
 INSIDE = 0.65
 """The assumed place of the truth in an interval: upper bounds are the tighter ones. It only guides the search."""
@@ -48,12 +48,12 @@ def calibrate(
     start: Number = 1,
     whole: bool = False,
 ) -> float:
-    """The largest or least parameter with which what `build` makes of it provably keeps the target.
+    """The largest or least parameter for which the mechanism or loss `build(parameter)` provably keeps the target.
 
-    The loss must rise or fall with the parameter; which of the two is found out, from `start` on. The result is
+    The loss must rise or fall with the parameter; the search, which begins at `start`, finds out which. The result is
     proved to keep the target, and within a thousandth of the best parameter; with `whole` it is the best whole number
-    up to 1000, and beyond within a thousandth of it. A parameter that `build` refuses, such as a rate above 1, keeps
-    nothing.
+    up to 1000, and beyond within a thousandth of it. A parameter that `build` refuses, such as a rate above 1, counts
+    as not kept.
 
     >>> from sitr import ApproximateDP, Gaussian, Laplace, PureDP, Repeated
     >>> calibrate(lambda scale: Repeated(Laplace(scale=scale), 10), PureDP(0.5))
@@ -111,12 +111,12 @@ class _Excess:
         return InvalidPromise(
             wanted=f"a parameter that does not keep {self.target!r}",
             given=f"none up to {parameter:g}",
-            do="Nothing has to be calibrated: choose what is useful, or a stronger target.",
+            do="Any parameter will do: choose a useful one, or a stronger target.",
         )
 
 
 _FACTORS = (0.9, *(2.0**power for n in range(6) for power in (-(2**n), 2**n)))
-"""First downward, where no rate is above 1."""
+"""Downward first, where no rate exceeds 1."""
 
 
 def _turn(function: _Excess, start: float, *, whole: bool) -> tuple[float, int]:
@@ -138,22 +138,22 @@ def _turn(function: _Excess, start: float, *, whole: bool) -> tuple[float, int]:
 
 @dataclass(slots=True)
 class _Search:
-    """What was seen so far. Places are logarithms of parameters, or minus those, so that the loss rises with them."""
+    """The results so far. Places are logarithms of parameters, or their negatives, so that the loss rises with them."""
 
     function: _Excess
     whole: bool
     sign: int
     seen: dict[float, Interval] = field(default_factory=dict)
     tried: dict[float, float] = field(default_factory=dict)
-    """The very parameter of each place that was seen: what is proved of it is not proved of its neighbours."""
+    """The exact parameter that was tried at each place: a proof for it does not hold for its neighbours."""
     refused: float = -math.inf
     """A place below all others for which there is no mechanism."""
     relative: float = COARSE
     undecided: float = math.inf
-    """How wide the last interval was that did not decide."""
+    """The width of the last interval that did not decide."""
 
     def parameter(self, place: float) -> float:
-        """What was tried there, or else six digits: as good as more, and better to read."""
+        """The parameter that was tried there, or else one of six digits, which are enough and easy to read."""
         if place in self.tried:
             return self.tried[place]
         value = math.exp(self.sign * place)
@@ -180,7 +180,7 @@ class _Search:
                 return
             found = BROKEN
         inside = found.lower <= 0.0 <= found.upper
-        # Finer intervals do not help where the last one was hardly narrower than that before it.
+        # Finer intervals do not help where the last one was hardly narrower than the one before.
         hidden = inside and (self.relative <= FINEST or found.upper == math.inf or found.width > 0.9 * self.undecided)
         self.seen[place], self.tried[place] = BROKEN if hidden else found, parameter
         if inside:
@@ -193,13 +193,13 @@ class _Search:
             self.relative = min(self.relative, max(FINEST, min(1e-3, self.slope() * self.close(place) / 2)))
 
     def nearest(self) -> list[tuple[float, float]]:
-        """Places and about the excess there, from the one that is known to be nearest to the target."""
+        """Places with their approximate excess, the nearest to the target first."""
         numbers = [(place, found) for place, found in self.seen.items() if math.isfinite(found.width)]
         numbers.sort(key=lambda item: max(abs(item[1].lower), abs(item[1].upper)))
         return [(place, found.lower + INSIDE * found.width) for place, found in numbers]
 
     def slope(self) -> float:
-        """How steeply the excess rises around the target, from places that are not too close; or not a number."""
+        """How steeply the excess rises around the target, from places that are not too close; NaN if unknown."""
         for place, value in (known := self.nearest())[1:]:
             if abs(place - known[0][0]) > 10 * CLOSE:
                 return (value - known[0][1]) / (place - known[0][0])
@@ -210,7 +210,7 @@ class _Search:
         return max(CLOSE, 1 / self.parameter(place)) if self.whole else CLOSE
 
     def done(self) -> bool:
-        """Is the safe place so near to one that is not, or to the target itself, that no better one is needed?"""
+        """Whether the safe place is close enough to one that is not safe, or to the target itself."""
         safe, beyond = self.safe, self.beyond
         if safe == -math.inf:
             return False
@@ -220,7 +220,7 @@ class _Search:
         return beyond - safe <= CLOSE or -self.seen[safe].lower <= self.slope() * CLOSE
 
     def next(self) -> float:
-        """The parameter to look at: where the line through what is known meets the target, or else where it may be."""
+        """The next parameter: where a line through the known values meets the target, or else where it may be."""
         safe, beyond, lowest, highest = self.safe, self.beyond, min(self.seen), max(self.seen)
         far, guess = max(math.log(2), highest - lowest), self._guess()
         if safe == -math.inf and beyond < math.inf:
@@ -234,14 +234,14 @@ class _Search:
         return self._between(self.parameter(guess))
 
     def _guess(self) -> float:
-        """Where the whole interval is about to be below 0, but by no more than half of what the answer may miss."""
+        """A place where the whole interval should be below 0, by no more than half of the tolerance."""
         if not (slope := self.slope()) > 0.0:
             return math.nan
         place, value = self.nearest()[0]
         return place - value / slope - min(self.close(place) / 2, max(ROUNDED, 2 * self.seen[place].width / slope))
 
     def _below(self, lowest: float, far: float, guess: float) -> float:
-        """Where nothing is safe yet."""
+        """The next place while none is known to be safe."""
         ended = self.whole and self.sign > 0 and self.parameter(lowest) == 1
         if far > REACH or ended or lowest - self.refused <= CLOSE:
             raise self.hopeless()

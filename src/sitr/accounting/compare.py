@@ -43,7 +43,7 @@ THEOREMS: tuple[Theorem, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One theorem and what it says: bounds on the total ε, or the reason why it can say nothing.
+    """One theorem and its result: bounds on the total ε, or the reason why it does not apply.
 
     `adaptive` says whether this bound may decide when to stop; with a γ, or without a bound, it may not.
     """
@@ -55,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What each theory proves of a schedule at one δ. With `gamma`, every ε holds except for that fraction of data."""
+    """What each theorem proves for a schedule at one δ. With `gamma`, all ε hold except for that fraction of data."""
 
     schedule: Schedule
     delta: float
@@ -116,7 +116,7 @@ def named(name: str) -> Theorem:
 
 
 def infinite_mass(schedule: Schedule) -> float:
-    """The most that P(L = +∞) can be: 1 − Π(1 − δᵢ), over releases that may expose somebody outright.
+    """An upper bound on P(L = +∞): 1 − Π(1 − δᵢ), over releases that may expose somebody outright.
 
     A release may do so with the least δ of its points, unless another of its promises bounds the loss or a moment.
 

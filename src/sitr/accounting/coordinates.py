@@ -48,7 +48,7 @@ def at_most(values: Sequence[Fraction], *, like: Promise) -> Promise:
 
 
 def charged(price: Promise, *, like: Promise) -> Promise:
-    """What a price means in the flavor of a budget, where a conversion leads there without a further choice.
+    """A price in the flavor of a budget, if a conversion exists that needs no further choice.
 
     >>> from sitr.flavors import GaussianDP, PureDP, ZeroConcentratedDP
     >>> charged(GaussianDP(0.5), like=RenyiDP.at({2: 1.0, 8: 1.0}))
@@ -99,5 +99,5 @@ def _random(price: RandomDP, like: Promise) -> RandomDP:
 
 
 def _adds(promise: Promise, like: Promise) -> bool:
-    """Can this charge be added to the budget, or to the promise inside it?"""
+    """Whether this charge can be added to the budget, or to the promise inside it."""
     return promise.adds_to(like) or (isinstance(like, RandomDP) and promise.adds_to(like.inner))

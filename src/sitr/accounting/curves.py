@@ -64,8 +64,8 @@ class SampledGaussian:
 
     D_α = ln Σ_k C(α,k)(1−q)^{α−k} q^k e^{(k²−k)μ²/2}/(α − 1) at whole orders α.      [MTZ19, Sec. 3.3]
 
-    Between them the expectation that D_α is made of is summed on a grid, or, where that would take too many places,
-    (α − 1)D_α, which is convex in α, lies below its chord.      [vEH14, Cor. 2]
+    Between them the expectation inside D_α is summed on a grid. Where that would take too many places, (α − 1)D_α,
+    which is convex in α, is bounded by its chord.      [vEH14, Cor. 2]
 
     >>> curve = SampledGaussian(rate=0.01, mu=1.0)
     >>> curve(2.0), curve(2.5)
@@ -116,8 +116,8 @@ def _sampled_moment(rate: float, mu: float, order: int) -> float:
     """The terms k = 0 and 1 are moved into the others, so that ln(1 + x) keeps all digits of a small x.
 
     The logarithm of each term is a sum of parts that may nearly cancel. So the parts are cut at a common power of two,
-    g: what is above it multiplies and adds without rounding, having at most 52 bits, and what is below it is less than
-    gα² in all, 2⁻²⁹ of the largest sum of parts. With u = 2⁻⁵³ and exp, log, expm1 and log1p within 4 ulp, that is 8u,
+    g: the upper parts have at most 52 bits and multiply and add without rounding, and the lower parts are less than gα²
+    in all, 2⁻²⁹ of the largest sum of parts. With u = 2⁻⁵³ and exp, log, expm1 and log1p within 4 ulp, that is 8u,
     a logarithm E is then known within u(|E| + 9|F| + 10) and a few times 2⁻²⁹u of that largest sum, where
     F = ln(1 − e^{−x}) is the part that cannot be cut: the float x is within 2u, and 1 − e^{−x} moves by no more than x.
     To the sum, whose n < α terms are positive, the top's subtraction, exp and addition bring at most (2n + 8)u.
@@ -162,14 +162,14 @@ def _cut(number: tuple[float, float], grid: float) -> tuple[float, float]:
 
 @lru_cache(maxsize=2048)
 def _parameters(rate: float, mu: float) -> tuple[tuple[float, float], ...]:
-    """ln(1 − q), ln q and μ²/2, each as a float and what it lacks."""
+    """ln(1 − q), ln q and μ²/2, each as a float and the remainder."""
     with ctx.workprec(128):
         return tuple(_float(number) for number in ((-ball(rate)).log1p(), ball(rate).log(), ball(mu) ** 2 / 2))
 
 
 @lru_cache(maxsize=LARGEST_ORDER)
 def _binomials(order: int) -> tuple[NDArray[np.float64], ...]:
-    """For k = 2 … α: k, k(k − 1), and ln C(α, k) as a float and what it lacks."""
+    """For k = 2 … α: k, k(k − 1), and ln C(α, k) as a float and the remainder."""
     k = np.arange(2.0, order + 1)
     with ctx.workprec(128):
         logs = np.array([_float(arb(fmpz(math.comb(order, n))).log()) for n in range(2, order + 1)])

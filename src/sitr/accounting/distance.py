@@ -19,7 +19,7 @@ NEAR = 1e-9
 
 
 def distance(subject: Mechanism | Loss, target: Promise, *, relative: float = RELATIVE) -> Interval:
-    """ln(lost/allowed): below 0 at its upper end, the target is proved to be kept.
+    """ln(lost/allowed): if its upper end is below 0, the target is proved to be kept.
 
     >>> from sitr import Laplace, PureDP
     >>> round(distance(Laplace(scale=10), PureDP(0.2)).upper, 6)  # ln(0.1/0.2)
@@ -50,7 +50,7 @@ def distance(subject: Mechanism | Loss, target: Promise, *, relative: float = RE
 
 
 def standing_out(subject: Mechanism | Loss, target: Promise) -> str:
-    """Which part alone exceeds the target; nothing if no single part does."""
+    """A sentence about parts that exceed the target by themselves; empty if there is none."""
     loss = known_loss(subject)
     found = target.excess(loss) if loss is not None else KEPT
     if loss is None or (found.lower <= 0.0 and found.upper == math.inf and not isinstance(subject, Loss)):

@@ -91,7 +91,7 @@ class Filter(Generic[Flavor_co]):
         return Filter(self.promise, self.charges + 1, paid, first)
 
     def charge(self, price: Promise) -> Promise:
-        """What a price means in the flavor of this budget; one that is not random, in the flavor inside it."""
+        """A price in the flavor of this budget; a price that is not random, in the flavor inside it."""
         return charged(price, like=self.promise)
 
     def before(self, charge: Promise) -> Filter[Flavor_co]:
@@ -108,7 +108,7 @@ class Filter(Generic[Flavor_co]):
         return Filter(self.promise, self.charges - 1, paid, self.first if self.charges > 1 else None)
 
     def spent(self) -> Flavor_co:
-        """The composition of all charges, rounded up; a γ with the basis and the parts of the charge that it is of."""
+        """The composition of all charges, rounded up; its γ has the basis and the parts of the random charge."""
         spent = self.promise.with_coordinates(self.paid, up=True)
         if not isinstance(spent, RandomDP):
             return spent
@@ -116,7 +116,7 @@ class Filter(Generic[Flavor_co]):
         return cast("Flavor_co", replace(spent, basis=basis, parts=parts))
 
     def remaining(self) -> Flavor_co:
-        """What still fits, rounded down. Of γ that is nothing after the first charge, whatever that one left of it."""
+        """What still fits, rounded down. After the first charge no γ is left, even if that charge used less of it."""
         pairs = zip(self.promise.coordinates(), self.paid, strict=True)
         left = at_most([promised - paid for promised, paid in pairs], like=self.promise)
         if isinstance(left, RandomDP) and self.charges:

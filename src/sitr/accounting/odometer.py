@@ -15,7 +15,7 @@ from sitr.flavors.random import RandomDP
 
 @dataclass(frozen=True, slots=True)
 class Odometer(Generic[Flavor_co]):
-    """Where it started, and the exact sum since: it records every release and refuses none.
+    """The start, and the exact sum since: an odometer records every release and refuses none.
 
     The total is the sum that a `Filter` would have compared with its budget. It holds if one stops at a total
     fixed in advance. For pure and approximate promises, with Σδ below a bound fixed in advance, it also holds at a

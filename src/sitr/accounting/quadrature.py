@@ -89,7 +89,7 @@ def _log_sum_on_grid(rate: float, mu: float, tilt: float, step: float, log_rest:
 
 
 def _losses(rate: float, inner: Vector, log_rest: float, log_rate: float) -> Vector:
-    """ln(1 − q + q·e^y): of what is far below 0 if q > ½, and far above 0, by logarithms."""
+    """ln(1 − q + q·e^y), from logarithms far above 0, and far below 0 if q > ½."""
     near = np.log1p(rate * np.expm1(np.clip(inner, -1.0 if rate > 0.5 else -np.inf, 700.0)))
     far = np.logaddexp(log_rest, inner + log_rate)
     return np.where((inner > 700.0) | ((inner < -1.0) & (rate > 0.5)), far, near)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn
 
-from sitr.errors import InvalidPromise, InvalidUse
+from sitr.errors import InvalidPromise
 from sitr.flavors.promise import Promise, count
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.loss.loss import Loss
-from sitr.mechanisms.composed import Composed, Repeated
+from sitr.mechanisms.mechanism import added
 
 MOST_TIMES = 10**8
 
@@ -69,26 +68,14 @@ class Part:
         """The step in a message: its place, and its name if it has one."""
         return f"step {place}{f' ({self.name})' if self.name else ''}"
 
-    # A mechanism of which no more is known than this
-
-    def promise(self) -> Promise:
-        """The first promise of one such release."""
-        return self.promises[0]
-
     def loss(self) -> Loss | None:
-        """The loss of one such release: as known, or else the worst that its only promise allows; None if neither.
+        """The loss of one such release if it is known, or else the worst that its only promise allows; None otherwise.
 
-        None also for a random promise: no law speaks for the fraction γ. `inner` has the loss for the other data.
+        None also for a random promise, which has no law for the fraction γ. `inner` has the loss for the other data.
         """
         if isinstance(self.promises[0], RandomDP):
             return None
         return self.known if self.known is not None or len(self.promises) > 1 else self.promises[0].worst_loss()
-
-    def release(self, *_values: Any, **_more: Any) -> NoReturn:
-        raise InvalidUse(given="A step of a schedule only describes a release.", do="Use a mechanism to answer.")
-
-    def error(self, *_more: Any, **_named: Any) -> NoReturn:
-        raise InvalidUse(given="A step of a schedule does not say how it is answered.", do="Ask a mechanism instead.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +94,17 @@ class Schedule:
 
     @property
     def releases(self) -> int:
-        """How many releases there are in all."""
         return sum(part.times for part in self.parts)
 
     @property
     def random(self) -> bool:
-        """Does any step hold only for all but a fraction of data?"""
+        """Whether some step holds only for all but a fraction of data."""
         return any(isinstance(part.promises[0], RandomDP) for part in self.parts)
 
-    @property
-    def mechanism(self) -> Composed:
-        """All releases as one mechanism, so that losses are added and multiplied in one place."""
-        return Composed(tuple(Repeated(part, part.times) for part in self.parts))
+    def loss(self) -> Loss | None:
+        """The losses of all releases, added; None if a step has none."""
+        losses = ((part.loss(), part.times) for part in self.parts)
+        return added(None if loss is None else loss * times for loss, times in losses)
 
     @property
     def exceptions(self) -> RandomDP:

@@ -12,7 +12,6 @@ Numbers are read as the decimals that are written, never as YAML understands the
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
@@ -26,7 +25,7 @@ import yaml
 from sitr.accounting.curves import LaplaceMoments
 from sitr.accounting.schedule import MOST_TIMES, Part, Schedule
 from sitr.accounting.subsample import subsampled
-from sitr.errors import InvalidPromise
+from sitr.errors import InvalidPromise, no_schedule
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.notation import NAMES
@@ -40,7 +39,7 @@ from sitr.loss.forms.laplace import LaplaceLaw
 from sitr.loss.loss import Loss
 from sitr.loss.sampling import sampled
 from sitr.mechanisms.shuffled import shuffled
-from sitr.numbers import downward, exact, upward
+from sitr.numbers import downward, exact, finite, upward
 
 Check = tuple[str, Callable[[Fraction], bool]]
 
@@ -68,7 +67,7 @@ def read_schedule(source: str | Path | Sequence[object]) -> Schedule:
         raise _wrong("the schedule", "a list of steps", content, "Start each step with a dash.")
     kinds = set().union(*map(_kinds, content))
     for replaced in {"random", "shuffled"} & kinds if "subsampled" in kinds else ():
-        # A sample's promise is about one person more or less, these are about one who takes the place of another.
+        # The promise of a sample is about adding or removing a person, these are about replacing one.
         do = "Compare them in two schedules: they are about different neighbours, and their losses do not add."
         raise _wrong("the schedule", f"either sampled or {replaced} steps", "both", do)
     try:
@@ -77,7 +76,7 @@ def read_schedule(source: str | Path | Sequence[object]) -> Schedule:
         raise _wrong("the schedule", "a finite list of steps", "a step that contains itself", "Write it out.") from None
 
 
-# The kinds of release, and what is known of each
+# The kinds of release, and the promises of each
 
 
 def _gaussian(value: object, place: str) -> Part:
@@ -151,13 +150,13 @@ def _subsampled(value: object, place: str) -> Part:
     promises = subsampled(inner.promises, rate=share)
     if not promises:
         wanted = "a step that is pure, approximate, a profile or Gaussian"
-        do = "From what is known of this step no arrow leads to a sample: state what is known with the sampling."
+        do = "The promises of this step do not extend to a sample: state the promises of the sampled step instead."
         raise _wrong(f"{place}.step", wanted, step, do)
     return Part(promises, known=sampled(whole, rate=share) if (whole := inner.loss()) is not None else None)
 
 
 def _shuffled(value: object, place: str) -> Part:
-    """This many people answer at home, each with the step's promise, and the answers are shuffled; one is replaced."""
+    """This many people answer, each with the step's promise, and the answers are shuffled; one person is replaced."""
     number, step = _fields(value, place, "people", "step")
     people = int(_number(number, f"{place}.people", _TIMES))
     pure = [promise for promise in _known(step, f"{place}.step").promises if isinstance(promise, PureDP)]
@@ -217,8 +216,7 @@ def _load(path: Path) -> object:
     try:
         return yaml.load(path.read_text(encoding="utf-8"), Loader=_Text)
     except OSError as error:
-        given = f"The schedule file {path} cannot be read: {error.strerror}."
-        raise InvalidPromise(given=given, do="Check the path.") from None
+        raise no_schedule(path, reason=str(error.strerror)) from None
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"the schedule, line {mark.line + 1}" if mark else "the schedule"
@@ -285,11 +283,8 @@ def _numbers(value: object, place: str, **checks: Check) -> list[Fraction]:
 
 def _number(value: object, place: str, check: Check) -> Fraction:
     wanted, holds = check
-    number = None
-    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
-        number = Fraction(value.strip())
-    elif isinstance(value, int | float | Fraction) and not isinstance(value, bool) and math.isfinite(value):
-        number = exact(value)
+    text = value.strip() if isinstance(value, str) else ""
+    number = Fraction(text) if _NUMBER.fullmatch(text) else finite(value)
     if number is None or abs(number) > LARGEST or not holds(number):
         raise _wrong(place, wanted, value, "Write a number in that range.")
     return number

@@ -19,7 +19,7 @@ from sitr.numbers import ball, downward, exact
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The (ε, δ) at which a step is seen. `whole`: it implies all the step's promises, so that nothing is left out."""
+    """The (ε, δ) that is used for a step. `whole`: it implies all promises of the step, so that nothing is lost."""
 
     epsilon: float
     delta: float
@@ -36,7 +36,7 @@ class Shares:
 
     @property
     def whole(self) -> bool:
-        """Do the points imply every promise? Then a result that is exact for the points is exact for the schedule."""
+        """Whether the points imply all promises: then a result that is exact for them is exact for the schedule."""
         return all(point.whole for point in self.points)
 
 
@@ -79,7 +79,7 @@ def shared(schedule: Schedule, *, delta: float, part: Fraction = Fraction(1, 2))
 
 
 def fixed(schedule: Schedule) -> bool:
-    """Has every step one stated point only, so that what it gets of δ depends on no other step?"""
+    """Whether every step has exactly one stated point, so that its share of δ depends on no other step."""
     return all(len(_stated(part)) == 1 for part in schedule.parts)
 
 

@@ -15,7 +15,7 @@ from sitr.mechanisms.subsampled import amplified
 
 
 def subsampled(promises: Iterable[Promise], *, rate: float) -> tuple[Promise, ...]:
-    """What is known when each person is in the sample with probability q, independently (Poisson, add-remove).
+    """The promises if each person is in the sample with probability q, independently (Poisson, add-remove).
 
     (ε, δ) becomes (ln(1 + q(e^ε − 1)), qδ), point by point [BBG18, Thm 8]; Gaussian noise gets the moments of the
     sampled Gaussian [MTZ19, Sec. 3.3]. Other promises have no such arrow and are left out: the result may be empty.

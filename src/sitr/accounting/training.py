@@ -1,4 +1,4 @@
-"""Training by noisy gradients on random batches (DP-SGD), as one value that knows its loss."""
+"""Training by noisy gradients on random batches (DP-SGD), as one value with a privacy loss."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from sitr.flavors.renyi import RenyiDP
 from sitr.loss.loss import Loss
 from sitr.loss.real import gaussian
 from sitr.loss.sampling import sampled
-from sitr.mechanisms.composed import Repeated
 from sitr.numbers import Number, exact, positive, upward
 
 
@@ -71,7 +70,7 @@ class Training:
 
     def loss(self) -> Loss:
         """The loss of all steps."""
-        return cast("Loss", Repeated(self.step, self.steps).loss())  # the loss of a step is known
+        return cast("Loss", self.step.loss()) * self.steps  # the loss of a step is known
 
 
 def _shown(count: int) -> str:

@@ -49,7 +49,7 @@ def as_approximate(part: Part, *, delta: float) -> ApproximateDP:
 
 
 def as_profile(part: Part, *, floor: float, places: int = 64) -> PrivacyProfile:
-    """All (ε, δ) that are known, down to δ = floor where a tail has no end; moments count only where nothing else does.
+    """All known (ε, δ), down to δ = floor where a tail has no end; moments are used only if nothing else is known.
 
     A smooth tail is evaluated at this many places; more places cost time.
     """
@@ -103,7 +103,7 @@ def each(schedule: Schedule, view: Callable[[Part], Flavor]) -> list[tuple[Flavo
 
 
 def _all(part: Part, arrow: Callable[[Promise], Flavor]) -> list[Flavor]:
-    """What the arrow makes of the promises that it knows; if it knows none, the reason given for the first."""
+    """The promises that the arrow can convert, converted; if there is none, the reason for the first."""
     found, reasons = [], []
     for promise in part.promises:
         try:

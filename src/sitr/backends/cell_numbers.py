@@ -39,7 +39,7 @@ def cell_number(grid: Grid, *, types: Mapping[str, str], dialect: Dialect) -> st
     """The number of a row's cell in a grid; NULL for rows that are not counted. `types` are the engine's own."""
     found = ""
     for axis in grid.axes:
-        # A table that is only compared with may lack the column: then the statement fails, and not this function.
+        # A public table for comparisons may lack the column: then the statement fails, and not this function.
         own = number(axis, type=types.get(axis.column.name, ""), dialect=dialect)
         # The number of a category has only as many bits as it needs, so a product could overflow without a cast.
         found = f"{dialect.whole(found)} * {size(axis)} + ({own})" if found else f"({own})"
@@ -187,7 +187,7 @@ def _cases(
     known: str,
     at: Callable[[int | None], str],
 ) -> str:
-    """`inside` for a value between the ends, else what stands for a cell `at` its number.
+    """`inside` for a value between the ends, and otherwise `at(number)` for the number of its cell.
 
     Only values that are `known` can be above the last cell.
     """
@@ -248,5 +248,5 @@ def _midnight(day: date) -> datetime:
 
 
 def _place(cell: int | None, stands: Mapping[int, object] | None = None) -> str:
-    """The number of a cell, or what stands for it."""
+    """The number of a cell, or the value that stands for it."""
     return "NULL" if cell is None else str(cell if stands is None else stands[cell])

@@ -19,9 +19,9 @@ import duckdb
 import pyarrow as pa
 
 from sitr.backends.duckdb_dialect import DUCKDB
-from sitr.backends.engine import connection, described, kind_of, only_this_file, refuse_twins
-from sitr.dataset.csv_format import QUOTE, CsvFormat
-from sitr.dataset.schema import Kind
+from sitr.backends.engine import connection, kind_of, only_this_file, refuse_twins
+from sitr.dataset.csv_format import DECIMALS, QUOTE, CsvFormat
+from sitr.dataset.schema import NUMERIC, Kind
 from sitr.errors import DescriptionError, SourceError
 from sitr.questions.synthetic.axes import ARROW
 
@@ -35,6 +35,9 @@ _TYPES: Mapping[Kind, str] = {
     Kind.DATE: "DATE",
     Kind.TIMESTAMP: "TIMESTAMP",
 }
+POINT, COMMA = DECIMALS
+_COMMA_NUMBER = r"\s*[-+]?(\d+|\d{1,3}(\.\d{3})+)?(,\d*)?([eE][-+]?\d+)?\s*"
+"""A number with a decimal comma, and with points only between thousands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,31 +104,53 @@ class CsvFile:
         formats = {Kind.DATE: self.format.date_format, Kind.TIMESTAMP: self.format.timestamp_format}
         if given := formats.get(kind):
             return f"TRY_CAST(try_strptime({text}, {literal(given)}) AS {_TYPES[kind]})"
+        if kind in NUMERIC and self.format.decimal == COMMA:
+            pointed = f"replace(replace({text}, '.', ''), ',', '.')"
+            text = f"CASE WHEN regexp_full_match({text}, {literal(_COMMA_NUMBER)}) THEN {pointed} END"
         return f"TRY_CAST({text} AS {_TYPES[kind]})"
 
 
-def settle(path: Path, *, declared: Mapping[str, Kind]) -> CsvFile:
-    """Read the whole file once to detect its format and types; `declared` types take precedence."""
-    try:
-        with connection({}) as engine:
-            source = literal(only_this_file(path))
-            delimiter, quote, header, dates, timestamps = engine.execute(
-                "SELECT Delimiter, Quote, HasHeader, DateFormat, TimestampFormat "
-                f"FROM sniff_csv({source}, sample_size=-1)"
-            ).fetchall()[0]
-            found = described(engine, f"SELECT * FROM read_csv({source}, sample_size=-1)")
-    except (duckdb.Error, OSError):
-        header, found = False, {}
-    lone = next(iter(found), "") if len(found) == 1 else ""
-    if not header or len(delimiter) != 1 or any(mark in lone for mark in ",;\t|"):
+@dataclass(frozen=True, slots=True)
+class _Sniffed:
+    """What DuckDB detects in all rows of a file."""
+
+    delimiter: str
+    quote: str
+    header: bool
+    dates: str | None
+    timestamps: str | None
+    kinds: dict[str, Kind]
+
+    @classmethod
+    def of(cls, path: Path, *, decimal: str) -> _Sniffed | None:
+        """None if the file is no CSV file."""
+        options = "" if decimal == POINT else ", decimal_separator=',', thousands='.'"
+        try:
+            with connection({}) as engine:
+                *format, columns = engine.execute(
+                    "SELECT Delimiter, Quote, HasHeader, DateFormat, TimestampFormat, Columns "
+                    f"FROM sniff_csv({literal(only_this_file(path))}, sample_size=-1{options})"
+                ).fetchall()[0]
+        except (duckdb.Error, OSError):
+            return None
+        return cls(*format, {column["name"]: _settled(kind_of(column["type"])) for column in columns})
+
+
+def settle(path: Path, *, declared: Mapping[str, Kind], decimal: str | None = None) -> CsvFile:
+    """Read the whole file to detect its format and types; `declared` types and a given `decimal` take precedence."""
+    found = _Sniffed.of(path, decimal=decimal or POINT)
+    lone = next(iter(found.kinds), "") if found and len(found.kinds) == 1 else ""
+    if not found or not found.header or len(found.delimiter) != 1 or any(mark in lone for mark in ",;\t|"):
         raise SourceError(
             given=f"{path} cannot be read as a CSV file in UTF-8 with a header and the same fields in every line.",
             do="Export it again, preferably as Parquet.",
         )
-    kinds = {name: _settled(kind_of(kind)) for name, kind in found.items()}
+    kinds, decimal = (found.kinds, decimal) if decimal else _decimals(path, found, declared)
+    mark = found.quote if len(found.quote) == 1 and found.quote != "\0" else QUOTE
+    kinds = _without_words(CsvFile(path, CsvFormat(found.delimiter, mark), tuple(kinds.items())), declared)
     kinds.update((name, kind) for name, kind in declared.items() if name in kinds)
-    mark = quote if len(quote) == 1 and quote != "\0" else QUOTE
-    settled = CsvFile(path, CsvFormat(delimiter, mark, *_formats(kinds, dates, timestamps)), tuple(kinds.items()))
+    format = CsvFormat(found.delimiter, mark, *_formats(kinds, found.dates, found.timestamps), decimal)
+    settled = CsvFile(path, format, tuple(kinds.items()))
     refuse_twins(name for name in settled.header() if name)
     _refuse_odd_names(path, settled.header(), list(kinds))
     if unknown := [name for name in declared if name not in kinds]:
@@ -138,28 +163,73 @@ def settle(path: Path, *, declared: Mapping[str, Kind]) -> CsvFile:
     return settled
 
 
-def confirm(file: CsvFile, *, declared: Mapping[str, Kind]) -> None:
-    """Refuse types, date formats and an unusual quote that were detected from the rows and not declared.
+def confirm(file: CsvFile, *, declared: Mapping[str, Kind], decimal: str | None = None) -> None:
+    """Refuse what was detected from the rows and not declared: types, formats of dates and numbers, an unusual quote.
 
     A single row can decide them, and the description is public.
     """
-    formats = [given for given in (file.format.date_format, file.format.timestamp_format) if given]
-    unusual = file.format.quote != QUOTE
-    if not formats and not unusual and all(name in declared for name, _ in file.columns):
+    if not unconfirmed(file, declared=declared, decimal=decimal):
         return
-    types = ", ".join(f"{name} {kind.value}" for name, kind in file.columns)
-    written = f", with dates written as {' and '.join(formats)}" if formats else ""
-    written += f", with {file.format.quote} as the quote" if unusual else ""
-    options = [word for name, kind in file.columns for word in ("--type", f"{name}={kind.value}")]
+    options = shlex.join(confirming(file))
     python = f"types={ ({name: kind.value for name, kind in file.columns}) }"
-    if formats or unusual:
-        options, python = [*options, "--accept-types"], f"{python}, accept_types=True"
+    python += f", decimal={COMMA!r}" if file.format.decimal == COMMA else ""
+    python += ", accept_types=True" if formats(file) else ""
     raise DescriptionError(
         given="You must confirm the types that Sitr detected in the rows, because they become public and a single row "
-        f"can change them: {types}{written}.",
-        do=f"If all of this is public knowledge, add {shlex.join(options)} (in Python: {python}), "
+        f"can change them: {proposal(file)}.",
+        do=f"If all of this is public knowledge, add {options} (in Python: {python}), "
         "or just --accept-types (in Python: accept_types=True).",
     )
+
+
+def unconfirmed(file: CsvFile, *, declared: Mapping[str, Kind], decimal: str | None) -> bool:
+    """Whether anything about the file is known only from its rows."""
+    commas = decimal is None and file.format.decimal == COMMA
+    return commas or bool(formats(file)) or not all(name in declared for name, _ in file.columns)
+
+
+def proposal(file: CsvFile) -> str:
+    """What was detected, in words."""
+    types = [f"{name} {kind.value}" for name, kind in file.columns]
+    commas = ["with decimal commas"] if file.format.decimal == COMMA else []
+    return ", ".join((*types, *commas, *formats(file)))
+
+
+def confirming(file: CsvFile) -> list[str]:
+    """The options that declare what was detected."""
+    types = [word for name, kind in file.columns for word in ("--type", f"{name}={kind.value}")]
+    commas = ["--decimal", COMMA] if file.format.decimal == COMMA else []
+    return [*types, *commas, *(["--accept-types"] if formats(file) else [])]
+
+
+def formats(file: CsvFile) -> list[str]:
+    """The unusual formats that no option but --accept-types can declare, in words."""
+    dates = [given for given in (file.format.date_format, file.format.timestamp_format) if given]
+    written = [f"with dates written as {' and '.join(dates)}"] if dates else []
+    return [*written, *([f"with {file.format.quote} as the quote"] if file.format.quote != QUOTE else [])]
+
+
+def _decimals(path: Path, found: _Sniffed, declared: Mapping[str, Kind]) -> tuple[dict[str, Kind], str]:
+    """The types and the decimal mark: a comma if it turns text into numbers that nobody declared as text."""
+    texts = [name for name, kind in found.kinds.items() if kind is Kind.TEXT and declared.get(name) in (None, *NUMERIC)]
+    other = _Sniffed.of(path, decimal=COMMA) if texts else None
+    if other is None or (other.delimiter, [*other.kinds]) != (found.delimiter, [*found.kinds]):
+        return found.kinds, POINT
+    commas = any(other.kinds[name] in NUMERIC for name in texts)
+    return (other.kinds, COMMA) if commas else (found.kinds, POINT)
+
+
+def _without_words(file: CsvFile, declared: Mapping[str, Kind]) -> dict[str, Kind]:
+    """The types, with text instead of boolean for words other than true and false, such as yes and no."""
+    kinds = dict(file.columns)
+    truths = [name for name, kind in file.columns if kind is Kind.BOOLEAN and name not in declared]
+    if not truths:
+        return kinds
+    texts = CsvFile(file.path, file.format, tuple((name, Kind.TEXT) for name in kinds))
+    plain = ", ".join(f"bool_and(lower({identifier(name)}) IN ('true', 'false'))" for name in truths)
+    with connection(texts.tables()) as engine:
+        (found,) = engine.execute(f"SELECT {plain} FROM {texts.relation}").fetchall()
+    return kinds | {name: Kind.TEXT for name, only in zip(truths, found, strict=True) if not only}
 
 
 def _formats(kinds: Mapping[str, Kind], dates: str | None, timestamps: str | None) -> tuple[str, str]:

@@ -12,16 +12,14 @@ import pyarrow as pa
 
 from sitr.backends.csv import CsvFile, settle
 from sitr.backends.duckdb_dialect import DUCKDB
-from sitr.backends.engine import UNCHARGED, read, settings
+from sitr.backends.engine import UNCHARGED, read, refuse_twins, settings
+from sitr.backends.formats import PARQUET, check_readable
 from sitr.backends.reading import Reading, Totals, shaped, tree
 from sitr.backends.sources import ArrowRows, ParquetFile, Source
 from sitr.backends.statement import statement
 from sitr.dataset.csv_format import CsvFormat
 from sitr.dataset.schema import Kind
 from sitr.errors import SourceError
-
-PARQUET = (".parquet", ".pq")
-CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".csv.zst")
 
 
 @dataclass(frozen=True)
@@ -68,37 +66,43 @@ class ArrowStream(Protocol):
 
 
 def open_source(
-    source: str | Path | ArrowStream, *, types: Mapping[str, Kind], format: CsvFormat | None = None
+    source: str | Path | ArrowStream,
+    *,
+    types: Mapping[str, Kind],
+    format: CsvFormat | None = None,
+    decimal: str | None = None,
 ) -> DuckDB:
     """The backend for a path or an object.
 
-    `types` fixes the types of CSV columns; with a `format` they are all known, and no row is read.
+    `types` and `decimal` fix the types and the decimal mark of a CSV file; with a `format` all of this is known, and no
+    row is read.
     """
     settings()  # a wrong setting is refused now, before any question is paid for
-    return DuckDB(_opened(source, types, format))
+    return DuckDB(_opened(source, types, format, decimal))
 
 
-def _opened(source: str | Path | ArrowStream, types: Mapping[str, Kind], format: CsvFormat | None) -> Source:
+def _opened(
+    source: str | Path | ArrowStream, types: Mapping[str, Kind], format: CsvFormat | None, decimal: str | None
+) -> Source:
     if isinstance(source, ArrowStream):
         return ArrowRows(_as_table(source))
     if not isinstance(source, str | Path):
-        raise SourceError(
-            wanted="a path or a table with the Arrow PyCapsule interface (pandas, polars, pyarrow, DuckDB)",
-            given=f"an object of type {type(source).__name__}",
-            do="Convert it, for example with pyarrow.table(…).",
-        )
+        raise _no_source(source)
     path = Path(source)
-    name = path.name.lower()
-    if not path.is_file():
-        raise SourceError(given=f"There is no file at {path}.", do="Check the path and the working directory.")
-    if name.endswith(PARQUET):
+    check_readable(path)
+    if path.name.lower().endswith(PARQUET):
         return ParquetFile(path)
-    if name.endswith(CSV):
-        return settle(path, declared=types) if format is None else CsvFile(path, format, tuple(types.items()))
-    raise SourceError(
-        wanted=f"a file ending in {', '.join(PARQUET + CSV)}",
-        given=repr(path.name),
-        do="Convert it, or rename it if it is such a file.",
+    if format is None:
+        return settle(path, declared=types, decimal=decimal)
+    return CsvFile(path, format, tuple(types.items()))
+
+
+def _no_source(source: object) -> SourceError:
+    lazy = callable(getattr(source, "collect", None))
+    return SourceError(
+        wanted="a path or a table with the Arrow PyCapsule interface (pandas, polars, pyarrow, DuckDB)",
+        given=f"an object of type {type(source).__name__}",
+        do="Call .collect() on it first." if lazy else "Convert it, for example with pyarrow.table(…).",
     )
 
 
@@ -106,8 +110,35 @@ def _as_table(source: ArrowStream) -> pa.Table:
     """The object's rows in memory, without a copy where the object can share its own."""
     try:
         return pa.table(source)
-    except (pa.ArrowException, TypeError, ValueError, duckdb.Error) as error:
-        raise SourceError(
-            given=f"The {type(source).__name__} cannot be converted to an Arrow table ({type(error).__name__}).",
+    except (pa.ArrowException, TypeError, ValueError, duckdb.Error):
+        raise _not_a_table(source) from None
+
+
+def _not_a_table(source: Any) -> SourceError:
+    """Why an object could not be converted: it is a single column, or one of its columns has no Arrow type."""
+    kind, columns = type(source).__name__, getattr(source, "columns", None)
+    if columns is None:
+        return SourceError(
+            wanted="a table",
+            given=f"an object of type {kind}",
+            do="Make a table of it, for example with .to_frame()." if hasattr(source, "to_frame") else "Convert it.",
+        )
+    refuse_twins(map(str, columns))
+    mixed = next((name for name in columns if not _has_type(source, name)), None)
+    if mixed is None:
+        return SourceError(
+            given=f"The {kind} cannot be converted to an Arrow table.",
             do="Give every column one type, for example with pyarrow.table(…).",
-        ) from None
+        )
+    return SourceError(
+        given=f"The column {mixed!r} of the {kind} holds values of different types.",
+        do=f"Give it one type, for example with frame[{mixed!r}].astype(str).",
+    )
+
+
+def _has_type(source: Any, column: Any) -> bool:
+    try:
+        pa.array(source[column])
+    except (pa.ArrowException, TypeError, ValueError):
+        return False
+    return True

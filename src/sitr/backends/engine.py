@@ -80,7 +80,7 @@ def described(engine: duckdb.DuckDBPyConnection, select: str) -> dict[str, str]:
 
 
 def refuse_twins(names: Iterable[str]) -> None:
-    """Refuse names that DuckDB cannot tell apart: it folds the case of ASCII letters, and of no others.
+    """Refuse equal names, and names that DuckDB cannot tell apart: it folds the case of ASCII letters only.
 
     >>> refuse_twins(["Ж", "ж", "w"])
     >>> refuse_twins(["W", "x", "w"])
@@ -93,8 +93,9 @@ def refuse_twins(names: Iterable[str]) -> None:
             name.encode(errors="surrogatepass").lower().decode(errors="surrogatepass")
         )  # bytes fold ASCII letters only
         if folded in seen:
+            both = f"The columns {seen[folded]!r} and {name!r} differ only in upper and lower case."
             raise SourceError(
-                given=f"The columns {seen[folded]!r} and {name!r} differ only in upper and lower case.",
+                given=f"Two columns are named {name!r}." if seen[folded] == name else both,
                 do="Rename one of them.",
             )
         seen[folded] = name
@@ -110,7 +111,7 @@ def only_this_file(path: Path) -> str:
 
 
 def kind_of(name: str) -> Kind:
-    """What a DuckDB type holds.
+    """The kind of a DuckDB type.
 
     >>> kind_of("DECIMAL(18,0)"), kind_of("UBIGINT"), kind_of("TIMESTAMP WITH TIME ZONE"), kind_of("TIMESTAMP[]")
     (<Kind.INTEGER: 'integer'>, <Kind.INTEGER: 'integer'>, <Kind.OTHER: 'other'>, <Kind.OTHER: 'other'>)

@@ -53,7 +53,7 @@ from sitr.questions.statistic.numbers import Numbers
 from sitr.questions.synthetic.sheet import Sheet
 
 Reading = BoundedQuery | Tally | Sheet | Numbers
-"""What a question wants to know about the rows, as a public description."""
+"""A public description of the numbers that a question needs from the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +178,17 @@ class FewRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
-    """The sum of each value in each group that has rows, and the number of people in the group."""
+class _Root:
+    """The root of a tree. A tree without caps proves nothing, so none can be built."""
 
     of: Rows | FewRows
 
     def __post_init__(self) -> None:
-        _refuse_unbounded(self.of)
+        if None in (self.caps.groups, self.caps.rows):
+            raise QuestionError(
+                given="This reading does not limit what one person contributes.",
+                do="Put FewGroups and FewRows between the rows and the totals.",
+            )
 
     @property
     def caps(self) -> Caps:
@@ -192,17 +196,13 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class Totals(_Root):
+    """The sum of each value in each group that has rows, and the number of people in the group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(_Root):
     """The values of each row, without the person."""
-
-    of: Rows | FewRows
-
-    def __post_init__(self) -> None:
-        _refuse_unbounded(self.of)
-
-    @property
-    def caps(self) -> Caps:
-        return self.of.caps
 
 
 Tree = Totals | Listing
@@ -229,7 +229,7 @@ def tree(reading: Reading) -> Tree:
 
 
 def shaped(reading: Reading, found: Sequence[Any]) -> Any:
-    """What an engine found, as `Backend.read` returns it: of totals the rows, of a listing the columns."""
+    """An engine's result as `Backend.read` returns it; `found` has rows for totals, and columns for a listing."""
     match reading:
         case BoundedQuery(keys=keys) | Tally(BoundedQuery(keys=keys), None):
             return {tuple(row[: len(keys)]): tuple(row[len(keys) :]) for row in found}
@@ -252,7 +252,6 @@ def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
 
 
 def _value(term: Term) -> Value:
-    """What a row adds to a term."""
     if term.people:
         return EachPerson()
     if term.column is None:
@@ -266,12 +265,3 @@ def _person(unit: Unit) -> str | None:
 
 def _least(cap: int | None, most: int) -> int:
     return most if cap is None else min(cap, most)
-
-
-def _refuse_unbounded(node: Rows | FewRows) -> None:
-    """A tree without caps proves nothing, so that none can be built."""
-    if None in (node.caps.groups, node.caps.rows):
-        raise QuestionError(
-            given="This reading does not limit what one person contributes.",
-            do="Put FewGroups and FewRows between the rows and the totals.",
-        )

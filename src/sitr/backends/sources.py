@@ -50,7 +50,7 @@ class ParquetFile:
         return {name: kind_of(type) for name, type in self.types().items()}
 
     def types(self) -> dict[str, str]:
-        """From the file's footer."""
+        """The types, from the file's footer."""
         try:
             refuse_twins(pq.read_schema(self.path).names)
             with connection({}) as engine:

@@ -140,7 +140,6 @@ class _Writer:
         return self.dialect.key(key.column) if isinstance(key, Key) else self.cell(key)
 
     def value(self, value: Value) -> str:
-        """What one row adds."""
         match value:
             case EachRow() | EachPerson():
                 return "1"

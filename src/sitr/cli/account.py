@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.options import Json, Schedule
+from sitr.cli.options import Json, Schedule, check_schedule
 from sitr.cli.papers import Plot, check_plot, draw
 from sitr.cli.progress import working
 from sitr.cli.terminal import say
@@ -31,7 +31,8 @@ def account(
 
     Example: sitr account schedule.yaml --delta 1e-5 --plot loss.svg
     """
-    from sitr.accounting.schedule_file import read_schedule
+    check_schedule(schedule)
+    from sitr.accounting.schedule_file import read_schedule  # only now: much slower than to look for a file
     from sitr.report.account import Account, render, schedule_rows
     from sitr.report.chart.account import chart
     from sitr.report.comparison import random_dict

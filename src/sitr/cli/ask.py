@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql
-from sitr.cli.papers import Certificate, Output, Plot, Resume, publish, writers
+from sitr.cli.papers import (
+    Caveat,
+    Certificate,
+    Contact,
+    Exact,
+    Fresh,
+    Label,
+    Organisation,
+    Output,
+    Pages,
+    Plot,
+    Purpose,
+    Title,
+    publish,
+    writers,
+)
 from sitr.cli.progress import working
 from sitr.cli.question import question
 
@@ -14,22 +29,30 @@ def ask(
     price: Price,
     output: Output = None,
     certificate: Certificate = None,
+    label: Label = None,
+    title: Title = None,
+    organisation: Organisation = None,
+    contact: Contact = None,
+    purpose: Purpose = None,
+    caveat: Caveat = None,
     plot: Plot = None,
-    resume: Resume = None,
+    fresh: Fresh = False,
     budget: Budget = None,
     ledger: Ledger = None,
+    exact: Exact = False,
     as_json: Json = False,
 ) -> None:
     """Pay for an answer and show it.
 
     Charges the price to the budget, reads the rows, adds noise, keeps the answer beside the ledger, and writes the
-    files. With --resume, shows and writes a kept answer again, at no charge.
+    files. The same question at the same price is answered again from there, at no charge, unless --fresh is given.
 
     Example: sitr ask visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     -o wards.csv --certificate wards.html
     """
-    files = writers(output, certificate, plot)
+    pages = Pages(certificate, label, title, organisation, contact, purpose, tuple(caveat or ()))
+    files = writers(output, plot, pages)
+    asked, paid = question(description, sql, price, budget=budget, ledger=ledger)
     with working("Reading and adding noise", quiet=as_json):
-        asked, paid = question(description, sql, price, budget=budget, ledger=ledger)
-        answer = asked.release(paid) if resume is None else asked.resume(resume, paid)
-    publish(answer, files, as_json=as_json, whole=output is None)
+        answer = asked.release(paid, fresh=fresh)
+    publish(answer, files, as_json=as_json, whole=output is None, exact=exact)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.options import Json, Ledger
+from sitr.cli.options import Json, Ledger, check_schedule
 from sitr.cli.papers import Plot, check_plot, draw
 from sitr.cli.terminal import say
 from sitr.errors import BadUsage
@@ -37,7 +37,8 @@ def compare(
 
     Example: sitr compare schedule.yaml --delta 1e-6 --plot schedule.svg
     """
-    from sitr.accounting.compare import compare as compared
+    check_schedule(schedule)
+    from sitr.accounting.compare import compare as compared  # only now: much slower than to look for a file
     from sitr.report import comparison
     from sitr.report.chart.comparison import chart
 

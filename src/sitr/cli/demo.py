@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,12 +13,6 @@ from sitr.cli import papers, preview
 from sitr.cli.options import Json, promise
 from sitr.cli.progress import working
 from sitr.cli.terminal import console, say_json
-from sitr.errors import BudgetExceeded
-
-if TYPE_CHECKING:
-    from sitr.flavors.promise import Promise
-    from sitr.session.answer import Answer
-    from sitr.session.request import Request
 
 QUESTION = "SELECT ward, COUNT(*) AS visits, SUM(cost) AS total FROM visits GROUP BY ward"
 NEXT_QUESTION = "SELECT age_band, COUNT(DISTINCT patient_id) AS patients FROM visits GROUP BY age_band"
@@ -33,8 +27,8 @@ def demo(
 ) -> None:
     """Try Sitr on a made-up hospital.
 
-    Protects its patients, previews a question, asks it, and writes a certificate. Run it again to spend more of the
-    same budget, until nothing is left.
+    Protects its patients, previews a question, asks it, and writes a certificate. Run it again: the same answer is
+    shown and nothing is spent.
 
     Example: sitr demo --directory sitr-demo
     """
@@ -55,7 +49,7 @@ def demo(
         _say("\nA question and its price, before anything is read or spent:\n")
         preview.show(expected)
     with _step(3, quiet=as_json):
-        answer = _release(question, price, ledger)
+        answer = question.release(price)
     with _step(4, quiet=as_json):
         certificate = answer.certificate(directory / f"certificate-{answer.receipt.entry.number}.html")
         chart = answer.plot(directory / f"chart-{answer.receipt.entry.number}.svg")
@@ -103,16 +97,6 @@ def _protect(data: Path, description: Path, ledger: Path) -> None:
         granularity={"cost": 0.01},
         keys={"ward": [*WARDS, None], "age_band": AGES, "insurance": INSURANCES},
     ).save(description, promise=promise(BUDGET), ledger=ledger)
-
-
-def _release(question: Request[Answer], price: Promise, ledger: Path) -> Answer:
-    try:
-        return question.release(price)
-    except BudgetExceeded:
-        raise BudgetExceeded(
-            given=f"The budget of the demo is used up, so it cannot pay {PRICE} again.",
-            do=f"See all charges with sitr ledger show {ledger}, or start again with sitr demo --directory NAME.",
-        ) from None
 
 
 def _step(position: int, *, quiet: bool) -> AbstractContextManager[None]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sitr.cli.one_off import Who, opened
+from sitr.cli.one_off import SourceCommand, Who, opened
 from sitr.cli.options import (
     Budget,
+    Items,
     Json,
     Keys,
     Ledger,
@@ -21,11 +22,27 @@ from sitr.cli.options import (
     Source,
     Unit,
     UnitRow,
+    keys_of,
     named,
     number,
     promise,
 )
-from sitr.cli.papers import Certificate, Output, Plot, Resume, publish, writers
+from sitr.cli.papers import (
+    Caveat,
+    Certificate,
+    Contact,
+    Exact,
+    Fresh,
+    Label,
+    Organisation,
+    Output,
+    Pages,
+    Plot,
+    Purpose,
+    Title,
+    publish,
+    writers,
+)
 from sitr.cli.preview import show as show_preview
 from sitr.cli.progress import working
 from sitr.cli.question import condition
@@ -33,14 +50,12 @@ from sitr.errors import BadUsage
 from sitr.neighbors.relation import Relation
 
 if TYPE_CHECKING:
-    from sitr.dataset.schema import Column
+    from sitr.dataset.schema import Kind, Table
     from sitr.flavors.arrows import Kept
     from sitr.questions.histogram.methods import Method
     from sitr.session.histogram import HistogramAnswer
     from sitr.session.request import Request
 
-Items = list[str] | None
-Pair = tuple[str, str] | None
 METHODS = ("flat", "tree", "buckets", "sparse")
 FORMS = ("rising", "falling", "one-peak")
 AFTERWARDS = ("lattice", "simplex", "nonnegative", *FORMS)
@@ -53,14 +68,19 @@ def histogram(
     bins: Annotated[
         Items, typer.Option(help="The number of bins: 20, COLUMN=20, or 5,10,20,40 for a private choice.")
     ] = None,
-    bounds: Annotated[Pair, typer.Option(help="LOW HIGH of the bins: numbers or dates.")] = None,
+    bounds: Annotated[
+        Items, typer.Option(help="COLUMN=LOW:HIGH of the bins, numbers or dates; LOW HIGH for one column. Repeatable.")
+    ] = None,
     edges: Annotated[Items, typer.Option(help="COLUMN=0,18,65,120, instead of bins and bounds. Repeatable.")] = None,
     keys: Keys = None,
     every: Annotated[str | None, typer.Option(help="The width of date bins: day, week, month or year.")] = None,
     outside: Annotated[
         str | None, typer.Option(help="What to do with values outside: clamp, cell, missing or drop.")
     ] = None,
-    missing: Annotated[str, typer.Option(help="What to do with missing values: cell or drop.")] = "cell",
+    missing: Annotated[
+        str | None,
+        typer.Option(help="What to do with missing values: cell or drop. Default: cell; drop for keys without NULL."),
+    ] = None,
     where: Annotated[str | None, typer.Option(help="Count only these rows, such as 'days > 3'.")] = None,
     method: Annotated[
         str | None, typer.Option(help=f"{', '.join(METHODS)}; default flat, or sparse for a random price.")
@@ -77,35 +97,44 @@ def histogram(
     relation: Annotated[Relation | None, typer.Option(help="How neighbouring data sets differ.")] = None,
     output: Output = None,
     certificate: Certificate = None,
+    label: Label = None,
+    title: Title = None,
+    organisation: Organisation = None,
+    contact: Contact = None,
+    purpose: Purpose = None,
+    caveat: Caveat = None,
     plot: Plot = None,
-    resume: Resume = None,
+    fresh: Fresh = False,
     preview: Preview = False,
     budget: Budget = None,
     ledger: Ledger = None,
+    exact: Exact = False,
     as_json: Json = False,
 ) -> None:
     """Count rows in public cells, with noise.
 
     Charges the price, counts the rows, adds noise, and keeps the answer beside the ledger. Bounds, edges and keys must
     come from public knowledge, never from the rows. For a Parquet file without a description, --unit or --unit-row
-    says who is protected. With --resume, shows and writes a kept histogram again, at no charge.
+    says who is protected. The same histogram at the same price is shown again at no charge, unless --fresh is given.
 
     Example: sitr histogram visits.sitr.yaml --column cost --bins 20 --price 'zcdp(0.05)' --plot costs.svg
     """
     from sitr.questions import Rule, Step
 
     paid = promise(price)
-    files = writers(output, certificate, plot)
+    pages = Pages(certificate, label, title, organisation, contact, purpose, tuple(caveat or ()))
+    files = writers(output, plot, pages)
     steps = [_afterwards(name, total=total, ties=ties) for name in after or ()]
-    who = Who(unit, unit_row, max_groups, max_rows_per_group, "--max-groups 1 --max-rows-per-group 1", relation)
+    who = Who(unit, unit_row, max_groups, max_rows_per_group, relation)
     at = opened(source, who, paid, budget=budget, ledger=ledger)
-    selected: Any = at if where is None else at.where(condition(where, table=at.table.name))
+    selected: Any = at if where is None else at.where(condition(where))
     asked = selected.histogram(
         *column,
         bins=_bins(bins),
-        bounds=_bounds(bounds, dates=every is not None),
+        bounds=_bounds(bounds, at.table, dates=every is not None),
         edges=named("--edges", edges, lambda _, text: tuple(map(number, text.split(",")))) or None,
-        keys=named("--keys", keys, lambda name, text: _keys(at.table.find(name), text)) or None,
+        keys=named("--keys", keys, lambda name, text: keys_of(text.split(","), _kind(at.table, name), column=name))
+        or None,
         every=_one_of(Step, every, "--every"),
         outside=_one_of(Rule, outside, "--outside"),
         missing=_one_of(Rule, missing, "--missing"),
@@ -113,13 +142,13 @@ def histogram(
     )
     _check_afterwards(asked, after or (), total)
     if preview:
-        show_preview(asked.preview(paid), as_json=as_json)
+        show_preview(asked.preview(paid), as_json=as_json, exact=exact)
         return
     with working("Counting and adding noise", quiet=as_json):
-        answer = asked.release(paid) if resume is None else asked.resume(resume, paid)
+        answer = asked.release(paid, fresh=fresh)
     for step in steps:
         answer = step(answer)
-    publish(answer, files, as_json=as_json, whole=output is None)
+    publish(answer, files, as_json=as_json, whole=output is None, exact=exact)
 
 
 def _bins(items: Items) -> int | tuple[int, ...] | dict[str, int] | None:
@@ -140,19 +169,56 @@ def _bins(items: Items) -> int | tuple[int, ...] | dict[str, int] | None:
     return numbers[0] if len(numbers) == 1 else numbers
 
 
-def _bounds(bounds: Pair, *, dates: bool) -> tuple[Any, Any] | None:
-    if bounds is None:
+class HistogramCommand(SourceCommand):
+    """Both spellings of bounds: `--bounds age=0:120`, as in `sitr protect`, and `--bounds 0 120`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, joined(args))
+
+
+def joined(words: Sequence[str]) -> list[str]:
+    """The words of a command, with `--bounds LOW HIGH` as one value.
+
+    >>> joined(["--bounds", "-5", "30", "--bounds", "age=0:120"])
+    ['--bounds', '-5:30', '--bounds', 'age=0:120']
+    """
+    found: list[str] = []
+    for word in words:
+        alone = found[-2:-1] == ["--bounds"] and not any(mark in found[-1] for mark in "=:")
+        if alone and not word.startswith("--"):
+            found[-1] += f":{word}"
+        else:
+            found.append(word)
+    return found
+
+
+def _bounds(items: Items, table: Table, *, dates: bool) -> tuple[Any, Any] | dict[str, tuple[Any, Any]] | None:
+    """One pair for all columns, or one for each named column; without names, `dates` says what is bounded."""
+    if not items:
         return None
-    read = date.fromisoformat if dates else number
+    if len(items) > 1 or "=" in items[0]:
+        from sitr.dataset.schema import Kind
+
+        moments = (Kind.DATE, Kind.TIMESTAMP)
+        return named("--bounds", items, lambda name, text: _ends(text, dates=_kind(table, name) in moments))
     try:
-        low, high = map(read, bounds)
+        return _ends(items[0], dates=dates)
     except ValueError:
         raise BadUsage(
             wanted="--bounds with two numbers, or with --every two dates such as 2024-01-31",
-            given=" ".join(bounds),
-            do="Write for example --bounds 0 120.",
+            given=items[0].replace(":", " "),
+            do="Write for example --bounds 0 120, or --bounds COLUMN=0:120.",
         ) from None
+
+
+def _ends(text: str, *, dates: bool) -> tuple[Any, Any]:
+    low, high = map(date.fromisoformat if dates else number, text.split(":"))
     return low, high
+
+
+def _kind(table: Table, name: str) -> Kind | None:
+    column = table.find(name)
+    return column.kind if column else None
 
 
 def _method(name: str | None, paid: Kept) -> Method | None:
@@ -229,9 +295,3 @@ def _not_among(option: str, given: str, allowed: tuple[str, ...]) -> BadUsage:
         given=f"{given!r}",
         do="Choose one of those; nothing was spent.",
     )
-
-
-def _keys(column: Column | None, text: str) -> list[Any]:
-    from sitr.cli.protect import key_of
-
-    return [key_of(part.strip(), column.kind if column else None) for part in text.split(",") if part.strip()]

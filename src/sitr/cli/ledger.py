@@ -1,4 +1,4 @@
-"""`sitr ledger show`: the budgets and the charges in a ledger."""
+"""`sitr ledger show` and `sitr ledger answers`: the budgets, the charges and the kept answers of a ledger."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 
 from sitr.cli.options import Json
 from sitr.cli.terminal import Command, Group, console, help_alone, say_json, table
+from sitr.errors import no_ledger
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -32,7 +33,9 @@ def show(
 
     Example: sitr ledger show sitr.db
     """
-    from sitr.ledger.sql import SqlLedger
+    if ledger.parent.is_dir() and not ledger.exists():
+        raise no_ledger(ledger.absolute())
+    from sitr.ledger.sql import SqlLedger  # only now: much slower than to look for a file
     from sitr.report.figures import visible
     from sitr.report.text import terminal as text
     from sitr.report.words.english.english import ENGLISH
@@ -51,6 +54,32 @@ def show(
             text.show(f"\n{visible(account.dataset)}: {newcomer} {CLOSED if budget.charges else OPEN}", out=out)
     out.print()
     text.show(_entries(entries) if entries else "No question has been asked yet.", out=out)
+
+
+@app.command("answers", cls=Command)
+def answers(
+    ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger file.")],
+    dataset: Annotated[str | None, typer.Option(help="The data set in the ledger.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the answers that are kept beside a ledger.
+
+    Each is private, a test (made with test coins), or changed (and never shown). See one with sitr show.
+
+    Example: sitr ledger answers sitr.db
+    """
+    from sitr.ledger.sql import SqlLedger
+    from sitr.report.text import terminal as text
+    from sitr.session.shelf import listed
+
+    found = listed(SqlLedger(ledger, create=False), dataset)
+    if as_json:
+        kept = [entry_content(each.entry) | {"state": each.state.value} for each in found]
+        say_json({"ledger": str(ledger), "answers": kept})
+        return
+    states = [each.state.value for each in found]
+    shown = _entries([each.entry for each in found], states) if found else "No answer is kept."
+    text.show(shown, out=console())
 
 
 OPEN = "Only the first charge may be random, with mechanisms fixed in advance."
@@ -73,18 +102,22 @@ def _content(ledger: Path, standings: list[tuple[Account, Filter]], entries: lis
             }
             for account, budget in standings
         ],
-        "entries": [
-            {
-                "number": entry.number,
-                "dataset": entry.dataset,
-                "at": entry.at.isoformat(),
-                "by": entry.by,
-                "version": entry.version,
-                "question": entry.question,
-                "price": promise_dict(entry.price),
-            }
-            for entry in entries
-        ],
+        "entries": [entry_content(entry) for entry in entries],
+    }
+
+
+def entry_content(entry: Entry) -> dict[str, object]:
+    """An entry as JSON."""
+    from sitr.report.envelope import promise_dict
+
+    return {
+        "number": entry.number,
+        "dataset": entry.dataset,
+        "at": entry.at.isoformat(),
+        "by": entry.by,
+        "version": entry.version,
+        "question": entry.question,
+        "price": promise_dict(entry.price),
     }
 
 
@@ -99,15 +132,17 @@ def _accounts(standings: list[tuple[Account, Filter]]) -> Table:
     return grid
 
 
-def _entries(entries: list[Entry]) -> Table:
+def _entries(entries: list[Entry], states: list[str] | None = None) -> Table:
     from sitr.report.figures import visible
     from sitr.report.words.notation import notation
 
-    grid = table("entry", "time (UTC)", "who", "data set", "question", "price")
-    for entry in entries:
+    grid = table("entry", "time (UTC)", "who", "data set", "question", "price", *(["kept"] if states else []))
+    for place, entry in enumerate(entries):
         time = f"{entry.at:%Y-%m-%d %H:%M:%S}"
         texts = (visible(text) for text in (entry.by, entry.dataset, entry.question))
-        grid.add_row(str(entry.number), time, *texts, notation(entry.price))
+        grid.add_row(
+            str(entry.number), time, *texts, notation(entry.price), *(states[place : place + 1] if states else [])
+        )
     return grid
 
 

@@ -22,23 +22,34 @@ from sitr.cli import (
     ledger,
     preview,
     protect,
+    registry,
     sensitivity,
+    show,
+    start,
     synthesize,
+    verify,
 )
+from sitr.cli.one_off import SourceCommand
 from sitr.cli.terminal import Command, Group, help_alone
 
 app = typer.Typer(
     name="sitr",
     cls=Group,
-    help="Release statistics from sensitive data, and know what each release costs. To start, run: sitr demo",
+    help="Release statistics from sensitive data, and know what each release costs. To see an example, run: sitr demo. "
+    "To begin with your own file, run: sitr start FILE",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # twice as fast, and plain text is safe in every pipe
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+for command in (demo.demo, start.start, protect.protect, preview.preview, ask.ask):
+    app.command(cls=Command)(command)
+app.command(cls=histogram.HistogramCommand)(histogram.histogram)
+app.command(cls=SourceCommand)(synthesize.synthesize)
 for command in (
-    *(demo.demo, protect.protect, preview.preview, ask.ask, histogram.histogram, synthesize.synthesize),
+    *(show.show, verify.verify),
     *(compare.compare, account.account, calibrate.calibrate, dpsgd.dpsgd, convert.convert, explain.explain),
+    registry.registry,
 ):
     app.command(cls=Command)(command)
 app.add_typer(sensitivity.app, name="sensitivity")
@@ -74,4 +85,16 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
     warnings.formatwarning = lambda message, *_, **__: f"Note: {message}\n"
+    _called(sys.argv[1:2])
     app()
+
+
+def _called(first: list[str]) -> None:
+    """Forget all commands but the one that is called: to build them all takes as long as to refuse a misspelled option.
+
+    If the first word names no command, all of them stay, for help and for suggestions.
+    """
+    commands = [one for one in app.registered_commands if one.callback and [one.callback.__name__] == first]
+    groups = [one for one in app.registered_groups if [one.name] == first]
+    if commands or groups:
+        app.registered_commands, app.registered_groups = commands, groups

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sitr.cli.options import promise, unit_of
-from sitr.errors import BadUsage
+from sitr.cli.options import example_of, listed, missing_who, promise, unit_of
+from sitr.cli.terminal import Command
+from sitr.errors import BadUsage, no_description, no_source
 from sitr.neighbors.relation import Relation
 
 if TYPE_CHECKING:
@@ -17,16 +19,19 @@ if TYPE_CHECKING:
     from sitr.session.dataset import Dataset
 
 
+CAPS = ("--max-groups", "--max-rows-per-group")
+
+
 @dataclass(frozen=True, slots=True)
 class Who:
-    """The options that say who is protected in a file without a description; `caps` is an example of the caps."""
+    """The options that say who is protected in a file without a description; `options` are those of the caps."""
 
     unit: str | None
     row: bool
     max_groups: int | None
     max_rows_per_group: int | None
-    caps: str
     relation: Relation | None = None
+    options: tuple[str, ...] = CAPS
 
     def check_unset(self, description: Path) -> None:
         """Refuse options that the description sets."""
@@ -38,39 +43,63 @@ class Who:
                 do="Leave it out; nothing was spent.",
             )
 
+    def missing(self) -> list[str]:
+        """The options that a file without a description needs as well."""
+        caps = (self.max_groups, self.max_rows_per_group)[-len(self.options) :]
+        return missing_who(self.unit, row=self.row, caps=dict(zip(self.options, caps, strict=True)))
+
     def protect(self, source: Path) -> Dataset:
         """The protected file."""
-        from sitr.backends.duckdb import CSV
+        from sitr.backends.formats import CSV
         from sitr.session.dataset import protect
 
-        unit = unit_of(self.unit, row=self.row, caps=f" {self.caps}")
-        if not self.row and None in (self.max_groups, self.max_rows_per_group):
+        if missing := self.missing():
             raise BadUsage(
-                wanted="--unit with a limit on what one person contributes",
-                given=f"--unit {self.unit}",
-                do=f"Write for example --unit {self.unit} {self.caps}.",
+                given=f"{source} has no description that says who is protected: missing {listed(missing)}.",
+                do=f"Write for example {example_of(self.unit, self.options)}; use --unit-row only if nobody can have "
+                "two rows.",
             )
         if source.name.lower().endswith(CSV):
             raise BadUsage(
                 given=f"{source} is a CSV file without a description, so the types of its columns are not confirmed.",
-                do=f"Run sitr protect {shlex.quote(str(source))} first, or convert the file to Parquet.",
+                do=f"Run sitr start {shlex.quote(str(source))} first, or convert the file to Parquet.",
             )
         return protect(
             source,
-            unit=unit,
+            unit=unit_of(self.unit, row=self.row),
             max_groups=self.max_groups,
             max_rows_per_group=self.max_rows_per_group,
             relation=self.relation or Relation.ADD_REMOVE,
         )
 
 
+class SourceCommand(Command):
+    """A command on a SOURCE: if options are missing, those that say who is protected are named with the others."""
+
+    def missing(self, ctx: Any, given: Mapping[str, Any]) -> list[str]:
+        missing = super().missing(ctx, given)
+        if missing and not described(Path(given.get("source") or "x.yaml")):
+            options = ("--rows-per-person",) if "rows_per_person" in {each.name for each in self.params} else CAPS
+            caps = {option: given.get(option[2:].replace("-", "_")) for option in options}
+            missing += missing_who(given.get("unit"), row=bool(given.get("unit_row")), caps=caps)
+        return missing
+
+
+def described(source: Path) -> bool:
+    """Whether SOURCE is a description, and not a file of rows."""
+    return source.suffix in (".yaml", ".yml")
+
+
 def opened(source: Path, who: Who, *prices: Kept, budget: str | None, ledger: Path | None) -> Budget:
     """The budget that a description names, or a one-off budget for these prices: see `Dataset.one_off`."""
-    from sitr.session.dataset import open as open_description
+    described = source.suffix in (".yaml", ".yml")
+    if not source.exists():
+        raise no_description(source) if described else no_source(source)
+    promised = promise(budget) if budget is not None else None
+    from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a budget
     from sitr.session.terms import check_undescribed
 
-    promised = promise(budget) if budget is not None else None
-    if source.suffix in (".yaml", ".yml"):
+    if described(source):
         who.check_unset(source)
         return open_description(source).budget(promised, ledger=ledger)
     check_undescribed(source)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Callable, Iterable
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 import typer
 
-from sitr.errors import BadUsage, FileError
+from sitr.errors import BadUsage, FileError, no_schedule
 
 if TYPE_CHECKING:
+    from sitr.dataset.schema import Key, Kind
     from sitr.flavors.arrows import Kept
     from sitr.neighbors.unit import Row
 
 Value = TypeVar("Value")
+Items = list[str] | None
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Description = Annotated[Path, typer.Argument(metavar="DESCRIPTION", help="A description that `sitr protect` wrote.")]
@@ -28,9 +33,9 @@ Price = Annotated[str, typer.Option(help="The price, such as 'zcdp(0.05)', 'pure
 Budget = Annotated[str | None, typer.Option(help="The budget for all answers together, such as 'zcdp(0.5)'.")]
 Unit = Annotated[str | None, typer.Option(help="The column that identifies a person.")]
 UnitRow = Annotated[bool, typer.Option("--unit-row", help="Protect each row instead of each person.")]
-MaxGroups = Annotated[int | None, typer.Option(help="The most groups that one person counts in.")]
-MaxRows = Annotated[int | None, typer.Option(help="The most rows of one person that count in each group.")]
-Keys = Annotated[list[str] | None, typer.Option(help="COLUMN=A,B,NULL,…: its public values. Repeatable.")]
+MaxGroups = Annotated[int | None, typer.Option(min=1, help="The most groups that one person counts in.")]
+MaxRows = Annotated[int | None, typer.Option(min=1, help="The most rows of one person that count in each group.")]
+Keys = Annotated[Items, typer.Option(help="COLUMN=A,B,NULL,…: its public values. Repeatable.")]
 Schedule = Annotated[Path, typer.Argument(metavar="SCHEDULE", help="A YAML file that lists the releases.")]
 Ledger = Annotated[Path | None, typer.Option(help="The ledger file, which records what was spent.")]
 
@@ -46,17 +51,51 @@ def promise(text: str) -> Kept:
     return cast("Kept", parse(text))  # the session refuses flavors that no budget can have
 
 
-def unit_of(column: str | None, *, row: bool, caps: str = "") -> str | Row:
-    """Who is protected: the persons of a column, or each row; `caps` continues the example."""
+def unit_of(column: str | None, *, row: bool) -> str | Row:
+    """Who is protected: the persons of a column, or each row. Call `missing_who` first."""
     from sitr.neighbors.unit import Row
 
-    if (column is not None) == row:
+    if column is not None and row:
         raise BadUsage(
             wanted="either --unit COLUMN, which identifies a person, or --unit-row",
-            given="both" if row else "neither",
-            do=f"Write for example --unit patient_id{caps}; use --unit-row only if nobody can have two rows.",
+            given="both",
+            do="Leave out one of them; use --unit-row only if nobody can have two rows.",
         )
     return column if column is not None else Row()
+
+
+def missing_who(unit: str | None, *, row: bool, caps: Mapping[str, int | None]) -> list[str]:
+    """The missing options of those that say who is protected; `caps` are the caps on one person, by option.
+
+    >>> missing_who(None, row=False, caps={"--max-groups": None, "--max-rows-per-group": 2})
+    ['--unit COLUMN with --max-groups (or --unit-row)']
+    >>> missing_who("patient_id", row=False, caps={"--max-groups": None, "--max-rows-per-group": None})
+    ['--max-groups', '--max-rows-per-group']
+    """
+    unset = [option for option, cap in caps.items() if cap is None] if not row else []
+    if unit is not None or row:
+        return unset
+    return [f"--unit COLUMN{f' with {listed(unset)}' if unset else ''} (or --unit-row)"]
+
+
+def example_of(unit: str | None, caps: Iterable[str]) -> str:
+    """Options that say who is protected, to be copied and changed.
+
+    >>> example_of("patient_id", ["--max-groups"])
+    '--unit patient_id --max-groups 3'
+    """
+    named = shlex.quote(unit) if unit is not None else "patient_id"
+    return " ".join((f"--unit {named}", *(f"{option} {EXAMPLES[option]}" for option in caps)))
+
+
+def listed(parts: Iterable[str]) -> str:
+    """Some phrases in one.
+
+    >>> listed(["--price"]), listed(["--unit", "--price", "--column"])
+    ('--price', '--unit, --price and --column')
+    """
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def named(option: str, items: Iterable[str] | None, read: Callable[[str, str], Value]) -> dict[str, Value]:
@@ -95,6 +134,9 @@ EXAMPLES = {
     "--keys-file": "ward=wards.txt",
     "--type": "cost=real",
     "--public": "census=census-2011.parquet",
+    "--max-groups": "3",
+    "--max-rows-per-group": "2",
+    "--rows-per-person": "3",
 }
 
 
@@ -118,6 +160,39 @@ def interval(text: str) -> tuple[int | float, int | float]:
     """
     low, high = text.split(":")
     return number(low), number(high)
+
+
+def key_of(text: str, kind: Kind | None, *, column: str) -> Key:
+    """A key in the type of its column. `describe` refuses keys of columns that cannot have any."""
+    if text == "NULL":
+        return None
+    try:
+        match kind.value if kind else None:
+            case "integer":
+                return int(text)
+            case "boolean":
+                return ("false", "true").index(text.lower()) == 1
+            case "date":
+                return date.fromisoformat(text)
+    except ValueError:
+        assert kind is not None
+        written = {"integer": "integers like 0", "boolean": "true or false"}.get(kind.value, "dates like 2024-01-31")
+        raise BadUsage(
+            given=f"The column {column!r} has type {kind.value}, so {text!r} cannot be one of its keys.",
+            do=f"Write {written}, or NULL for a missing value; in a CSV file, --type {column}=text makes it text.",
+        ) from None
+    return text
+
+
+def keys_of(texts: Iterable[str], kind: Kind | None, *, column: str) -> list[Key]:
+    """Keys in the type of their column, without empty ones."""
+    return [key_of(text.strip(), kind, column=column) for text in texts if text.strip()]
+
+
+def check_schedule(path: Path | None) -> None:
+    """Refuse the file of a schedule that is not there."""
+    if path is not None and not path.exists():
+        raise no_schedule(path, reason=os.strerror(errno.ENOENT))
 
 
 def check_file(path: Path, option: str, endings: tuple[str, ...]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql
+from sitr.cli.papers import Exact
 from sitr.cli.question import question
 from sitr.cli.terminal import console, say_json
 
@@ -18,6 +19,7 @@ def preview(
     price: Price,
     budget: Budget = None,
     ledger: Ledger = None,
+    exact: Exact = False,
     as_json: Json = False,
 ) -> None:
     """Show the price and the errors; spend nothing.
@@ -27,10 +29,10 @@ def preview(
     Example: sitr preview visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     """
     asked, paid = question(description, sql, price, budget=budget, ledger=ledger)
-    show(asked.preview(paid), as_json=as_json)
+    show(asked.preview(paid), as_json=as_json, exact=exact)
 
 
-def show(found: Preview, *, as_json: bool = False) -> None:
+def show(found: Preview, *, as_json: bool = False, exact: bool = False) -> None:
     """Print a preview. A price above the budget is not an error; the largest possible price is printed too."""
     from sitr.flavors.notation import write
     from sitr.flavors.random import RandomDP
@@ -41,7 +43,7 @@ def show(found: Preview, *, as_json: bool = False) -> None:
         say_json(found.to_dict())
         return
     out = console()
-    text.show(text.render(found.paper), out=out)
+    text.show(text.render(found.paper, exact=exact), out=out)
     if after_paying(found.plan, found.standing) is None:
         left = found.standing.remaining()
         most = write(left.inner if isinstance(left, RandomDP) else left)  # the price of a question is never random

@@ -3,104 +3,103 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, cast
 
-import typer
-
-from sitr.cli.options import (
-    Budget,
-    Json,
-    Keys,
-    Ledger,
-    MaxGroups,
-    MaxRows,
-    Unit,
-    UnitRow,
-    interval,
-    named,
-    number,
-    promise,
-    unit_of,
+from sitr.cli.choices import (
+    AcceptTypes,
+    Bounds,
+    Choices,
+    Decimal,
+    Force,
+    Granularity,
+    KeysFile,
+    Name,
+    Neighbors,
+    PublicTables,
+    Rows,
+    Target,
+    Types,
 )
+from sitr.cli.dialogue import on_terminal
+from sitr.cli.interview import interview
+from sitr.cli.options import Budget, Json, Keys, Ledger, MaxGroups, MaxRows, Unit, UnitRow
 from sitr.cli.progress import working
 from sitr.cli.terminal import console, say_json
 from sitr.cli.terminal import table as empty
-from sitr.errors import BadUsage, FileError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
 
-    from sitr.dataset.schema import Column, Key, Kind, Table
+    from sitr.dataset.schema import Column, Key, Table
     from sitr.flavors.arrows import Additive, Kept
-
-Items = list[str] | None
+    from sitr.questions.aggregate.nodes import Query
+    from sitr.session.dataset import Unprotected
 
 
 def protect(
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A Parquet or CSV file.")],
+    source: Rows,
     unit: Unit = None,
     unit_row: UnitRow = False,
     max_groups: MaxGroups = None,
     max_rows_per_group: MaxRows = None,
-    bounds: Annotated[Items, typer.Option(help="COLUMN=LOW:HIGH: makes a column summable. Repeatable.")] = None,
-    granularity: Annotated[Items, typer.Option(help="COLUMN=STEP, such as cost=0.01 for cents. Repeatable.")] = None,
+    bounds: Bounds = None,
+    granularity: Granularity = None,
     keys: Keys = None,
-    keys_file: Annotated[Items, typer.Option(help="COLUMN=FILE: its public values, one per line. Repeatable.")] = None,
-    kind: Annotated[Items, typer.Option("--type", help="COLUMN=TYPE in a CSV file. Repeatable.")] = None,
-    accept_types: Annotated[
-        bool, typer.Option("--accept-types", help="Accept as public the types detected in a CSV file.")
-    ] = False,
-    relation: Annotated[Relation, typer.Option(help="How neighbouring data sets differ.")] = Relation.ADD_REMOVE,
-    name: Annotated[str | None, typer.Option(help="The table name in questions; default the file name.")] = None,
-    public_tables: Annotated[Items, typer.Option("--public", help="NAME=FILE: a public table. Repeatable.")] = None,
+    keys_file: KeysFile = None,
+    types: Types = None,
+    decimal: Decimal = None,
+    accept_types: AcceptTypes = False,
+    relation: Neighbors = Relation.ADD_REMOVE,
+    name: Name = None,
+    public: PublicTables = None,
     budget: Budget = None,
     ledger: Ledger = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The description to write; default beside SOURCE.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing description.")] = False,
+    output: Target = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Describe what is public about a data set.
 
     Units, caps, bounds and keys are public, so they must come from public knowledge, never from the rows. Every value
     is read once, so that none can make a question fail later. The types of a CSV file are detected from its rows, and
-    you confirm them with --type or --accept-types. The budget is opened in the ledger; nothing is charged.
+    you confirm them with --type or --accept-types. The budget is opened in the ledger; nothing is charged. On a
+    terminal and without options, it asks questions like `sitr start`.
 
     Example: sitr protect visits.parquet --unit patient_id --max-groups 3 --max-rows-per-group 2
     --bounds cost=0:5000 --keys ward=Cardiology,Surgery --budget 'zcdp(0.5)' --ledger sitr.db
     """
-    from sitr.dataset.schema import describe
+    who = (source, unit, unit_row, max_groups, max_rows_per_group)
+    public_facts = (bounds, granularity, keys, keys_file, types, decimal, accept_types, relation, name, public)
+    choices = Choices(*who, *public_facts, budget, ledger, output, force)
+    choices.check_target()
+    if choices == Choices(source) and on_terminal(as_json=as_json):
+        describe(*interview(choices), as_json=as_json)
+        return
+    found = looked(choices, as_json=as_json)
+    choices.check_complete(found)
+    describe(choices, found, as_json=as_json)
+
+
+def looked(choices: Choices, *, as_json: bool) -> Unprotected:
+    """The columns of the source, before anything is declared about them."""
+    with working(f"Looking at the columns of {choices.source}", quiet=as_json):
+        return choices.look()
+
+
+def describe(choices: Choices, found: Unprotected, *, as_json: bool) -> None:
+    """Check and write the description, open the budget, and show what can be asked."""
     from sitr.report.text import terminal as text
-    from sitr.session import dataset as session
     from sitr.session.terms import check_pair
 
-    target = output if output is not None else _beside(source)
-    _check_target(target, force=force)
-    promised = promise(budget) if budget is not None else None
+    promised, target, ledger = choices.promised, choices.target, choices.ledger
     check_pair(promised, ledger)
-    public: dict[str, Any] = {
-        "relation": relation,
-        "max_groups": max_groups,
-        "max_rows_per_group": max_rows_per_group,
-        "bounds": named("--bounds", bounds, lambda _, text: interval(text)),
-        "granularity": named("--granularity", granularity, lambda _, text: number(text)),
-    }
-    tables = named("--public", public_tables, lambda _, text: Path(text))
-    protected, types = unit_of(unit, row=unit_row), named("--type", kind, lambda _, text: text)
-    with working(f"Reading {source} once", quiet=as_json):
-        dataset = session.protect(
-            source, unit=protected, types=types, accept_types=accept_types, name=name, public=tables, **public
-        )
-    table, kinds = dataset.table, {column.name: column.kind for column in dataset.table.columns}
-    public["keys"] = _keys(kinds, keys, keys_file)  # their types are those of the columns, known only now
-    dataset = replace(dataset, table=describe(table.name, kinds=kinds, unit=table.unit, **public))
+    with working(f"Reading {choices.source} once", quiet=as_json):
+        dataset = choices.protect(found)
     dataset.save(target, promise=promised, ledger=ledger)
     if as_json:
         say_json(_content(dataset.table, description=target, promised=promised, ledger=ledger))
@@ -165,8 +164,7 @@ def _uses(column: Column, table: Table) -> str:
 def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Path | None) -> str:
     from sitr.flavors.notation import write
     from sitr.flavors.random import RandomDP
-    from sitr.questions.aggregate.functions.count import Count
-    from sitr.questions.aggregate.nodes import Named, Query, text
+    from sitr.questions.aggregate.nodes import text
     from sitr.report.figures import counted
     from sitr.report.words.english.english import ENGLISH
 
@@ -176,72 +174,32 @@ def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Path 
     if promised is None:
         return f"{written}\nNo budget is set, so give --budget and --ledger with each question."
     inner = cast("Additive", promised.inner) if isinstance(promised, RandomDP) else promised
-    question, price = text(Query(table.name, (Named("n", Count()),))), write(inner.share(Fraction(1, 10)))
-    command = shlex.join(["sitr", "preview", str(target), question, "--price", price])
+    asked = [str(target), text(_first_question(table, inner)), "--price", write(inner.share(Fraction(1, 10)))]
     newcomer = f"\n{warning}" if (warning := ENGLISH.newcomer(promised)) else ""
     costs = f"All answers together may cost {write(promised)}; the ledger is {ledger}.{newcomer}"
-    return f"{written}\n{costs} Try next:\n  {command}"
+    commands = (f"  {shlex.join(['sitr', command, *asked])}" for command in ("preview", "ask"))
+    return "\n".join((written, f"{costs} See what a first answer costs, then ask for it:", *commands))
+
+
+def _first_question(table: Table, promised: Additive) -> Query:
+    """A count by the first column that can be grouped by within this budget, or a count of everything."""
+    from sitr.cli.identifiers import identifies
+    from sitr.dataset.schema import Kind
+    from sitr.flavors.approximate import ApproximateDP
+    from sitr.questions.aggregate.functions.count import Count
+    from sitr.questions.aggregate.nodes import Named, Query
+
+    known = [column.name for column in table.columns if column.keys is not None]
+    texts = [column.name for column in table.columns if column.kind is Kind.TEXT and not identifies(column.name)]
+    unlisted = [name for name in texts if table.unit != Person(name)] if isinstance(promised, ApproximateDP) else []
+    by = [*known, *unlisted][:1]
+    return Query(table.name, (Named(_free_name(by), Count()),), tuple(by))
+
+
+def _free_name(taken: list[str]) -> str:
+    """A name for a count that no column of the answer has."""
+    return "n" if "n" not in taken else "rows"
 
 
 def _plain(key: Key) -> str | int | bool | None:
     return key.isoformat() if isinstance(key, date) else key
-
-
-def _beside(source: Path) -> Path:
-    """The default path of the description."""
-    if source.name in ("", ".."):
-        raise BadUsage(
-            wanted="a Parquet or CSV file",
-            given=f"the folder {str(source)!r}",
-            do="Name the file itself, such as visits.parquet.",
-        )
-    return source.with_name(source.name.split(".")[0] + ".sitr.yaml")
-
-
-def _check_target(target: Path, *, force: bool) -> None:
-    if target.suffix not in (".yaml", ".yml"):
-        raise BadUsage(wanted="a description whose name ends in .yaml", given=f"{target}", do="Change the ending.")
-    if target.exists() and not force:
-        raise FileError(
-            given=f"{target} already exists.",
-            do="Choose another file with -o, or overwrite it with --force.",
-        )
-
-
-def _keys(kinds: dict[str, Kind], listed: Items, filed: Items) -> dict[str, list[Key]]:
-    def typed(column: str, texts: list[str]) -> list[Key]:
-        return [key_of(text.strip(), kinds.get(column)) for text in texts if text.strip()]
-
-    keys = named("--keys", listed, lambda column, text: typed(column, text.split(",")))
-    more = named("--keys-file", filed, lambda column, file: typed(column, _lines(file)))
-    if both := sorted(keys.keys() & more.keys()):
-        raise BadUsage(
-            given=f"The column {both[0]} has both --keys and --keys-file.",
-            do="Leave out one of them.",
-        )
-    return keys | more
-
-
-def _lines(file: str) -> list[str]:
-    return Path(file).read_text("utf-8-sig").splitlines()
-
-
-def key_of(text: str, kind: Kind | None) -> Key:
-    """A key in the type of its column. `describe` refuses keys of columns that cannot have any."""
-    if text == "NULL":
-        return None
-    try:
-        match kind.value if kind else None:
-            case "integer":
-                return int(text)
-            case "boolean":
-                return ("false", "true").index(text.lower()) == 1
-            case "date":
-                return date.fromisoformat(text)
-    except ValueError:
-        raise BadUsage(
-            wanted=f"keys of type {kind.value if kind else 'text'}, like the column",
-            given=f"{text!r}",
-            do="Write integers like 0, booleans as true or false, dates like 2024-01-31, and NULL for a missing value.",
-        ) from None
-    return text

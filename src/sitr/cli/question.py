@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sitr.cli.options import promise
-from sitr.errors import DescriptionError
+from sitr.errors import DescriptionError, no_description
 
 if TYPE_CHECKING:
     from sitr.flavors.arrows import Kept
@@ -19,23 +19,22 @@ def question(
     description: Path, sql: str, price: str, *, budget: str | None, ledger: Path | None
 ) -> tuple[Request[Answer], Kept]:
     """The checked question and its price, with the budget of the description, or the one given if it names none."""
-    from sitr.session.dataset import open as open_description
-
+    if not description.exists():
+        raise no_description(description)
     paid, promised = promise(price), promise(budget) if budget is not None else None
+    from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a price
+
     opened = open_description(description).budget(promised, ledger=ledger)
     try:
         return opened.sql(sql), paid
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
-        raise DescriptionError(wanted=error.wanted, given=error.given, do=do) from None
+        raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt) from None
 
 
-def condition(text: str, *, table: str) -> Condition:
+def condition(text: str) -> Condition:
     """A condition as it is written after WHERE."""
     from sitr.questions.aggregate.frame import Condition
-    from sitr.questions.aggregate.sql import parse
+    from sitr.questions.aggregate.sql import parse_condition
 
-    name = table.replace('"', '""')
-    where = parse(f'SELECT COUNT(*) AS n FROM "{name}" WHERE {text}').where
-    assert where is not None
-    return Condition(where)
+    return Condition(parse_condition(text))

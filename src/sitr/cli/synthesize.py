@@ -11,7 +11,22 @@ import typer
 from sitr.cli.domain import read_domain
 from sitr.cli.one_off import Who, opened
 from sitr.cli.options import Budget, Json, Ledger, Preview, Price, Source, Unit, UnitRow, new_file, promise
-from sitr.cli.papers import Certificate, Plot, unwritten, write_each, write_rows
+from sitr.cli.papers import (
+    Caveat,
+    Certificate,
+    Contact,
+    Exact,
+    Fresh,
+    Label,
+    Organisation,
+    Pages,
+    Plot,
+    Purpose,
+    Title,
+    unwritten,
+    write_each,
+    write_rows,
+)
 from sitr.cli.preview import show as show_preview
 from sitr.cli.progress import advancing, working
 from sitr.cli.question import condition
@@ -47,7 +62,7 @@ def synthesize(
     ] = None,
     unit: Unit = None,
     unit_row: UnitRow = False,
-    rows_per_person: Annotated[int | None, typer.Option(help="The most rows of one person that count.")] = None,
+    rows_per_person: Annotated[int | None, typer.Option(min=1, help="The most rows of one person that count.")] = None,
     quality: Annotated[
         str | None, typer.Option(help="Pay this too, in the same charge, to measure how good the rows are.")
     ] = None,
@@ -56,29 +71,36 @@ def synthesize(
     ] = None,
     target: Annotated[str | None, typer.Option(help="With --holdout: the column that a model predicts.")] = None,
     certificate: Certificate = None,
+    label: Label = None,
+    title: Title = None,
+    organisation: Organisation = None,
+    contact: Contact = None,
+    purpose: Purpose = None,
+    caveat: Caveat = None,
     plot: Plot = None,
-    resume: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Fit kept noisy tables of the same request again, at no charge.")
-    ] = None,
+    fresh: Fresh = False,
     preview: Preview = False,
     budget: Budget = None,
     ledger: Ledger = None,
+    exact: Exact = False,
     as_json: Json = False,
 ) -> None:
     """Make synthetic rows that imitate a data set.
 
     Charges the price, counts tables of the rows, adds noise, fits a model and draws rows from it. Only the tables cost
-    something: any number of rows is free.
+    something: any number of rows is free. The tables are kept, so the same request at the same price fits and draws
+    again at no charge, unless --fresh is given.
 
     Example: sitr synthesize visits.sitr.yaml --price 'zcdp(0.1)' --rows 100000 -o synthetic.parquet
     """
-    from sitr.questions.synthetic.price import affordable
+    from sitr.plans.noise import affordable
 
     paid, looked = affordable(promise(price)), affordable(promise(quality)) if quality is not None else None
-    _check(output, certificate, plot, preview=preview, quality=quality, holdout=holdout, target=target)
+    pages = Pages(certificate, label, title, organisation, contact, purpose, tuple(caveat or ()))
+    _check(output, pages, plot, preview=preview, quality=quality, holdout=holdout, target=target)
     public = read_domain(domain)
     groups = 1 if unit is not None else None
-    who = Who(unit, unit_row, groups, rows_per_person, "--rows-per-person 3")
+    who = Who(unit, unit_row, groups, rows_per_person, options=("--rows-per-person",))
     prices = (paid,) if looked is None else (paid, looked)
     at = opened(source, who, *prices, budget=budget, ledger=ledger)
     asked = at.synthesize(
@@ -87,39 +109,42 @@ def synthesize(
         bounds=public.bounds(at.table),
         keys=public.keys,
         required=public.required,
-        never=[condition(text, table=at.table.name) for text in never or ()],
+        never=[condition(text) for text in never or ()],
         rows_per_person=rows_per_person,
     )
     if preview:
-        show_preview(asked.preview(paid, quality=looked), as_json=as_json)
+        show_preview(asked.preview(paid, quality=looked), as_json=as_json, exact=exact)
         return
     if holdout is not None:
         asked.check_holdout(holdout, target=target)
     with advancing("Reading, adding noise and fitting", quiet=as_json) as progress:
-        make = asked.release if resume is None else partial(asked.resume, resume)
-        made = make(paid, quality=looked, rows=rows, progress=progress)
+        made = asked.release(paid, quality=looked, rows=rows, fresh=fresh, progress=progress)
     with working("Drawing rows", quiet=as_json):
         drawn = made.table
     assert output is not None
-    wanted = [path for path in (output, certificate, plot) if path is not None]
+    wanted = [path for path in (output, certificate, label, plot) if path is not None]
     found, failed = made.quality, write_each({output: partial(write_rows, drawn)})
     try:
         if holdout is not None:
             found = made.compare(holdout, target=target)
     finally:  # the rows are paid for: whatever happens, they reach the files and the terminal
-        pictures = {} if certificate is None else {certificate: partial(made.certificate, found=found)}
-        failed |= write_each(pictures | ({} if plot is None else {plot: made.plot}))
-        _show(made, [path for path in wanted if path not in failed], found, as_json=as_json)
+        asked_for = (
+            (certificate, partial(made.certificate, found=found, **pages.said)),
+            (label, partial(made.label, **pages.said)),
+            (plot, made.plot),
+        )
+        failed |= write_each({path: write for path, write in asked_for if path is not None})
+        _show(made, [path for path in wanted if path not in failed], found, as_json=as_json, exact=exact)
     if failed:
         raise unwritten(
             failed,
             "What was paid for could not be kept either: free some space before you ask again."
             if made.receipt.kept is None
-            else f"Repeat the command with --resume {made.receipt.kept} and other files: that costs nothing.",
+            else "Repeat the command without --fresh and with other files: that costs nothing.",
         )
 
 
-def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, as_json: bool) -> None:
+def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, as_json: bool, exact: bool) -> None:
     from sitr.report.text.terminal import render, show
 
     rows = made.table.num_rows
@@ -130,19 +155,20 @@ def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, 
     out = console()
     show(render(made.paper), out=out)
     if found is not None:
-        show(render(found.beside(made.receipt)), out=out)
+        show(render(found.beside(made.receipt), exact=exact), out=out)
     elif made.released.plan.quality is not None:
-        out.print("The quality was paid for and could not be measured: it is lost.", soft_wrap=True)
+        out.print("The quality was paid for and was not measured: it is lost.", soft_wrap=True)
     out.print(f"{rows:,} rows drawn. Written: {', '.join(map(str, written)) or 'nothing'}", soft_wrap=True)
     if made.receipt.kept is not None:
         out.print(
-            f"Noisy tables kept in {made.receipt.kept}: --resume draws from them again, for free.", soft_wrap=True
+            f"Noisy tables kept in {made.receipt.kept}: the same command draws from them again, for free.",
+            soft_wrap=True,
         )
 
 
 def _check(
     output: Path | None,
-    certificate: Path | None,
+    pages: Pages,
     plot: Path | None,
     *,
     preview: bool,
@@ -168,9 +194,11 @@ def _check(
             given="--target without --holdout",
             do="Name the table with --holdout, or leave the target out; nothing was spent.",
         )
+    pages.check()
     for path, option, endings in (
         (output, "--output", TABLES),
-        (certificate, "--certificate", (".html",)),
+        (pages.certificate, "--certificate", (".html",)),
+        (pages.label, "--label", (".html",)),
         (plot, "--plot", (".svg",)),
     ):
         if path is not None:

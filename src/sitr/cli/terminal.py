@@ -11,14 +11,16 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from sitr.errors import BadUsage, FileError, SitrError
+from sitr.cli.options import listed
+from sitr.errors import BadUsage, FileError, SitrError, printable
 from sitr.report.words.language import Language, preferred, speaking
-from sitr.report.words.messages import ISOLATES, error_text, said
+from sitr.report.words.messages import error_text, said
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -57,16 +59,25 @@ class Command(TyperCommand):
         return _help(self, super().get_help, ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        as_json = "--json" in args
+        as_json, words = "--json" in args, list(args)
         try:
             return super().parse_args(ctx, args)
         except _UsageError as problem:
             message = cast("typer.BadParameter", problem).format_message()
+            if type(problem).__name__ == "MissingParameter":  # which names only the first one
+                given, _, _ = self.make_parser(ctx).parse_args(args=words)
+                message = f"Missing {listed(self.missing(ctx, given))}."
             error = BadUsage(
                 given=message if message.endswith((".", "?")) else f"{message}.",
                 do=f"Run {ctx.command_path} --help to see how to use it.",
             )
             raise _reported(error, as_json=as_json) from None
+
+    def missing(self, ctx: Any, given: Mapping[str, Any]) -> list[str]:
+        """The required arguments and options that are not given."""
+        required = [each for each in self.get_params(ctx) if each.required]
+        unset = [each for each in required if given.get(str(each.name)) in (None, [], ())]
+        return [each.opts[0] if each.opts[0].startswith("-") else str(each.metavar) for each in unset]
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -126,15 +137,6 @@ def json_text(content: Mapping[str, object]) -> str:
     return json.dumps(content, indent=2, allow_nan=False)
 
 
-def printable(text: str) -> str:
-    r"""Text that cannot act on a terminal.
-
-    >>> printable("ward\x1b[31m")
-    'ward�[31m'
-    """
-    return "".join(character if character.isprintable() or character in ISOLATES else "�" for character in text)
-
-
 def _language(args: list[str]) -> tuple[Language, list[str]]:
     """The language that the arguments choose, or that of the locale, and the other arguments."""
     chosen, rest, left = preferred(), [], iter(args)
@@ -181,13 +183,21 @@ def _reported(error: SitrError, *, as_json: bool) -> typer.Exit:
     """Print an error, and return the exit that ends the command."""
     if as_json:
         fields = {"wanted": error.wanted, "given": error.given, "do": error.do}
-        say_json({"error": type(error).__name__, **fields}, stderr=True)
+        place = None if error.excerpt is None else asdict(error.excerpt)
+        say_json({"error": type(error).__name__, **fields, "excerpt": place}, stderr=True)
     else:
-        from rich.text import Text
-
-        line = Text.assemble(("error:", "bold red"), " ", printable(error_text(error)))
-        console(stderr=True).print(line, soft_wrap=True)
+        # Without rich, which takes longer to import than most errors to find.
+        color = False if "NO_COLOR" in os.environ else None  # None: only on a terminal
+        lines = [f"{_red(said('error:'))} {printable(error_text(error))}"]
+        if error.excerpt is not None:
+            text, carets = error.excerpt.drawn()
+            lines += [text, _red(carets)]
+        typer.echo("\n".join(lines), err=True, color=color)
     return typer.Exit(2 if isinstance(error, _BAD_INPUT) else 1)
+
+
+def _red(text: str) -> str:
+    return typer.style(text, fg=typer.colors.RED, bold=True)
 
 
 def _explained(error: OSError) -> SitrError:

@@ -235,7 +235,7 @@ class Granular:
         return self.value(self.lower), self.value(self.upper)
 
     def first(self, place: int) -> int:
-        """The smallest granule of a bin; of the number of bins, the granule after the last."""
+        """The smallest granule of a bin; `first(bins)` is the granule after the last bin."""
         return self.lower - (-place * (self.upper - self.lower + 1) // self.bins)
 
     def cells(self) -> Iterator[Cell]:
@@ -289,7 +289,7 @@ class Grid:
 
     @property
     def line(self) -> int | None:
-        """The number of ordinary cells if they are in a line, that is, of one column of numbers or dates."""
+        """The number of ordinary cells if they are in order, that is, of a single column of numbers or dates."""
         (first, *others) = self.axes
         return None if others or isinstance(first, Categories) else first.ordinary
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, astuple, dataclass, field, fields
 from fractions import Fraction
@@ -10,9 +11,10 @@ from typing import Any
 
 import yaml
 
-from sitr.dataset.csv_format import CsvFormat
+from sitr.dataset.csv_format import DECIMALS, CsvFormat
+from sitr.dataset.publication import NAMES, Publication
 from sitr.dataset.schema import Column, Kind, Table, describe
-from sitr.errors import DescriptionError, SitrError, suggestion
+from sitr.errors import DescriptionError, SitrError, no_description, suggestion
 from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import parse, write
 from sitr.neighbors.relation import Relation
@@ -22,13 +24,29 @@ from sitr.numbers import Number, exact
 VERSION = 1
 _FIELDS = (
     *("sitr", "name", "source", "csv", "unit", "relation", "max_groups", "max_rows_per_group", "columns"),
-    *("public", "budget"),
+    *("public", "budget", "publication"),
 )
 _COLUMN_FIELDS = ("type", "bounds", "granularity", "keys")
-_HEADER = """\
-# What is public about a data set: who is protected, what one person may contribute, bounds and keys.
-# It was fixed before any question was asked; nothing in it may be learned from the rows.
-"""
+_COMMENTS = {
+    "sitr": """\
+What is public about a data set. Everything here can be seen in answers, and must be known without the rows:
+from laws, price lists or published reports. Never choose it by looking at the rows.""",
+    "name": "The name of the table, in questions and in the ledger.",
+    "source": "The file with the rows, seen from the folder of this file.",
+    "csv": "How the lines of the CSV file are written. Nothing is detected any more.",
+    "unit": "Who is protected: {person: COLUMN}, a person with all rows of the same COLUMN, or row: each row alone.",
+    "relation": "What is hidden: whether somebody is in the data (add-remove), or who it is (replace-one).",
+    "max_groups": "The most groups of an answer that one person counts in. More would be left out at random.",
+    "max_rows_per_group": "The most rows of one person that count in each group. More would be left out at random.",
+    "columns": """\
+The columns and their types. To sum a column, add the bounds of its values and the step of its numbers:
+  cost: {type: real, bounds: [0, 5000], granularity: 0.01}
+To list groups in every answer, add all values that the groups can have; null means no value:
+  ward: {type: text, keys: [Cardiology, Surgery, null]}""",
+    "public": "Tables that anybody may see. Synthetic rows can be compared with them for free.",
+    "budget": "What all answers together may cost, forever, and the ledger that records it. Fixed when it is opened.",
+}
+"""What each field means, for whoever reads or edits the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +62,8 @@ class Description:
     """Public tables, by name."""
     path: Path | None = None
     """The file from which this description was read."""
+    publication: Publication = field(default=Publication(), compare=False)
+    """Who publishes the answers; this changes no promise, so that it can be edited at any time."""
 
 
 def save(description: Description, path: Path) -> None:
@@ -70,8 +90,19 @@ def save(description: Description, path: Path) -> None:
         content["public"] = {name: {"source": _relative(file, path)} for name, file in description.public.items()}
     if description.promise is not None and description.ledger is not None:
         content["budget"] = {"promise": write(description.promise), "ledger": _relative(description.ledger, path)}
+    if said := description.publication.content():
+        content["publication"] = said
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
-    path.write_text(_HEADER + text, encoding="utf-8")
+    path.write_text(_commented(text), encoding="utf-8")
+
+
+def _commented(text: str) -> str:
+    """The file with a comment above each field. Everything within a field is indented."""
+
+    def explained(field: re.Match[str]) -> str:
+        return "".join(f"# {line}\n" for line in _COMMENTS[field[1]].splitlines()) + field[0]
+
+    return re.sub(rf"^({'|'.join(_COMMENTS)}):", explained, text, flags=re.MULTILINE)
 
 
 def load(path: Path) -> Description:
@@ -79,10 +110,7 @@ def load(path: Path) -> Description:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError:
-        raise DescriptionError(
-            given=f"There is no description of a data set at {path}.",
-            do="Write one with `sitr protect`.",
-        ) from None
+        raise no_description(path) from None
     except (yaml.YAMLError, UnicodeDecodeError):
         raise _wrong(path, "the file as a whole", "it is not YAML") from None
     top = _mapping(content, path, "the file as a whole", _FIELDS)
@@ -123,6 +151,7 @@ def _read(top: Mapping[str, Any], path: Path) -> Description:
         path.parent / str(budget["ledger"]) if budget else None,
         {name: path.parent / file for name, file in _public(top.get("public") or {}, path).items()},
         path,
+        Publication.read(_mapping(top.get("publication") or {}, path, "publication", NAMES)),
     )
 
 
@@ -139,6 +168,8 @@ def _format(content: object, path: Path) -> CsvFormat:
     marks = (format.delimiter, format.quote)
     if not all(isinstance(value, str) for value in astuple(format)) or any(len(mark) != 1 for mark in marks):
         raise _wrong(path, "csv", "the delimiter and the quote must be one character each, and the formats text")
+    if format.decimal not in DECIMALS:
+        raise _wrong(path, "csv", f"the decimal mark {format.decimal!r} is neither '.' nor ','")
     return format
 
 

@@ -1,21 +1,21 @@
-"""From what a user says about a column to its public cells.
+"""The public cells of a column, from what a user declares about it.
 
-Cells are never learned from the rows: a column about which too little is said is refused.
+Cells are never learned from the rows: a column is refused if too little is declared about it.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from fractions import Fraction
+from itertools import pairwise
 
 from sitr.dataset.cells import MOST_CELLS, Axis, Categories, Dates, Drawable, Edges, Even, Granular, Rule, Step
 from sitr.dataset.literals import shown
-from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Key, Kind, public_keys, quantise
+from sitr.dataset.schema import GROUPABLE, KEYS_OF_TYPE, NUMERIC, Column, Key, Kind, public_keys, quantise
 from sitr.errors import DescriptionError, QuestionError
-from sitr.numbers import Number, exact
+from sitr.numbers import Number, finite
 
 LARGEST = 2**53
 """The largest end of a range: a double holds every whole number up to here."""
@@ -26,7 +26,7 @@ End = Number | date | datetime
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a user says about the cells of one column; None stands for nothing."""
+    """What a user declares about the cells of one column; None means not declared."""
 
     bins: int | None = None
     bounds: tuple[End, End] | None = None
@@ -34,11 +34,14 @@ class Wanted:
     keys: Sequence[Key] | None = None
     every: Step | None = None
     outside: Rule | None = None
-    missing: Rule = Rule.CELL
+    missing: Rule | None = None
 
 
 def axis(column: Column, wanted: Wanted) -> Axis | None:
     """The cells of a column of a histogram; None if its categories are not listed.
+
+    Rows without a value have a cell, unless `missing` is `Rule.DROP`. A list of keys without NULL has one only if
+    `missing` or `outside` asks for it, because a list names all values that exist.
 
     >>> axis(Column("age", Kind.INTEGER), Wanted(bins=20, bounds=(0, 120))).ordinary
     20
@@ -65,22 +68,22 @@ def axis(column: Column, wanted: Wanted) -> Axis | None:
 def drawable(column: Column, wanted: Wanted) -> Drawable:
     """The cells of a column of synthetic rows: keys, or bins of granules; `bins` is the most there may be.
 
-    NULL has a cell if `wanted.missing` is `Rule.CELL`; in a list of keys it must be listed too, because a list names
-    all values that exist. A key that is not listed counts as NULL. So does NaN.
+    NULL has a cell unless `wanted.missing` is `Rule.DROP`; in a list of keys it must be listed too, because a list
+    names all values that exist. A key that is not listed counts as NULL. So does NaN.
 
     >>> drawable(Column("ok", Kind.BOOLEAN), Wanted(bins=64))
     Categories(column=Column(name='ok', ...), keys=(False, True), outside=<Rule.MISSING: ...>, missing=<Rule.CELL: ...>)
     """
     bins = _bins(column, wanted)
     listed = public_keys(column.name, column.kind, wanted.keys) if wanted.keys is not None else column.keys
-    if listed is None and column.kind is Kind.BOOLEAN:
-        listed = (False, True, None)
+    if listed is None:
+        listed = KEYS_OF_TYPE.get(column.kind)
     if listed is not None and (wanted.bounds is None or wanted.keys is not None):
         values = tuple(key for key in listed if key is not None)
-        null = (None in listed and wanted.missing is Rule.CELL) or not values
+        null = (None in listed and wanted.missing is not Rule.DROP) or not values
         return Categories(column, values, Rule.MISSING, Rule.CELL if null else Rule.DROP)
     lower, upper, granularity = _granules(column, wanted)
-    return Granular(column, lower, upper, granularity, min(bins, upper - lower + 1), wanted.missing)
+    return Granular(column, lower, upper, granularity, min(bins, upper - lower + 1), wanted.missing or Rule.CELL)
 
 
 def _granules(column: Column, wanted: Wanted) -> tuple[int, int, Fraction]:
@@ -143,7 +146,7 @@ def _ranged(wanted: Wanted) -> bool:
 
 
 def _known_rules(column: Column, wanted: Wanted) -> None:
-    if not isinstance(wanted.outside, Rule | None) or wanted.missing not in (Rule.CELL, Rule.DROP):
+    if not isinstance(wanted.outside, Rule | None) or wanted.missing not in (None, Rule.CELL, Rule.DROP):
         raise QuestionError(
             wanted=f"a Rule for values of {column.name!r} outside the cells, and Rule.CELL or Rule.DROP for missing "
             "ones",
@@ -160,8 +163,9 @@ def _categories(column: Column, wanted: Wanted) -> Categories:
         )
     keys = column.keys if wanted.keys is None else public_keys(column.name, column.kind, wanted.keys)
     listed = tuple(key for key in keys or () if key is not None)
-    missing = Rule.CELL if None in (keys or ()) else wanted.missing
-    return Categories(column, listed, wanted.outside or Rule.DROP, missing)
+    outside = wanted.outside or Rule.DROP
+    missing = wanted.missing or (Rule.DROP if outside is Rule.DROP else Rule.CELL)
+    return Categories(column, listed, outside, Rule.CELL if None in (keys or ()) else missing)
 
 
 def _dates(column: Column, wanted: Wanted) -> Dates:
@@ -173,7 +177,9 @@ def _dates(column: Column, wanted: Wanted) -> Dates:
             given=f"every={wanted.every!r}, bounds={shown(wanted.bounds)}",
             do="Take the dates from public knowledge, such as the year of the survey.",
         )
-    return Dates(column, first, last, wanted.every or Step.DAY, wanted.outside or Rule.CLAMP, wanted.missing)
+    return Dates(
+        column, first, last, wanted.every or Step.DAY, wanted.outside or Rule.CLAMP, wanted.missing or Rule.CELL
+    )
 
 
 def _day(value: object) -> date | None:
@@ -183,16 +189,18 @@ def _day(value: object) -> date | None:
 def _numbers(column: Column, wanted: Wanted) -> Even | Edges:
     outside = wanted.outside or Rule.CLAMP
     if wanted.edges is not None:
-        edges = tuple(map(_number, wanted.edges))
-        if len(edges) < 2 or wanted.bins is not None or not all(map(_rises, edges, edges[1:])):
+        given = list(wanted.edges)
+        edges = [edge for edge in map(_number, given) if edge is not None]
+        rising = len(edges) == len(given) >= 2 and all(low < high for low, high in pairwise(edges))
+        if wanted.bins is not None or not rising:
             raise QuestionError(
                 wanted=f"two or more rising edges and no bins for the column {column.name!r}",
                 given=f"edges={shown(wanted.edges)}, bins={wanted.bins!r}",
                 do="Write for example edges=(0, 18, 40, 65, 120).",
             )
-        return Edges(column, tuple(edge for edge in edges if edge is not None), outside, wanted.missing)
+        return Edges(column, tuple(edges), outside, wanted.missing or Rule.CELL)
     low, high = _bounds(column, wanted)
-    return Even(column, low, high, _bins(column, wanted), outside, wanted.missing)
+    return Even(column, low, high, _bins(column, wanted), outside, wanted.missing or Rule.CELL)
 
 
 def _bounds(column: Column, wanted: Wanted) -> tuple[Fraction, Fraction]:
@@ -218,12 +226,5 @@ def _bounds(column: Column, wanted: Wanted) -> tuple[Fraction, Fraction]:
 
 def _number(value: object) -> Fraction | None:
     """The exact number that an end of a range prints as; None if it is not a number or too large."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
-        return None
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return exact(value) if abs(exact(value)) <= LARGEST else None
-
-
-def _rises(low: Fraction | None, high: Fraction | None) -> bool:
-    return low is not None and high is not None and low < high
+    number = finite(value)
+    return None if number is None or abs(number) > LARGEST else number

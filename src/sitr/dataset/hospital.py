@@ -60,7 +60,7 @@ class Chance:
         return drawn
 
     def holes(self, share: float, count: int) -> NDArray[np.bool_]:
-        """Where values are missing."""
+        """Which values are missing."""
         return self.uniform(count) < share
 
 

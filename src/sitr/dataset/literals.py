@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from sitr.errors import quoted
+
 _HALF = re.compile("[\ud800-\udfff]")
 _LONGEST = 60
 
@@ -27,15 +29,12 @@ def storable(number: float) -> bool:
 
 
 def shown(value: object) -> str:
-    """A value as messages quote it.
+    """A value as messages quote it, shortened to one line.
 
     >>> shown("مكة"), shown((0, 10**9_999))
     ("'مكة'", 'a number with thousands of digits')
     """
-    try:
-        return shortened(repr(value))
-    except ValueError:  # Python refuses to write such integers
-        return "a number with thousands of digits"
+    return shortened(quoted(value))
 
 
 def shortened(text: str) -> str:

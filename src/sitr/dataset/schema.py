@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 from fractions import Fraction
-from numbers import Real
 
 from sitr.dataset.literals import shown, storable, writable
 from sitr.errors import DescriptionError, InvalidParameter, UnknownName, suggestion, unknown_name
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
-from sitr.numbers import Number, exact
+from sitr.numbers import Number, finite
 
 Key = str | int | bool | date | None
 """A value of a grouping column; None is NULL."""
@@ -43,6 +42,8 @@ IDENTIFYING = (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP,
 numbers 0.0 and -0.0 are equal but different; lists can hold real numbers; an interval of 1 month equals 30 days."""
 GROUPABLE: Mapping[Kind, type] = {Kind.INTEGER: int, Kind.TEXT: str, Kind.BOOLEAN: bool, Kind.DATE: date}
 """The types that can be grouped by, and the Python type of their keys."""
+KEYS_OF_TYPE: Mapping[Kind, tuple[Key, ...]] = {Kind.BOOLEAN: (False, True, None)}
+"""The keys of types whose values are all public, because there are no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,7 @@ def describe(
             column,
             kind,
             quantise(column, kind, bounds[column], granularity.get(column)) if column in bounds else None,
-            public_keys(column, kind, keys[column]) if column in keys else None,
+            public_keys(column, kind, keys[column]) if column in keys else KEYS_OF_TYPE.get(kind),
         )
         for column, kind in kinds.items()
     )
@@ -221,11 +222,9 @@ def quantise(name: str, kind: Kind, bounds: tuple[Number, Number], granularity: 
 
 
 def _double(number: object) -> Fraction:
-    """The exact value of a number within the range of doubles; text and truth values are refused."""
-    if isinstance(number, bool) or not isinstance(number, Real):
-        raise InvalidParameter(wanted="a number", given=repr(number), do="Write it as 3 or 0.1.")
-    value = exact(number)  # type: ignore[arg-type]
-    if abs(value) > sys.float_info.max:
+    """The exact value of a number within the range of doubles; text and booleans are refused."""
+    value = finite(number)
+    if value is None or abs(value) > sys.float_info.max:
         raise InvalidParameter(wanted="a number that a double can hold", given=shown(number), do="Choose another unit.")
     return value
 
@@ -248,6 +247,11 @@ def public_keys(name: str, kind: Kind, keys: Iterable[Key]) -> tuple[Key, ...]:
     values = tuple(keys) if isinstance(keys, Iterable) and not isinstance(keys, str | bytes) else ()
     wrong = [key for key in values if key is not None and (type(key) is not wanted or not _holds(key))]
     if not values or wrong or len(set(values)) < len(values):
+        if wrong and type(wrong[0]) is not wanted:
+            raise DescriptionError(
+                given=f"The column {name!r} has type {kind.value}, so {shown(wrong[0])} cannot be one of its keys.",
+                do=f"Give keys of type {wanted.__name__}; in a CSV file, types={{{name!r}: 'text'}} makes it text.",
+            )
         raise DescriptionError(
             wanted=f"a list of distinct keys of type {wanted.__name__} for {name!r}, at least one",
             given=shown(wrong[0] if wrong else keys),

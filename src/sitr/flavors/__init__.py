@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sitr.flavors.notation import parse as parse
     from sitr.flavors.notation import register as register
     from sitr.flavors.notation import write as write
+    from sitr.flavors.price import Price as Price
     from sitr.flavors.profile import PrivacyProfile as PrivacyProfile
     from sitr.flavors.promise import Promise as Promise
     from sitr.flavors.pure import PureDP as PureDP
@@ -38,6 +39,7 @@ __getattr__, __dir__, __all__ = lazily(
     FLAVORS
     | {
         "Basis": "random",
+        "Price": "price",
         "Promise": "promise",
         "parse": "notation",
         "register": "notation",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
 from flint import ctx
@@ -12,13 +13,13 @@ from flint import ctx
 from sitr.errors import InvalidPromise, WiderThanAsked
 from sitr.flavors.meaning import KEPT, RELATIVE, above, ratio
 from sitr.flavors.promise import Adding, Obstacle, Points, Promise, count
-from sitr.numbers import Interval, ball, exact, upper, upward
+from sitr.numbers import Interval, ball, exact, float_below, upper, upward
 
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss
 
 LARGEST_LOSS = 1e6
-"""The largest ε whose worst loss is represented: of larger ones, e^ε and its inverse have no floats."""
+"""The largest ε whose worst loss is represented: beyond it, e^ε and its inverse have no floats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,21 @@ class ApproximateDP(Adding):
             return ratio(loss.delta(epsilon=self.epsilon, relative=relative), _before(self.delta))
         return ratio(loss.epsilon(delta=_before(self.delta), relative=relative), self.epsilon)
 
+    def proved_by(self, loss: Loss, /) -> bool:
+        """Is δ(ε) of this loss at most δ? It takes one look at the loss, where `kept_by` may take several.
+
+        A loss reads floats as the binary numbers they are, a promise as the decimals they print as. So the loss is
+        asked at a float that is no larger than ε, and the answer is compared exactly. No may mean that there is no
+        proof.
+
+        >>> from sitr.loss import gaussian
+        >>> ApproximateDP(4.9, 1e-6).proved_by(gaussian(sigma=1)), ApproximateDP(4.8, 1e-6).proved_by(gaussian(sigma=1))
+        (True, False)
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", WiderThanAsked)  # the upper end is valid, however wide the interval is
+            return Fraction(loss.delta(epsilon=float_below(self.epsilon)).upper) <= exact(self.delta)
+
     def worst_loss(self) -> Loss | None:
         """Randomized response that exposes a person outright with probability δ.      [KOV15, Thm 3.3]
 
@@ -116,7 +132,7 @@ class ApproximateDP(Adding):
 
     @classmethod
     def implied_by(cls, promise: Promise, /, *, delta: float | None = None) -> ApproximateDP | None:
-        """At this δ; without one, only a largest loss is an ε."""
+        """The conversion at this δ; without a δ, only a largest loss gives an ε."""
         if delta is not None:
             arrow = getattr(promise, cls.arrow, None)
             return None if arrow is None else cast("ApproximateDP", arrow(delta=delta))
@@ -132,13 +148,13 @@ class ApproximateDP(Adding):
         size = count(size, what="The size of a group")
         if size == 1 or self.delta == 0.0:
             return ApproximateDP(upward(exact(self.epsilon) * size), self.delta)
-        with ctx.workprec(128):  # so that only the last rounding counts, and a group of groups is promised no more
+        with ctx.workprec(128):  # so that only the last rounding counts, and a group of groups is not promised more
             growth = (ball(self.epsilon) * size).expm1() / ball(self.epsilon).expm1() if self.epsilon else ball(size)
             delta = growth * ball(self.delta)
             return ApproximateDP(upward(exact(self.epsilon) * size), upper(delta) if delta < 1 else 1.0)
 
     def covers(self, other: Promise, /) -> bool:
-        """It implies all points on or above the profile of the dominating pair of (ε, δ).
+        """(ε, δ) implies all points on or above the profile of its dominating pair.
 
         δ(ε') = δ + (1 − δ)(e^ε − e^{ε'})/(1 + e^ε) for ε' ≤ ε, and δ beyond.      [KOV15, Thm 3.3 with k = 1]
         """

@@ -21,7 +21,7 @@ Wanted = TypeVar("Wanted", bound=Promise)
 
 
 def kept(promise: object) -> TypeGuard[Kept]:
-    """Is this exactly one of the promises that ledgers keep, and no subclass?"""
+    """Whether this is exactly one of the promises that ledgers keep, not a subclass."""
     inner = promise.inner if type(promise) is RandomDP else promise
     return type(inner) in get_args(Additive)
 
@@ -29,8 +29,8 @@ def kept(promise: object) -> TypeGuard[Kept]:
 def express(promise: Promise, flavor: type[Wanted], *, delta: float | None = None) -> Wanted:
     """The same promise in this flavor, or an error that says why there is none.
 
-    Conversions to (ε, δ) from flavors without a largest loss need a δ. Moments that set a largest loss are pure; an
-    (ε, 0) must be stated as pure, because a price in (ε, δ) is for budgets in (ε, δ).
+    Conversions to (ε, δ) from flavors without a largest loss need a δ. Moments that bound the largest loss convert to
+    PureDP. (ε, 0) does not: a price in (ε, δ) is for budgets in (ε, δ), so state it as PureDP.
 
     >>> from sitr.flavors import GaussianDP
     >>> express(PureDP(0.5), ZeroConcentratedDP), express(GaussianDP(1.0), ApproximateDP, delta=1e-6)

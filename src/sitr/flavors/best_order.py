@@ -17,7 +17,8 @@ from sitr.numbers import ball, upper
 ORDERS = tuple(order if order < 4 else round(order) * 1.0 for order in (1 + 2.0 ** (i / 4) for i in range(-62, 81)))
 """The orders at which curves are evaluated: from 1.00002 to about a million, four per doubling of α − 1.
 
-From 4 on they are integers, at which some moments are known best. Their number plus 1 is 144, a Fibonacci number.
+From 4 on they are integers, at which some moments have the tightest known bounds. Their number plus 1 is 144, a
+Fibonacci number, as `_search` requires.
 """
 
 MANY = 50
@@ -27,7 +28,7 @@ Real = TypeVar("Real", float, arb)
 
 
 class Arrow(Protocol):
-    """ε at one order, from α, D_α and ln δ: in floats to search for the best order, in balls to prove what it gives."""
+    """ε at one order, from α, D_α and ln δ: in floats to search for the best order, in balls to prove its ε."""
 
     def __call__(self, alpha: Real, moment: Real, log_delta: Real, log: Callable[[Real], Real], /) -> Real:
         """The ε."""
@@ -71,10 +72,10 @@ def _turns(points: Points, log_delta: float) -> Iterator[float]:
 
 
 def _search(curve: Curve, cost: Callable[[float], float]) -> Iterator[float]:
-    """Orders of which one is nearly the best.
+    """Candidates, one of which is nearly the best order.
 
     (α − 1)D_α is convex in α, and so is the term that a conversion adds: divided by α − 1, the sum has one minimum. So
-    two costs decide on which side of one of them it lies, and Fibonacci steps reuse one of the two.
+    two costs show on which side of one of them the minimum lies, and Fibonacci steps reuse one of the two costs.
     """
     start, near, far = -1, 55, 89
     while far > 1:
@@ -96,7 +97,7 @@ def _search(curve: Curve, cost: Callable[[float], float]) -> Iterator[float]:
 
 
 def _valley(function: Callable[[float], float], *, low: float, high: float) -> float:
-    """About where a function with one valley is least, between two arguments above 1: golden section in ln(α − 1)."""
+    """The approximate minimum of a function with one valley, between two orders: golden section in ln(α − 1)."""
     golden = (math.sqrt(5) - 1) / 2
     a, b = math.log(low - 1), math.log(high - 1)
     left, right = b - golden * (b - a), a + golden * (b - a)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.meaning import RELATIVE, above, ratio, worst
+from sitr.flavors.meaning import RELATIVE, above, ratio
 from sitr.flavors.promise import Obstacle, Promise, count, foreign, no_stopping_rule, parameter, total
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.numbers import Interval, ball, exact, square_root_upward, upper, upward
+from sitr.numbers import Interval, ball, exact, largest, square_root_upward, upper, upward
 
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss
@@ -67,7 +67,7 @@ class ConcentratedDP(Promise):
 
     def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:
         """The mean against μ and the least τ against τ. No loss proves that a promise scales to groups."""
-        found = worst(
+        found = largest(
             (
                 ratio(loss.mean(relative=min(relative, RELATIVE)), self.mu),
                 ratio(loss.subgaussian(relative=relative), self.tau),
@@ -76,7 +76,7 @@ class ConcentratedDP(Promise):
         return Interval(found.lower, math.inf) if self.scales_to_groups else found
 
     def largest_loss(self) -> float | None:
-        """Without a spread, P = Q."""
+        """0 if τ = 0, because then P = Q; otherwise there is no limit."""
         return 0.0 if self.tau == 0.0 else None
 
     def mean_loss(self) -> float:

@@ -26,7 +26,7 @@ class Curve(Hashable, Protocol):
 
 @runtime_checkable
 class Comparable(Protocol):
-    """A curve that says the same as a promise of another flavor, and can be compared with a loss at all orders."""
+    """A curve that is equivalent to a promise of another flavor, so that a loss is compared with it at all orders."""
 
     def excess(self, loss: Loss, /, *, relative: float) -> Interval:
         """ln(lost/allowed), over all orders."""
@@ -39,7 +39,7 @@ class Comparable(Protocol):
 class Table:
     """Bounds at a few orders. Between them (α − 1)D_α, which is convex in α and 0 at α = 1, lies below its chords.
 
-    So does a bound at an order that the chord of two others undercuts.      [vEH14, Cor. 2]
+    A bound that lies above the chord of two others is replaced by that chord.      [vEH14, Cor. 2]
 
     >>> Table(((2.0, 0.5), (4.0, 1.0)))(3.0), Table(((2.0, 0.5), (4.0, 0.1)))(2.0)
     (0.875, 0.1)

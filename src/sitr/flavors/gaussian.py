@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sitr.loss.loss import Loss
 
 _FAR = 100
-"""Beyond this many deviations Arb's U(½, ½, z²) is used. Its erfc is faster before, but loses all digits far out."""
+"""Beyond this many deviations Arb's U(½, ½, z²) is used: its erfc is faster, but loses all digits far out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +138,8 @@ class GaussianDP(Adding):
         epsilon = parameter(epsilon, name="epsilon", flavor="GaussianDP")
         if self.mu == 0.0:
             return 0.0
-        # 39 deviations out the tail e^{−39²/2} is smaller than every float: δ lies between 0 and the first, or the last
-        # and 1. Within them the two terms nearly cancel, or are huge: raise the precision until neither matters.
+        # 39 deviations out the tail e^{−39²/2} is smaller than every float, so δ lies between 0 and the least float or
+        # next to 1. Elsewhere the two terms may nearly cancel or be huge: raise the precision until neither matters.
         bits = 128
         while True:
             with ctx.workprec(bits):
@@ -164,10 +164,10 @@ class GaussianDP(Adding):
         return ApproximateDP(candidate, delta)
 
     def _solution(self, delta: float) -> float:
-        """Where the profile is δ; 0 where it never is.
+        """The ε at which the profile is δ; 0 if it is smaller everywhere.
 
-        ln δ(ε) is concave: Newton's steps, which begin at μ²/2 + μ√(2 ln(1/δ)), come down to it from its safe side.
-        First in floats, as far as they go, so that one step in balls is nearly always enough.
+        ln δ(ε) is concave, so Newton's method from μ²/2 + μ√(2 ln(1/δ)) approaches the solution from above. It starts
+        in floats, so that one step in balls is nearly always enough.
         """
         if self.mu == 0.0:
             return 0.0
@@ -212,7 +212,7 @@ def _root_below(square: Fraction) -> float:
 def _profile(mu: arb, epsilon: arb) -> tuple[arb, arb]:
     """δ(ε) = Φ(−a) − e^ε·Φ(−b) and −δ'(ε) = e^ε·Φ(−b), with a = ε/μ − μ/2 and b = ε/μ + μ/2."""
     a, b = epsilon / mu - mu / 2, epsilon / mu + mu / 2
-    # e^ε·φ(b) = φ(a): far out nothing in it is huge.
+    # e^ε·φ(b) = φ(a), so that no factor is huge far out.
     slope = epsilon.exp() * normal(-b) if b < _FAR else _density(a) * _mills(b)
     return normal(-a) - slope, slope
 
@@ -227,9 +227,9 @@ def _rough_profile(mu: float, epsilon: float) -> tuple[float, float]:
 def _descent(
     profile: Callable[[Real, Real], tuple[Real, Real]], mu: Real, epsilon: Real, goal: Real, log: Callable[[Real], Real]
 ) -> Real:
-    """Newton's steps towards ln δ(ε) = goal, until the next one, as small as the last one's square, does not matter.
+    """Newton's method for ln δ(ε) = goal, until the next step, of the order of the last one's square, is negligible.
 
-    Below 0 they need not go on: the solution is lower still.
+    It stops below 0, because the solution is lower still.
     """
     for _ in range(50):
         value, slope = profile(mu, epsilon)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from sitr.errors import IncompatiblePromises, Undecided, WiderThanAsked
@@ -17,11 +16,11 @@ RELATIVE = 1e-3
 """The default relative width of the interval from which a promise is read."""
 
 KEPT, BROKEN = Interval(-math.inf, -math.inf), Interval(math.inf, math.inf)
-"""For a yes or a no without a number."""
+"""The results for a proved yes or no where there is no number."""
 
 
 class Compared(Protocol):
-    """Whatever can be compared with a loss: a promise, or a curve of moments."""
+    """Anything that can be compared with a loss: a promise, or a curve of moments."""
 
     def excess(self, loss: Loss, /, *, relative: float) -> Interval:
         """ln(lost/allowed), as a proved interval."""
@@ -36,14 +35,8 @@ def ratio(found: Interval, allowed: float) -> Interval:
     return Interval(_log(found.lower, allowed), _log(found.upper, allowed))
 
 
-def worst(found: Iterable[Interval]) -> Interval:
-    """The largest of several numbers."""
-    ends = [(one.lower, one.upper) for one in found]
-    return Interval(max(low for low, _ in ends), max(high for _, high in ends))
-
-
 def decided(promise: Compared, loss: Loss, *, widths: tuple[float, ...] = (1e-2, 1e-4, 1e-6)) -> bool:
-    """Whether the loss keeps the promise. Both answers are proved, with narrower intervals where wide ones overlap.
+    """Whether the loss keeps the promise. Both answers are proved; intervals are narrowed until one of them is.
 
     A loss that is only a bound never proves a "no".
     """

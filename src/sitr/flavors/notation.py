@@ -10,10 +10,11 @@ Writing and reading are inverse: a float prints as the decimal it stands for, so
 from __future__ import annotations
 
 import ast
+import re
 from importlib import import_module
 from typing import Any
 
-from sitr.errors import InvalidPromise, InvalidUse
+from sitr.errors import InvalidPromise, InvalidUse, nearest
 from sitr.flavors import FLAVORS
 from sitr.flavors.promise import Promise, foreign
 
@@ -52,7 +53,7 @@ def parse(text: str) -> Promise:
     (ZeroConcentratedDP(rho=0.5), ApproximateDP(epsilon=1.0, delta=1e-06))
     """
     try:
-        # Python's grammar, of which `_value` lets a few kinds of expression through; nothing is evaluated.
+        # Python's grammar, of which `_value` accepts a few kinds of expression; nothing is evaluated.
         promise = _value(ast.parse(text.strip(), mode="eval").body)
     except InvalidPromise:
         raise
@@ -82,7 +83,7 @@ def write(promise: Promise) -> str:
 
 
 def _value(node: ast.expr) -> Any:
-    """What an expression stands for, if it is one of those that occur in a promise."""
+    """The value of an expression, if its kind may occur in a promise."""
     match node:
         case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
             return node.value
@@ -103,7 +104,7 @@ def _value(node: ast.expr) -> Any:
 
 
 def _key(node: ast.expr) -> Any:
-    """An order, or the name of a part: the one place for text in quotes."""
+    """An order, or the name of a part, which is the only text in quotes."""
     match node:
         case ast.Constant(value=str(name)):
             return name
@@ -111,7 +112,7 @@ def _key(node: ast.expr) -> Any:
 
 
 def _once(pairs: Any) -> dict[Any, Any]:
-    """A mapping in which nothing is said twice: which of the two would be meant?"""
+    """A mapping; a repeated key is refused, because it would be ambiguous."""
     found: dict[Any, Any] = {}
     for key, value in pairs:
         if key in found:
@@ -121,8 +122,16 @@ def _once(pairs: Any) -> dict[Any, Any]:
 
 
 def _unreadable(text: str) -> InvalidPromise:
+    name, bracket, numbers = text.strip().partition("(")
+    near = nearest(name, NAMES)
+    if re.fullmatch(r"[0-9.]+(?:e-?[0-9]+)?", name):
+        do = f"Write zcdp({name}) for ρ, or pure({name}) for ε."
+    elif near is not None and near != name:
+        do = f"Did you mean {near}{bracket}{numbers}?"
+    else:
+        do = "Write for example zcdp(0.5), or approximate(1, 1e-6)."
     return InvalidPromise(
         wanted=f"a promise: {', '.join(flavor.notation for flavor in NAMES.values())}",
         given=repr(text),
-        do="Write for example zcdp(0.5), or approximate(1, 1e-6).",
+        do=do,
     )

@@ -16,17 +16,19 @@ from flint import arb, ctx
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import LARGEST_LOSS, ApproximateDP
-from sitr.flavors.meaning import RELATIVE, worst
+from sitr.flavors.meaning import RELATIVE
 from sitr.flavors.promise import Obstacle, Points, Promise, count, parameter
-from sitr.loss.lattice import CELLS, CUT, Lattice, total
-from sitr.numbers import Interval, ball, exact, probability, upward
+from sitr.namespace import Later
+from sitr.numbers import Interval, ball, exact, largest, probability, upward
 
 if TYPE_CHECKING:
+    from sitr.loss import lattice
     from sitr.loss.loss import Loss
+else:  # numpy, of which reading and writing a promise needs nothing
+    lattice = Later("sitr.loss.lattice")
 
 NOTHING: Points = ((0.0, 0.0),)
 """The profile of a release of nothing."""
-
 
 MANY, FEWER = 16, 2048
 """Sums of more than MANY different profiles have FEWER points, which costs less than a thousandth of ε."""
@@ -94,8 +96,8 @@ class PrivacyProfile(Promise):
         return cls(tuple((part.epsilon, part.delta) for part in parts))
 
     def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:
-        """The point that is used up most."""
-        return worst(part.excess(loss, relative=relative) for part in self.parts)
+        """The largest excess over all points."""
+        return largest(part.excess(loss, relative=relative) for part in self.parts)
 
     def worst_loss(self) -> Loss | None:
         """The pair of laws whose hockey-stick is the envelope of all points.      [ZDW22, Prop. 9]"""
@@ -113,7 +115,7 @@ class PrivacyProfile(Promise):
     def compose(cls, parts: Iterable[PrivacyProfile], /) -> PrivacyProfile:
         """The losses of the dominating pairs add, on a lattice and from above.      [ZDW22, Thm 10; DGKM22, Sec. 4]
 
-        Sums in another order differ by what the lattice costs: about a thousandth of ε, never below the exact sum.
+        Sums in another order differ by the error of the lattice: about a thousandth of ε, never below the exact sum.
         """
         return _composed(Counter(parts))
 
@@ -210,7 +212,7 @@ class Vertex(NamedTuple):
 def _envelope(profile: PrivacyProfile) -> list[Vertex]:
     """The convex envelope of all points, mirrored ones included, from t = 0.
 
-    Every chord between two of the points is valid. A point that is not proved to be below one is left out.
+    Every chord between two of the points is valid. A point is left out unless it is proved to lie below the chord.
     """
     with ctx.workprec(_bits(profile.points)):
         right = [Vertex(epsilon, ball(epsilon).exp(), ball(delta)) for epsilon, delta in profile.points]
@@ -226,7 +228,7 @@ def _envelope(profile: PrivacyProfile) -> list[Vertex]:
 
 
 def _below(first: Vertex, middle: Vertex, last: Vertex) -> bool:
-    """Is the middle point below the chord, with certainty?"""
+    """Whether the middle point is proved to lie below the chord."""
     rise = (middle.bound - first.bound) * (last.odds - first.odds)
     return bool(rise < (last.bound - first.bound) * (middle.odds - first.odds))
 
@@ -250,14 +252,14 @@ def atoms(profile: PrivacyProfile) -> list[tuple[Fraction, float]]:
 
 
 def _mass(bound: arb) -> float:
-    """A float that is itself at least this probability; `probability` would be, as the decimal it prints as."""
+    """A float whose binary value is at least this probability; with `probability`, its decimal is."""
     if bound <= 0:
         return 0.0
     return math.nextafter(float(bound.upper()), math.inf) if bound < 1 else 1.0
 
 
 def _composed(parts: Mapping[PrivacyProfile, int], *, near: float | None = None) -> PrivacyProfile:
-    """The profile of the sum of independent losses, in an order that depends on nothing but the parts.
+    """The profile of the sum of independent losses, added in an order that depends only on the parts.
 
     With `near`, only the points around this δ are written down.
     """
@@ -272,10 +274,12 @@ def _composed(parts: Mapping[PrivacyProfile, int], *, near: float | None = None)
     last = (upward(reach), infinite)
     if reach == 0:
         return PrivacyProfile((last,))
-    unit, cells, cut = max(exact(part.points[-1][0]) for part, _ in active), CELLS, CUT
+    unit, cells, cut = max(exact(part.points[-1][0]) for part, _ in active), lattice.CELLS, lattice.CUT
     if near is not None:  # all sums together cut off less than 10⁻¹² of δ
-        cells, cut = CELLS if len(active) <= MANY else FEWER, near * 1e-12 / sum(times for _, times in active)
-    law = total(Lattice.of(atoms(part), unit=unit, cells=cells, cut=max(CUT, cut)) * times for part, times in active)
+        cells, cut = lattice.CELLS if len(active) <= MANY else FEWER, near * 1e-12 / sum(times for _, times in active)
+    cut = max(lattice.CUT, cut)
+    laws = (lattice.Lattice.of(atoms(part), unit=unit, cells=cells, cut=cut) * times for part, times in active)
+    law = lattice.total(laws)
     bounds = list(law.profile())
     if near is not None:  # from the largest ε to 0, δ grows
         place = bisect_right(bounds, near - infinite, key=lambda bound: bound[1])

@@ -9,9 +9,10 @@ from dataclasses import fields
 from fractions import Fraction
 from functools import cache
 from numbers import Rational, Real
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, cast, runtime_checkable
+from operator import index
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self, SupportsIndex, cast, runtime_checkable
 
-from sitr.errors import IncompatiblePromises, InvalidPromise, InvalidUse
+from sitr.errors import IncompatiblePromises, InvalidPromise, InvalidUse, quoted
 from sitr.flavors.meaning import decided
 from sitr.numbers import Interval, Number, downward, exact, upward
 
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 LARGEST = sys.float_info.max
 
 Points = tuple[tuple[float, float], ...]
-"""Pairs (ε, δ), or (order, bound), by their first number."""
-
+"""Pairs (ε, δ), or (order, bound), sorted by the first number."""
 
 NO_COORDINATES = "It composes only in plans fixed in advance: compare plans with it, and budget in another flavor."
 
@@ -41,11 +41,11 @@ class Obstacle(NamedTuple):
 class Promise(Protocol):
     """A bound on the privacy loss, as a frozen value.
 
-    Composition is `+`, repetition `*`, a group of people `for_group`; `covers` asks if a mechanism that keeps
+    Composition is `+`, repetition `*`, a group of people `for_group`; `covers` says whether a mechanism that keeps
     this promise also keeps another one. Only promises of one flavor add: convert first with a `to_…` arrow.
 
-    Every flavor also says what it means of a loss: `Flavor.of(loss, …)` is the tightest promise of that flavor that the
-    loss keeps, `kept_by` decides about a given one, and `excess` says how close they are.
+    Every flavor also defines what it means for a loss: `Flavor.of(loss, …)` is the tightest promise of that flavor that
+    the loss keeps, `kept_by` decides about a given one, and `excess` says how close they are.
 
     A flavor is a dataclass that inherits from this class (or from `Adding`) and is registered in `sitr.flavors`.
     Everything in which flavors differ is a member of the class, so that nothing else depends on which flavors exist.
@@ -66,36 +66,36 @@ class Promise(Protocol):
 
     @classmethod
     def compose(cls, parts: Iterable[Self], /) -> Self:
-        """What any number of releases promise together, rounded outward once."""
+        """The promise of any number of releases together, rounded outward once."""
 
     def __add__(self, other: Self, /) -> Self:
-        """What two releases promise together."""
+        """The promise of two releases together."""
         if type(other) is not type(self):
             raise incompatible(self, other)
         return self.compose((self, other))
 
     def __mul__(self, times: int, /) -> Self:
-        """What a number of such releases promise together."""
+        """The promise of this many such releases together."""
 
     def for_group(self, size: int, /) -> Self:
         """The promise to a group of people."""
 
     def covers(self, other: Promise, /) -> bool:
-        """Does this promise imply the other one? Yes is a proof; no may mean that none was found."""
+        """Whether this promise implies the other one. Yes is a proof; no may mean that no proof was found."""
         return other.follows_from(self)
 
     def follows_from(self, promise: Promise, /) -> bool:
-        """Whether a promise of another flavor, which need not know this one, implies it: by a conversion to it."""
+        """Whether a promise of another flavor, which need not know this flavor, implies this one by a conversion."""
         found = type(self).implied_by(promise)
         return found is not None and found.covers(self)
 
-    # What it means of a loss
+    # What it means for a loss
 
     def excess(self, loss: Loss, /, *, relative: float = ...) -> Interval:
         """ln(lost/allowed), as a proved interval: below 0 the loss keeps the promise, above 0 it breaks it."""
 
     def kept_by(self, loss: Loss, /) -> bool:
-        """Does this loss keep the promise? Both answers are proved; `Undecided` is raised if neither can be."""
+        """Whether this loss keeps the promise. Both answers are proved; `Undecided` is raised if neither can be."""
         return decided(self, loss, widths=self.widths)
 
     def worst_loss(self) -> Loss | None:
@@ -112,7 +112,7 @@ class Promise(Protocol):
         return self.stated[-1][0] if self.stated and self.stated[-1][1] == 0.0 else None
 
     def infinite_mass(self) -> float:
-        """The most that P(L = +∞) can be: the δ that no ε removes, and all if the flavor does not say better."""
+        """An upper bound on P(L = +∞): the δ that remains at every ε, or 1 if the flavor has no better bound."""
         return self.stated[-1][1] if self.stated else 1.0
 
     def loss_quantile(self, *, delta: float) -> float | None:  # noqa: ARG002 - others need it
@@ -254,15 +254,15 @@ def largest_fitting(fits: Callable[[float], bool], *, start: float) -> float:
     return low
 
 
-def count(times: object, *, what: str) -> int:
-    """A number of repetitions or of people: a whole number of at least 1."""
-    if isinstance(times, bool) or not isinstance(times, int) or times < 1:
+def count(times: object, *, what: str, least: int = 1) -> int:
+    """A number of repetitions or of people, as a Python integer: numpy's integers wrap around."""
+    if isinstance(times, bool) or not isinstance(times, SupportsIndex) or index(times) < least:
         raise InvalidPromise(
-            wanted=f"{what[0].lower()}{what[1:]} to be a whole number of at least 1",
-            given=repr(times),
+            wanted=f"{what[0].lower()}{what[1:]} to be a whole number of at least {least}",
+            given=quoted(times),
             do="Count releases or people with an integer.",
         )
-    return times
+    return index(times)
 
 
 def foreign() -> InvalidUse:

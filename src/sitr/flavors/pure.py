@@ -38,7 +38,7 @@ class Response:
             return min(self.epsilon, upper(epsilon - missing / (alpha - 1)))
 
     def excess(self, loss: Loss, /, *, relative: float) -> Interval:
-        """D_∞ ≤ ε says the same as the whole curve, which no mechanism with that largest loss exceeds."""
+        """D_∞ ≤ ε is equivalent to the whole curve, because no mechanism with that largest loss exceeds it."""
         return PureDP(self.epsilon).excess(loss, relative=relative)
 
     def largest_loss(self) -> float:
@@ -110,7 +110,7 @@ class PureDP(Adding):
         return other.follows_from(self)
 
     def _line(self) -> ZeroConcentratedDP:
-        """The least ρ there is: ε·tanh(ε/2), the mean loss of randomized response, which is its D_α/α at α → 1.
+        """The least ρ: ε·tanh(ε/2), the mean loss of randomized response, which is its D_α/α at α → 1.
 
         ln cosh √v is concave in v. Its tangent at v = ε²/4, taken at v = (α − ½)²ε², says (α − 1)D_α ≤ α(α − 1)ρ.
         """
@@ -161,7 +161,7 @@ class PureDP(Adding):
         return RenyiDP(Response(self.epsilon))
 
     def to_gaussian(self) -> GaussianDP:
-        """μ = 2Φ⁻¹(e^ε/(1 + e^ε)): the curve of randomized response is two chords of this Gaussian's.  Tight.  [DRS22]
+        """μ = 2Φ⁻¹(e^ε/(1 + e^ε)): randomized response's trade-off curve is two chords of this one.  Tight.  [DRS22]
 
         >>> PureDP(1.0).to_gaussian()
         GaussianDP(mu=1.232...)

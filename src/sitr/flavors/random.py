@@ -28,7 +28,6 @@ class Basis(Enum):
 
     @classmethod
     def weakest(cls, bases: Iterable[Basis], /) -> Basis:
-        """The weakest of these bases."""
         return cls.ASYMPTOTIC if cls.ASYMPTOTIC in set(bases) else cls.FINITE_SAMPLE
 
 
@@ -65,7 +64,8 @@ class RandomDP(Promise):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", parameter(self.gamma, name="gamma", flavor="RandomDP", at_most=1.0))
-        if not isinstance(self.inner, Promise) or isinstance(self.inner, RandomDP):
+        # A class, such as PureDP itself, has all members of a promise, but says nothing.
+        if isinstance(self.inner, type | RandomDP) or not isinstance(self.inner, Promise):
             raise InvalidPromise(
                 wanted="a promise of another flavor inside RandomDP",
                 given=repr(self.inner),
@@ -102,9 +102,9 @@ class RandomDP(Promise):
         return KEPT if self.gamma == 1.0 else self.inner.excess(loss, relative=relative)
 
     def kept_by(self, loss: Loss, /) -> bool:
-        """Does this loss, about replacing one person in any data set, keep the inner promise? Then it keeps this one.
+        """Whether this loss, about replacing one person in any data set, keeps the inner promise, and so this one.
 
-        A loss says nothing about how often data sets are better than the worst: a "no" is about the inner promise.
+        A loss is about the worst data set, not about a fraction of them, so a "no" is about the inner promise.
 
         >>> from sitr.flavors.pure import PureDP
         >>> from sitr.loss import laplace
@@ -114,7 +114,7 @@ class RandomDP(Promise):
         return self.gamma == 1.0 or self.inner.kept_by(loss)
 
     def coordinates(self) -> tuple[Fraction, ...]:
-        """The coordinates of the inner promise, then γ, which add only for what is fixed before the first answer.
+        """The coordinates of the inner promise, then γ, which add only for releases fixed before the first answer.
 
         `Filter` ensures this.
         """
@@ -169,7 +169,7 @@ class RandomDP(Promise):
         return self._times(self.inner * times, times)
 
     def infinite_mass(self) -> float:
-        """What the inner promise allows, for all data but the fraction γ."""
+        """The bound of the inner promise, for all data except the fraction γ."""
         return self.inner.infinite_mass()
 
     def for_group(self, size: int, /) -> RandomDP:
@@ -190,7 +190,7 @@ class RandomDP(Promise):
         return other.gamma == 1.0 or (self.gamma <= other.gamma and self.inner.covers(other.inner))
 
     def follows_from(self, promise: Promise, /) -> bool:
-        """Any promise implies it around itself."""
+        """A promise implies every random promise around it."""
         return self.gamma == 1.0 or promise.covers(self.inner)
 
     def to_approximate(self, *, delta: float) -> NoReturn:

@@ -12,9 +12,9 @@ from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.best_order import best, published, tight
 from sitr.flavors.curve import Comparable, Curve, Grouped, Table, curve_sum, terms_of
-from sitr.flavors.meaning import KEPT, RELATIVE, above, ratio, worst
+from sitr.flavors.meaning import KEPT, RELATIVE, above, ratio
 from sitr.flavors.promise import LARGEST, Obstacle, Promise, count, foreign, no_stopping_rule, parameter
-from sitr.numbers import Interval, Number, ball, downward, exact, upper, upward
+from sitr.numbers import Interval, Number, ball, downward, exact, largest, upper, upward
 
 if TYPE_CHECKING:
     from sitr.loss.loss import Loss
@@ -93,27 +93,27 @@ class RenyiDP(Promise):
     def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:
         """D_α against the bound at every order of a table.
 
-        Some curves know what they mean at all orders. Any other one is a black box: a loss may break it, but it takes
-        infinitely many orders to prove that it is kept.
+        A `Comparable` curve is compared at all orders. Any other curve is a black box: a loss may be proved to break
+        it, but not to keep it, because that would take infinitely many orders.
         """
         if loss.max() == 0.0:
             return KEPT
         if isinstance(self.curve, Comparable):
             return self.curve.excess(loss, relative=relative)
         bounds = [(order, self.curve(order)) for order in self.orders]
-        found = worst(ratio(_moment(loss, order, relative), bound) for order, bound in bounds)
+        found = largest(ratio(_moment(loss, order, relative), bound) for order, bound in bounds)
         return found if isinstance(self.curve, Table) else Interval(found.lower, math.inf)
 
     def largest_loss(self) -> float | None:
-        """Where one moment is 0, P = Q.      [vEH14, Thm 8]"""
+        """0 if one moment is 0, because then P = Q.      [vEH14, Thm 8]"""
         if isinstance(self.curve, Table):
             return 0.0 if any(bound == 0.0 for _, bound in self.curve.points) else None
         return self.curve.largest_loss() if isinstance(self.curve, Comparable) else None
 
     def loss_quantile(self, *, delta: float) -> float:
         """ε′ = D_α + ln(1/δ)/(α − 1), by Markov's inequality for e^{(α−1)L}.      [Mir17, Prop. 3]"""
-        if (largest := self.largest_loss()) is not None:
-            return largest
+        if (bound := self.largest_loss()) is not None:
+            return bound
         orders = self.orders if isinstance(self.curve, Table) else QUANTILES
         bounds = [(order, self.curve(order)) for order in orders]
         return min(
@@ -214,7 +214,7 @@ class RenyiDP(Promise):
 
 
 def _moment(loss: Loss, order: float, relative: float) -> Interval:
-    """D_α grows with α, and the next float is above the decimal that is meant by an order."""
+    """D_α at the next order: D_α grows with α, and the next float is above the decimal that the order stands for."""
     return loss.renyi(order=math.nextafter(order, math.inf), relative=relative)
 
 

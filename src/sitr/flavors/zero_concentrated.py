@@ -120,7 +120,7 @@ class ZeroConcentratedDP(Adding):
                 return self.to_renyi().covers(other)
             case ApproximateDP():
                 if self.rho == 0.0 or other.delta in (0.0, 1.0):
-                    # D_∞ ≤ ξ without a slope; with one, the loss has no bound, and only δ = 1 asks for none.
+                    # D_∞ ≤ ξ if ρ = 0; otherwise the loss is unbounded, and only δ = 1 allows that.
                     return ApproximateDP(self.xi, 0.0 if self.rho == 0.0 else 1.0).covers(other)
                 return self.to_approximate(delta=other.delta).epsilon <= other.epsilon
         return other.follows_from(self)
@@ -166,7 +166,7 @@ class ZeroConcentratedDP(Adding):
 
 
 def _harmonic(size: int) -> Fraction:
-    """1 + 1/2 + … + 1/s; for a crowd, whose exact sum has more digits than people, ψ(s + 1) + γ rounded up."""
+    """1 + 1/2 + … + 1/s; for large s, whose exact sum has too many digits, ψ(s + 1) + γ rounded up."""
     if size <= 100:
         return sum((Fraction(1, i) for i in range(1, size + 1)), Fraction(0))
     return exact(upper(arb(size + 1).digamma() + arb.const_euler()))

@@ -9,12 +9,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from dp_accounting import dp_event
-from dp_accounting.dp_event import DpEvent
-
 from sitr.errors import InvalidPromise
+from sitr.flavors.promise import count
 from sitr.interop.noise_multiplier import (
-    checked_count,
     checked_noise,
     checked_rate,
     lost,
@@ -28,14 +25,22 @@ from sitr.loss.forms.laplace import DiscreteLaplaceLaw, LaplaceLaw
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.law import Law
 from sitr.loss.loss import Loss
+from sitr.namespace import needs
 from sitr.neighbors.relation import Relation
 from sitr.numbers import float_above, float_below
+
+try:
+    from dp_accounting import dp_event
+    from dp_accounting.dp_event import DpEvent
+except ModuleNotFoundError:
+    needs("dp_accounting", extra="dp-accounting")
+    raise
 
 LARGEST = 500.0
 """The largest loss of one response that an event can describe in floats."""
 
 NEAR = 64
-"""Floats that are tried until the written event is read as no smaller loss."""
+"""How many floats are tried to find an event that has at least the given loss."""
 
 
 def from_event(event: DpEvent, *, relation: Relation = Relation.ADD_REMOVE) -> Loss:
@@ -48,8 +53,8 @@ def from_event(event: DpEvent, *, relation: Relation = Relation.ADD_REMOVE) -> L
     match event:
         case dp_event.NoOpDpEvent():
             return Loss(())
-        case dp_event.SelfComposedDpEvent(event=inner, count=count):
-            times = checked_count(count, "count")
+        case dp_event.SelfComposedDpEvent(event=inner, count=number):
+            times = count(number, what="count", least=0)
             return from_event(inner, relation=relation) * times if times else Loss(())
         case dp_event.ComposedDpEvent(events=events):
             return Loss.compose(from_event(one, relation=relation) for one in events)
@@ -60,7 +65,8 @@ def from_event(event: DpEvent, *, relation: Relation = Relation.ADD_REMOVE) -> L
         case dp_event.SampledWithoutReplacementDpEvent(source_dataset_size=people, sample_size=sample, event=inner):
             _needs(Relation.REPLACE_ONE, relation, event)
             law = _single(from_event(inner, relation=relation), event)
-            return _subset(law, checked_count(sample, "sample_size"), checked_count(people, "source_dataset_size"))
+            sample = count(sample, what="sample_size", least=0)
+            return _subset(law, sample, count(people, what="source_dataset_size", least=0))
         case dp_event.NonPrivateDpEvent():
             raise InvalidPromise(
                 wanted="an event that keeps a promise",
@@ -79,10 +85,10 @@ def _mechanism(event: DpEvent, relation: Relation) -> Loss:
             return Loss.of(LaplaceLaw(lost(checked_noise(noise, "noise_multiplier"), moves=moves)))
         case dp_event.DiscreteLaplaceDpEvent(noise_parameter=noise, sensitivity=sensitivity):
             scale = _scale(checked_noise(noise, "noise_parameter"))
-            return Loss.of(DiscreteLaplaceLaw(scale, moves * checked_count(sensitivity, "sensitivity", least=1)))
+            return Loss.of(DiscreteLaplaceLaw(scale, moves * count(sensitivity, what="sensitivity")))
         case dp_event.RandomizedResponseDpEvent(noise_parameter=noise, num_buckets=buckets):
             _needs(Relation.REPLACE_ONE, relation, event)
-            noise, buckets = checked_rate(noise, "noise_parameter"), checked_count(buckets, "num_buckets", least=1)
+            noise, buckets = checked_rate(noise, "noise_parameter"), count(buckets, what="num_buckets")
             return Loss(()) if buckets == 1 or noise == 1.0 else Loss.of(_response(noise, buckets))
     raise InvalidPromise(
         wanted="an event whose privacy loss Sitr knows",
@@ -92,7 +98,7 @@ def _mechanism(event: DpEvent, relation: Relation) -> Loss:
 
 
 def to_event(loss: Loss, *, relation: Relation = Relation.ADD_REMOVE) -> DpEvent:
-    """The event with this loss, never a smaller one when it is read again. A loss that no event describes is an error.
+    """The event with this loss; `from_event` never reads it as a smaller one. A loss without an event is an error.
 
     >>> to_event(Loss.of(PoissonLaw(GaussianLaw(1.25), 0.01), 10_000))
     SelfComposedDpEvent(event=PoissonSampledDpEvent(sampling_probability=0.01,
@@ -171,7 +177,7 @@ def _subset(law: Law | None, sample: int, people: int) -> Loss:
 
 
 def _simplest(rate: float) -> Fraction:
-    """The simplest fraction that is read as this rate, because a loss knows only the ratio of the two sizes."""
+    """The simplest fraction that is read as this rate, because a loss has only the ratio of the two sizes."""
     shares = (Fraction(rate).limit_denominator(10**digits) for digits in range(18))
     return next((share for share in shares if float_above(share) == rate), Fraction(rate))
 
@@ -186,7 +192,7 @@ def _noise_parameter(scale: float) -> float:
 
 
 def _response(noise: float, buckets: int) -> FiniteLaw:
-    """With probability 1 − p the truth, otherwise any of k answers, the truth among them."""
+    """The truth with probability 1 − p, and otherwise any of all k answers, the true one included."""
     p = Fraction(checked_noise(noise, "noise_parameter"))
     lie = p / buckets
     truth, others = 1 - p + lie, (buckets - 2) * lie
@@ -194,7 +200,7 @@ def _response(noise: float, buckets: int) -> FiniteLaw:
 
 
 def _response_event(law: FiniteLaw) -> DpEvent | None:
-    """The response with losses −ε, perhaps 0, and ε, where e^ε = 1 + k(1 − p)/p; none if the law is another one."""
+    """Randomized response with losses −ε, perhaps 0, and ε, where e^ε = 1 + k(1 − p)/p; None for any other law."""
     if law.infinite or law.beyond or len(law.losses) not in (2, 3) or not 0.0 < law.greatest < LARGEST:
         return None
     others = law.log_masses[1] - law.log_masses[0] if len(law.losses) == 3 else -math.inf

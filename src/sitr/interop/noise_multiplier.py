@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 from numbers import Real
-from operator import index
-from typing import SupportsIndex
 
 from sitr.errors import InvalidPromise, quoted
 from sitr.loss.forms.sampled import PoissonLaw
@@ -35,7 +33,7 @@ def noise_for(loss: float, *, moves: int = 1) -> float:
 
 
 def written(near: float, read: Callable[[float], float], *, least: float) -> float:
-    """The float near this one that is read as the least sufficient number; the shortest if there are several."""
+    """The float near `near` with the smallest `read(float)` of at least `least`; of several, the shortest to print."""
     floats = [near]
     for _ in range(NEIGHBOURS):
         floats = [math.nextafter(floats[0], 0.0), *floats, math.nextafter(floats[-1], math.inf)]
@@ -63,7 +61,7 @@ def checked_noise(value: object, name: str) -> float:
     if not LEAST <= number < math.inf:
         raise InvalidPromise(
             wanted=f"{name} to be a number of at least {LEAST:g}",
-            given=quoted(value) if number else "0, with which nothing is promised",
+            given=quoted(value) if number else "0, which promises nothing",
             do="Add noise, or leave the step out if it touches no data.",
         )
     return number
@@ -79,17 +77,6 @@ def checked_rate(value: object, name: str) -> float:
             do="Divide the size of a batch by the number of people.",
         )
     return number
-
-
-def checked_count(value: object, name: str, *, least: int = 0) -> int:
-    """A whole number, of any library's type."""
-    if isinstance(value, bool) or not isinstance(value, SupportsIndex) or index(value) < least:
-        raise InvalidPromise(
-            wanted=f"{name} to be a whole number of at least {least}",
-            given=quoted(value),
-            do="Choose one of these.",
-        )
-    return index(value)
 
 
 def _number(value: object) -> float:

@@ -9,12 +9,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from opacus.accountants import IAccountant, register_accountant
-
-from sitr.interop.noise_multiplier import checked_count, checked_noise, checked_rate, lost, poisson
+from sitr.flavors.promise import count
+from sitr.interop.noise_multiplier import checked_noise, checked_rate, lost, poisson
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
+from sitr.namespace import needs
 from sitr.numbers import Interval
+
+try:
+    from opacus.accountants import IAccountant, register_accountant
+except ModuleNotFoundError:
+    needs("opacus", extra="opacus")
+    raise
 
 WIDTH = 5e-3
 """Opacus searches σ by bisection until ε is within 0.01, and does not end if the upper bound jumps by more."""
@@ -48,7 +54,7 @@ class SitrAccountant(IAccountant):
 
     def get_bounds(self, delta: float, *, relative: float | None = None) -> Interval:
         """A proved interval around ε, as narrow as Opacus needs or as `relative` requests."""
-        if any(noise == 0 and rate > 0 and count for noise, rate, count in self.history):
+        if any(noise == 0 and rate > 0 and steps for noise, rate, steps in self.history):
             return Interval(math.inf, math.inf)  # Opacus also trains without noise
         loss = self.loss()
         found = loss.epsilon(delta=delta, relative=relative or COARSE)
@@ -68,8 +74,8 @@ class SitrAccountant(IAccountant):
         return "sitr"
 
 
-def _step_loss(noise: float, rate: float, count: int) -> Loss:
-    times = checked_count(count, "the number of steps")
+def _step_loss(noise: float, rate: float, steps: int) -> Loss:
+    times = count(steps, what="the number of steps", least=0)
     law = GaussianLaw(lost(checked_noise(noise, "noise_multiplier")))
     return poisson(law, rate=checked_rate(rate, "sample_rate")) * times if times else Loss(())
 

@@ -1,4 +1,4 @@
-"""What all estimators share: a required promise, and a record of the release."""
+"""The common part of all estimators: a required promise, and a record of the release."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_array, check_consistent_length, validate_data
 
+from sitr.flavors.notation import parse
+from sitr.flavors.price import Price
 from sitr.flavors.promise import Promise
 from sitr.learn.inputs import features
 from sitr.learn.losses import Numbers
@@ -21,7 +23,7 @@ LARGEST = Fraction(10**30)
 class Estimator(BaseEstimator):  # type: ignore[misc]
     """`fit` checks the parameters, never the constructor, as scikit-learn requires."""
 
-    promise: Promise | None
+    promise: Price | None
     granularity: Number | None
 
     def __sklearn_tags__(self) -> Any:
@@ -32,9 +34,10 @@ class Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _promised(self) -> Promise:
         """There is no default. Without a promise no data are read."""
-        if not isinstance(self.promise, Promise):
-            raise refused(self.promise)
-        return self.promise
+        promise = parse(self.promise) if isinstance(self.promise, str) else self.promise
+        if not isinstance(promise, Promise):
+            raise refused(promise)
+        return promise
 
     def _features(self, X: Any, y: Any = None, *, reset: bool = True) -> Numbers:
         """Rows as floats. Only shapes, types and names of columns can be refused, and no message repeats a value."""

@@ -19,6 +19,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from sitr.errors import DescriptionError
+from sitr.flavors.price import Price
 from sitr.flavors.promise import Promise
 from sitr.learn.estimator import LARGEST, Estimator
 from sitr.learn.inputs import FARTHEST, signs, targets
@@ -34,7 +35,7 @@ _USUAL = Fraction(2**8)
 
 
 class _Linear(Estimator):
-    """What the three models share: parameters, and the fit of an objective."""
+    """The common part of the three models: parameters, and the fit of an objective."""
 
     norm: Number | None
     regularization: Number | None
@@ -116,24 +117,33 @@ class PrivateLogisticRegression(ClassifierMixin, _Linear):  # type: ignore[misc]
 
     Parameters
     ----------
-    promise : what this fit may spend. PureDP: spherical noise; ZeroConcentratedDP or ApproximateDP: Gaussian noise;
+    promise
+        What this fit may spend. PureDP: spherical noise; ZeroConcentratedDP or ApproximateDP: Gaussian noise;
         RandomDP(ApproximateDP(ε, η), γ): noise whose scale is learned from pairs of rows, for data in no order.
-    norm : the largest Euclidean length of a row of X, public; longer rows are shortened. RandomDP needs none.
-    regularization : Λ. In scikit-learn C = 1/(nΛ). None: chosen from public numbers (`sitr.learn.strength`).
-    classes : the two labels, public. They are not taken from the data: a rare label would expose its owner.
+    norm
+        The largest Euclidean length of a row of X, public; longer rows are shortened. RandomDP needs none.
+    regularization
+        Λ. In scikit-learn C = 1/(nΛ). None: chosen from public numbers (`sitr.learn.strength`).
+    classes
+        The two labels, public. They are not taken from the data: a rare label would expose its owner.
         A row with another label counts for nothing.
-    method : Method.OUTPUT for noise on the weights, Method.OBJECTIVE for noise in the objective (PureDP only), None for
+    method
+        Method.OUTPUT for noise on the weights, Method.OBJECTIVE for noise in the objective (PureDP only), None for
         the one with the smaller bound on its error.
-    fit_intercept : adds a constant feature. It is penalised, and the shrinkage is undone after the release.
-    granularity : what the weights are multiples of, public; chosen from public numbers if None.
+    fit_intercept
+        Adds a constant feature. It is penalised, and the shrinkage is undone after the release.
+    granularity
+        What the weights are multiples of, public; chosen from public numbers if None.
 
+    Notes
+    -----
     A feature that is not a finite number counts as 0, in `fit` and in `predict`. The choices that were made are in
     `regularization_` and `method_`.
     """
 
     def __init__(
         self,
-        promise: Promise | None = None,
+        promise: Price | None = None,
         *,
         norm: Number | None = None,
         regularization: Number | None = None,
@@ -207,7 +217,7 @@ class _LinearRegressor(RegressorMixin, _Linear):  # type: ignore[misc]
 
 
 class PrivateRidge(_LinearRegressor):
-    """Least squares with an L2 penalty, for targets in [−bound, bound]; others are moved there.
+    """Least squares with an L2 penalty, for targets in [−bound, bound]; others are clipped.
 
     >>> from sitr import ZeroConcentratedDP
     >>> X = np.linspace(-1.0, 1.0, 10_001).reshape(-1, 1)
@@ -215,15 +225,15 @@ class PrivateRidge(_LinearRegressor):
     >>> 0.7 < float(model.fit(X, X[:, 0]).coef_[0]) < 0.84
     True
 
-    Parameters are those of `PrivateLogisticRegression`, and `bound`, which is public and always needed: a number B for
-    targets in [−B, B], or a pair (low, high). Weights are fitted to the distance from the middle; they are no longer
-    than B/(2√Λ), which is what keeps the slope of a square within bounds. Predictions are moved between the bounds too.
-    A target that is not a number counts as the middle. In scikit-learn alpha = nΛ.
+    The parameters are as for `PrivateLogisticRegression`, and `bound`, which is public and always needed: a number B
+    for targets in [−B, B], or a pair (low, high). Weights are fitted to the distance from the middle; they are no
+    longer than B/(2√Λ), which bounds the slope of a square. Predictions are clipped to the bounds too. A target that is
+    not a number counts as the middle. In scikit-learn alpha = nΛ.
     """
 
     def __init__(
         self,
-        promise: Promise | None = None,
+        promise: Price | None = None,
         *,
         norm: Number | None = None,
         bound: Number | tuple[Number, Number] | None = None,
@@ -292,7 +302,7 @@ class PrivateHuberRegressor(_LinearRegressor):
 
     def __init__(
         self,
-        promise: Promise | None = None,
+        promise: Price | None = None,
         *,
         norm: Number | None = None,
         cut: Number = 1.35,

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from sitr.errors import DescriptionError
-from sitr.flavors.promise import Promise
+from sitr.flavors.price import Price
 from sitr.learn.estimator import Estimator
 from sitr.learn.losses import ABOVE, Huber, Numbers
 from sitr.learn.minimiser import Objective
@@ -37,7 +37,7 @@ class PrivateMean(Estimator):
     """
 
     def __init__(
-        self, promise: Promise | None = None, *, norm: Number | None = None, granularity: Number | None = None
+        self, promise: Price | None = None, *, norm: Number | None = None, granularity: Number | None = None
     ) -> None:
         self.promise = promise
         self.norm = norm
@@ -81,7 +81,7 @@ class PrivateMean(Estimator):
 
 
 def _granules(rows: Rows, step: float) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Dividing by a power of two is exact, so that each row is rounded once; a decimal granule rounds it twice."""
+    """The rows in granules. Dividing by a power of two is exact, so each row is rounded once; otherwise twice."""
     found = np.empty(rows.features.shape, dtype=np.int64)
     for block in rows.blocks():
         whole = block.features if block.factors is None else block.features * block.factors[:, None]
@@ -109,7 +109,7 @@ class PrivateHuberMean(Estimator):
 
     def __init__(
         self,
-        promise: Promise | None = None,
+        promise: Price | None = None,
         *,
         cut: Number = 1.35,
         regularization: Number = 0.01,

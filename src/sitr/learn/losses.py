@@ -19,24 +19,24 @@ ABOVE = 1.0 + 2.0**-30
 
 
 class RowLoss(Protocol):
-    """A convex φ(prediction, target): what is needed to minimise sums of it, and to know how far one row moves them."""
+    """A convex φ(prediction, target), with everything that minimising a sum and bounding one row's influence need."""
 
     lipschitz: ClassVar[float]
     """The largest φ'': how far a wrong prediction makes φ' wrong."""
     constant: ClassVar[bool]
-    """Is φ'' always 1?"""
+    """Whether φ'' is always 1."""
 
     def slopes(self, predicted: Numbers, target: Numbers) -> Numbers:
-        """φ', each within 16 units of its last place of what the given numbers make it."""
+        """φ', each accurate to within 16 units in the last place."""
 
     def bends(self, slope: Numbers) -> Numbers | None:
-        """φ'' where φ' is this, roughly; None if it is constant. It decides how fast a minimum is found, not which."""
+        """φ'' where φ' has this value, roughly; None if it is constant. It affects the speed, not the result."""
 
     def balls(self, predicted: arb, target: arb) -> tuple[arb, arb, arb]:
         """φ, φ' and (roughly) φ''."""
 
     def steepest(self, lengths: Numbers) -> Numbers:
-        """At least the largest |φ'| at the minimum, for rows of these lengths."""
+        """Upper bounds on |φ'| at the minimum, for rows of these lengths."""
 
     def guessed(self, columns: int) -> tuple[float, float]:
         """For the choice of a penalty: V, the variance of good predictions, and h/(a·r²), how far rows spread."""
@@ -82,7 +82,7 @@ class Squared:
     """φ = ½(y − t)², with |t| ≤ B: at the minimum |φ'| ≤ B + ‖x‖·W, W the largest length of the weights.
 
     The weights are (XᵀX/n + Λ)⁻¹Xᵀt/n. A singular value s of X/√n makes s/(s² + Λ) of a target, at most 1/(2√Λ): so
-    W = B/(2√Λ). (From the objective at 0 alone one gets twice that.) If no row is longer than R ≤ √Λ, s is not larger,
+    W = B/(2√Λ). (The objective at 0 alone gives twice that.) If no row is longer than R ≤ √Λ, s is not larger,
     and W = BR/(R² + Λ).
     """
 
@@ -91,7 +91,7 @@ class Squared:
 
     @classmethod
     def within(cls, bound: Number, *, regularization: float, norm: float | None) -> Squared:
-        """With W, rounded up.
+        """The loss with its W, rounded up.
 
         >>> Squared.within(1, regularization=0.01, norm=None).weights
         5.00...

@@ -59,7 +59,7 @@ class Objective:
         return _by_balls(self, within) if found is None else [Fraction(weight) for weight in found.tolist()]
 
     def granularity(self, *, moved: Fraction, parts: int, longest: Fraction, pull: Fraction = Fraction(0)) -> Fraction:
-        """A power of two, of which a record moves `parts`, or fewer if floats could not resolve them.
+        """A power of two: one record moves the minimum by `parts` granules, or by fewer if floats cannot resolve these.
 
         Only public numbers are used. Rows longer than expected cost time and nothing else.
         """
@@ -90,7 +90,7 @@ def rounding(
         Σ φ'·x         by  k·u·Σ|φ'|‖x‖ over blocks of k − m rows, m of which are added in turn;
 
     with squares = Σ‖x_i‖², slopes = Σ|φ'_i|‖x_i‖, weights = ‖w‖ and rest = Λ‖w‖ + ‖b‖/n, all of which are sums of
-    numbers of at least 0 and hardly rounded. What is too small for a float is made good by the last term.
+    numbers of at least 0 and hardly rounded. The last term covers numbers that are too small for a float.
     """
     terms = min(rows, block) + math.ceil(rows / block)
     predictions = lipschitz * (size + 4) * weights * squares / rows
@@ -121,7 +121,7 @@ def _by_floats(problem: Objective, within: Fraction) -> Numbers | None:
             slope, size = float(step @ here.vector), 1.0
             far = here.length > _NEAR * first
             there = search.gradient(weights + step, stride if far else 0)
-            # J is convex: where it still falls, or rises less steeply than it fell, the step did not go far too far.
+            # J is convex: where it still falls, or rises less steeply than it fell, the step was not much too long.
             while far and float(there.vector @ step) > -slope / 2.0 and size > 2.0**-20:
                 size /= 2.0
                 there = search.gradient(weights + size * step, stride)
@@ -152,9 +152,9 @@ class _Search:
         self.start: tuple[Numbers, float] | None = None
 
     def gradient(self, weights: Numbers, stride: int) -> _Gradient:
-        """At these weights; second derivatives are taken from every stride-th block, none if that is 0.
+        """The gradient at these weights; second derivatives come from every stride-th block, or from none if it is 0.
 
-        Where they are constant the rows are read only once: Σφ'x = Σφ'(0)·x + (Σxxᵀ)·w, and Σ|φ'|‖x‖ is at most
+        If they are constant the rows are read only once: Σφ'x = Σφ'(0)·x + (Σxxᵀ)·w, and Σ|φ'|‖x‖ is at most
         Σ|φ'(0)|‖x‖ + ‖w‖·Σ‖x‖², whose rounding errors the same bound covers.
         """
         rows, loss = self.problem.rows, self.problem.loss
@@ -194,7 +194,7 @@ class _Search:
         return _Gradient(vector, float(np.linalg.norm(vector)), error)
 
     def step(self, here: _Gradient) -> Numbers | None:
-        """Where Newton's method goes from here, if it can be computed."""
+        """The step of Newton's method, if it can be computed."""
         try:
             step = np.linalg.solve(self.bends + float(self.problem.curvature) * np.eye(len(self.bends)), -here.vector)
         except np.linalg.LinAlgError:
@@ -203,10 +203,10 @@ class _Search:
 
 
 def _by_balls(problem: Objective, within: Fraction) -> list[Fraction]:
-    """Newton's method in Arb, each step halved until J falls by a quarter of what its slope says.
+    """Newton's method in Arb; each step is halved until J falls by a quarter of what its slope predicts.
 
     All second derivatives lie between Λ and some largest one: then J − J* shrinks at least by a constant factor with
-    every step [Nes18, Sec. 1.2.3], and there is a last one, if only there are digits enough.
+    every step [Nes18, Sec. 1.2.3], so the search ends, given enough digits.
     """
     weights, bits, rounds = [Fraction(0)] * problem.rows.size, _BITS, 0
     while True:
@@ -275,7 +275,7 @@ def _column(numbers: list[Fraction]) -> arb_mat:
 
 
 def _length(vector: arb_mat) -> arb:
-    """At least the length; a ball around zero has a square that seems to go below it."""
+    """An upper bound on the length; the square of a ball around zero would contain negative numbers."""
     return sum((number.abs_upper() ** 2 for number in vector.entries()), arb(0)).sqrt()
 
 

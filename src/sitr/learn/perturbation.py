@@ -30,7 +30,7 @@ from sitr.numbers import ball, downward, exact, positive, power_of_two, square_r
 from sitr.sensitivity.pairs import disjoint, ordered
 
 _FINE = 2**10
-"""The least number of granules that a record moves, and in the noise, so that rounding hardly matters."""
+"""The least number of granules in the movement by one record and in the noise, so that rounding hardly matters."""
 
 _FINER = 2**16
 """The same for noise in the objective, where a hundredth of ε has to hide the rounding."""
@@ -40,7 +40,7 @@ _MASK = Fraction(1, 100)
 
 
 class Method(Enum):
-    """Where the noise is put."""
+    """Where noise is added: to the output, or to the objective."""
 
     OUTPUT = "output"
     OBJECTIVE = "objective"
@@ -86,8 +86,8 @@ def output_perturbed(
 ) -> Released:
     """The vector plus noise for its sensitivity: M/n, twice the distance from the true vector, and the rounding.
 
-    Pure privacy wants spherical noise, zero-concentrated and approximate privacy Gaussian noise, whose length grows
-    with √d instead of d.      [CMS11, Alg. 1 and Thm 6; CKS20, Thm 4]
+    The noise is spherical for pure privacy, and Gaussian for zero-concentrated and approximate privacy: its length
+    grows with √d instead of d.      [CMS11, Alg. 1 and Thm 6; CKS20, Thm 4]
     """
     if isinstance(promise, RandomDP):
         return _randomly(centre, size=size, movement=movement, promise=promise, granularity=granularity, coins=coins)
@@ -115,7 +115,7 @@ def output_perturbed(
 
 
 def _bell_length(sigma: Fraction, size: int, granularity: Fraction) -> float:
-    """A length that d Gaussian numbers keep to in 95 of 100 cases: ‖z‖²/(2σ²) has the Gamma law of d/2.
+    """A length that d Gaussian numbers do not exceed in 95% of cases: ‖z‖²/(2σ²) has the Gamma law of d/2.
 
     On a grid each may be a granule larger: P(|y| ≥ k) ≤ P(|z| ≥ k − 1) for k = 1, 2, … granules, because the sum of
     e^{−j²/2σ²} over j ≥ k is less than the integral from k − 1 on, and over all j it is more than √(2π)·σ.
@@ -138,10 +138,10 @@ def _randomly(
     granularity: Fraction,
     coins: Coins | None,
 ) -> Released:
-    """Spherical noise of a scale that disjoint pairs of records decide.
+    """Spherical noise with a scale that is computed from disjoint pairs of records.
 
-    With s = S/n + what rounding moves, the vectors of two neighbours are at most min(s, s') apart and |ln s/s'| ≤ β,
-    but for a fraction γ of data. Noise of scale s/α, α = ε/2, is then (ε, η)-private.      [HRW11, Sec. 6]
+    With s = S/n plus the effect of rounding, the vectors of two neighbours are at most min(s, s') apart and
+    |ln s/s'| ≤ β, except for a fraction γ of data. Noise of scale s/α, α = ε/2, is (ε, η)-private.  [HRW11, Sec. 6]
     """
     inner = promise.inner
     if not isinstance(inner, ApproximateDP) or not 0.0 < inner.delta < 1.0 or inner.epsilon <= 0.0:
@@ -198,7 +198,7 @@ def objective_perturbed(
         longest=longest,
         pull=(size + 20) * scale / count,  # ‖b‖ is seldom larger
     )
-    # What b is rounded by moves the minimum by at most √d·(its granule)/(2nΛ).
+    # Rounding b moves the minimum by at most √d·(its granule)/(2nΛ).
     fine = power_of_two(grain * count * tilted.curvature / (2 * square_root_upward(Fraction(size))))
     noise = rounded_spherical(scale=scale / fine, size=size, coins=coins)
     tilted = replace(tilted, tilt=tuple(fine * drawn for drawn in noise))
@@ -206,7 +206,7 @@ def objective_perturbed(
     moved = grain * (1 + square_root_upward(Fraction(size)))
     hiding = Spherical.fitting(PureDP(downward(mask)), sensitivity=moved, granularity=grain)
     vector = hiding.release(_on_grid(tilted.minimum(within=grain / 4), grain), coins=coins)
-    # Each of the two keeps to its part in 97.5 of 100 cases; that of b is what it would do if φ had no curvature.
+    # Each part is within its bound in 97.5% of cases; the bound for b is for a φ without curvature.
     pulled = Spherical(scale, granularity=fine).error(size=size, confidence=0.975) / (count * tilted.curvature)
     length = pulled + hiding.error(size=size, confidence=0.975)
     return Released(tuple(vector), promise, float(length), grain)

@@ -25,7 +25,7 @@ LEAST = 1e-150
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """n rows of d numbers. Each is made from one given row alone: its factor times it, then joined by a constant.
+    """n rows of d numbers. Each depends on one given row only: the row times its factor, with a constant appended.
 
     The constant feature is the intercept, which is penalised like every other weight: that is what makes the objective
     strongly convex in all of them. A row that is longer than 10¹⁰⁰ becomes zero.
@@ -40,17 +40,17 @@ class Rows:
     features: Numbers
     factors: Numbers | None
     lengths: Numbers
-    """At least the Euclidean length of each row, the constant included."""
+    """Upper bounds on the Euclidean length of each row, the constant included."""
 
     longest: float | None
-    """At least all lengths, and public; None without a norm."""
+    """A public upper bound on all lengths; None without a norm."""
 
     constant: float
-    """What every row has in its last column, public; 0 if there is no such column."""
+    """The public number in the last column of every row; 0 if there is no such column."""
 
     @classmethod
     def clipped(cls, features: Numbers, *, norm: float | None, constant: float) -> Rows:
-        # A row's sum of squares is taken in an order that depends on nothing but d.
+        # The order in which the squares of a row are added depends only on d.
         with np.errstate(over="ignore", under="ignore"):
             lengths = np.sqrt(np.einsum("ij,ij->i", features, features))
         if np.any(absurd := lengths > LONGEST):
@@ -78,11 +78,9 @@ class Rows:
 
     @property
     def block(self) -> int:
-        """Rows per block."""
         return max(64, min(MOST_ROWS, BLOCK // self.size if self.size else MOST_ROWS))
 
     def blocks(self) -> Iterator[Block]:
-        """The rows, block by block."""
         for start in range(0, len(self), self.block):
             part = slice(start, min(len(self), start + self.block))
             factors = None if self.factors is None else self.factors[part]
@@ -110,7 +108,7 @@ class Block:
         return np.append(total, self.constant * slopes.sum()) if self.constant else np.asarray(total)
 
     def add_bowed(self, bends: Numbers | None, total: Numbers) -> None:
-        """Σ φ''·x·xᵀ on top of what is there; no φ'' stands for 1 in every row."""
+        """Add Σ φ''·x·xᵀ to the total; without `bends`, φ'' is 1 in every row."""
         given = self.features.shape[1]
         root = None if bends is None else np.sqrt(bends)
         factors = self.factors if root is None else self._scaled(root)

@@ -10,11 +10,11 @@ on the weights has deviation τ/Λ; noise in the objective is damped by the curv
     (a/2)·V·Λ/(h + Λ)                       for the bias, where V is the variance of the best predictions.
 
 The terms with c belong to the intercept, whose shrinkage is undone (`unshrunk`). As Λ grows, the noise of the features
-goes to 0, the bias to that of a constant prediction, and a larger column c makes the intercept more exact. The rule
-takes the Λ, c and method for which the sum is least: if the price is too small for the data, nearly the constant.
+goes to 0, the model becomes a constant prediction, and a larger column c makes the intercept more exact. The rule takes
+the Λ, c and method with the least sum: if the price is too small for the data, the model is nearly constant.
 
 Two numbers in it depend on the data and have to be guessed, V and h: `guessed` of each loss. The guesses were fitted on
-some data sets and checked on others (docs/learn.md). Any guess is private; a bad one costs accuracy only.
+some data sets and checked on others (docs/how-to/learn.md). Any guess is private; a bad one costs accuracy only.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ def chosen(
     regularization: float | None = None,
     method: Method | None = None,
 ) -> Strength:
-    """The choice with the least bound on the excess risk, among those that leave what the caller has chosen as it is.
+    """The choice with the least bound on the excess risk, given the parameters that the caller has chosen.
 
-    Without a norm, rows are supposed to have a length of about 1.
+    Without a norm, rows are assumed to have a length of about 1.
 
     >>> loss = lambda regularization, longest: Logistic()
     >>> few, many = (chosen(PureDP(1.0), count=n, columns=20, norm=1.0, loss=loss) for n in (1000, 100_000))
@@ -102,17 +102,17 @@ def chosen(
                     yield noise + signal * raised / (bend + raised), Strength(raised, constant, Method.OBJECTIVE)
 
     found = list(candidates())
-    if not found:  # noise in the objective was asked for where there is none: whoever adds it says so
+    if not found:  # noise in the objective is impossible here: `objective_perturbed` raises the error
         return Strength(penalties[0], constants[0], Method.OBJECTIVE)
     return min(found, key=lambda pair: pair[0])[1]
 
 
 def unshrunk(loss: RowLoss, strength: Strength) -> float:
-    """What the intercept's weight is multiplied by: its column c, times 1 + Λ/(ac²), which undoes the penalty.
+    """The factor for the intercept's weight: its column c, times 1 + Λ/(ac²), which undoes the penalty.
 
     At the minimum Λw + c·E φ' = 0. One step of Newton's method in the intercept c·w alone, without the penalty, is
     Λw/(c·E φ'') ≥ Λw/(ac). If φ is a square, it ends exactly where an intercept without a penalty would be. This uses
-    what was released and nothing else.
+    only released numbers.
 
     >>> unshrunk(Logistic(), Strength(0.125, 0.5, Method.OUTPUT))
     1.5

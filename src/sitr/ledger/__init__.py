@@ -9,6 +9,8 @@ from sitr.namespace import lazily
 if TYPE_CHECKING:
     from sitr.ledger.entry import Account as Account
     from sitr.ledger.entry import Entry as Entry
+    from sitr.ledger.entry import Seal as Seal
+    from sitr.ledger.entry import Sealed as Sealed
     from sitr.ledger.ledger import Ledger as Ledger
     from sitr.ledger.receipt import Receipt as Receipt
     from sitr.ledger.schedule import recorded as recorded
@@ -21,6 +23,8 @@ __getattr__, __dir__, __all__ = lazily(
         "Entry": "entry",
         "Ledger": "ledger",
         "Receipt": "receipt",
+        "Seal": "entry",
+        "Sealed": "entry",
         "SqlLedger": "sql",
         "recorded": "schedule",
     },

@@ -1,9 +1,10 @@
-"""What a ledger stores: budgets, and the charges to them."""
+"""What a ledger stores: budgets, the charges to them, and seals of what was released for each charge."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 
 from sitr.flavors.arrows import Kept
 
@@ -38,3 +39,25 @@ class Entry:
     at: datetime
     by: str
     version: str
+
+
+class Sealed(Enum):
+    """What can be sealed."""
+
+    ANSWER = "answer"
+    CERTIFICATE = "certificate"
+
+
+@dataclass(frozen=True, slots=True)
+class Seal:
+    """The SHA-256 of something that was released for an entry, recorded before it is shown.
+
+    Whoever holds a file can compute its hash and find out if it is what was released. An entry may have several seals:
+    an answer in two stages has one for each, and every certificate file has its own. An entry without a seal is a
+    charge whose answer never became durable; it stays spent.
+    """
+
+    entry: int
+    kind: Sealed
+    sha256: str
+    at: datetime

@@ -9,7 +9,7 @@ from sitr.accounting.filter import Filter
 from sitr.errors import LedgerError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
-from sitr.ledger.entry import Account, Entry
+from sitr.ledger.entry import Account, Entry, Seal, Sealed
 from sitr.ledger.sql import SqlLedger
 
 
@@ -71,6 +71,24 @@ class LazyLedger:
         """The charges to one data set, or to all, oldest first; none before the first charge."""
         found = self._found()
         return [] if found is None else found.entries(dataset)
+
+    def charged(self, number: int) -> tuple[Entry, Filter]:
+        """The entry of this number and the budget right after it, or `LedgerError`."""
+        return SqlLedger(self.path, create=False).charged(number)
+
+    def paid(self, dataset: str, *, price: Promise, question: str) -> list[Entry]:
+        """All charges of this price for this question, newest first; none before the first charge."""
+        found = self._found()
+        return [] if found is None else found.paid(dataset, price=price, question=question)
+
+    def seal(self, entry: int, kind: Sealed, sha256: str) -> None:
+        """Record the hash of something that was released for an entry."""
+        SqlLedger(self.path, create=False).seal(entry, kind, sha256)
+
+    def seals(self, entry: int | None = None, *, sha256: str | None = None) -> list[Seal]:
+        """The seals of one entry, or with one hash, or all, oldest first; none before the first charge."""
+        found = self._found()
+        return [] if found is None else found.seals(entry, sha256=sha256)
 
     def _found(self) -> SqlLedger | None:
         """The ledger in the file if it has the account, on these terms; None if there is no account yet."""

@@ -7,7 +7,7 @@ from typing import Protocol
 from sitr.accounting.filter import Filter
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
-from sitr.ledger.entry import Account, Entry
+from sitr.ledger.entry import Account, Entry, Seal, Sealed
 
 
 class Ledger(Protocol):
@@ -41,3 +41,15 @@ class Ledger(Protocol):
 
     def entries(self, dataset: str | None = None) -> list[Entry]:
         """The charges to one data set, or to all, oldest first."""
+
+    def charged(self, number: int) -> tuple[Entry, Filter]:
+        """The entry of this number and the budget right after it, as `charge` returned them, or `LedgerError`."""
+
+    def paid(self, dataset: str, *, price: Promise, question: str) -> list[Entry]:
+        """All charges of this price for this question, newest first; none if the data set has no account."""
+
+    def seal(self, entry: int, kind: Sealed, sha256: str) -> None:
+        """Record durably the hash of something that was released for an entry; once, if it is recorded again."""
+
+    def seals(self, entry: int | None = None, *, sha256: str | None = None) -> list[Seal]:
+        """The seals of one entry, or with one hash, or all, oldest first."""

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from alembic import command
-from alembic.config import Config
+from typing import TYPE_CHECKING
+
 from sqlalchemy import Connection, column, inspect, select, table
 
 from sitr.errors import LedgerError
+from sitr.namespace import Later
 
-HISTORY = ("0001", "0002")
+if TYPE_CHECKING:
+    from alembic import command, config
+else:  # only a ledger that is new or old needs it
+    command, config = Later("alembic.command"), Later("alembic.config")
+
+HISTORY = ("0001", "0002", "0003")
 """The revisions in `migrations/versions`, oldest first."""
 
 # Not alembic's default name, so that another program's database is never taken for a ledger.
@@ -38,8 +44,8 @@ def revision(connection: Connection, *, name: str) -> str | None:
 
 def upgrade(connection: Connection) -> None:
     """Bring the tables to the newest revision, inside the transaction that the connection is in."""
-    config = Config()
-    config.set_main_option("script_location", "sitr.ledger:migrations")
-    config.attributes["connection"] = connection
-    config.attributes["version_table"] = VERSION_TABLE
-    command.upgrade(config, "head")
+    settings = config.Config()
+    settings.set_main_option("script_location", "sitr.ledger:migrations")
+    settings.attributes["connection"] = connection
+    settings.attributes["version_table"] = VERSION_TABLE
+    command.upgrade(settings, "head")

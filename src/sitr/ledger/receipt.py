@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sitr.accounting.filter import Filter
 from sitr.ledger.entry import Entry
+from sitr.ledger.ledger import Ledger
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,12 @@ class Receipt:
     """False if the noise was drawn with test coins: then the numbers protect nobody."""
     kept: Path | None = None
     """The file that keeps what was released, beside the ledger."""
+    sha256: str = ""
+    """The hash of what was released, which the ledger records too."""
+    again: bool = False
+    """Whether this is the kept answer to an earlier question: then nothing was spent and no rows were read."""
+    ledger: Ledger | None = field(default=None, repr=False, compare=False)
+    """The ledger that was charged."""
 
     def before(self) -> Filter:
         """The budget right before the charge."""

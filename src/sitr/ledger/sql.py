@@ -15,15 +15,15 @@ from typing import Any, cast
 from sqlalchemy import Connection, Row, func, insert, select
 
 from sitr.accounting.filter import Filter, replay
-from sitr.errors import IncompatiblePromises, InvalidPromise, LedgerError, LedgerMismatch
+from sitr.errors import IncompatiblePromises, InvalidPromise, LedgerError, LedgerMismatch, no_ledger
 from sitr.flavors.arrows import Kept, kept
 from sitr.flavors.notation import parse, write
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
-from sitr.ledger.entry import Account, Entry
+from sitr.ledger.entry import Account, Entry, Seal, Sealed
 from sitr.ledger.migrate import HISTORY, revision, upgrade
 from sitr.ledger.sqlite import sqlite_file
-from sitr.ledger.tables import accounts, entries
+from sitr.ledger.tables import accounts, entries, seals
 
 PATIENCE = 10.0
 """Seconds to wait for another writer, which is far longer than a charge takes."""
@@ -53,10 +53,7 @@ class SqlLedger:
         if found == HISTORY[-1]:
             return
         if found is None and not create:
-            raise LedgerError(
-                given=f"There is no ledger at {self._name}.",
-                do="Check the path; if the ledger is lost, nobody knows what is left, so count the budget as spent.",
-            )
+            raise no_ledger(self._name)
         self._file.create()
         with self._file.transaction(write=True) as connection:
             upgrade(connection)  # does nothing if another process was faster
@@ -135,6 +132,44 @@ class SqlLedger:
             rows = connection.execute(asked).all()
         return [self._to_entry(row) for row in rows]
 
+    def charged(self, number: int) -> tuple[Entry, Filter]:
+        """The entry of this number and the budget right after it, as `charge` returned them, or `LedgerError`."""
+        with self._file.transaction(write=False) as connection:
+            row = connection.execute(select(entries).where(entries.c.number == number)).one_or_none()
+            if row is None:
+                raise LedgerError(
+                    given=f"{self._name} has no entry {number}.",
+                    do="Run sitr ledger show to see all entries, or check the path of the ledger.",
+                )
+            return self._to_entry(row), self._filter(connection, self._account(connection, row.dataset), last=number)
+
+    def paid(self, dataset: str, *, price: Promise, question: str) -> list[Entry]:
+        """All charges of this price for this question, newest first; none if the data set has no account."""
+        with self._file.transaction(write=False) as connection:
+            if (account := self._find(connection, dataset)) is None:
+                return []
+            charge = write(Filter(account.promise).charge(price))
+            ours = (entries.c.dataset == dataset) & (entries.c.price == charge) & (entries.c.question == question)
+            rows = connection.execute(select(entries).where(ours).order_by(entries.c.number.desc())).all()
+        return [self._to_entry(row) for row in rows]
+
+    def seal(self, entry: int, kind: Sealed, sha256: str) -> None:
+        """Record durably the hash of something that was released for an entry; once, if it is recorded again."""
+        with self._file.transaction(write=True) as connection:
+            same = (seals.c.entry == entry) & (seals.c.kind == kind.value) & (seals.c.sha256 == sha256)
+            if connection.execute(select(seals).where(same)).first() is None:
+                row = {"entry": entry, "kind": kind.value, "sha256": sha256, "at": datetime.now(UTC).isoformat()}
+                connection.execute(insert(seals).values(row))
+
+    def seals(self, entry: int | None = None, *, sha256: str | None = None) -> list[Seal]:
+        """The seals of one entry, or with one hash, or all, oldest first."""
+        asked = select(seals).order_by(seals.c.number)
+        asked = asked if entry is None else asked.where(seals.c.entry == entry)
+        asked = asked if sha256 is None else asked.where(seals.c.sha256 == sha256)
+        with self._file.transaction(write=False) as connection:
+            rows = connection.execute(asked).all()
+        return [Seal(row.entry, Sealed(row.kind), row.sha256, datetime.fromisoformat(row.at)) for row in rows]
+
     def _revision(self) -> str | None:
         with self._file.transaction(write=False) as connection:
             return revision(connection, name=self._name)
@@ -152,34 +187,39 @@ class SqlLedger:
             )
         return account
 
-    def _filter(self, connection: Connection, account: Account) -> Filter:
-        """From the last entry, which stores the sum of all entries, so that a charge takes as long in a long ledger.
+    def _filter(self, connection: Connection, account: Account, *, last: int | None = None) -> Filter:
+        """The budget, read from the last entry, which stores the sum of all: a charge is as fast in a long ledger.
+
+        With a number, the budget right after that entry.
 
         An older version of Sitr may also write to this file. Its entries have no sum; then all entries are added up,
         and the next charge stores the sum again.
         """
         ours = select(entries).where(entries.c.dataset == account.dataset)
-        last = connection.execute(ours.order_by(entries.c.number.desc()).limit(1)).one_or_none()
-        if last is None or last.charges is None or last.paid is None:
-            return self._rebuilt(connection, account)
+        until = ours if last is None else ours.where(entries.c.number <= last)
+        found = connection.execute(until.order_by(entries.c.number.desc()).limit(1)).one_or_none()
+        if found is None or found.charges is None or found.paid is None:
+            return self._rebuilt(connection, account, last=last)
         first = None
         if isinstance(account.promise, RandomDP):
             oldest = self._promise(connection.execute(ours.order_by(entries.c.number).limit(1)).one().price)
             first = Filter(account.promise).charge(oldest)
         try:
-            paid = tuple(map(Fraction, last.paid.split(" ")))
-            return Filter(account.promise, last.charges, paid, first if isinstance(first, RandomDP) else None)
+            paid = tuple(map(Fraction, found.paid.split(" ")))
+            return Filter(account.promise, found.charges, paid, first if isinstance(first, RandomDP) else None)
         except (ValueError, ZeroDivisionError, IncompatiblePromises) as cause:
             raise LedgerError(
-                given=f"{self._name} was changed by hand: the sum in its last entry is {last.paid!r} after "
-                f"{last.charges!r} charges.",
+                given=f"{self._name} was changed by hand: the sum in its last entry is {found.paid!r} after "
+                f"{found.charges!r} charges.",
                 do="Restore it from a backup, and count all later charges as spent.",
             ) from cause
 
-    def _rebuilt(self, connection: Connection, account: Account) -> Filter:
-        """From all entries, oldest first, because a random price comes first. The database counts equal prices."""
+    def _rebuilt(self, connection: Connection, account: Account, *, last: int | None = None) -> Filter:
+        """The budget, added up from all entries, oldest first: a random price comes first. Equal prices are counted."""
         counted = select(func.min(entries.c.number), entries.c.price, func.count())
-        rows = connection.execute(counted.where(entries.c.dataset == account.dataset).group_by(entries.c.price)).all()
+        counted = counted.where(entries.c.dataset == account.dataset)
+        until = counted if last is None else counted.where(entries.c.number <= last)
+        rows = connection.execute(until.group_by(entries.c.price)).all()
         # Through `charge` again, so that a row inserted by hand in another flavor cannot pass for a small number.
         budget = Filter(account.promise)
         charges = ((budget.charge(self._promise(price)), times) for _, price, times in sorted(rows, key=itemgetter(0)))
@@ -211,10 +251,10 @@ def _signature() -> dict[str, str]:
         user = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:  # a container may run as a number without a name
         user = f"uid {os.getuid()}"
-    return {"at": datetime.now(UTC).isoformat(), "by": user, "version": _version()}
+    return {"at": datetime.now(UTC).isoformat(), "by": user, "version": sitr_version()}
 
 
 @cache
-def _version() -> str:
-    """Looked up once, because the files of the package may be unreadable after a change of user."""
+def sitr_version() -> str:
+    """The version of Sitr, looked up once, because its files may be unreadable after a change of user."""
     return version("sitr")

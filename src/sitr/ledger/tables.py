@@ -1,4 +1,4 @@
-"""The two tables of a ledger, for queries. `migrations` creates them, with their triggers, in a database."""
+"""The three tables of a ledger, for queries. `migrations` creates them, with their triggers, in a database."""
 
 from __future__ import annotations
 
@@ -33,4 +33,17 @@ entries = Table(
     Index("entries_by_dataset", "dataset", "number"),
     # For adding up all entries, which groups them by price: this index suffices, however long the questions are.
     Index("entries_by_price", "dataset", "price"),
+)
+
+seals = Table(
+    "seals",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("entry", Integer, ForeignKey("entries.number"), nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("sha256", Text, nullable=False),
+    Column("at", Text, nullable=False),
+    # For the seals of one answer, and for the entry of a page.
+    Index("seals_by_entry", "entry", "kind"),
+    Index("seals_by_hash", "sha256"),
 )

@@ -1,7 +1,7 @@
 """Moments of one loss around a point m, proved from both sides: E[f(L)] with f(l) = x²·h(λx), x = l − m.
 
-Here h(y) = 2(e^y − 1 − y)/y², so that f is x² at λ = 0 (the variance) and 2(e^{λx} − 1 − λx)/λ² otherwise (what an
-exponential moment adds to 1, in units of λ²/2). Nothing cancels, however small λ is. With `even`, λ|x| replaces λx:
+Here h(y) = 2(e^y − 1 − y)/y², so that f is x² at λ = 0 (the variance) and 2(e^{λx} − 1 − λx)/λ² otherwise (the part
+of an exponential moment above 1, in units of λ²/2). Nothing cancels, however small λ is. With `even`, λ|x| replaces λx:
 that bounds f at every λ' between −λ and λ, because h increases.
 
 As a function of u = e^{−l}, f is convex for losses above a bend and concave below it: f″(u)·u² = (2/λ)·((λ + 1)e^{λx}
@@ -90,7 +90,7 @@ def law_variance(law: Law, *, relative: float) -> Interval:
 
 @lru_cache(maxsize=4096)
 def average(law: Law, function: Around, *, relative: float) -> Interval:
-    """E[f(L)] for a law without a mass at +∞, as narrow as asked for where that can be reached."""
+    """E[f(L)] for a law without a mass at +∞, as narrow as requested where possible."""
     shape, back = outline(law), outline(law.reversed())
     # Above the mesh, f is compared with an exponential that grows faster.
     rate = function.rising + 1 / (1 + max(0.0, shape.high(-60.0)))

@@ -1,4 +1,4 @@
-"""What an attacker can do: the trade-off between false and true positives, computed from the profile."""
+"""The power of an attacker: the trade-off between false and true positives, computed from the profile."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from sitr.numbers import Interval
 
 Profile = Callable[[float], Interval]
 """δ at an ε ≥ 0, as an interval."""
+
+SMALLEST = 1e-290
+"""The smallest false-positive rate that is looked at: the inverse of a much smaller one has no float."""
 
 LOOKS = 24
 
@@ -51,6 +54,8 @@ def true_positive_rate(forward: Profile, backward: Profile, fpr: float) -> Inter
     H is convex in t. Any t gives an upper bound. For the lower bound, H lies above each line through two of its points
     outside of the segment between them; so between two neighbouring points it lies above the higher of two such lines.
     """
+    if fpr < SMALLEST:
+        return Interval(fpr, true_positive_rate(forward, backward, SMALLEST).upper)  # it grows with fpr
     curve = _Curve(forward, backward)
     advantage = curve.at(0.0)  # the true-positive rate exceeds the false-positive rate by at most this
     # The best ε has Q(L > ε) = fpr, and no loss above ln(1/fpr) is that frequent.

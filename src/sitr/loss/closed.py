@@ -16,7 +16,7 @@ from sitr.loss.single import SMALLEST, single_epsilon
 from sitr.numbers import Interval, lower, upper
 
 NEAR = Fraction(1, 2**44)
-"""The μ of many Gaussians is rounded. This is far more than its rounding error, and far less than anybody asks for."""
+"""A relative margin for μ, which is rounded if it comes from many Gaussians: far above its rounding error."""
 
 HUGE = 1e5
 """Beyond this μ the loss is μ²/2 ± 40μ, except with a probability that is smaller than every positive float."""

@@ -26,10 +26,10 @@ from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.law import FUNCTIONS, Law, Laws
 from sitr.loss.moments import log_moment, mean
-from sitr.numbers import Interval
+from sitr.numbers import Interval, largest
 
 LOOKS = 200
-"""At most this many values of λ are tried on a half-line. If they do not suffice, the interval is wider than asked."""
+"""The most values of λ tried on a half-line. If they do not suffice, the interval is wider than requested."""
 
 FARTHEST = 2.0**24
 SAFE = 1e-12
@@ -67,7 +67,7 @@ def subgaussian_square(laws: Laws, *, relative: float) -> Interval:
     # Far out, the quotient tends to the curvature of the Gaussian noise behind the laws, if there is any.
     least = max(least, *(_growth(way)[1] * (1 - 3 * SAFE) for way in (laws, _reversed(laws))))
     found = [one.supremum(start, near, least, relative) for one in sides]
-    return Interval(max(least, *(one.lower for one in found)), max(one.upper for one in found))
+    return largest((Interval(least, 0.0), *found))
 
 
 def least_rho(laws: Laws, *, xi: float, relative: float) -> Interval:
@@ -101,7 +101,7 @@ def least_rho(laws: Laws, *, xi: float, relative: float) -> Interval:
 
 
 def _turn(at_zero: float, slope: float) -> float:
-    """Where (A + Cx)/(x(x + 1)) is largest, with A ≤ 0 < C: Cx² + 2Ax + A = 0."""
+    """The x at which (A + Cx)/(x(x + 1)) is largest, with A ≤ 0 < C: Cx² + 2Ax + A = 0."""
     if slope <= 0.0:
         return math.inf
     return (-at_zero + math.sqrt(max(0.0, at_zero * at_zero - at_zero * slope))) / slope
@@ -109,19 +109,19 @@ def _turn(at_zero: float, slope: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Ratio:
-    """A quotient with a convex function above, on x > 0."""
+    """A quotient with a convex numerator, on x > 0."""
 
     value: Callable[[float], Interval]
     """The convex function."""
     ratio: Callable[[float, float], float]
     """The quotient at x, from the value there."""
     turn: Callable[[float, float], float]
-    """Where the quotient of a line, given by its value at 0 and its slope, is largest."""
+    """The x at which the quotient of a line, given by its value at 0 and its slope, is largest."""
     far: Callable[[float], float]
     """A bound on the quotient from x on."""
 
     def supremum(self, start: float, near: float, least: float, relative: float) -> Interval:
-        """Over x > 0, if the quotient is at most `near` up to `start`, and if the answer is known to be `least`."""
+        """The supremum over x > 0, at least `least`, if the quotient is at most `near` up to `start`."""
         known = {start: self.value(start)}
         best = max(least, self.ratio(start, known[start].lower) * (1 - SAFE))
         end = start

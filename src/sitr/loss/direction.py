@@ -40,7 +40,7 @@ def exceeding_at(laws: Laws, epsilon: float, relative: float) -> Interval:
 def answer_one_direction(
     laws: Laws, question: DeltaAt | EpsilonAt, relative: float, hint: Hint | None = None
 ) -> tuple[Interval, Hint | None]:
-    """The least ε or the δ that is asked for, and a hint that makes the search in the other direction shorter."""
+    """The requested ε or δ, and a hint that makes the search in the other direction shorter."""
     if (closed := _closed(laws, question)) is not None:
         return closed, None
     if isinstance(question, DeltaAt):

@@ -1,4 +1,4 @@
-"""Sums of few finite losses: every value of the sum with its mass, and what rounding may have done to them."""
+"""Sums of few finite losses: every value of the sum with its mass, and bounds on their rounding errors."""
 
 from __future__ import annotations
 
@@ -129,14 +129,14 @@ def product(first: Atoms, second: Atoms) -> Atoms:
 
 
 def _without_vanishing(losses: Vector, masses: Vector, slip: float, shift: float, lost: float) -> Atoms:
-    """Without atoms whose products may be too small for floats; at least one stays."""
+    """The atoms, except those whose products may be too small for floats; at least one is kept."""
     kept = masses > VANISHING
     kept[np.argmax(masses)] = True
     return Atoms(losses[kept], masses[kept], slip, shift, lost + VANISHING * (len(masses) + 1))
 
 
 def hockey_stick(atoms: Atoms, epsilon: float) -> float:
-    """Σ_{l > ε} p(l)(1 − e^{ε−l}), of the masses as they stand."""
+    """Σ_{l > ε} p(l)(1 − e^{ε−l}), from the stored masses."""
     start = int(np.searchsorted(atoms.losses, epsilon, side="right"))
     return float(np.dot(atoms.masses[start:], -np.expm1(epsilon - atoms.losses[start:])))
 
@@ -174,7 +174,7 @@ def _least(atoms: Atoms, tail: arb) -> float:
 
 
 def root(atoms: Atoms, goal: float) -> float:
-    """Where the hockey-stick is the goal, nearly: between two losses it is linear in e^ε."""
+    """The ε at which the hockey-stick is about `goal`: between two losses it is linear in e^ε."""
     low, high = 0, len(atoms.losses) - 1
     while low < high:
         middle = (low + high) // 2

@@ -1,8 +1,8 @@
 """P(L > ε): how often the loss exceeds ε, which probabilistic differential privacy bounds.      [MKAGV08]
 
-One law knows its own tail. For a sum, let H(t) be the hockey-stick at t = e^ε. It is convex, and P(L > ε) = H(t) −
-t·H′(t), where H′ is the slope to the right of t. A secant to the left of t falls at least as steeply, one to its right
-at most as steeply: both give a bound, and the truth is between them.
+The tail of a single law is known. For a sum, let H(t) be the hockey-stick at t = e^ε. It is convex, and P(L > ε) =
+H(t) − t·H′(t), where H′ is the slope to the right of t. A secant to the left of t falls at least as steeply, one to its
+right at most as steeply: both give a bound, and the truth is between them.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ SMALLEST = math.ulp(0.0)
 
 
 def single_exceeding(law: Law, epsilon: float) -> Interval:
-    """For one law: an edge may be off, so the tail is looked at on both sides of ε."""
+    """P(L > ε) for one law: an edge may be off, so the tail is computed on both sides of ε."""
     off = (law.blur + 8 * ROUNDING) * (1 + epsilon)
     found = law.cells(np.array((epsilon - off, epsilon + off, math.inf)))
-    slack = np.where(np.isinf(found.slack), 0.0, found.slack)
-    most = float(np.logaddexp(*(found.log_p + slack)))
+    most = float(np.logaddexp(*found.log_p_most))
     least = float(found.log_p[1] - found.slack[1])
     return _probability(math.exp(least) + law.infinite, math.exp(min(0.0, most)) + law.infinite)
 
@@ -42,7 +41,7 @@ def gaussian_exceeding(mu: float, epsilon: float) -> Interval:
 
 
 def secant_exceeding(delta: Callable[[float], Interval], epsilon: float) -> Interval:
-    """For any loss, from its hockey-stick at several ε."""
+    """P(L > ε) for any loss, from its hockey-stick at several ε."""
     here = delta(epsilon)
     lower, upper = here.lower, 1.0
     for step in STEPS:
@@ -55,7 +54,7 @@ def secant_exceeding(delta: Callable[[float], Interval], epsilon: float) -> Inte
 
 
 def dominated_exceeding(delta: Callable[[float], Interval], epsilon: float) -> Interval:
-    """For any loss whose hockey-stick is at most δ: P(L > ε) ≤ δ(ε − h)/(1 − e^{−h}).
+    """P(L > ε) ≤ δ(ε − h)/(1 − e^{−h}), for any loss whose hockey-stick is at most δ.
 
     Secants do not bound it: merging outputs lowers the hockey-stick, but may raise losses above ε.
     """

@@ -25,7 +25,7 @@ from sitr.loss.law import FUNCTIONS, Law, Laws
 from sitr.numbers import Interval
 
 LOOKS = 80
-"""At most this many ε are looked at."""
+"""The most values of ε that are evaluated."""
 
 FAR = 300.0
 """Beyond this largest loss, √(8ε) is used: Φ(−√(2ε)) ≤ e^{−ε}/2."""

@@ -7,9 +7,9 @@ centre, and its relative accuracy is the accuracy of floats, however small δ is
 Where S lies in a window of length W, g may be repeated with that period, and E[g] is Σ_j c_j·E[e^{it_j(S − ε)}]
 with t_j = 2πj/W and Fourier coefficients c_j. For a sum of many losses, a few dozen frequencies suffice. To prove
 that all others vanish, a Gaussian loss X of a small variance v is added, as if one more release had been made: then
-U = δ of S + X exceeds δ. By how much? U grows with v at half the density of S + X at ε (the heat equation: ½(h″ + h′)
-of h(x) = (1 − e^{ε−x})₊ is half a point mass at ε). At a variance w < v that density is at most √(v/w)·e^{(v−w)/8}
-times the density at v, because this is the largest ratio of the two bell curves. So
+U = δ of S + X exceeds δ. As v grows, U grows at half the density of S + X at ε (the heat equation: ½(h″ + h′) of
+h(x) = (1 − e^{ε−x})₊ is half a point mass at ε). At a variance w < v that density is at most √(v/w)·e^{(v−w)/8} times
+the density at v, because this is the largest ratio of the two bell curves. So
 
     U − v·e^{v/8}·(density of S + X at ε)  ≤  δ(ε)  ≤  U,
 
@@ -128,7 +128,7 @@ class Tail:
 
 
 def tail(total: Sum, *, tilt: float, low: float, high: float, smoothing: float, log_outside: float) -> Tail:
-    """For ε between `low` and `high`. Outside the window, the tilted sum has a mass of at most 2.1·e^{log_outside}.
+    """The tail for `low` ≤ ε ≤ `high`. Outside the window, the tilted sum has a mass of at most 2.1·e^{log_outside}.
 
     There, g and its periodic extension are at most 1/(λ + 1), the maximum of g.
     """
@@ -183,7 +183,7 @@ def tail(total: Sum, *, tilt: float, low: float, high: float, smoothing: float, 
 
 
 def _unknown(total: Sum, tilt: float, *, low: float, high: float) -> Tail:
-    """For a sum without finite losses; or, if `low` > `high`, for one about which nothing is known."""
+    """The tail of a sum without finite losses; or, if `low` > `high`, of a sum about which nothing is known."""
     none, terms = np.zeros(0), np.zeros(0, dtype=np.complex128)
     return Tail(low, high, tilt, 0.0, 0.0, none, terms, terms, 0.0, 0.0, 0.0, total.infinite, 0.0, 0.0)
 

@@ -1,6 +1,6 @@
-"""The whole profile of a sum of losses at once, on a lattice and from above: whatever is rounded only raises δ.
+"""The whole profile of a sum of losses at once, on a lattice and from above: every rounding only raises δ.
 
-`Loss` answers for one ε or δ, with a proved interval; this is for a profile that is written down as points.
+`Loss` answers for one ε or δ, with a proved interval; this module computes a profile as a list of points.
 
 A loss is described by a measure with δ(ε) ≤ Σ m(l)·(1 − e^{ε−l})₊ for the loss meant. More mass, or mass at a larger
 loss, raises the right side, and the product of two such measures describes the sum of the two losses.  [ZDW22, Thm 10]
@@ -26,7 +26,6 @@ CUT = 1e-80
 
 UNDERFLOW = 1e-300
 """More than all products of one sum that are too small for a float."""
-
 
 Masses = NDArray[np.float64]
 
@@ -174,10 +173,10 @@ def _product(first: Masses, second: Masses) -> Masses:
 
 
 def _raised(masses: Masses, operations: int) -> Masses:
-    """At least the exact masses, after this many rounded additions and products in each."""
+    """Upper bounds on the exact masses, after this many rounded additions and products in each."""
     return masses * (1 + (operations + 4) * 2.0**-52)
 
 
 def _above(number: float) -> float:
-    """At least the exact value of a sum of up to 2¹⁶ positive terms that was computed as this number."""
+    """An upper bound on a sum of up to 2¹⁶ positive terms that was computed as this number."""
     return float(number) * (1 + 2.0**-35)

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from sitr.errors import InvalidPromise
+from sitr.errors import InvalidPromise, quoted
 
 Vector = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -78,7 +78,7 @@ class Law(Protocol):
         """All losses between two, in increasing order, if the law is discrete and they are not too many."""
 
     def __hash__(self) -> int:
-        """Equal laws are counted together, and what is computed from a law is cached."""
+        """Equal laws are counted together, and results for a law are cached."""
         return object.__hash__(self)
 
     def cells(self, edges: Vector) -> Cells:
@@ -180,13 +180,17 @@ def check(number: object, name: str, *, above: float, below: float = math.inf, e
     >>> check(1.0, "rate", above=0.0, below=1.0, ends="below")
     """
     if isinstance(number, int | float | Fraction | np.integer | np.floating) and not isinstance(number, bool):
+        try:
+            value = float(number)  # what is computed with
+        except OverflowError:
+            value = math.inf
         at_end = (number == above and "above" in ends) or (number == below and "below" in ends)
-        if above < number < below or at_end:
+        if above < value < below or at_end:
             return
     low = f"{'of at least' if 'above' in ends else 'above'} {above:g}"
     high = f"{'at most' if 'below' in ends else 'below'} {below:g}" if below < math.inf else "finite"
     raise InvalidPromise(
         wanted=f"a number {low} and {high} for {name}",
-        given=repr(number),
+        given=quoted(number),
         do=f"Choose {name} in that range.",
     )

@@ -20,7 +20,7 @@ from sitr.loss.gaussian_mu import behind, bounded_mu, with_gaussians
 from sitr.loss.law import FUNCTIONS, Law, Laws, check
 from sitr.loss.moments import log_moment, mean
 from sitr.loss.search import DeltaAt, EpsilonAt, Hint, narrow
-from sitr.numbers import Interval, Number, downward, square_root_upward
+from sitr.numbers import Interval, Number, downward, float_above, largest, square_root_upward
 
 RELATIVE = 1e-3
 """The default relative width of an answer."""
@@ -80,7 +80,7 @@ class Loss:
                 elif times:
                     counted[law] = counted.get(law, 0) + times
         if variance:
-            counted[GaussianLaw(float(square_root_upward(variance)))] = 1
+            counted[GaussianLaw(float_above(square_root_upward(variance)))] = 1
         return cls(tuple(counted.items()), bound)
 
     def __add__(self, other: Loss) -> Loss:
@@ -213,7 +213,7 @@ class Loss:
         return self.delta(epsilon=0.0, relative=relative)
 
     def posterior(self, *, prior: float = 0.5, relative: float = RELATIVE) -> Interval:
-        """How often the best guess whether a person took part is right, if its probability was `prior` before.
+        """The probability of the best guess whether a person took part, if taking part has the prior probability π.
 
         (1 − π) + π·H_t with t = (1 − π)/π, the Bayes risk of a test between P and Q.      [KOV15, Sec. 2]
 
@@ -237,16 +237,10 @@ class Loss:
         width = _width(relative)
         if fpr in (0, 1):  # without false positives, only infinite losses are recognised
             most = self.infinite_mass() if fpr == 0 else 1.0
-            return (
-                Interval(most * (1 - 16 * FUNCTIONS), min(1.0, most * (1 + 16 * FUNCTIONS)))
-                if most < 1.0
-                else Interval(1.0, 1.0)
-            )
+            return Interval(most * (1 - 16 * FUNCTIONS) if most < 1.0 else 1.0, min(1.0, most * (1 + 16 * FUNCTIONS)))
         profiles = [partial(profile_at, laws, width) for laws in self._directions()]
-        found = [
-            true_positive_rate(one, other, float(fpr)) for one, other in zip(profiles, profiles[::-1], strict=True)
-        ]
-        return Interval(max(one.lower for one in found), max(one.upper for one in found))
+        both = zip(profiles, profiles[::-1], strict=True)
+        return largest(true_positive_rate(one, other, float(fpr)) for one, other in both)
 
     def _directions(self) -> list[Laws]:
         reverse = tuple((law.reversed(), times) for law, times in self.laws)
@@ -259,7 +253,7 @@ class Loss:
             one, new = answer_one_direction(laws, question, relative, hint)
             found.append(one)
             hint = new or hint  # a closed form gives no hint for the other direction
-        bounds = Interval(max(one.lower for one in found), max(one.upper for one in found))
+        bounds = largest(found)
         if hint is not None and not narrow(question, bounds, hint, relative):
             warnings.warn(
                 f"Only the interval {bounds.lower:g} to {bounds.upper:g} could be proved; it is wider than the "
@@ -271,8 +265,7 @@ class Loss:
 
     def _worse(self, view: Callable[[Laws], Interval]) -> Interval:
         """The larger answer of both directions."""
-        found = [view(laws) for laws in self._directions()]
-        return Interval(max(one.lower for one in found), max(one.upper for one in found))
+        return largest(map(view, self._directions()))
 
     def _sum(self, moment: Callable[[Law], Interval], *, divisor: float) -> Interval:
         def view(laws: Laws) -> Interval:

@@ -62,11 +62,6 @@ class Mesh:
         return np.where((log_p + tilt * self.last > sure - 20.0) & (widths > 0.5), np.minimum(widths, 64.0), 0.0)
 
     @property
-    def exact(self) -> bool:
-        """Whether each cell has a single loss."""
-        return bool(np.array_equal(self.first, self.last))
-
-    @property
     def common(self) -> Vector:
         """The common loss of each cell, approximately."""
         with np.errstate(invalid="ignore"):

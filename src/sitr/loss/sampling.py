@@ -10,7 +10,7 @@ from sitr.loss.forms.finite import FiniteLaw
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.law import Law
 from sitr.loss.loss import Loss
-from sitr.numbers import Number, exact, float_above
+from sitr.numbers import Number, finite, float_above
 
 
 class Sampling(Enum):
@@ -87,11 +87,8 @@ def share(rate: Number) -> Fraction:
     >>> share(0.25)
     Fraction(1, 4)
     """
-    try:
-        part = exact(rate)
-    except (TypeError, ValueError, AttributeError):
-        part = Fraction(-1)
-    if not 0 <= part <= 1 or isinstance(rate, bool):
+    part = finite(rate)
+    if part is None or not 0 <= part <= 1:
         raise InvalidPromise(
             wanted="a rate from 0 to 1",
             given=repr(rate),

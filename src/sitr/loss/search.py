@@ -16,7 +16,7 @@ from sitr.loss.total import Sum, tilt_for, tilt_to
 from sitr.numbers import Interval
 
 FEW, MANY = 48, 1 << 13
-"""The number of cells of a law: at first, and at most. If more are needed, the interval is wider than asked for."""
+"""The number of cells of a law: at first, and at most. If more are needed, the interval is wider than requested."""
 
 COARSER = 4
 """The second direction starts with cells that are this many times wider."""
@@ -24,7 +24,6 @@ COARSER = 4
 ROUNDS = 8
 NEGLIGIBLE = 16.0
 """The mass that is cut off at the ends of a law is less than e^{−16} of the answer."""
-
 
 NOTHING = 1e-305
 """A δ this small is treated as 0."""
@@ -122,14 +121,14 @@ class Hint(NamedTuple):
 
 
 def narrow(question: Question, bounds: Interval, hint: Hint, relative: float) -> bool:
-    """Whether an answer is as narrow as asked for."""
+    """Whether an answer is as narrow as requested."""
     return question.error(bounds, hint.scale) <= question.allowed(bounds.upper, hint.scale, relative) * (1 + 1e-6)
 
 
 def answer(
     laws: Laws, question: Question, *, relative: float, most: float = math.inf, hint: Hint | None = None
 ) -> tuple[Interval, Hint]:
-    """The answer for one direction: a proved interval, as narrow as asked for where possible.
+    """The answer for one direction: a proved interval, as narrow as requested where possible.
 
     The answer is known to be at most `most`.
     """

@@ -56,10 +56,8 @@ def profile(law: Law, epsilons: Vector) -> tuple[Vector, Vector]:
     ε, the same with e^x is δ(x), and δ decreases.
     """
     found = law.cells(np.append(epsilons, math.inf))
-    slack = np.where(np.isinf(found.slack), 0.0, found.slack)
-    certain = np.isfinite(found.slack)
-    p_most, q_most = (_tails(logs + slack, 1) for logs in (found.log_p, found.log_q))
-    p_least, q_least = (_tails(np.where(certain, logs - slack, -np.inf), -1) for logs in (found.log_p, found.log_q))
+    p_most, q_most = (_tails(logs, 1) for logs in (found.log_p_most, found.log_q_most))
+    p_least, q_least = (_tails(logs - found.slack, -1) for logs in (found.log_p, found.log_q))
     low = _difference(p_least, epsilons * (1 + ROUNDING) + q_most)
     high = _difference(p_most, epsilons - _off(law) * (1 + epsilons) + q_least)
     least, most = law.infinite * (1 - 4 * FUNCTIONS), law.infinite * (1 + 4 * FUNCTIONS) + 4 * SMALLEST

@@ -16,7 +16,7 @@ from sitr.loss.mesh import Nodes
 LONGEST, WORK = 1 << 18, 1 << 27
 """At most LONGEST frequencies and WORK transform values, unless most of them are proved to vanish.
 
-If that is not enough, more smoothing is used than asked for.
+If that is not enough, more smoothing is used than requested.
 """
 
 TOGETHER = 1 << 17
@@ -160,7 +160,7 @@ def tilt_to(total: Sum, epsilon: float, *, start: float, at_most: float) -> floa
 
 
 def _rising(function: Callable[[float], float], start: float, *, at_most: float) -> float:
-    """Where an increasing function becomes positive, within 3%, by bisection and false position in ln λ."""
+    """The λ at which an increasing function becomes positive, within 3%, by bisection and false position in ln λ."""
     low = high = min(at_most, max(SLIGHTEST, start))
     at_low = at_high = function(high)
     factor = 1.3

@@ -11,17 +11,19 @@ from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.loss import Loss
 from sitr.mechanisms.granularity import Exact, add_noise, checked_fields
+from sitr.namespace import Later
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws, Size
 from sitr.noise.transform import Transform
 from sitr.numbers import Number, exact
+
+special = Later("scipy.special")
 
 Reals = NDArray[np.float64]
 
@@ -30,7 +32,7 @@ NoisePrice = PureDP | ZeroConcentratedDP | GaussianDP
 
 
 class Noise(ABC):
-    """Everything that plans, intervals and reports ask of additive noise, so that no other file names its law.
+    """Everything that plans, intervals and reports need from additive noise, so that no other file names its law.
 
     A law is a frozen dataclass with the fields `parameter`, `sensitivity` = 1 and `granularity` = 1, the constants
     below, and the abstract methods. To make plans use it, list it in `sitr.mechanisms.candidates`.
@@ -45,14 +47,14 @@ class Noise(ABC):
     symbol: ClassVar[str]
     """The symbol of the parameter in formulas."""
     euclidean: ClassVar[bool]
-    """Is the sensitivity a Euclidean length (ℓ2)? Otherwise it is a sum of sizes (ℓ1)."""
+    """Whether the sensitivity is a Euclidean length (ℓ2); otherwise it is a sum of sizes (ℓ1)."""
     flavor: ClassVar[type[NoisePrice]]
     """The flavor of its promise, and of the prices to which it is fitted."""
     arithmetic: ClassVar[tuple[str, str]]
     """How `cost` follows from the sensitivity, with {moved} and {size} for numbers, and the symbol of the cost. Where
     the sensitivity is Euclidean, {moved} is its square."""
     kurtosis: ClassVar[float] = 3.0
-    """E[Y⁴]/E[Y²]², nearly: 3 for a bell."""
+    """E[Y⁴]/E[Y²]², approximately: 3 for Gaussian noise."""
 
     @property
     @abstractmethod
@@ -104,12 +106,12 @@ class Noise(ABC):
 
     @property
     def deviation(self) -> float:
-        """The standard deviation, nearly."""
+        """The standard deviation, approximately."""
         return float(self.size)
 
     @property
     def mean_size(self) -> float:
-        """E|Y|: √(2/π) deviations of a bell, to within a few percent if they are at least a granule.
+        """E|Y|: √(2/π) deviations for Gaussian noise, to within a few percent if a deviation is at least a granule.
 
         >>> from sitr import Gaussian
         >>> round(Gaussian(sigma=10).mean_size, 3)
@@ -118,14 +120,14 @@ class Noise(ABC):
         return self.deviation * math.sqrt(2 / math.pi)
 
     def log_density(self, away: Reals) -> Reals:
-        """ln P(Y = y), up to a constant, nearly. It is only used to process noisy numbers."""
+        """ln P(Y = y), approximately and up to a constant. It is only used to process noisy numbers."""
         return -((away / self.deviation) ** 2) / 2
 
     def mean_distance(self, moved: Reals) -> Reals:
         """E|d + Y|, as if the noise were continuous."""
         away = moved / self.deviation
         bell = np.exp(-away * away / 2) / math.sqrt(2 * math.pi)
-        return np.asarray(self.deviation * (2 * bell + away * (2 * ndtr(away) - 1)))
+        return np.asarray(self.deviation * (2 * bell + away * (2 * special.ndtr(away) - 1)))
 
     def transform(self) -> Transform | None:
         """E[e^{zY}] in granules, which gives tight intervals for sums; None if it is not known."""
@@ -165,8 +167,8 @@ class Noise(ABC):
     def release(self, values: Any, *, coins: Coins | None = None) -> Any:
         """The value, or all of them, with fresh noise.
 
-        Integers, of any size, where the granularity is whole, otherwise fractions. An array of integers is answered by
-        one: of 64-bit integers if they are wide enough for all answers, otherwise of Python's. Floats are refused,
+        Integers, of any size, where the granularity is whole, otherwise fractions. The answer to an array of integers
+        is an array: of 64-bit integers if these can hold all answers, otherwise of Python integers. Floats are refused,
         and so are numbers between two multiples: see `sitr.mechanisms.granularity` for a way to round.
 
         >>> from sitr import Laplace

@@ -1,4 +1,4 @@
-"""What mechanisms that choose one of several candidates share."""
+"""The common part of mechanisms that choose one of several candidates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from sitr.errors import InvalidParameter
 from sitr.flavors.pure import PureDP
+from sitr.loss.loss import Loss
 from sitr.mechanisms.granularity import movement
+from sitr.mechanisms.mechanism import bounding
 from sitr.numbers import Number, exact, flag, positive, upward
 
 WholeScores = Sequence[int] | NDArray[np.integer]
@@ -44,6 +46,10 @@ class Choice:
         """ε."""
         return PureDP(upward(exact(self.epsilon)))
 
+    def loss(self) -> Loss:
+        """A bound: the response that every PureDP(ε) allows.      [KOV15, Thm 3.3]"""
+        return bounding(self.promise())
+
     @property
     def rate(self) -> Fraction:
         """ε/(2Δ): one unit may raise one score by Δ and lower the others. ε/Δ where all scores move the same way."""
@@ -51,7 +57,7 @@ class Choice:
 
 
 def rational_scores(scores: Scores, *, mechanism: str) -> list[int | Fraction]:
-    """One exact score for each candidate. A message never repeats one: they are made from somebody's secrets.
+    """One exact score for each candidate. Messages never quote a score, because scores are computed from secrets.
 
     Integers stay integers: Python computes with them much faster than with fractions.
 
@@ -63,7 +69,7 @@ def rational_scores(scores: Scores, *, mechanism: str) -> list[int | Fraction]:
 
 
 def whole_scores(scores: WholeScores, *, mechanism: str) -> list[int]:
-    """The same for mechanisms that add noise, which is made of integers."""
+    """The same for mechanisms that add integer noise."""
     _check(scores, kind=Integral, wanted="a row of integers", mechanism=mechanism)
     return [int(score) for score in scores]
 
@@ -78,7 +84,7 @@ def _check(scores: Scores, *, kind: type, wanted: str, mechanism: str) -> None:
 
 
 def whole(number: object) -> bool:
-    """Whether it is an integer, of Python or of numpy.
+    """Whether it is an integer, of Python or of numpy. Type checkers do not accept an `int` as an `Integral`.
 
     >>> whole(3), whole(3.0)
     (True, False)

@@ -18,7 +18,7 @@ from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.law import check
 from sitr.loss.loss import Loss
-from sitr.mechanisms.mechanism import Mechanism, common_relation, python_integer
+from sitr.mechanisms.mechanism import Mechanism, added, common_relation
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
 from sitr.numbers import Number, downward, exact, upward
@@ -39,7 +39,7 @@ class Composed:
     parts: tuple[Mechanism, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parts", tuple(self.parts))  # what can be walked through only once has no parts later
+        object.__setattr__(self, "parts", tuple(self.parts))  # an iterator could be read only once
         if not self.parts:
             raise InvalidParameter(
                 wanted="at least one mechanism for Composed", given="none", do="Put the parts into a tuple."
@@ -54,10 +54,10 @@ class Composed:
     def promise(self, *, delta: Number | None = None) -> Kept | GaussianDP:
         """The sum in the strongest flavor that all parts imply; around it their γ, if some are random.
 
-        Some parts have no such flavor in common: noise that is zero-concentrated, and keys that are shown with a δ of
+        Some parts have no such flavor in common, such as zero-concentrated noise and keys that are shown with a δ of
         their own. Give the δ of the whole, and the promise is the least (ε, δ) known; see `together`.
 
-        Parts that are not random count with γ = 0: what holds for every pair of neighbours that replace one person
+        Parts that are not random count with γ = 0: a promise for every pair of neighbours that replace one person
         holds for random pairs.
 
         >>> from sitr import Gaussian, Laplace
@@ -100,9 +100,7 @@ class Composed:
         >>> Composed((Laplace(scale=10), Laplace(scale=5))).loss().epsilon(delta=1e-3)
         Interval(lower=0.29..., upper=0.29...)
         """
-        losses = [part.loss() for part in self.parts]
-        known = [loss for loss in losses if loss is not None]
-        return Loss.compose(known) if len(known) == len(losses) else None
+        return added(part.loss() for part in self.parts)
 
     def _named(self, more: More) -> Sequence[Mapping[str, Any]]:
         if more is None:
@@ -119,11 +117,11 @@ Counted = list[tuple[Promise, int]]
 
 
 def together(promises: Sequence[tuple[Additive, int]], *, delta: Number) -> ApproximateDP:
-    """The least (ε, δ) that is known of all of these together, with at most this δ.
+    """The least known (ε, δ) for all of these together, with at most this δ.
 
-    What is zero-concentrated adds up to ρ, and what is approximate, with Σδᵢ, leaves δ' = δ − Σδᵢ to convert it. A
-    mechanism that is (εᵢ, δᵢ)-private does something else with probability δᵢ, and is εᵢ-private otherwise [KOV15]. So
-    both of these hold, and the smaller ε is taken: Σεᵢ + ε(ρ, δ'), and ε(ρ + Σεᵢ²/2, δ').      [BS16, Sec. 8]
+    Zero-concentrated promises add up to ρ. Approximate ones use Σδᵢ, and leave δ' = δ − Σδᵢ for the conversion of ρ. An
+    (εᵢ, δᵢ)-private mechanism is εᵢ-private except with probability δᵢ [KOV15]. So both of these hold, and the smaller
+    ε is taken: Σεᵢ + ε(ρ, δ'), and ε(ρ + Σεᵢ²/2, δ').      [BS16, Sec. 8]
 
     >>> together([(ZeroConcentratedDP(0.005), 1), (ApproximateDP(0.5, 1e-7), 1)], delta=1e-6)
     ApproximateDP(epsilon=0.9..., delta=1e-06)
@@ -176,7 +174,7 @@ def _parts(mechanism: Mechanism) -> Counted:
     """The promises of the innermost mechanisms: their sum is smaller than the sum of sums, where squares are added."""
     match mechanism:
         case Composed(parts):
-            # The same part a thousand times, as in (part,) * 1000, is asked once.
+            # The promise of a part that occurs a thousand times, as in (part,) * 1000, is computed once.
             runs = [list(run) for _, run in groupby(parts, key=id)]
             return [(promise, times * len(run)) for run in runs for promise, times in _parts(run[0])]
         case Repeated(inner, times):
@@ -185,7 +183,7 @@ def _parts(mechanism: Mechanism) -> Counted:
 
 
 def _sum(promises: Counted, delta: Number | None) -> Additive | GaussianDP:
-    """In their common flavor, or else in the strongest flavor that all imply; or at a δ."""
+    """The sum in their common flavor, or else in the strongest flavor that all imply; or at a δ."""
     flavors = {type(promise) for promise, _ in promises}
     if len(flavors) == 1 and not flavors & set(ADDITIVE):
         total = flavors.pop().compose([promise * times for promise, times in promises])
@@ -225,7 +223,7 @@ class Repeated:
     times: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "times", count(python_integer(self.times), what="The number of releases"))
+        object.__setattr__(self, "times", count(self.times, what="The number of releases"))
 
     @property
     def relation(self) -> Relation | None:
@@ -267,7 +265,7 @@ class Repeated:
 
 
 def _check_values(values: Sequence[Any], wanted: int) -> None:
-    """Before anything is released: how many values there are is no secret."""
+    """Checked before anything is released; the number of values is not secret."""
     if len(values) != wanted:
         raise InvalidParameter(
             wanted=f"one value for each release, {wanted} in all",

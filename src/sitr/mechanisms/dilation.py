@@ -1,24 +1,24 @@
 """Two laws of one shape that differ by a shift and by a dilation: how far apart they are at worst, in closed form.
 
-Noise may be fitted to the data at hand if neighbours fit theirs alike [NRS07]. With scales s/α and s'/α, centres that
-are at most min(s, s') apart, and |ln s/s'| ≤ β, let the narrower scale be 1: the other is e^b with 0 ≤ b ≤ β, and the
-shift is d ≤ α. Every number below is the largest H_{e^ε}, or loss, over all such d and b, in both directions; only for
-noise in several dimensions it is an upper bound. All of them bound the rounded noise of `sitr.noise.rounded` too.
-Constants that are quoted in print are seldom as good, and some fail.
+Noise may be fitted to the data if neighbours get similar noise [NRS07]. With scales s/α and s'/α, centres that are at
+most min(s, s') apart, and |ln s/s'| ≤ β, let the narrower scale be 1: the other is e^b with 0 ≤ b ≤ β, and the shift
+is d ≤ α. Every number below is the largest H_{e^ε}, or loss, over all such d and b, in both directions; only for noise
+in several dimensions it is an upper bound. All of them bound the rounded noise of `sitr.noise.rounded` too. Published
+constants are seldom as good, and some are wrong.
 
-**Wide against narrow.** Where the loss exceeds ε, at points that depend on d and b themselves, the derivative of
-H = P(A) − e^ε·Q(A) is that of the probabilities of a set A that stays as it is: at its border p = e^ε·q. This is how
-H is seen to grow with d and with b, so that the worst case is (α, β).
+**Wide against narrow.** Let A be the set where the loss exceeds ε. It depends on d and b, but the derivative of
+H = P(A) − e^ε·Q(A) is the same as for a fixed A, because p = e^ε·q at its border. So H grows with d and with b, and the
+worst case is (α, β).
 
-**Narrow against wide.** The loss has a largest value, or is no larger than for b = 0 or b = β at every point: from a
-certain ε on, this direction is the harmless one. Nothing is claimed for a smaller ε.
+**Narrow against wide.** The loss has a largest value, or is no larger than for b = 0 or b = β at every point: above a
+certain ε, this direction is the less harmful one. Nothing is claimed for a smaller ε.
 
 All numbers are enclosed by Arb and rounded to the safe side: δ and ε up, β down.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from flint import arb, ctx
@@ -27,20 +27,20 @@ from sitr.errors import InvalidPromise
 from sitr.numbers import Number, ball, exact, inside, lower, natural, positive, upper
 
 _CLOSE = Fraction(1, 2**40)
-"""How far the β that is found may be below one that does not do, relative to it."""
+"""The relative precision of the search for β."""
 
 _LEAST = Fraction(1, 2**100)
-"""A smaller β is none."""
+"""A smaller β counts as none."""
 
 _ENOUGH = 512
 """Bits that separate ε from a loss near it; if they are the same number, nothing is claimed."""
 
 _GOOD, _MOST = 60, 2**13
-"""As many good bits are wanted, and no more are computed with: a wide ball is still a bound."""
+"""The bits that should be accurate, and the largest precision to reach this: a wide ball is still a bound."""
 
 
 def laplace_delta(epsilon: Number, *, shift: Number, dilation: Number) -> float:
-    """δ(ε) = (1 − e^{−β})·exp(−(ε + β)/(e^β − 1))·cosh(α/(e^β − 1)) for ε ≥ max(α, β + αe^{−β}): the largest there is.
+    """δ(ε) = (1 − e^{−β})·exp(−(ε + β)/(e^β − 1))·cosh(α/(e^β − 1)) for ε ≥ max(α, β + αe^{−β}): the largest possible.
 
     The wide law P at d has L = −b − |x − d|e^{−b} + |x|, at most d − b ≤ ε between 0 and d. It exceeds ε beyond two
     points, with
@@ -53,7 +53,7 @@ def laplace_delta(epsilon: Number, *, shift: Number, dilation: Number) -> float:
     >>> laplace_delta(2, shift=1, dilation=0.1)
     1.36...e-06
     """
-    e, a, b = _three(epsilon, shift, dilation)
+    e, a, b = _positive(epsilon=epsilon, shift=shift, dilation=dilation)
     if not _radial_known(e, a, b, 1):
         raise _unknown("max(α, β + αe^{−β})")
     return upper(_sharp(lambda: _laplace(e, a, b)))
@@ -77,14 +77,14 @@ def gaussian_delta(epsilon: Number, *, shift: Number, dilation: Number) -> float
     −d/(r² − 1) ≤ 0, so x₂ is not farther from d than x₁: H grows with d. If ε ≥ α²/2 ≥ L(d), x₂ ≥ d: H grows with r.
 
     The narrow law at 0 has L = ln r + (x − d)²/(2r²) − x²/2 against N(d, r²); at each x it falls with r as long as
-    r < |x − d|, and then grows. For r ≤ e^β it is thus at most the L of r = 1 if |x − d| ≥ c, and that of r = e^β if
+    r < |x − d|, and then grows. For r ≤ e^β it is thus at most the L of r = 1 if |x − d| ≥ c, and the L of r = e^β if
     |x − d| ≤ c, where c² = 2βe^{2β}/(e^{2β} − 1). If the latter is at most ε there (for d = α: in the narrow direction
     H also grows with d), then H is not larger than for r = 1, where both directions are one.
 
     >>> gaussian_delta(1, shift=0.1, dilation=0.05)
     1.99...e-05
     """
-    e, a, b = _three(epsilon, shift, dilation)
+    e, a, b = _positive(epsilon=epsilon, shift=shift, dilation=dilation)
     if not _gaussian_known(e, a, b):
         raise _unknown("α²/2, and the loss of the narrow law against the wide one near its middle")
     return upper(_sharp(lambda: _gaussian(e, a, b)))
@@ -114,7 +114,8 @@ def student_epsilon(*, shift: Number, dilation: Number, freedom: int) -> float:
     >>> student_epsilon(shift=0.25, dilation=0.1, freedom=3), 4 * (0.1 + 0.25 / (2 * 3**0.5))
     (0.4..., 0.68...)
     """
-    a, b, degrees = _student_three(shift, dilation, freedom)
+    a, b = _positive(shift=shift, dilation=dilation)
+    degrees = natural(freedom, name="freedom", of="Dilation")
     return upper(_sharp(lambda: _student(a, b, degrees)))
 
 
@@ -124,9 +125,8 @@ def student_dilation(epsilon: Number, *, shift: Number, freedom: int) -> float:
     >>> student_dilation(1, shift=0.5, freedom=3)
     0.267...
     """
-    e = positive(epsilon, name="epsilon", of="Dilation")
-    a, _, degrees = _student_three(shift, 1, freedom)
-
+    e, a = _positive(epsilon=epsilon, shift=shift)
+    degrees = natural(freedom, name="freedom", of="Dilation")
     return _largest(lambda b: bool(_sharp(lambda: _student(a, b, degrees)) <= ball(e)))
 
 
@@ -135,14 +135,14 @@ def spherical_delta(epsilon: Number, *, shift: Number, dilation: Number, size: i
 
     Of noise with density ∝ e^{−‖z‖/scale} in D dimensions; Q(D, x) = e^{−x}·Σ_{k<D} x^k/k! is the probability that
     a Gamma(D) number exceeds x. The wide law at v has L = −Db − ‖w‖e^{−b} + ‖w + v‖ at v + w, at most
-    −Db + ‖w‖(1 − e^{−b}) + d by the triangle inequality, and ‖w‖ ~ e^b·Gamma(D): what is left is H_{e^{ε−d}} of two
-    Gamma laws. It grows with d, and with b: its derivative is that of Q(D, te^{−b}) with t > 0 held fixed. The narrow
+    −Db + ‖w‖(1 − e^{−b}) + d by the triangle inequality, and ‖w‖ ~ e^b·Gamma(D): the rest is H_{e^{ε−d}} of two Gamma
+    laws. It grows with d, and with b: it has the derivative of Q(D, te^{−b}) with t > 0 held fixed. The narrow
     law has L ≤ Db + de^{−b}, convex in b. In one dimension this is less than twice `laplace_delta`.
 
     >>> spherical_delta(1, shift=0.5, dilation=0.01, size=20)
     8.82...e-15
     """
-    e, a, b = _three(epsilon, shift, dilation)
+    e, a, b = _positive(epsilon=epsilon, shift=shift, dilation=dilation)
     many = natural(size, name="size", of="Dilation")
     if not _radial_known(e, a, b, many):
         raise _unknown("max(α, Dβ + αe^{−β})")
@@ -227,7 +227,7 @@ def _gamma_beyond(size: int, x: arb) -> arb:
 
 
 def _sharp(compute: Callable[[], arb]) -> arb:
-    """At a precision that leaves enough good bits."""
+    """Computed at a precision that gives enough accurate bits."""
     bits = 128
     while True:
         with ctx.workprec(bits):
@@ -245,38 +245,30 @@ def _largest(keeps: Callable[[Fraction], bool]) -> float:
     while keeps(high):
         low, high = high, 2 * high
     while high - low > _CLOSE * high:
-        # By factors as long as they differ by more than 2.
+        # By the geometric mean as long as the ends differ by more than a factor of 2.
         middle = (low + high) / 2 if high <= 2 * low else _between(low, high)
         low, high = (middle, high) if keeps(middle) else (low, middle)
     return lower(ball(low))
 
 
 def _between(low: Fraction, high: Fraction) -> Fraction:
-    """√(low·high), or so."""
+    """About √(low·high)."""
     return exact(float(ball(low * high).sqrt().mid()))
 
 
-def _three(epsilon: Number, shift: Number, dilation: Number) -> tuple[Fraction, Fraction, Fraction]:
-    named = (("epsilon", epsilon), ("shift", shift), ("dilation", dilation))
-    e, a, b = (positive(number, name=name, of="Dilation") for name, number in named)
-    return e, a, b
+def _positive(**numbers: Number) -> Iterator[Fraction]:
+    """These parameters, exactly, in their order."""
+    return (positive(number, name=name, of="Dilation") for name, number in numbers.items())
 
 
 def _budget(epsilon: Number, delta: Number, shift: Number) -> tuple[Fraction, Fraction, Fraction]:
-    named = (("epsilon", epsilon), ("shift", shift))
-    e, a = (positive(number, name=name, of="Dilation") for name, number in named)
+    e, a = _positive(epsilon=epsilon, shift=shift)
     return e, inside(delta, name="delta", of="Dilation", example=1e-6), a
-
-
-def _student_three(shift: Number, dilation: Number, freedom: int) -> tuple[Fraction, Fraction, int]:
-    named = (("shift", shift), ("dilation", dilation))
-    a, b = (positive(number, name=name, of="Dilation") for name, number in named)
-    return a, b, natural(freedom, name="freedom", of="Dilation")
 
 
 def _unknown(least: str) -> InvalidPromise:
     return InvalidPromise(
         wanted=f"an ε of at least {least}",
         given="a smaller one",
-        do="Raise ε, or lower the shift α or the dilation β: more noise, or noise that neighbours have more alike.",
+        do="Raise ε, or lower the shift α (more noise) or the dilation β (more similar noise for neighbours).",
     )

@@ -1,4 +1,4 @@
-"""The exponential mechanism: one of several candidates, the better the likelier."""
+"""The exponential mechanism: chooses one of several candidates, better ones more often."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Exponential(Choice):
         return ZeroConcentratedDP(upward(exact(self.epsilon) ** 2 / 8))
 
     def loss(self) -> Loss:
-        """The worst of all scores and candidates, which no law that dominates them all can undercut.
+        """The worst loss over all scores and candidates: no smaller law dominates them all.
 
         ln P(i)/Q(i) = ε(s_i − s'_i)/(2Δ) + a constant, and s_i − s'_i lies in [−Δ, Δ], so that all losses of one pair
         lie in an interval of length ε; with ε/Δ and scores that move one way, likewise.      [DDR20, Lemma 3.4]
@@ -49,8 +49,8 @@ class Exponential(Choice):
         """With this confidence the chosen score is at most this far below the best one: ln((k − 1)c/(1 − c))/rate.
 
         `rate` is the factor in the exponent. Let the best candidate have weight 1 and those farther below weight B: one
-        of them is chosen with a probability of at most B/(1 + B), and B ≤ (k − 1)e^{−rate·error}. With k − 1 candidates
-        just there it is as much: no smaller bound holds. [DR14, Thm 3.11] says ln(k/(1 − c))/rate.
+        of them is chosen with a probability of at most B/(1 + B), and B ≤ (k − 1)e^{−rate·error}. No smaller bound
+        holds: k − 1 candidates at that distance attain it. [DR14, Thm 3.11] has ln(k/(1 − c))/rate.
 
         >>> Exponential(epsilon=1).error(candidates=10, confidence=0.95)
         10.28...

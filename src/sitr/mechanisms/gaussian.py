@@ -40,7 +40,7 @@ from sitr.numbers import (
 )
 
 _CLOSE = Fraction(1, 2**40)
-"""How far the σ that is found may be above one that does not do, relative to it."""
+"""The relative precision of the search for σ."""
 
 _LONG = 1000
 """Beyond this ε only P(L > ε) is computed: e^ε times the other part of δ would need as many digits."""
@@ -55,9 +55,9 @@ class Gaussian(Noise):
 
     Numbers may be floats, which stand for the decimal they print as: 0.1 for one tenth. (A granularity that is a power
     of two stands for itself. A sensitivity is rounded up, unless it surely is a whole number of granules.) Values may
-    not.
+    not be floats.
 
-    With `single` only one number may be released at a time: of one more is known than of a vector, see `loss`.
+    With `single` only one number may be released at a time: its loss is known better than a vector's, see `loss`.
 
     This is not the real Gaussian noise that training code draws, and its loss differs: use `sitr.Training`, or
     `sitr.loss.gaussian(sigma=…)`, for that.
@@ -99,7 +99,7 @@ class Gaussian(Noise):
         An approximate promise is kept by the ρ that implies it. For a `single` number less noise is enough: the σ with
         δ(ε) = P(Y > t − Δ) − e^ε·P(Y > t) ≤ δ, t = εσ²/Δ + Δ/2, of which both parts are summed with proved errors.
         (On the reals Y is normal, and this is the analytic calibration [BW18, Thm 8 and Alg. 1].) A vector of
-        integers cannot be turned so that only one of them moves: there the shortcut is not known to hold.
+        integers cannot be rotated so that only one of them moves: there the shortcut is not known to hold.
 
         >>> Gaussian.fitting(ZeroConcentratedDP(0.125), sensitivity=2).sigma
         Fraction(4, 1)
@@ -134,7 +134,7 @@ class Gaussian(Noise):
     def loss(self) -> Loss:
         """The loss of one number that moves by Δ, in whole granules, if it is `single` or Δ < √2 granules.
 
-        A grid cannot be turned so that only one number moves, and four numbers that move by one granule may lose more
+        A grid cannot be rotated so that only one number moves, and four numbers that move by one granule may lose more
         than one that moves by two. But a vector that moves by less than √2 granules moves one number, by one. σ is
         rounded down to a float, by less than the law's `blur` allows for. For other vectors see `vector_loss`.
 
@@ -164,9 +164,9 @@ def vector_loss(variance: Fraction, square: Fraction) -> Loss:
 
     Let s² = σ² − τ². Add real Gaussian noise of variance s² to the vector, and replace each real number x by an
     integer k with probability ∝ e^{−(k−x)²/(2τ²)}. By Poisson's formula those weights add up to √(2π)·τ·(1 ± η) with
-    η = 2Σ_j e^{−2π²j²τ²}, whatever x is, and so do those of σ. So each number has the law of the discrete Gaussian up
-    to a factor between (1 − η)/(1 + η) and its inverse, and of the vector at most n = ⌊Δ²⌋ numbers move. Let P, Q be
-    its laws on neighbours and P', Q' those of the rounded real noise. P ≥ cP' and Q ≥ cQ' with c = ((1−η)/(1+η))^n,
+    η = 2Σ_j e^{−2π²j²τ²} for every x, and likewise with σ. So each number has the law of the discrete Gaussian up to a
+    factor between (1 − η)/(1 + η) and its inverse, and at most n = ⌊Δ²⌋ numbers of the vector move. Let P, Q be its
+    laws on neighbours and P', Q' the laws of the rounded real noise. P ≥ cP' and Q ≥ cQ' with c = ((1−η)/(1+η))^n,
     hence, for every set of answers S, 1 − δ(ε) = min_S P(not S) + e^ε·Q(S) ≥ c·(1 − δ'(ε)). That is the profile of
     (P', Q') with a mass of 1 − c at infinity, and rounding only hides: Gaussian noise with μ = Δ/s dominates (P', Q').
 
@@ -222,7 +222,7 @@ def _analytic(epsilon: Fraction, delta: Fraction, shift: int) -> Fraction:
     while keeps(low):
         low, high = low / 2, low
     while high - low > _CLOSE * high:
-        middle = Fraction(float((low + high) / 2))  # so that no law of it is rounded
+        middle = Fraction(float((low + high) / 2))  # a float, which laws do not round
         low, high = (low, middle) if keeps(middle) else (middle, high)
     return high
 

@@ -1,4 +1,4 @@
-"""A public grid: numbers are whole numbers of granules before the noise and after it, and never floats in between.
+"""A public grid: numbers are whole numbers of granules before and after the noise, and never floats in between.
 
 The sum of a float and noise leaves gaps between possible answers, which reveal the float [Mir12]. On a grid there are
 none: the answer is an integer times a public granule, and every such number can be the answer to every value.
@@ -20,7 +20,7 @@ from sitr.noise.draws import Draws
 from sitr.numbers import Number, exact, granule, natural, positive, square_root_upward
 
 Exact = TypeVar("Exact", int, Fraction)
-"""Integers are answered by integers, fractions by fractions."""
+"""The answers to integers are integers, the answers to fractions are fractions."""
 
 Whole = NDArray[np.integer[Any]] | NDArray[np.object_]
 
@@ -35,12 +35,11 @@ def movement(
 ) -> Fraction:
     """How far one unit moves the exact answer. Integers and fractions are exact, a float is rounded up.
 
-    It may have been rounded when it was computed, so the next float stands for it, by the decimal that this prints as.
-    It stands for itself where it is a whole number of granules, as the binary number that it is or as the decimal it
-    prints as, and no other distance on the grid has the same float: a sum of sizes is a whole number of granules, the
-    square of a `euclidean` length is one of squares of granules. Only a little below a whole number of granules, it is
-    that: several roundings must not make it a granule less, see `whole_shift`. Where there is no grid,
-    granularity=None, every float is rounded up.
+    A float may have been rounded when it was computed, so it is replaced by the next float, read as a decimal. It is
+    kept if it is a whole number of granules, read in binary or as a decimal, and no other distance on the grid has the
+    same float: a sum of sizes is a whole number of granules, the square of a `euclidean` length is a whole number of
+    squared granules. A float just below a whole number of granules becomes that number, because several roundings must
+    not make it a granule less, see `whole_shift`. Without a grid, granularity=None, every float is rounded up.
 
     >>> movement(0.3, mechanism="Laplace") > Fraction(3, 10), movement(0.3, Fraction(1, 10), mechanism="Laplace")
     (True, Fraction(3, 10))
@@ -78,11 +77,11 @@ def checked_fields(mechanism: Any, parameter: str, *, euclidean: bool) -> None:
 
 
 def rounded(number: Number, *, granularity: Number) -> Fraction:
-    """The nearest multiple of the granularity, ⌊x/g + ½⌋·g. A float is taken for the binary number that it is, or,
-    where the granularity is not binary itself, for the decimal it prints as.
+    """The nearest multiple of the granularity, ⌊x/g + ½⌋·g. A float stands for its binary value if the granularity is
+    a binary fraction, and otherwise for the decimal that it prints as.
 
-    Round what each unit adds, to be summed exactly, rather than the sum. Both ends of an interval that is a multiple of
-    g long are rounded alike, which is not so if halves go to the even side: 0.5 and 1.5 would become 0 and 2.
+    Round what each unit adds, to be summed exactly, rather than the sum. Numbers that differ by a multiple of g are
+    rounded alike, which is not so if halves are rounded to even: 0.5 and 1.5 would become 0 and 2.
 
     >>> rounded(2.71828, granularity=Fraction(1, 4)), rounded(-0.0, granularity=1), rounded(5e-324, granularity=1)
     (Fraction(11, 4), Fraction(0, 1), Fraction(0, 1))
@@ -97,7 +96,7 @@ def rounded(number: Number, *, granularity: Number) -> Fraction:
     # Where the granule is a decimal, so are the numbers: else 0.15 and 0.65 would be farther apart than 0.5.
     if not isinstance(number, Rational) and grain.denominator.bit_count() == 1:
         value = Fraction(*number.as_integer_ratio())
-    else:  # numpy's wider floats have no float of Python, and its narrower ones print as a shorter decimal than that
+    else:  # numpy's wider floats do not fit into a Python float, and its narrower ones print as a shorter decimal
         value = exact(number) if isinstance(number, Rational | float) else Fraction(str(number))
     return math.floor(value / grain + Fraction(1, 2)) * grain
 
@@ -107,16 +106,16 @@ def rounded_sensitivity(
 ) -> Fraction:
     """How far this many numbers move once they are `rounded`, if before they move by at most Δ together.
 
-    Numbers on the grid move by whole granules: what is said to move by less than one, or by one and a half, of numbers
-    that are on it already moves by none, or by one. Of numbers that are yet to be rounded this is not so.
+    Numbers that are already on the grid move by whole granules: if they move by at most one and a half granules, they
+    move by at most one. This is not so for numbers that are yet to be rounded.
 
     A number that moves by s granules is rounded to one that moves by at most ⌈s⌉ of them. With S = Δ/g that is
 
         ⌈S⌉ for one number;   ⌈S⌉ + d − 1 for d in the sum of sizes (ℓ1);   less than S + √d in Euclidean length (ℓ2),
 
     because the sum of all ⌈s_i⌉ < s_i + 1 is a whole number below S + d, and ‖⌈s⌉‖ ≤ ‖s‖ + ‖⌈s⌉ − s‖. The first two are
-    attained. Only numbers that one unit can move at all count for d. A float is rounded up, be it whole: numbers that
-    are not on the grid yet may move by a little more than it, and then by a granule more.
+    attained. Only numbers that one unit can move at all count for d. A float is rounded up even if it is whole: numbers
+    that are not on the grid yet may move by slightly more, and once rounded by a granule more.
 
     >>> rounded_sensitivity(1, granularity=0.25), rounded_sensitivity(1, granularity=0.25, numbers=3)
     (Fraction(1, 1), Fraction(3, 2))
@@ -134,7 +133,7 @@ def rounded_sensitivity(
 def add_noise(
     values: Any, draw: Callable[[Any], Any], *, granularity: Fraction, mechanism: str, single: bool = False
 ) -> Any:
-    """One number, a row of them or an array, with noise: `draw(size)` makes granules of it, and one if size is None."""
+    """One number, a row or an array, with noise: `draw(size)` draws it in granules, one number if size is None."""
     grid = _Grid(granularity, mechanism)
     if isinstance(values, np.ma.MaskedArray):
         raise InvalidParameter(
@@ -144,7 +143,7 @@ def add_noise(
         )
     if isinstance(values, np.ndarray):
         _check_single(values.size, single, mechanism=mechanism)
-        return grid.array(np.asarray(values), draw)  # no other way to add than numpy's own
+        return grid.array(np.asarray(values), draw)  # a subclass may add in another way
     if isinstance(values, Rational):
         return grid.answer(values, grid.count(values), draw(None))
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
@@ -157,7 +156,7 @@ def add_noise(
 
 
 class _Grid:
-    """No message repeats a value, or says which of many was wrong."""
+    """Values on a grid. No message quotes a value, or says which of many was wrong."""
 
     __slots__ = ("granularity", "mechanism")
 
@@ -211,7 +210,7 @@ def _added(values: Whole, noise: Draws) -> Draws:
     if noise.dtype == np.int64 and (values.dtype.kind == "i" or values.dtype.itemsize < 8):
         small = values.astype(np.int64, copy=False)
         total = np.add(small, noise)
-        if not np.any(((small ^ total) & (noise ^ total)) < 0):  # no sign that neither of the two has
+        if not np.any(((small ^ total) & (noise ^ total)) < 0):  # an overflow has the sign of neither term
             return np.asarray(total)
     wide = np.asarray(values.astype(np.object_) + noise.astype(np.object_), dtype=np.object_)
     fits = noise.dtype == np.int64 and all(-_LARGEST - 1 <= answer <= _LARGEST for answer in wide.ravel())

@@ -29,7 +29,8 @@ class Laplace(Noise):
     public, and 1 unless another is chosen: integers.      [GRS12, Sec. 2; CKS20, Sec. 5]
 
     Numbers may be floats, which stand for the decimal they print as: 0.1 for one tenth. (A granularity that is a power
-    of two stands for itself. A sensitivity that is no whole number of granules is rounded up.) Values may not.
+    of two stands for itself. A sensitivity that is no whole number of granules is rounded up.) Values may not be
+    floats.
 
     This is not real Laplace noise, and its loss differs: for the loss of noise that another program draws, use
     `sitr.loss.laplace(scale=…)`.
@@ -77,9 +78,9 @@ class Laplace(Noise):
         Let f(α) bound from below the errors of all tests of P against Q at level α, and g those of Q against R. A test
         of level α is one of level 1 − f(α) or less for Q, and errs at R with g(1 − f(α)) or more: g∘(1 − f) is a bound
         for P against R [DRS22, Thm 2.14]. The best test between log-concave noise and the same noise, moved by any
-        distance, asks if it lies beyond a border: one test for all distances. So if P is one number that moves by a to
-        Q, and on by b to R, the bound is attained. The path (0, 0), (a, 0), (a, b) has the same f and g, and so the
-        same bound; signs do not matter, and more numbers are more steps.
+        distance, compares it with a threshold: one test for all distances. So if P is one number that moves by a to Q,
+        and on by b to R, the bound is attained. The path (0, 0), (a, 0), (a, b) has the same f and g, and so the same
+        bound; signs do not matter, and more numbers are more steps.
 
         Noise of a larger scale can be made from noise of a smaller one [GRS12, Sec. 4]: a scale that has no float of
         its own is rounded down.

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Protocol
-
-import numpy as np
 
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
@@ -29,7 +27,7 @@ class Mechanism(Protocol):
         """How far an answer may be off, or how many people a key needs to be shown, with `confidence=0.95`."""
 
     def promise(self) -> Promise:
-        """What it promises to one unit."""
+        """The promise to one unit."""
 
     def loss(self) -> Loss | None:
         """The loss, which says more than any promise; labelled `bound` if it only dominates the true one.
@@ -50,10 +48,21 @@ def bounding(promise: PureDP | ApproximateDP) -> Loss:
     return replace(found if found is not None else Loss.of(response(0.0, infinite=1.0)), bound=True)
 
 
-def common_relation(*mechanisms: Mechanism) -> Relation | None:
-    """The neighbours that all of these protect: a mechanism that is about neighbours of one kind says so by `relation`.
+def added(losses: Iterable[Loss | None]) -> Loss | None:
+    """The sum of independent losses; None if one of them is not known.      [ZDW22, Thm 10]
 
-    None where none of them does: the sensitivity then holds for whichever neighbours are meant.
+    >>> added([bounding(PureDP(1.0)), bounding(PureDP(0.5))]).max(), added([bounding(PureDP(1.0)), None])
+    (1.5..., None)
+    """
+    parts = list(losses)
+    known = [loss for loss in parts if loss is not None]
+    return Loss.compose(known) if len(known) == len(parts) else None
+
+
+def common_relation(*mechanisms: Mechanism) -> Relation | None:
+    """The neighbours that all of these protect, from the attribute `relation` of mechanisms for neighbours of one kind.
+
+    None if no mechanism has it: each sensitivity then holds for the neighbours for which it was computed.
     """
     found = {getattr(mechanism, "relation", None) for mechanism in mechanisms} - {None}
     if len(found) > 1:
@@ -79,28 +88,3 @@ def whole_shift(sensitivity: Number, *, mechanism: str) -> int:
             do="Choose a finer granularity. Numbers that are yet to be rounded move farther: see rounded_sensitivity.",
         )
     return moved
-
-
-def least_whole(holds: Callable[[int], bool], *, least: int = 0) -> int:
-    """The least integer, from `least` on, for which a condition holds that stays true once it is.
-
-    >>> least_whole(lambda n: n * n >= 50), least_whole(lambda n: True, least=3)
-    (8, 3)
-    """
-    low, step = least - 1, 1
-    while not holds(low + step):
-        low, step = low + step, 2 * step
-    high = low + step
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
-
-
-def python_integer(number: object) -> object:
-    """An integer of numpy as one of Python, which does not wrap around; everything else as it is.
-
-    >>> python_integer(np.int8(100)) * 2  # type: ignore[operator]
-    200
-    """
-    return int(number) if isinstance(number, np.integer) else number

@@ -1,4 +1,4 @@
-"""Keys that nobody knows beforehand, shown as often as a promise allows at all."""
+"""Keys that are not public, shown with the largest probability that a promise allows."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from numbers import Integral
 from flint import arb, ctx
 
 from sitr.errors import InvalidParameter
-from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate import LARGEST_LOSS, ApproximateDP
 from sitr.loss.forms.finite import response
 from sitr.loss.loss import Loss
+from sitr.mechanisms.mechanism import bounding
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.geometric import TABLES
 from sitr.noise.inversion import Inversion, settle
-from sitr.numbers import Number, ball, exact, float_above, inside, natural, positive, upper, upward
+from sitr.numbers import Number, ball, exact, float_above, inside, least_whole, natural, positive, upper, upward
 
 _TABULATED = 4096
 """The chances for up to this many people are put into a table."""
@@ -36,9 +37,9 @@ class PartitionSelection:
 
     with n₁ = 1 + ⌊ln((e^ε + 2δ − 1)/((e^ε + 1)δ))/ε⌋.      [DVG22, Sec. 2]
 
-    Here ε and δ are those of one key. Two neighbours differ in at most k = `keys` of them: as many as one unit may
-    have, or twice that where a unit is replaced. All together promise (kε, 1 − (1 − δ)^k) [KOV15, Thm 3.3], and this is
-    what is given: `epsilon` and `delta` are of the whole.
+    Here ε and δ are for one key. Two neighbours differ in at most k = `keys` of them: as many as one unit may have, or
+    twice that where a unit is replaced. All keys together promise (kε, 1 − (1 − δ)^k) [KOV15, Thm 3.3]: these are the
+    fields `epsilon` and `delta`.
 
     >>> PartitionSelection(epsilon=1, delta=1e-6, keys=2).promise()
     ApproximateDP(epsilon=1.0, delta=1e-06)
@@ -61,13 +62,15 @@ class PartitionSelection:
         return ApproximateDP(upward(exact(self.epsilon)), upward(exact(self.delta)))
 
     def loss(self) -> Loss:
-        """What no two neighbours exceed: for each key the worst that its (ε, δ) allows.      [KOV15, Thm 3.3]
+        """A bound: for each key the worst loss that its (ε, δ) allows.      [KOV15, Thm 3.3]
 
-        Which of these losses there are depends on how many units share each key.
+        The true loss depends on how many units share each key.
 
         >>> PartitionSelection(epsilon=1, delta=1e-6).loss().infinite_mass()
         1.00000...e-06
         """
+        if exact(self.epsilon) > self.keys * exact(LARGEST_LOSS):
+            return bounding(self.promise())
         _, delta = _each(exact(self.epsilon), exact(self.delta), self.keys)
         law = response(float_above(exact(self.epsilon) / self.keys), infinite=float_above(upper(delta)))
         return Loss.of(law, self.keys, bound=True)
@@ -87,14 +90,8 @@ class PartitionSelection:
         16
         """
         rest = 1 - inside(confidence)
-        low, high = 0, 1
         with ctx.workprec(256):
-            while not _chances(self, high)[1] <= ball(rest):
-                low, high = high, 2 * high
-            while high - low > 1:
-                middle = (low + high) // 2
-                low, high = (low, middle) if _chances(self, middle)[1] <= ball(rest) else (middle, high)
-        return high
+            return least_whole(lambda people: bool(_chances(self, people)[1] <= ball(rest)), least=1)
 
     def release(self, people: Sequence[int], *, coins: Coins | None = None) -> list[bool]:
         """Whether each key is shown, given the number of people who have it.
@@ -144,8 +141,11 @@ def _borders(epsilon: Fraction, delta: Fraction, keys: int) -> tuple[int, int]:
     """n₁, and the last n with π_n < 1: n₁ + ⌊ln(1 + (1 − π_{n₁})(e^ε − 1)/δ)/ε⌋.
 
     No logarithm is a whole multiple of ε, which would make e^ε, transcendental (Lindemann), a root of a polynomial with
-    algebraic coefficients: so there is always a precision that decides.
+    algebraic coefficients: so there is always a precision that decides. Only if each key has δ = ½ do all coefficients
+    vanish: one person is then shown with probability ½, and two for certain.
     """
+    if delta == 1 - Fraction(1, 2**keys):
+        return 1, 1
     bits = 128
     while True:
         with ctx.workprec(bits):
@@ -164,7 +164,7 @@ def _borders(epsilon: Fraction, delta: Fraction, keys: int) -> tuple[int, int]:
 
 @lru_cache(TABLES)
 def _least(selection: PartitionSelection) -> Callable[[int, Coins], list[int]]:
-    """Draws of N: P(N ≥ i) = 1 − π_{i−1}. Where there are too many of them for a table, each is searched with Arb."""
+    """Draws of N: P(N ≥ i) = 1 − π_{i−1}. With too many outcomes for a table, each draw is searched with Arb."""
 
     def survival(i: int) -> arb:
         return _chances(selection, i - 1)[1]

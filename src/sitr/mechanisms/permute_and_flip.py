@@ -8,10 +8,8 @@ from fractions import Fraction
 import numpy as np
 from flint import arb, ctx
 
-from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import Choice, Scores, rational_scores
 from sitr.mechanisms.exponential import Exponential
-from sitr.mechanisms.mechanism import bounding
 from sitr.noise.bernoulli import one_for_each
 from sitr.noise.coins import Coins, system_coins
 from sitr.numbers import Number, ball, exact, inside, natural, upward
@@ -26,26 +24,21 @@ class PermuteAndFlip(Choice):
     whose best is m, i wins with probability min(1, e^{−rate·(m − s_i)}), and no neighbour moves m − s_i by more than
     2Δ, or Δ. So the loss is at most ε.      [MS20, Alg. 1]
 
+    Bounded range, as for `Exponential`, holds neither here nor for `NoisyMax`: where a candidate that is behind falls
+    back by 2Δ, its loss is ε, and the loss of the best one is below 0.
+
     >>> PermuteAndFlip(epsilon=1).promise()
     PureDP(epsilon=1.0)
     >>> PermuteAndFlip(epsilon=1000).release([3, 50, 20])
     1
     """
 
-    def loss(self) -> Loss:
-        """A bound: the response that every PureDP(ε) allows.      [KOV15, Thm 3.3]
-
-        Bounded range, as for `Exponential`, does not hold: where a candidate that is behind falls back by 2Δ, its loss
-        is ε, and the loss of the best one is below 0.
-        """
-        return bounding(self.promise())
-
     def error(self, *, candidates: int, confidence: Number = 0.95) -> float:
         """With this confidence the chosen score is at most this far below the best one.
 
-        At worst all k − 1 others are only just farther below, and their coins fall with p = e^{−rate·error}. With N
-        heads among them the best is chosen with probability 1/(1 + N), and E[1/(1 + N)] = (1 − (1 − p)^k)/(kp), which
-        falls in p and is at least 1/(1 + (k − 1)p): the error of the exponential mechanism is never smaller.
+        In the worst case all k − 1 others are just farther below, and their coins show heads with p = e^{−rate·error}.
+        With N heads the best is chosen with probability 1/(1 + N), and E[1/(1 + N)] = (1 − (1 − p)^k)/(kp), which
+        decreases in p and is at least 1/(1 + (k − 1)p): the error of the exponential mechanism is never smaller.
 
         >>> PermuteAndFlip(epsilon=1).error(candidates=10, confidence=0.95)
         8.93...
@@ -64,7 +57,7 @@ class PermuteAndFlip(Choice):
 
         All coins are tossed at once and one of the heads is drawn. That is the same law: the coins do not depend on the
         order, and whatever the set of heads, each of them comes first in equally many orders. The best candidate always
-        shows a head, and there are as many coins for one table as for another.
+        shows a head, and the number of coins does not depend on the scores.
         """
         given = rational_scores(scores, mechanism="PermuteAndFlip")
         tossed, best = system_coins() if coins is None else coins, max(given)

@@ -12,11 +12,11 @@ from sitr.errors import InvalidParameter, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.loss.loss import Loss
 from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.mechanism import bounding, least_whole
+from sitr.mechanisms.mechanism import bounding
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_tail
-from sitr.numbers import Number, ball, exact, inside, natural, positive, upper, upward
+from sitr.numbers import Number, ball, exact, inside, least_whole, natural, positive, upper, upward
 from sitr.sensitivity.proposed import Proposed
 
 
@@ -84,7 +84,7 @@ class ProposeTestRelease:
         return ApproximateDP(upward(epsilon), self.exposed())
 
     def exposed(self) -> float:
-        """δ = P(Y > T): how likely an answer hides nobody, on data that one person moves farther than proposed.
+        """δ = P(Y > T): the probability of an unprotected answer, on data that one person moves farther than proposed.
 
         There the only bound on the loss is for the whole range: (high − low)/b times ε₂.
         """
@@ -95,7 +95,7 @@ class ProposeTestRelease:
         return bounding(self.promise())
 
     def error(self, *, confidence: Number = 0.95) -> Fraction:
-        """With this confidence an answer, if there is one, is this near to the statistic of the values on the grid.
+        """With this confidence an answer, if any, is at most this far from the statistic of the values on the grid.
 
         It does not depend on the data. Half a granule of it is for the rounding of a statistic that needs it.
         """
@@ -103,7 +103,7 @@ class ProposeTestRelease:
         return Fraction(self.noise.error(confidence=confidence)) + rest
 
     def refusal(self, values: Any) -> float:
-        """How likely these data are refused an answer, P(d(X) + Y ≤ T) = P(Y ≥ d(X) − T). It is as secret as the data.
+        """The probability of no answer for these data, P(d(X) + Y ≤ T) = P(Y ≥ d(X) − T). It is as secret as the data.
 
         >>> from sitr.sensitivity import median, propose_test_release
         >>> rule = propose_test_release(median, proposal=1, bounds=(0, 100))

@@ -29,13 +29,13 @@ from sitr.numbers import Number, ball, exact, float_above, inside, natural, posi
 class Quantiles:
     """For each level α an integer x between public bounds, with probability ∝ e^{−(ε/m)·cost(x)/(2Δ)}, m levels in all.
 
-    cost(x) = max(#{v < x} − αn, αn − #{v ≤ x}, 0) is by how many ranks x is off; a quantile costs 0. Values beyond the
-    bounds count as the bounds. The integers between two values cost the same: that many of them are one candidate,
-    with their number as a weight.      [Smi11]
+    cost(x) = max(#{v < x} − αn, αn − #{v ≤ x}, 0) is the number of ranks by which x is off; a quantile costs 0. Values
+    beyond the bounds count as the bounds. All integers between two neighbouring values cost the same: together they are
+    one candidate, with their number as a weight.      [Smi11]
 
     A value that is added moves #{v < x} − αn by −α or 1 − α, and #{v ≤ x} − αn too: Δ = max(α, 1 − α) where units are
-    added or removed. Where one is replaced, n stays, and Δ = 1. At levels 0 and 1 it is enough that Δ = 1/2: one value
-    moves all costs, #{v < x} or #{v > x}, the same way. Of a unit with `each` values, that many times this. (At these
+    added or removed. Where one is replaced, n stays, and Δ = 1. At levels 0 and 1, Δ = 1/2 is enough: one value moves
+    all costs, #{v < x} or #{v > x}, the same way. For a unit with `each` values, Δ is `each` times as large. (At these
     levels, #{v < x} moves by the difference of two numbers that grow with x, by no more than `each`; its largest and
     its least value are no farther apart than one of the two grows in between.)
 
@@ -87,8 +87,8 @@ class Quantiles:
     def error(self, *, confidence: Number = 0.95) -> float:
         """With this confidence, for all levels together, each x is at most this many ranks off.
 
-        Of high − low + 1 candidates at least one costs 0; see `Exponential.error`. Putting the answers into order
-        does not change this: what is between two numbers is not farther off than they are.
+        Of high − low + 1 candidates at least one costs 0; see `Exponential.error`. Sorting the answers does not
+        increase the largest error.
 
         >>> Quantiles(epsilon=1, levels=(0.5,), low=0, high=10**6).error()
         16.7...
@@ -98,7 +98,7 @@ class Quantiles:
         return max(choice.error(candidates=count, confidence=1 - rest) for choice in choices)
 
     def release(self, values: Sequence[int], *, coins: Coins | None = None) -> list[int]:
-        """One number for each level, in growing order. Of no values at all, any numbers between the bounds."""
+        """One number for each level, in growing order; without any values, uniform numbers between the bounds."""
         if not all(whole(value) for value in values):
             raise InvalidParameter(
                 wanted="integers for Quantiles", given="something else", do="Count values in whole units."
@@ -139,7 +139,7 @@ class Run(NamedTuple):
 
 
 def _runs(counted: Counter[int], low: int, high: int) -> list[Run]:
-    """All integers from low to high: each value by itself, and what is between two of them.
+    """All integers from low to high: each value by itself, and the integers between two values together.
 
     >>> _runs(Counter([4, 4, 7]), 0, 7)[1:3]
     [Run(first=4, size=1, below=0, up_to=2), Run(first=5, size=2, below=2, up_to=2)]
@@ -159,8 +159,8 @@ def _choose(sizes: list[int], costs: list[int], rate: Fraction, coins: Coins) ->
     """i with probability ∝ size_i·e^{−rate·cost_i}, exactly; costs grow from 0.
 
     With R_i = Σ_{j≥i} size_j·e^{−rate·cost_j}, P(I ≥ i) = R_i/R_0. Let reach = 0.7·(b + the bits of Σ size) at a
-    precision of b bits: what lies beyond it, rate·cost > reach, is at most e^{−reach}·Σ size < 2^{−b} together, and is
-    not added up, but bounded. A draw that falls there, or too near to any border, is settled with more bits.
+    precision of b bits: the terms with rate·cost > reach are at most e^{−reach}·Σ size < 2^{−b} together, and are
+    bounded instead of added. A draw that falls there, or too near to any border, is settled with more bits.
     """
     total = sum(sizes)
 

@@ -24,7 +24,7 @@ from sitr.sensitivity.newcomer import Indices, RandomSensitivity
 from sitr.sensitivity.pairs import Pairs
 
 _COINS_SHARE = Fraction(1, 10)
-"""How much of δ pays for pairs that are drawn unluckily."""
+"""The part of δ that pays for an unlucky draw of pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class RandomNoise:
             )
         alpha = exact(price.epsilon) / 2 if self.shift is None else self.shift
         alpha = positive(alpha, name="shift", of="RandomNoise")
-        rule.ladder(miss=_miss(price, rule))  # says now if too few pairs are drawn
+        rule.ladder(miss=_miss(price, rule))  # raises an error now if too few pairs are drawn
         dilation = laplace_dilation(price.epsilon, delta=exact(price.delta) - _miss(price, rule), shift=alpha)
         if dilation < LEAST:
             raise InvalidPromise(

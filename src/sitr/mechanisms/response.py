@@ -1,4 +1,4 @@
-"""Randomized response: everybody answers for himself, and nobody has to be trusted with the truth."""
+"""Randomized response: all people randomize their own answers, and trust nobody with the truth."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ class Response:
     @overload
     def release(self, value: Answers, *, coins: Coins | None = None) -> list[int]: ...
     def release(self, value: int | Answers, *, coins: Coins | None = None) -> int | list[int]:
-        """What one person says, or what each of many says."""
+        """The randomized answer of one person, or of each of many."""
         if isinstance(value, Sequence | np.ndarray):
             truth, size = _answers(value, self.answers, mechanism="Response"), len(value)
         else:
             truth, size = _answers([value], self.answers, mechanism="Response"), None  # one draw needs no tables
         honest = trials(lambda: self._chances()[0], size=size, coins=coins)
-        # One of the others: those from the truth on move up by one. Drawn for everybody, needed or not.
+        # One of the other answers: those from the truth on move up by one. It is drawn even where it is not needed.
         other = np.asarray(uniform(bound=self.answers - 1, size=size, coins=coins))
         said: list[int] = np.where(honest, truth, other + (other >= truth)).tolist()
         return said[0] if size is None else said
@@ -142,7 +142,7 @@ class UnaryResponse:
     @overload
     def release(self, value: Answers, *, coins: Coins | None = None) -> list[list[int]]: ...
     def release(self, value: int | Answers, *, coins: Coins | None = None) -> list[int] | list[list[int]]:
-        """What one person says, 1 for yes, or what each of many says."""
+        """The randomized answers of one person, 1 for yes, or of each of many."""
         if not isinstance(value, Sequence | np.ndarray):
             return self.release([value], coins=coins)[0]
         truth = _answers(value, self.answers, mechanism="UnaryResponse")
@@ -176,7 +176,7 @@ class UnaryResponse:
         return (likely if self.symmetric else arb(1) / 2), unlikely
 
     def _refusals(self) -> tuple[arb, arb]:
-        """1 − p and 1 − q, not as what is left of 1: they may be very small."""
+        """1 − p and 1 − q, computed without cancellation, because they may be very small."""
         likely, unlikely = self._coin()
         return (unlikely if self.symmetric else arb(1) / 2), likely
 

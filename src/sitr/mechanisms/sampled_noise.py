@@ -17,7 +17,7 @@ from sitr.sensitivity.sampler import SampledSensitivity
 
 @dataclass(frozen=True, slots=True)
 class SampledNoise:
-    """Laplace noise for what a newcomer moved in draws from a public population.      [RA17]
+    """Laplace noise for the distance that newcomers move a statistic in draws from a public population.      [RA17]
 
     A newcomer moves the rounded statistic of the private data farther with probability at most γ, over the data and the
     draws of the rule; otherwise the loss is at most ε.
@@ -41,12 +41,12 @@ class SampledNoise:
     @classmethod
     def fitting(cls, price: PureDP, *, sensitivity: SampledSensitivity) -> SampledNoise:
         """The least noise that keeps ε, given how far a newcomer moves the statistic."""
-        Laplace.fitting(price, sensitivity=sensitivity.moved)  # says what is wrong with ε
+        Laplace.fitting(price, sensitivity=sensitivity.moved)  # raises an error if ε is wrong
         return cls(sensitivity, price)
 
     @property
     def noise(self) -> Laplace:
-        """In the units of the statistic."""
+        """The noise, in the units of the statistic."""
         grain = self.sensitivity.subject.granularity
         return Laplace.fitting(self.price, sensitivity=self.sensitivity.moved * grain, granularity=grain)
 

@@ -1,4 +1,4 @@
-"""A mechanism that everybody runs at home, and whose answers are shuffled, so that nobody knows whose they are."""
+"""A mechanism that each person runs alone; the answers are shuffled, so that nobody knows whose they are."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sitr.flavors.promise import Promise, count
 from sitr.flavors.pure import PureDP
 from sitr.loss.forms.shuffled import MOST_PEOPLE, ShuffledLaw
 from sitr.loss.loss import Loss
-from sitr.mechanisms.mechanism import Mechanism, common_relation, python_integer
+from sitr.mechanisms.mechanism import Mechanism, common_relation
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
 from sitr.noise.uniform import permutation
@@ -20,11 +20,11 @@ from sitr.numbers import Number, exact, float_above
 
 @dataclass(frozen=True, slots=True)
 class Shuffled:
-    """`people` run the mechanism, each on their own data only; their answers are seen in random order, nothing else is.
+    """`people` run the mechanism, each on their own data only; only their answers are seen, in random order.
 
-    The mechanism's promise is for any two data that one person may have, and its sensitivity is for those. One person
-    is replaced by another; how many there are is public. Count those who really answer, with coins of their own: an
-    answer that is known, or never came, hides nobody.
+    The mechanism's promise and sensitivity are for any two values that one person may have. One person is replaced by
+    another; the number of people is public. Count only people who really answer, with coins of their own: an answer
+    that is known, or was never given, hides nobody.
 
     >>> from sitr import Laplace
     >>> local = Laplace(scale=5, sensitivity=20)  # numbers from 0 to 20
@@ -36,13 +36,13 @@ class Shuffled:
     people: int
 
     def __post_init__(self) -> None:
-        people = count(python_integer(self.people), what="The number of people")
+        people = count(self.people, what="The number of people")
         object.__setattr__(self, "people", people)
         if people > MOST_PEOPLE:
             raise InvalidPromise(
                 wanted=f"at most {MOST_PEOPLE} people",
                 given=f"{self.people}",
-                do=f"Give {MOST_PEOPLE}: what is true of fewer is true of more, too.",
+                do=f"Give {MOST_PEOPLE}: a bound for fewer people also holds for more.",
             )
         if common_relation(self.mechanism) is not None:
             raise InvalidPromise(
@@ -58,11 +58,10 @@ class Shuffled:
         return Relation.REPLACE_ONE
 
     def release(self, values: Sequence[Any], *, coins: Coins | None = None, **more: Any) -> list[Any]:
-        """The answers to what each person has, in an order that is drawn, all orders being equally likely.
+        """The answers for the values of all people, in random order; all orders are equally likely.
 
-        This is the whole at once, for those who may be trusted with all values; otherwise each person runs the
-        mechanism alone, and `sitr.noise.permutation` shuffles the answers. There may be more people than were
-        counted, never fewer.
+        This is for somebody who is trusted with all values. Otherwise each person runs the mechanism alone, and
+        `sitr.noise.permutation` shuffles the answers. There may be more people than were counted, never fewer.
 
         >>> from sitr import Laplace
         >>> sorted(Shuffled(Laplace(scale=0.001, sensitivity=20), people=3).release([20, 0, 7]))
@@ -101,7 +100,7 @@ def local(promise: Promise) -> PureDP:
         raise IncompatiblePromises(
             wanted="a mechanism with a pure promise",
             given=repr(promise),
-            do="Use a mechanism such as Laplace noise at home.",
+            do="Let each person use a mechanism such as Laplace noise.",
         )
     return promise
 

@@ -1,4 +1,4 @@
-"""Noise that follows the smooth sensitivity of the data at hand: little where nobody can move the answer far."""
+"""Noise that follows the smooth sensitivity of the data: little where nobody can move the answer far."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sitr.noise.coins import Coins
 from sitr.noise.rounded import rounded_gaussian, rounded_laplace, rounded_student
 from sitr.numbers import Number, ball, exact, inside, natural, positive, upper, upward
 from sitr.sensitivity.decay import LEAST
-from sitr.sensitivity.smooth import Smooth
+from sitr.sensitivity.smoothed import Smooth
 
 
 class NoiseKind(Enum):
@@ -83,7 +83,7 @@ class SmoothNoise:
             )
         for name in ("epsilon", "shift"):
             object.__setattr__(self, name, positive(getattr(self, name), name=name, of="SmoothNoise"))
-        self.promise()  # an error, unless there is one
+        self.promise()  # raises an error if there is none
 
     @classmethod
     def fitting(
@@ -145,15 +145,15 @@ class SmoothNoise:
     def release(self, values: Any, *, coins: Coins | None = None) -> Fraction:
         """The statistic of these values with fresh noise, a multiple of the granularity.
 
-        It may be outside of the bounds; to put it back there costs nothing.
+        It may be outside the bounds; clamping it costs nothing.
         """
         scale, centre = self._scale(values), self.sensitivity.centre(values)
         return (centre + self._draw(scale, coins)) * self.sensitivity.granularity
 
     def error(self, values: Any, *, confidence: Number = 0.95) -> Fraction:
-        """With this confidence the answer is so near to the statistic of the values on the grid, for these data.
+        """With this confidence the answer is at most this far from the statistic of the values on the grid.
 
-        **It is as secret as the data**: it reveals their scale. For a number to be shown, ask about made-up data.
+        **It is as secret as the data**: it reveals their scale. For a number to be shown, pass made-up data.
 
         >>> from sitr.sensitivity import median, smooth
         >>> mechanism = SmoothNoise.fitting(ApproximateDP(1.0, 1e-6), sensitivity=smooth(median, bounds=(0, 100)))
@@ -167,7 +167,7 @@ class SmoothNoise:
         return (width + rest) * self.sensitivity.granularity
 
     def _scale(self, values: Any) -> Fraction:
-        """Of the noise, in granules."""
+        """The scale of the noise, in granules."""
         return exact(self.sensitivity.scale(values, self.dilation)) / exact(self.shift)
 
     def _draw(self, scale: Fraction, coins: Coins | None) -> int:

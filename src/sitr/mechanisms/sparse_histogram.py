@@ -25,7 +25,7 @@ class SparseHistogram:
     """The counts of n people in k public cells: zero where nobody is, exactly, and with Laplace noise elsewhere.
 
     Replacing one person moves two counts by 1: noise of scale 2/ε keeps PureDP(ε), if the same cells are empty before
-    and after. They are not if the one who leaves was alone in a cell and the newcomer is not in it; or the other way
+    and after. They differ if the person who leaves was alone in a cell and the newcomer is not in it, or the other way
     round. With p_j the probability of cell j, the first happens with probability
 
         Σ_j p_j·(1 − p_j)^n ≤ k·p(1 − p)^n,   p = 1/max(k, n + 1),
@@ -68,8 +68,8 @@ class SparseHistogram:
 
     @classmethod
     def fitting(cls, price: RandomDP, *, cells: int, people: int) -> SparseHistogram | Laplace:
-        """Noise only where there are people, if γ is large enough for that; else noise everywhere, which protects
-        everybody. Which of the two depends on public numbers alone.
+        """Noise only where there are people, if γ is large enough for that; otherwise noise everywhere, which protects
+        everybody. The choice depends on public numbers alone.
 
         >>> SparseHistogram.fitting(RandomDP(PureDP(0.1), 0.04), cells=25, people=500).noise.scale
         Fraction(20, 1)

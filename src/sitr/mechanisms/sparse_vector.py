@@ -1,4 +1,4 @@
-"""The sparse vector technique: many questions whether a value is large, of which only the first few yes cost."""
+"""The sparse vector technique: many questions whether a value is large, where only answers of "yes" cost."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class SparseVector:
         return bounding(self.promise())
 
     def error(self, *, values: int, confidence: Number = 0.95) -> int:
-        """With this confidence all `values` are judged rightly, except those nearer to the threshold than this.
+        """With this confidence all `values` are judged correctly, except those closer to the threshold than this.
 
         A yes then means q ≥ T − error, a no q < T + error: |ρ| stays below its part with probability 1 − β/2, and
         all |ν_i| below theirs, by a union bound, β being 1 minus the confidence.
@@ -96,7 +96,7 @@ class SparseVector:
         return Stream(self, coins)
 
     def release(self, values: Sequence[int], *, threshold: int, coins: Coins | None = None) -> list[bool]:
-        """The answers up to the last yes that there may be."""
+        """The answers up to the last permitted yes."""
         stream = self.begin(coins=coins)
         asked = takewhile(lambda _: stream.left > 0, values)
         return [stream.release(value, threshold=threshold) for value in asked]
@@ -207,7 +207,7 @@ class RefinedSparseVector:
         return RefinedStream(self.search.begin(coins=coins), self.scale, coins)
 
     def release(self, values: Sequence[int], *, threshold: int, coins: Coins | None = None) -> list[int | None]:
-        """A noisy number for each yes, None for each no, up to the last yes that there may be."""
+        """A noisy number for each yes, None for each no, up to the last permitted yes."""
         stream = self.begin(coins=coins)
         asked = takewhile(lambda _: stream.left > 0, values)
         return [stream.release(value, threshold=threshold) for value in asked]

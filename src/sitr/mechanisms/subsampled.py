@@ -26,10 +26,10 @@ from sitr.numbers import Number, ball, exact, upper, upward
 class Subsampled:
     """A mechanism on a fresh, secret sample in which each person is with probability `rate`.
 
-    The sensitivity of the mechanism is that for the neighbours of its sampling.
+    The mechanism's sensitivity must be for the neighbours of the sampling.
 
-    Sitr's own noise has whole values. A training run adds real noise, which on a sample may lose much more: its loss is
-    `sitr.Training(…).loss()`, and that of one step `sitr.loss.sampled(sitr.loss.gaussian(sigma=…), rate=…)`.
+    Sitr's own noise has integer values. A training run adds real noise, which on a sample may lose much more: its loss
+    is `sitr.Training(…).loss()`, and one step loses `sitr.loss.sampled(sitr.loss.gaussian(sigma=…), rate=…)`.
 
     >>> from sitr import Laplace, Repeated
     >>> Repeated(Subsampled(Laplace(scale=4), rate=0.01), 1000).loss().epsilon(delta=1e-5)
@@ -43,7 +43,7 @@ class Subsampled:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rate", share(self.rate))
         try:
-            object.__setattr__(self, "sampling", Sampling(self.sampling))  # its name will do
+            object.__setattr__(self, "sampling", Sampling(self.sampling))  # a name is accepted too
         except ValueError:
             raise InvalidPromise(
                 wanted=f"a sampling among {', '.join(kind.value for kind in Sampling)}",
@@ -64,7 +64,7 @@ class Subsampled:
 
         There is one record for each person. Everybody is in a Poisson sample with probability q exactly. A subset has
         ⌊q·n⌋ of n people, and all of these subsets are equally likely: a share of at most q, and a smaller one loses
-        less. Records keep their order. How many numbers `answer` computes is seen: the sample must not decide it.
+        less. Records keep their order. The number of values that `answer` returns must not depend on the sample.
 
         >>> from sitr import Laplace
         >>> Subsampled(Laplace(scale=0.001), rate=0.5, sampling=Sampling.SUBSET).release("abcdefghij", answer=len)
@@ -101,10 +101,10 @@ class Subsampled:
         return found
 
     def loss(self) -> Loss | None:
-        """The mechanism's loss, seen through the sample; zero at rate 0.      [ZDW22, Thm 11 and Prop. 30]
+        """The mechanism's loss on a sample; zero at rate 0.      [ZDW22, Thm 11 and Prop. 30]
 
-        For several releases on one sample no such law is known: then it is the bound that `promise()` allows, and None
-        where there is no such promise.
+        For several releases on one sample no such law is known: then it is the bound that follows from `promise()`, or
+        None without such a promise.
         """
         loss = self.mechanism.loss()
         if loss is not None and one_release(loss, sampling=self.sampling):

@@ -13,25 +13,26 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize_scalar
-from scipy.special import ndtri_exp
 
 from sitr.mechanisms.additive import Noise
+from sitr.namespace import Later
 from sitr.noise.transform import UNIT, Complex, Reals, Transform
 from sitr.numbers import Number, exact, inside, upward
+
+optimize, special = Later("scipy.optimize"), Later("scipy.special")
 
 MOST = 2**17
 """At most this many frequencies are evaluated."""
 
 _SMOOTH = 4e-4
-"""The part of the width that may be given away where the sum has no lattice, or too fine a one."""
+"""The part of the width that smoothing may add where the sum has no lattice, or too fine a one."""
 
 _FOLDS = 8
 """The number of uniform variables that smooth such a sum."""
 
 _FINE, _COARSE = 28.0, 10.0
-"""On a lattice products of ratios below e^{−28} are left out, and added to the bound, and sums that are a period away
-count for about e^{−28} of the tail; where smoothing gives more away, e^{−10} is enough."""
+"""On a lattice, products of ratios below e^{−28} are left out and added to the bound, and sums that are a period away
+count for about e^{−28} of the tail; where smoothing adds more error, e^{−10} is enough."""
 
 _GRID = 2.0**-17
 """Weights are rounded to multiples of about this part of their root mean square."""
@@ -53,7 +54,7 @@ def sum_error(noise: Noise, weights: NDArray[np.float64], *, confidence: Number 
     """A w with P(|Σ_i a_i·Y_i| ≤ w) ≥ c: the least for equal weights a_i, otherwise at most 0.1% above it (c ≥ 0.9).
 
     Weights are rounded to multiples of a small step h, so that few different ones remain. The change is a sum of
-    noises with weights of at most h/2; Chernoff's bound holds it with a millionth of 1 − c.
+    noises with weights of at most h/2; Chernoff's bound on it uses a millionth of 1 − c.
 
     >>> from sitr import Laplace
     >>> sum_error(Laplace(scale=10), np.ones(25)), sum_error(Laplace(scale=10), np.array([1.0, 0.0, 0.0]))
@@ -91,7 +92,7 @@ def least_width(terms: tuple[Term, ...], *, confidence: Number = 0.95) -> float:
         (1/N)·Σ_k M(z_k)·e^{−n·z_k}/(1 − e^{−z_k}) = Σ_l e^{tNl}·P(S ≥ n + lN) ≥ P(S ≥ n),   z_k = t + 2πik/N:
 
     the terms l ≠ 0 only make the bound larger, and with N large enough hardly. With t near the saddle point, every term
-    is of the order of the tail, so doubles suffice however small it is; what they round is added.      [AW92]
+    is of the order of the tail, so doubles suffice however small it is; their rounding errors are added.      [AW92]
 
     A sum without a lattice, or with too fine a one, is smoothed: P(S > w) ≤ P(S + Z > w − η) for any |Z| ≤ η, and
     with Z a sum of eight uniform variables the terms fall as |z|^{−9}. There 1/(1 − e^{−z}) becomes M_Z(z)/z.
@@ -149,14 +150,14 @@ class _Sum:
         bound = self._on_lattice(tilt, self._period(tilt, enough, target, _FINE)) if enough < 2**40 else None
         if bound is not None:
             return upward(self.unit * (_first(bound, target, enough) - 1))
-        about = min(enough, math.sqrt(sum(part.variance for part in self.parts)) * -float(ndtri_exp(target)))
+        about = min(enough, math.sqrt(sum(part.variance for part in self.parts)) * -float(special.ndtri_exp(target)))
         bound, blur = self._smoothed(tilt, enough, about, target)
         return float(self.unit) * math.nextafter(_solved(bound, target, enough) + blur, math.inf)
 
     def chernoff(self, log_rest: float) -> tuple[float, float]:
         """w = (ln M(t) + ln(2/(1 − c)))/t, which is enough for every t, for the best t; and this t per unit.
 
-        Both are 0 if no noise is anything but 0 with this probability.
+        Both are 0 if all noise is 0 except with this probability.
         """
         if math.log(sum(part.count for part in self.parts)) + max(part.law.log_moved for part in self.parts) < log_rest:
             return 0.0, 0.0
@@ -170,7 +171,9 @@ class _Sum:
             t = start * math.exp(log_tilt)
             return t / (1 + t / most) if most < math.inf else t
 
-        best = tilt(minimize_scalar(lambda u: self._far(tilt(u), rest), bounds=(-8.0, 5.0), method="bounded").x)
+        best = tilt(
+            optimize.minimize_scalar(lambda u: self._far(tilt(u), rest), bounds=(-8.0, 5.0), method="bounded").x
+        )
         return float(self.unit) * self._far(best, rest), best
 
     def _far(self, tilt: float, rest: float) -> float:
@@ -180,7 +183,7 @@ class _Sum:
         return sum(part.count * part.law.log_moment(part.weight * tilt) for part in self.parts)
 
     def _slack(self, tilt: float) -> float:
-        """How far the logarithm of the moment may be off."""
+        """A bound on the error of the logarithm of the moment."""
         zero = np.zeros(1)
         return sum(2 * part.count * float(part.law.slack(part.weight * tilt, zero)[0]) for part in self.parts)
 
@@ -198,9 +201,9 @@ class _Sum:
     def _products(
         self, tilt: float, omega: Reals, *, start: Complex, gone: float
     ) -> tuple[NDArray[np.intp], Complex, Reals]:
-        """Which frequencies matter, ln of `start` and the product of all ratios there, and how far each may be off.
+        """The frequencies that matter, ln of `start` and the product of all ratios there, and bounds on their errors.
 
-        No ratio is larger than 1: what has become small stays small, and errors add up.
+        No ratio is larger than 1: a small product stays small, and errors add up.
         """
         kept = np.arange(len(omega))
         slack = np.full(len(omega), math.exp(-gone))
@@ -217,7 +220,7 @@ class _Sum:
 
         For noise of one kind and weight the ratio falls from ω = 0 to π: for Laplace noise by its formula, for a bell
         as a product of factors |1 + r·e^{iω}| (Jacobi), for rounded noise by total positivity, see `RoundedTransform`.
-        What is left out is at most the ratio at the last frequency K times
+        The omitted terms are at most the ratio at the last frequency K times
         Σ_{k>K} 2/(N·|1 − e^{−z}|) ≤ e^{t/2}·ln(N/2K)/2, for |1 − e^{−z}| ≥ e^{−t/2}·2ω/π.
         """
         length = 2 * math.ceil(period / 2) + 1
@@ -303,7 +306,7 @@ class _Sum:
 
 
 def _first(bound: Callable[[float], float], target: float, enough: float) -> int:
-    """The least n ≥ 1 whose bound is proved to be low enough; `enough` is."""
+    """The least n ≥ 1 whose bound is proved to be low enough, as the bound of `enough` is."""
     low, high = 0, math.floor(enough) + 1
     if high > 64:
         near = round(_solved(lambda n: bound(round(n)), target, enough))
@@ -329,7 +332,7 @@ def _solved(bound: Callable[[float], float], target: float, enough: float) -> fl
         return least
     if bound(enough) >= target:
         return enough
-    found = float(brentq(lambda x: bound(x) - target, least, enough, xtol=1e-7 * enough, rtol=1e-7))
+    found = float(optimize.brentq(lambda x: bound(x) - target, least, enough, xtol=1e-7 * enough, rtol=1e-7))
     while bound(found) > target and found < enough:
         found += 2e-7 * enough
     return min(found, enough)

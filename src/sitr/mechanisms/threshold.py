@@ -1,4 +1,4 @@
-"""Keys that nobody knows beforehand: a key is shown only if enough people, noise included, have it."""
+"""Keys that are not public: a key is shown only if enough people, noise included, have it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from sitr.flavors.pure import PureDP
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.mechanism import bounding, least_whole
+from sitr.mechanisms.mechanism import bounding
 from sitr.noise.coins import Coins
 from sitr.noise.laplace import discrete_laplace_tail, discrete_laplace_width
-from sitr.numbers import Number, ball, exact, inside, natural, upper
+from sitr.numbers import Number, ball, exact, inside, least_whole, natural, upper
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A running count, released after every step, with noise that grows only with the logarithm of their number."""
+"""A running count, released after every step, with noise that grows only with the logarithm of the number of steps."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Tree:
     The steps are the leaves of a binary tree. The sum of a node, of 2^j increments in a row, gets its noise once. As t
     is a sum of powers of two, x_1 + … + x_t is a sum of at most ⌊log₂ T⌋ + 1 nodes. A step is below one node of each of
     the ⌊log₂ T⌋ + 1 levels. So if one unit moves all increments together by at most Δ in the sum of sizes, it moves
-    those of each level by at most Δ: the cost is the cost of its `noise`, times the levels. Increments may depend
-    on earlier answers.      [DNPR10; CSS11, Alg. 2]
+    the nodes of each level by at most Δ: the cost is the cost of `noise`, times the levels. Increments may depend on
+    earlier answers.      [DNPR10; CSS11, Alg. 2]
 
     >>> Tree(Laplace(scale=100), steps=1000).promise()
     PureDP(epsilon=0.1)
@@ -74,16 +74,13 @@ class Tree:
 
     def promise(self) -> PureDP | ZeroConcentratedDP:
         """The cost of the noise, times the number of levels, rounded up once."""
-        moved = exact(self.noise.sensitivity)
-        if isinstance(self.noise, Laplace):
-            return PureDP(upward(self.levels * moved / exact(self.noise.scale)))
-        return ZeroConcentratedDP(upward(self.levels * moved**2 / (2 * exact(self.noise.sigma) ** 2)))
+        return self.noise.flavor(upward(self.levels * self.noise.cost()))
 
     def loss(self) -> Loss:
         """The loss of a unit that moves one increment by Δ: one number on each level.
 
-        A unit that moves several together by Δ loses no more, if it is fixed beforehand which of them by how much: that
-        is so for every log-concave noise, see `Laplace.loss`. `promise()` holds however it is chosen.
+        A unit that moves several by Δ in total loses no more, if their movements are fixed in advance: this holds for
+        all log-concave noise, see `Laplace.loss`. `promise()` also holds for movements that depend on earlier answers.
 
         >>> Tree(Laplace(scale=100), steps=1000).loss().max()
         0.1...
@@ -91,9 +88,9 @@ class Tree:
         return self.noise.alone().loss() * self.levels
 
     def error(self, *, confidence: Number = 0.95, step: int | None = None) -> int:
-        """The least w that holds the noise of one sum with this confidence: after this step, or after the worst.
+        """The least w that bounds the noise of one sum with this confidence: after this step, or after the worst.
 
-        As many terms are added as t has ones in binary, m at most: see `sitr.mechanisms.summed`.
+        The sum has as many terms as t has ones in binary: see `sitr.mechanisms.summed`.
 
         >>> Tree(Laplace(scale=10), steps=1000).error(), Tree(Laplace(scale=10), steps=1000).error(step=512)
         (84, 30)
@@ -123,9 +120,9 @@ class Tree:
 class RunningCount:
     """A tree at work. It holds sums without noise, and noise that was released: it cannot be copied or forked.
 
-    Of every level only the last node is needed: its sum while it grows, its noisy sum once it is complete. After step t
-    the node that is complete is on the level of the lowest one in t; it takes in those below, which are not needed any
-    more. No node gets noise twice.
+    On every level only the last node is needed: its sum while it grows, its noisy sum once it is complete. Step t
+    completes a node on the level of the lowest one-bit of t; it absorbs the nodes below, which are no longer needed. No
+    node gets noise twice.
 
     >>> count = Tree(Laplace(scale=0.001), steps=2).begin()
     >>> count.release(3), count.release(4), count.left

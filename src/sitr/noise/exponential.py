@@ -47,8 +47,8 @@ def exponential(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
     x = k·ln 2 + f, |f| < 0.3466, and e^{−x} = 2^{−k}·e^{−f}. As k ≤ 1010, k·high is exact and x − k·high is a float
     (Sterbenz), or off by u/2 where x is near ½·ln 2. k·low is below 2^{−22} and off by less than 2^{−74}; its
-    subtraction adds at most u/2. So f is off by less than 2u, which makes a relative 2u of e^{−f}; with those of the
-    series 7u + 2^{−56} < 2^{−49}. Then 2^{−k} changes the exponent alone: no result is below 2^{−1011}.
+    subtraction adds at most u/2. So f is off by less than 2u, a relative error of 2u in e^{−f}; with the errors of the
+    series this is 7u + 2^{−56} < 2^{−49}. Then 2^{−k} changes the exponent alone: no result is below 2^{−1011}.
 
     >>> exponential(np.array([0.0, 1.0])).round(4).tolist()
     [1.0, 0.3679]

@@ -88,7 +88,7 @@ def _ordered(sigma: Fraction) -> Survival:
 
 
 def _halves(cells: Fraction) -> Survival:
-    """2c for the rectangle of cell c, 2c + 1 for what is above it; f_c = e^{−c²/2σ'²} with σ' the width in cells.
+    """2c for the rectangle of cell c, 2c + 1 for the part above it; f_c = e^{−c²/2σ'²} with σ' the width in cells.
 
     A cell weighs f_c, all of them (θ' + 1)/2, so S(2c) = 2T'(c − 1)/(θ' + 1) and S(2c + 1) = S(2c) − 2f_{c+1}/(θ' + 1).
     """
@@ -104,7 +104,7 @@ def _halves(cells: Fraction) -> Survival:
 
 
 def _sums(sigma: Fraction) -> Callable[[int], tuple[arb, Callable[[int], arb]]]:
-    """θ and T, once for each precision, and again if another thread has lowered it in between: θ shows every error."""
+    """θ and T, once for each precision; again if another thread lowered it meanwhile, which the accuracy of θ shows."""
 
     @lru_cache(4)
     def at(bits: int) -> tuple[arb, Callable[[int], arb]]:
@@ -123,22 +123,21 @@ class LargeGaussian:
 
     σ is between 32 and 64 cells long. On the integers a cell c = 0, 1, …, a remainder r and a sign s make N = c·2^m + r
     and Y = N or, for s = 1, −1 − N, of size |Y| = N + s: every integer in one way. The bell over a cell lies between
-    f(c·2^m) and f((c + 1)·2^m): the rectangle below the lower one is drawn with its weight and kept always. What is
-    above it, one draw in forty to eighty, is kept for V < p(r), V uniform and, in units of a cell, with
-    ρ = (r + s)/2^m ∈ [0, 1],
+    f(c·2^m) and f((c + 1)·2^m). A draw from the rectangle below the lower value is always kept. A draw from above it,
+    one in forty to eighty, is kept if V < p(r), where V is uniform and, in units of a cell, ρ = (r + s)/2^m ∈ [0, 1],
 
         p = (e^{−γ} − e^{−Γ})/(1 − e^{−Γ}),   γ = κ·ρ·(2c + ρ),   Γ = κ·(2c + 1),   κ = 1/2σ'² = 2^{2m}/2σ².
 
     Floats decide V·(1 − e^{−Γ}) < e^{−γ} − e^{−Γ} up to a margin of 2^{−46}. With u = 2^{−53} and Γ ≤ 0.3466: ρ is off
     by at most u, so γ by at most κ(2c + 2)·u + 5uγ < 3u, and Γ by 3uΓ < 2u; the two exponentials by 5u more each, so by
     8u and 7u; the difference e^{−γ} − e^{−Γ} by 16u, the product by 7u + 2u, together 25u < 2^{−48}. Between the
-    margins, and for Γ > 0.3466 (beyond 11σ), V is read further until Arb knows.
+    margins, and for Γ > 0.3466 (beyond 11σ), more digits of V are read until Arb decides.
 
     With `real` the law is the normal one: ±(N + U) has it, if U is uniform on [0, 1) and ρ = (r + U)/2^m. The draw is
     ⌊N + U⌋ = N, or ⌊−(N + U)⌋ = −1 − N. A cell has the same weight as on the integers, because cell c is 2^m times
-    f(c·2^m) in both. U is read only for p: w digits of it leave ρ open by 2^{−m−w}, and p·(1 − e^{−Γ}) by less than
-    that, because its slope κ(2c + 2ρ)·e^{−γ} is below 0.35. The margin is wider by as much, and Arb gets more digits of
-    U together with more digits of V.
+    f(c·2^m) in both. U matters only for p: w digits of it determine ρ up to 2^{−m−w}, and p·(1 − e^{−Γ}) more closely,
+    because its slope κ(2c + 2ρ)·e^{−γ} is below 0.35. The margin is wider by as much, and Arb gets more digits of U
+    together with more digits of V.
     """
 
     halves: Inversion
@@ -249,7 +248,7 @@ def discrete_gaussian_width(*, sigma: Number, confidence: Number) -> int:
 
     2·T(w) ≤ (1 − c)·θ, where T(w) = Σ_{y>w} e^{−y²/2σ²} and θ = Σ_y e^{−y²/2σ²} are summed directly for small σ, and
     by the formulas of Euler–Maclaurin and Poisson with proved remainders for large σ. The precision grows until w
-    is decided. Only for a confidence written with thousands of digits may it not be: w is then proved to be
+    is decided, or up to a limit that only a confidence with thousands of digits reaches: then w is proved to be
     enough, but perhaps not the least.
 
     >>> discrete_gaussian_width(sigma=10, confidence=0.95)

@@ -1,7 +1,7 @@
 """Any law on 0, 1, 2, …, exactly, by inversion of a uniform number whose digits are read only as far as needed.
 
 With S(i) = P(Y ≥ i) and U uniform on [0, 1), Y = #{i ≥ 1 : U < S(i)} has the law of Y. U is an endless row of binary
-digits. Almost always its first 16 decide: a guide table knows Y wherever no S(i) lies between two neighbours of the
+digits. Almost always its first 16 decide: a guide table has Y wherever no S(i) lies between two neighbours of the
 grid 2^{−16}ℤ. Otherwise 48 more digits are read and compared with every S(i), each known to lie in a band of integers,
 
     ⌊2^64·S⁻⌋ ≤ 2^64·S(i) < ⌊2^64·S⁺⌋ + 1,   S⁻ ≤ S(i) ≤ S⁺ proved with Arb.
@@ -60,7 +60,6 @@ class Inversion:
     digits: Digits = FULL
 
     def one(self, coins: Coins) -> int:
-        """One draw."""
         return self.at(coins.words(1)[0], coins)
 
     def at(self, word: np.uint64, coins: Coins) -> int:
@@ -80,7 +79,6 @@ class Inversion:
         return int(sure) if sure == possible else self._settle(word, coins)
 
     def many(self, size: int, coins: Coins) -> NDArray[np.int64]:
-        """Many draws."""
         pieces = coins.words(-(-size // 4)).view(np.uint16)[:size]
         if self.digits.guide < 16:
             pieces = pieces >> np.uint16(16 - self.digits.guide)
@@ -104,7 +102,7 @@ class Inversion:
 
     @cached_property
     def _bands(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-        """The lower and the upper ends of what 2^64·S(i) is known to lie in, upwards: from the first S(i) that may be
+        """The lower and the upper ends of the bands of 2^64·S(i), in increasing order: from the first S(i) that may be
         below 2^{−64} to S(1).
 
         U < S(i) is sure if ⌊2^64·U⌋ < low, and U ≥ S(i) is sure if ⌊2^64·U⌋ > high.
@@ -117,11 +115,11 @@ class Inversion:
                 low, high = _floor(scaled.lower()), _floor(scaled.upper())
             # S(i) = 1 has no word above it; Arb then decides for the last word.
             lows.append(max(0, min(low, most)))
-            # What bounds S(i) from above bounds all that follow.
+            # An upper bound on S(i) also bounds all later ones.
             highs.append(min(high, highs[-1]))
             if highs[-1] <= 0:
                 break
-        # And what bounds S(i) from below, all before it.
+        # A lower bound on S(i) also bounds all earlier ones.
         rows = list(accumulate(reversed(lows), max)), highs[:0:-1]
         return np.array(rows[0], dtype=np.uint64), np.array(rows[1], dtype=np.uint64)
 
@@ -134,7 +132,7 @@ class Inversion:
 
     @cached_property
     def _guide(self) -> NDArray[np.integer]:
-        """The outcome of U for its first digits, −1 where a band lies in between. The smaller it is, the faster."""
+        """The outcome for the first digits of U, or −1 where they do not decide. A smaller table is faster."""
         cells, missing = 1 << self.digits.guide, np.uint64(self.digits.word - self.digits.guide)
         begun, ended = (np.bincount((row >> missing).astype(np.int64), minlength=cells) for row in self._bands)
         guide = len(self._bands[0]) - np.cumsum(begun)
@@ -167,7 +165,7 @@ class Row:
 
     @cached_property
     def _ends(self) -> NDArray[np.uint64]:
-        """As for one law. The rows are filled up with zeros, which only a word of zeros reaches: that is settled."""
+        """As for one law, padded with zeros. Only a word of zeros reaches these, and more digits settle it."""
         ends = [(ends[:lows], ends[lows:]) for ends, lows in (law._ends for law in self.laws)]
         longest = max(len(highs) for _, highs in ends)
         filled = [[np.pad(row, (longest - len(row), 0)) for row in rows] for rows in zip(*ends, strict=True)]
@@ -175,7 +173,7 @@ class Row:
 
 
 def settle(survival: Survival, drawn: int, known: int, *, coins: Coins, more: int) -> int:
-    """The outcome for a U of which some digits are known, ⌊2^known·U⌋ = drawn; as many more are read as it takes."""
+    """The outcome for a U of which some digits are known, ⌊2^known·U⌋ = drawn; more are read as needed."""
     while True:
         found = _search(survival, drawn, known)
         if found is not None:
@@ -200,7 +198,7 @@ def _search(survival: Survival, drawn: int, known: int) -> int | None:
 
 
 def _floor(number: arb) -> int:
-    """Of mantissa · 2^exponent without a radius, at any precision."""
+    """The floor of a ball of radius zero, at any precision."""
     mantissa, exponent = (int(part) for part in number.man_exp())
     if mantissa.bit_length() + exponent <= 0:  # between −1 and 1, with an exponent perhaps too large to shift by
         return -1 if mantissa < 0 else 0

@@ -37,8 +37,8 @@ def discrete_laplace(*, scale: Number, size: Size | None = None, coins: Coins | 
 class LaplaceLaw:
     """A geometric N and a sign s: Y = N for s = 0, Y = −1 − N for s = 1, with P(s = 1) = q/(1 + q), q = e^{−1/t}.
 
-    There P(Y = y) = (1 − q)·q^y/(1 + q) for y ≥ 0, and (1 − q)·q^{−1−y}·q/(1 + q), the same of |y|, for y < 0: nothing
-    is drawn twice, and there is one zero. As bits, −1 − N is N with all of them turned over. The sign is drawn with
+    Then P(Y = y) = (1 − q)·q^y/(1 + q) for y ≥ 0, and (1 − q)·q^{−1−y}·q/(1 + q), the same function of |y|, for y < 0:
+    there is one zero, and no draw is repeated. In binary, −1 − N is N with all bits inverted. The sign is drawn with
     the highest digits H of N: 2H + s has
 
         S(2h) = Q^h   and   S(2h + 1) = Q^h − P(H = h, s = 0) = Q^h·(Q + q)/(1 + q),   Q = e^{−256^k/t}.

@@ -1,4 +1,4 @@
-"""Continuous noise, rounded to the integers: for any scale, even one that the data decide.
+"""Continuous noise, rounded to the integers: for any scale, even one that depends on the data.
 
 If b·Z is a continuous law, k + ⌊b·Z + ½⌋ = ⌊k + b·Z + ½⌋ for every integer k. The answer is a function of k + b·Z
 alone (post-processing), so every guarantee of the continuous law holds for it. Discrete laws of different scales have
@@ -32,8 +32,8 @@ from sitr.numbers import Number, ball, inside, natural, positive
 _DIGITS = 128
 """Digits of each number that are read first. Tests read fewer, so that more are often needed; the law stays."""
 
-Noise = Callable[[list[arb]], list[arb]]
-"""From uniform numbers to what is to be rounded, at the working precision.
+Formula = Callable[[list[arb]], list[arb]]
+"""From uniform numbers to the numbers to be rounded, at the working precision.
 
 All threads share one working precision, and one thread may change it for another: a ball is then wider than necessary,
 but still holds its number. That costs digits and time, never the law.
@@ -141,8 +141,8 @@ def rounded_gaussian_width(*, sigma: Number, confidence: Number) -> int:
 def rounded_student(*, scale: Number, freedom: int, coins: Coins | None = None) -> int:
     """⌊b·Z + ½⌋ with Z of density ∝ (1 + z²/ν)^{−(ν+1)/2}, Z = √(ν(U^{−2/ν} − 1))·cos 2πV.      [Bai94]
 
-    As for the bell: Z is one coordinate of a point in the plane, of which all directions are alike and P(R > r) =
-    (1 + r²/ν)^{−ν/2}.
+    As for the Gaussian law, Z is one coordinate of a point in the plane with a uniform direction, at a distance R with
+    P(R > r) = (1 + r²/ν)^{−ν/2}.
 
     >>> rounded_student(scale=0.001, freedom=30)
     0
@@ -160,7 +160,7 @@ def rounded_student(*, scale: Number, freedom: int, coins: Coins | None = None) 
 def rounded_spherical(*, scale: Number, size: int, coins: Coins | None = None) -> list[int]:
     """Each coordinate of a vector Z of density ∝ e^{−‖z‖₂/b}, rounded: Z = b·(−ln U₁ − … − ln U_d)·G/‖G‖.
 
-    The norm has a Gamma law, like the sum of d exponential numbers, and the direction is that of a Gaussian vector.
+    The norm has a Gamma law, like the sum of d exponential numbers, and the direction is a Gaussian vector's.
     Rounding a vector of integers and noise is rounding the noise, coordinate by coordinate.      [CMS11, Alg. 1]
 
     >>> rounded_spherical(scale=0.001, size=3)
@@ -181,7 +181,7 @@ def _bell(u: arb, v: arb) -> arb:
     return (-2 * u.log()).sqrt() * (2 * v).cos_pi()
 
 
-def _draw(noise: Noise, *, numbers: int, coins: Coins | None) -> list[int]:
+def _draw(noise: Formula, *, numbers: int, coins: Coins | None) -> list[int]:
     """Rounded noise from this many uniform `numbers`; more digits of each are read until the result is certain."""
     tossed, known = system_coins() if coins is None else coins, _DIGITS
     begun = [tossed.bits(known) for _ in range(numbers)]
@@ -191,7 +191,7 @@ def _draw(noise: Noise, *, numbers: int, coins: Coins | None) -> list[int]:
     return drawn
 
 
-def _round(noise: Noise, begun: list[int], known: int) -> list[int] | None:
+def _round(noise: Formula, begun: list[int], known: int) -> list[int] | None:
     """⌊x + ½⌋ of every x, if the digits that are known decide all of them."""
     with ctx.workprec(known + 64):
         # The middle of [d, d + 1]/2^n is exact, (2d + 1)/2^{n+1}, and so is its radius.

@@ -48,11 +48,11 @@ def select(*, log_weights: Scores, size: Size | None = None, coins: Coins | None
 
 @dataclass(frozen=True)
 class Selection:
-    """S(i) = P(I ≥ i) = R_i/R_0 with R_i = Σ_{j≥i} e^{−g_j}, g_j = s − s_j; s may be any number, and is the largest.
+    """S(i) = P(I ≥ i) = R_i/R_0 with R_i = Σ_{j≥i} e^{−g_j}, g_j = s − s_j, where s is the largest score.
 
-    Floats decide as far as they can. Gaps g are off by at most some η, weights so by a relative η·1.01 + 2^{−49}, sums
-    of n weights by nu more. Let m be the sum of these. Then R_i and U·R_0 are off by at most m·R_0 each, but for the
-    u that a product adds, so that 4m·R_0 is margin enough. (A gap beyond 700 counts as 700, off by n·2^{−1009} in all.)
+    Floats decide where they can. If gaps g are off by at most η, weights are off by a relative 1.01η + 2^{−49}, and
+    sums of n weights by nu more. With m the sum of these, R_i and U·R_0 are off by at most m·R_0 each, plus u for a
+    product: a margin of 4m·R_0 suffices. (A gap beyond 700 counts as 700, off by n·2^{−1009} in all.)
     """
 
     scores: Scores
@@ -97,10 +97,10 @@ class Selection:
 
     @cached_property
     def _gaps(self) -> tuple[NDArray[np.float64], float]:
-        """g in floats, and how far these may be off for g ≤ 700.
+        """g in floats, and a bound on their errors for g ≤ 700.
 
-        Integers are subtracted as they are, and rounded once. Floats stand for decimals that are off by at most u|s|,
-        and a difference adds ug. Where that is much, and for everything else, the exact differences are rounded once.
+        Differences of integers are exact, and rounded once. Floats stand for decimals that are off by at most u|s|,
+        and a difference adds ug. Where that is too much, and for all other types, exact differences are rounded once.
         """
         given = np.asarray(self.scores)
         if given.dtype.kind == "f":
@@ -122,7 +122,7 @@ class Selection:
 
     @cached_property
     def _suffixes(self) -> Callable[[int], list[arb]]:
-        """R_0, …, R_n, once for each precision, and again if another thread has lowered it: R_0 has all the errors."""
+        """R_0, …, R_n, once for each precision; again if another thread lowered it, which the accuracy of R_0 shows."""
 
         @lru_cache(2)
         def at(bits: int) -> list[arb]:

@@ -14,9 +14,11 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erfcx
 
+from sitr.namespace import Later
 from sitr.numbers import Number, exact
+
+special = Later("scipy.special")
 
 Reals = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -38,7 +40,7 @@ _FEW = 1.0
 class Transform(Protocol):
     """The transform of a symmetric law on the integers, as functions of a tilt t, the real part of z.
 
-    The ratio must fall from ω = 0 to π: sums leave out what follows a frequency at which it is small.
+    The ratio must decrease from ω = 0 to π, because sums leave out all frequencies above one at which it is small.
     """
 
     @property
@@ -64,7 +66,7 @@ class Transform(Protocol):
         """ln (E[e^{(t+iω)Y}]/E[e^{tY}]), on any branch; its real part is at most 0."""
 
     def slack(self, tilt: float, omega: Reals) -> Reals:
-        """How far e^{log_ratio} may be off, and log_moment(t) at ω = 0."""
+        """A bound on the error of e^{log_ratio}, and at ω = 0 on the error of log_moment(t)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class LaplaceTransform:
 
     @property
     def log_moved(self) -> float:
-        """Of 2q/(1 + q) ≤ 2q, q = e^{−b}."""
+        """P(Y ≠ 0) = 2q/(1 + q) ≤ 2q, q = e^{−b}."""
         return math.log(2) - self.rate
 
     def log_moment(self, tilt: float) -> float:
@@ -158,7 +160,7 @@ class GaussianTransform:
 
     @property
     def log_moved(self) -> float:
-        """Of 2·Σ_{y≥1} e^{−y²/2σ²}, with y² ≥ 1 + 3(y − 1)."""
+        """P(Y ≠ 0) ≤ 2·Σ_{y≥1} e^{−y²/2σ²}, with y² ≥ 1 + 3(y − 1)."""
         fall = 1 / (2 * self.sigma**2)
         return min(0.0, math.log(2) - fall - math.log(-math.expm1(-3 * fall)))
 
@@ -242,12 +244,12 @@ class RoundedTransform:
 
     @property
     def spread(self) -> float:
-        """As for the bell."""
+        """As for `GaussianTransform`."""
         return self.sigma**2
 
     @property
     def log_moved(self) -> float:
-        """Of erfc(x) ≤ e^{−x²}, x = 1/(2σ√2)."""
+        """P(Y ≠ 0) = erfc(x) ≤ e^{−x²}, x = 1/(2σ√2)."""
         return -1 / (8 * self.sigma**2) * (1 - UNIT)
 
     def log_moment(self, tilt: float) -> float:
@@ -299,7 +301,7 @@ class RoundedTransform:
         places = np.arange(peak - reach, peak + reach + 1)
         away, root = np.abs(places).astype(np.float64), self.sigma * math.sqrt(2)
         near = np.maximum(away - 0.5, 0.5)
-        shares = (erfcx(near / root) - np.exp(-away / self.sigma**2) * erfcx((away + 0.5) / root)) / 2
+        shares = (special.erfcx(near / root) - np.exp(-away / self.sigma**2) * special.erfcx((away + 0.5) / root)) / 2
         logs = np.log(np.where(away > 0, shares, 1.0)) - (near / root) ** 2
         logs[away == 0] = math.log(math.erf(0.5 / root))
         logs += tilt * places
@@ -324,6 +326,6 @@ def _sinhc(tilt: float, turn: Reals) -> Complex:
 
 
 def _reduced(omega: Reals) -> Reals:
-    """The same turn between −π and π: noise is whole, so its transform repeats itself."""
+    """The same angle between −π and π: noise is an integer, so its transform is periodic."""
     found: Reals = omega - 2 * math.pi * np.round(omega / (2 * math.pi))
     return found

@@ -50,7 +50,7 @@ def permutation(*, size: int, coins: Coins | None = None) -> NDArray[np.int64]:
 
 
 def uniform_block(bound: int, size: int, coins: Coins) -> Draws:
-    """As many bits as the largest has; what is beyond it is drawn again. Fewer than half are."""
+    """Draws with as many bits as the largest integer has; those beyond it, fewer than half, are drawn again."""
     bits = (bound - 1).bit_length()
     drawn = random_bits(bits, size=size, coins=coins)
     beyond = np.flatnonzero(drawn >= bound)

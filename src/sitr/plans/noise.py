@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeGuard
 
-from sitr.errors import WiderThanAsked
+from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Additive, express, kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.loss.loss import Loss
 from sitr.loss.real import gaussian
 from sitr.mechanisms.additive import NoisePrice
 from sitr.mechanisms.exponential import Exponential
-from sitr.mechanisms.mechanism import Mechanism
+from sitr.mechanisms.mechanism import Mechanism, added
 from sitr.numbers import downward, exact
 
 LEAST = 1e-100
 """The smallest price: a smaller one could become 0 when it is shared, and its answer would be useless."""
 
+MOST = 1e100
+"""The largest price: it protects nobody, and with a still larger one, numbers computed from the noise have no float."""
+
 CLOSE = 1e-4
-"""How far the μ that is found may be below one that is too large, relative to it."""
+"""The relative precision of the search for μ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,27 +40,51 @@ class Way:
 
 
 def buys_noise(price: Promise) -> TypeGuard[Additive]:
-    """Does this price buy additive noise?
+    """Whether this price can be spent on additive noise.
 
-    A random one does not: its γ would be paid for noise that protects everybody. Neither does the ξ of zCDP.
+    A random price cannot, because such noise protects everybody and would not use its γ; nor can a zCDP with ξ > 0.
     """
     if not kept(price):
         return False  # also a class that only inherits from one of these
     match price:
         case PureDP():
-            return price.epsilon >= LEAST
+            return in_range(price.epsilon)
         case ApproximateDP():
-            return price.epsilon >= LEAST and (price.delta == 0 or LEAST <= price.delta < 1)
+            return in_range(price.epsilon) and (price.delta == 0 or LEAST <= price.delta < 1)
         case ZeroConcentratedDP():
-            return price.rho >= LEAST and price.xi == 0
+            return in_range(price.rho) and price.xi == 0
     return False
 
 
-def ways(price: Additive, *, beside: Sequence[Mechanism] = ()) -> list[Way]:
-    """All ways to spend on noise what a price leaves beside other mechanisms of the same plan.
+def in_range(number: float) -> bool:
+    """Whether noise of this ε or ρ has a size that can be computed with."""
+    return LEAST <= number <= MOST
 
-    A pure or zero-concentrated price leaves what the promises of these do not use. An approximate price leaves the rest
-    of its ε for noise that is pure, or a μ for Gaussian noise, fitted by the loss of the whole plan.
+
+def affordable(
+    price: Promise, *, random: str = "Pay with the promise inside it: this noise protects everybody."
+) -> Additive:
+    """The price, if it can be spent on additive noise. `random` is the advice about a random price."""
+    if buys_noise(price):
+        return price
+    do = "Choose a price in that range: below it there is no answer, and above it no privacy."
+    if isinstance(price, RandomDP):
+        do = random
+    elif isinstance(price, ZeroConcentratedDP) and price.xi > 0 and in_range(price.rho):
+        do = "Leave ξ out: Gaussian noise does not need it."
+    raise QuestionError(
+        wanted="a price of pure(ε), zcdp(ρ) without ξ, or approximate(ε, δ) with δ < 1, each number from "
+        f"{LEAST} to {MOST}",
+        given=repr(price),
+        do=do,
+    )
+
+
+def ways(price: Additive, *, beside: Sequence[Mechanism] = ()) -> list[Way]:
+    """All ways to spend on noise what other mechanisms of the same plan (`beside`) leave of a price.
+
+    A pure or zero-concentrated price leaves the parameter that their promises do not use. An approximate price leaves
+    the rest of its ε for pure noise, or a μ for Gaussian noise, fitted by the loss of the whole plan.
 
     >>> ways(ApproximateDP(1.0, 1e-9))
     [Way(charged=ApproximateDP(epsilon=1.0, delta=0.0), bought=PureDP(epsilon=1.0)),
@@ -101,18 +127,14 @@ def largest_mu(price: ApproximateDP, *, beside: Sequence[Mechanism] = ()) -> Gau
     GaussianDP(mu=0.1...)
     """
     alone = GaussianDP.fitting(price)
-    losses = [mechanism.loss() for mechanism in beside]
-    known = [loss for loss in losses if loss is not None]
-    if len(known) < len(losses) or alone.mu == 0.0:
+    rest = added(mechanism.loss() for mechanism in beside)
+    if rest is None or alone.mu == 0.0:
         return None
-    if not known:
+    if not beside:
         return alone
-    rest = Loss.compose(known)
 
     def fits(mu: float) -> bool:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", WiderThanAsked)  # the upper end is valid, however wide the interval is
-            return (rest + gaussian(sigma=1, sensitivity=mu)).delta(epsilon=price.epsilon).upper <= price.delta
+        return price.proved_by(rest + gaussian(sigma=1, sensitivity=mu))
 
     high = alone.mu
     low = high

@@ -7,11 +7,12 @@ text and JSON are views of the plan.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import cast
 
-from sitr.errors import InvalidPromise
+from sitr.errors import IncompatiblePromises, InvalidPromise, unknown_name
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
@@ -57,7 +58,10 @@ class Plan:
     """The question in one line, for the ledger."""
 
     def __getitem__(self, name: str) -> Measurement:
-        return next(each for each in self.measurements if each.name == name)
+        for each in self.measurements:
+            if each.name == name:
+                return each
+        raise unknown_name(name, [each.name for each in self.measurements], lacks="The plan has no measurement")
 
     @property
     def mechanism(self) -> Composed:
@@ -69,7 +73,7 @@ class Plan:
         return self.mechanism.loss()
 
     def promise(self) -> Kept:
-        """What the measurements keep together, in the flavor of the price; for an approximate price, at its δ."""
+        """The promise of all measurements together, in the flavor of the price; for an approximate price, at its δ."""
         if isinstance(self.price, ApproximateDP):
             return self._approximate(self.price)
         return cast("Kept", self.mechanism.promise())
@@ -90,7 +94,7 @@ class Plan:
         return downward(max(Fraction(0), exact(self.price.delta) - exact(self.infinite_mass())))
 
     def check(self) -> None:
-        """Refuse to charge less than the measurements cost. It cannot happen unless there is a bug in a fit."""
+        """Refuse to charge less than the measurements cost, which happens only if there is a bug in a fit."""
         if not self._kept():
             raise InvalidPromise(
                 wanted=f"noise that keeps {self.price!r}",
@@ -101,17 +105,17 @@ class Plan:
     def _kept(self) -> bool:
         if isinstance(self.price, ApproximateDP) and self.price.delta > 0:
             loss = self.loss()
-            if loss is not None and loss.delta(epsilon=self.price.epsilon).upper <= self.price.delta:
-                return True
-            return self.mechanism.promise(delta=self.price.delta).covers(self.price)
+            if loss is not None and self.price.proved_by(loss):
+                return True  # the search for the least ε would take longer
         return self.promise().covers(self.price)
 
     def _approximate(self, price: ApproximateDP) -> ApproximateDP:
         """The least ε that is known at this δ: from the loss, or from the promises where these say more."""
         delta, found = price.delta, []
         if delta > 0 and (loss := self.loss()) is not None:
-            found.append(ApproximateDP(max(0.0, loss.epsilon(delta=delta).upper), delta))
-            if loss.delta(epsilon=price.epsilon).upper <= delta:  # this proof is often a little tighter
+            with suppress(IncompatiblePromises):  # no ε is proved
+                found.append(ApproximateDP.of(loss, delta=delta))
+            if price.proved_by(loss):  # this proof is often a little tighter
                 found.append(price)
         try:
             promises = self.mechanism.promise(delta=delta) if delta > 0 else self.mechanism.promise()
@@ -124,7 +128,7 @@ class Plan:
 
 
 def _infinite_mass(mechanism: Mechanism) -> float:
-    """All of δ where the law of the loss is not known; promises without a δ allow none. γ is about other people."""
+    """All of δ where the law of the loss is unknown, and 0 for promises without a δ. A γ does not count."""
     promise = mechanism.promise()
     inner = promise.inner if isinstance(promise, RandomDP) else promise
     allowed = inner.infinite_mass()

@@ -11,13 +11,13 @@ from sitr.plans.plan import Plan
 
 
 class Stage(Protocol):
-    """One look at the rows, under a plan that is paid for."""
+    """One reading of the rows, under a plan that is paid for."""
 
     def reading(self) -> Any:
-        """What a backend has to compute from the rows."""
+        """The description of what a backend computes from the rows."""
 
     def answer(self, plan: Any, exact: Any, /, *, coins: Coins) -> Any:
-        """What is released: exact integers and noise go in, and nothing secret comes out."""
+        """The release, from exact integers and noise; nothing in it is secret."""
 
 
 class Question(Stage, Protocol):

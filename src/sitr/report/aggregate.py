@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from fractions import Fraction
 from typing import Any, cast
@@ -16,17 +16,23 @@ from sitr.mechanisms.additive import Noise
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
 from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm, Shown
+from sitr.questions.aggregate.functions.count import Count
+from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.aggregate.release import Release
 from sitr.report.chart.aggregate import chart
 from sitr.report.envelope import promise_dict
-from sitr.report.figures import CONFIDENCE, Figures, about, at_most, visible
+from sitr.report.figures import CONFIDENCE, AllDigits, Figures, Rounded, about, at_most, visible
 from sitr.report.headline import Headline
+from sitr.report.level import Level
 from sitr.report.paper import Card, Column, Facts, Paper, Role, Section, Table, answered, previewed
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.notation import notation
 from sitr.report.words.words import Words
 
 KIND = "answer"
+
+BRIEF = 16
+"""The number of bars of a chart that fits on a printed page."""
 
 _BLOCK = 200
 """The number of rows that are written at a time."""
@@ -50,20 +56,26 @@ def answer(release: Release, receipt: Receipt, *, words: Words = ENGLISH) -> Pap
     `promise`. Fractions have an `exact` text and the nearest `float`.
     """
     plan, say = release.plan, words.aggregate
+    digits = words.digits() if release.keys and any(map(_rounded, plan.columns)) else ""
     return answered(
         KIND,
         plan,
         receipt,
         plan.query,
         words=words,
-        own=(("outright", say.exposure(plan)), ("error", say.error())),
+        own=(("outright", say.exposure(plan)), ("error", say.error()), *((("digits", digits),) if digits else ())),
         content=lambda found: _content(plan, found, words) | {"rows": _rows(release)},
         sections=lambda found: _sections(plan, found, words),
         title="Privacy certificate",
+        card=(
+            ("released", say.released(release)),
+            ("noise", say.error_of([(column.name, _error(column)) for column in plan.columns])),
+        ),
         value="" if release.keys else say.empty(plan),
         table=_answers(release, words) if release.keys else None,
         picture=lambda: chart(release, words=words),
-        notes=(say.error(),),
+        brief=lambda: chart(release, words=words, most=max(3, BRIEF // len(plan.columns))),
+        notes=tuple(filter(None, (say.error(), digits))),
         caps=say.contribution(plan.query),
     )
 
@@ -99,27 +111,43 @@ def _answers(release: Release, words: Words) -> Table:
     )
     keys = (Column(key.name, Role.KEY) for key in plan.query.keys)
     return Table(
-        (*keys, *(column for pair in pairs for column in pair)), lambda: written(release, words), len(release.keys)
+        (*keys, *(column for pair in pairs for column in pair)),
+        lambda: written(release, words),
+        len(release.keys),
+        notes=lambda: _notes(release, words),
     )
 
 
 def written(release: Release, words: Words = ENGLISH) -> Iterator[tuple[str, ...]]:
     """The rows as text: the key, part by part, and for each column the number with its error, and its interval.
 
-    They are computed block by block, because most readers see the first rows only, which decide on the decimals.
+    They are computed block by block, because most readers see the first rows only.
     """
-    columns, figures = release.plan.columns, list[Figures]()
+    columns = release.plan.columns
     for first in range(0, len(release.keys), _BLOCK):
         keys = release.keys[first : first + _BLOCK]
         places = range(first, first + len(keys))
         shown = [release.estimates(column, confidence=CONFIDENCE, rows=places) for column in columns]
-        figures = figures or [Figures.of(column, some) for column, some in zip(columns, shown, strict=True)]
-        for key, *row in zip(keys, *shown, strict=True):
-            cells = (
-                (f"{format.value(one)} ± {format.error(one.error)}", words.interval(format.low(one), format.high(one)))
-                for format, one in zip(figures, row, strict=True)
-            )
-            yield (*map(words.aggregate.key, key), *(text for cell in cells for text in cell))
+        cells = [_cells(column, some, words) for column, some in zip(columns, shown, strict=True)]
+        for key, *row in zip(keys, *cells, strict=True):
+            yield (*map(words.aggregate.key, key), *(text for cell in row for text in cell))
+
+
+def _cells(column: Shown, shown: Sequence[Estimate], words: Words) -> Iterator[tuple[str, str]]:
+    """Each number with its error, and its interval."""
+    for one, figures in zip(shown, Figures.each(shown, step=column.aggregate.step), strict=True):
+        (text, interval), (exact, ends) = (
+            (f"{form.value(one)} ± {form.error(one.error)}", words.interval(form.low(one), form.high(one)))
+            for form in (figures, AllDigits())
+        )
+        yield Rounded(text, exact=exact), Rounded(interval, exact=ends)
+
+
+def _notes(release: Release, words: Words) -> tuple[str, ...]:
+    """Why a number that was released is impossible as a count. This reads noisy numbers only, so it costs nothing."""
+    counts = [column for column in release.plan.columns if isinstance(column.aggregate.aggregate, Count)]
+    negative = any(value < 0 for column in counts for value in release.values(column))
+    return (words.aggregate.negative(release.plan),) if negative else ()
 
 
 def _columns(plan: AggregatePlan, words: Words) -> Table:
@@ -151,6 +179,7 @@ def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Se
     return (
         Section(
             "How the promise could fail",
+            level=Level.PROMISE,
             cards=(
                 Card(words.label("Exposed outright"), at_most(plan.infinite_mass()), say.exposure(plan)),
                 Card(words.label("The finite tail"), tail, say.tail(plan)),
@@ -161,7 +190,7 @@ def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Se
             cards=tuple(Card(column.name, facts=_made(column, plan, words)) for column in plan.columns),
             notes=(say.shown_keys(plan),),
         ),
-        Section("Assumed public knowledge", items=say.public(query)),
+        Section("Assumed public knowledge", items=say.public(query), level=Level.DATA),
         Section(
             "How to check this",
             sentences=(say.checking(query),),
@@ -189,7 +218,14 @@ def _measured(each: NoisyTerm, column: Shown, plan: AggregatePlan, words: Words)
 
 
 def _error(column: Shown) -> str:
-    return f"± {Figures.of(column).error(column.width(CONFIDENCE))}"
+    width = column.width(CONFIDENCE)
+    figures = Figures.fitting(width, step=column.aggregate.step)
+    return Rounded(f"± {figures.error(width)}", exact=f"± {AllDigits().error(width)}")
+
+
+def _rounded(column: Shown) -> bool:
+    step = column.aggregate.step
+    return Figures.fitting(column.width(CONFIDENCE), step=step).rounds(step)
 
 
 def _content(plan: AggregatePlan, headline: Headline, words: Words) -> dict[str, Any]:

@@ -7,14 +7,9 @@ from dataclasses import dataclass
 from sitr.loss.loss import Loss
 from sitr.numbers import Interval
 from sitr.report.paper import Facts
+from sitr.report.views import FALSE_ALARMS, WIDTH
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words
-
-FALSE_ALARMS = 0.01
-"""The rate at which the test points at somebody who did not take part."""
-
-WIDTH = 0.01
-"""The relative width of the computed intervals."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ headline       the promise as (ε, δ), see `sitr.report.headline`
 delta          `infinite_mass`: somebody exposed outright; `finite_tail`: losses above ε, null if moments bound them
 budget         `promise`, `charge`, and `before` and `after` with `spent` and `remaining`; `after` is null in a preview
                that the budget cannot pay
-receipt        `dataset`, `neighbors`, `entry`, `at` (ISO 8601), `by`, `version`, `private`, `kept`; null in a preview
+receipt        `dataset`, `neighbors`, `entry`, `at` (ISO 8601), `by`, `version`, `private`, `kept`, `sha256` of the
+               release, and `again`: true for a kept answer, for which nothing was spent; null in a preview
 =============  =========================================================================================================
 
 Every promise is an object with its `notation`, its `flavor` and its parameters. JSON is always in English.
@@ -70,6 +71,8 @@ def of_answer(kind: str, plan: Plan, headline: Headline, receipt: Receipt) -> di
             "version": entry.version,
             "private": receipt.private,
             "kept": None if receipt.kept is None else str(receipt.kept),
+            "sha256": receipt.sha256 or None,
+            "again": receipt.again,
         },
     }
 

@@ -6,13 +6,14 @@ Errors and promises are rounded up; what is left of a budget is rounded down.
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Self
 
 from sitr.numbers import Number, exact
-from sitr.questions.aggregate.fit import Shown
 from sitr.questions.aggregate.functions.function import Estimate
 
 CONFIDENCE = Fraction(95, 100)
@@ -33,13 +34,13 @@ def number(value: Number, *, decimals: int = 0) -> str:
     return _decimal(round(exact(value) * 10**decimals), decimals)
 
 
-def error(width: Number, *, decimals: int = 0) -> str:
-    """The half-width of an interval, rounded up.
+def error(width: Number) -> str:
+    """The half-width of an interval, rounded up to two significant digits.
 
-    >>> error(Fraction(123401, 1000), decimals=1)
-    '123.5'
+    >>> error(Fraction(123401, 1000)), error(88), error(0.0512)
+    ('130', '88', '0.052')
     """
-    return _decimal(math.ceil(exact(width) * 10**decimals), decimals)
+    return at_most(width, digits=2)
 
 
 def at_most(value: Number, *, digits: int = 4) -> str:
@@ -119,51 +120,119 @@ def shortened(text: str, *, most: int) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """The format of one column of an answer.
+class Rounded(str):
+    """Text with rounded numbers, for people; `exact` is the same text with all digits.
 
-    Values and errors have the same decimals: enough for three digits of the error, at most as many as the granularity.
-    The error includes the rounding of the value, so `value ± error` as shown contains the computed interval.
+    >>> text = Rounded("440,000 ± 350,000", exact="437,621 ± 345,109")
+    >>> text, text.exact
+    ('440,000 ± 350,000', '437,621 ± 345,109')
     """
 
-    decimals: int
-    rounding: Fraction
-    """The most by which a value is off because it is rounded."""
+    __slots__ = ("exact",)
+    exact: str
+
+    def __new__(cls, text: str, *, exact: str) -> Self:
+        made = super().__new__(cls, text)
+        made.exact = exact
+        return made
+
+
+def all_digits(text: str) -> str:
+    """The text with all digits."""
+    return text.exact if isinstance(text, Rounded) else text
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """How a number is shown beside its error: the error with two significant digits, the number to the same place.
+
+    Errors and the ends of intervals are rounded outward, and errors include the rounding of the numbers. So both
+    `number ± error` and the interval, as shown, contain the computed interval.
+
+    >>> one = Estimate(Fraction(437621), Fraction(92512), Fraction(782730))
+    >>> (figures,) = Figures.each([one], step=Fraction(1))
+    >>> figures.value(one), figures.error(one.error), figures.low(one), figures.high(one)
+    ('440,000', '350,000', '90,000', '790,000')
+    """
+
+    place: int
+    """The last power of ten that is shown: 4 for tens of thousands, −2 for hundredths."""
+    rounding: Fraction = Fraction(0)
+    """The most by which a number is off because it is rounded."""
 
     @classmethod
-    def of(cls, column: Shown, shown: Sequence[Estimate] = ()) -> Figures:
-        """The figures of a column at 95%: for its smallest error, or for the largest possible one before any answer."""
-        width = min((each.error for each in shown), default=column.width(CONFIDENCE))
-        return cls.fitting(width, step=column.aggregate.step)
+    def each(cls, shown: Sequence[Estimate], *, step: Fraction | None) -> list[Figures]:
+        """The figures of each number of a column; numbers to the same place include the same rounding.
+
+        All numbers are multiples of the `step`, if there is one.
+        """
+        places = [cls.fitting(one.error, step=step).place for one in shown]
+        worst: dict[int, Fraction] = {}
+        for place, one in zip(places, shown, strict=True):
+            worst[place] = max(worst.get(place, Fraction(0)), abs(_to(place, one.value, round) - one.value))
+        return [cls(place, worst[place]) for place in places]
 
     @classmethod
     def fitting(cls, width: Fraction, *, step: Fraction | None) -> Figures:
-        """The figures of errors of this size; all values are multiples of the `step`, if there is one."""
-        needed = max(0, 2 - _exponent(max(width, step or Fraction(0)) or Fraction(1)))
-        if step is None:
-            return cls(needed, Fraction(1, 2 * 10**needed))
-        decimals = min(needed, _own_decimals(step, needed))
-        whole = (step * 10**decimals).denominator == 1
-        return cls(decimals, Fraction(0) if whole else Fraction(1, 2 * 10**decimals))
+        """The figures of errors of this size, before any number is rounded."""
+        place = _exponent(max(width, step or Fraction(0)) or Fraction(1)) - 1
+        return cls(place if step is None or place >= 0 else -_own_decimals(step, -place))
+
+    def rounds(self, step: Fraction | None) -> bool:
+        """Whether multiples of this step can be off after rounding."""
+        return step is None or (step / Fraction(10) ** self.place).denominator != 1
 
     def value(self, one: Estimate) -> str:
-        return number(one.value, decimals=self.decimals)
+        return _placed(one.value, self.place, round)
 
     def error(self, width: Fraction) -> str:
-        return error(width + self.rounding, decimals=self.decimals)
+        return _placed(width + self.rounding, self.place, math.ceil)
 
     def low(self, one: Estimate) -> str:
-        return number(self._rounded(one) - self._width(one.value - one.low), decimals=self.decimals)
+        return _placed(one.low, self.place, math.floor)
 
     def high(self, one: Estimate) -> str:
-        return number(self._rounded(one) + self._width(one.high - one.value), decimals=self.decimals)
+        return _placed(one.high, self.place, math.ceil)
 
-    def _rounded(self, one: Estimate) -> Fraction:
-        return Fraction(round(one.value * 10**self.decimals), 10**self.decimals)
 
-    def _width(self, width: Fraction) -> Fraction:
-        return Fraction(math.ceil((width + self.rounding) * 10**self.decimals), 10**self.decimals)
+@dataclass(frozen=True, slots=True)
+class AllDigits:
+    """The same with all digits: whole numbers exactly, others in 15 digits, the ends of intervals outward."""
+
+    def value(self, one: Estimate) -> str:
+        return _all_digits(one.value, round)
+
+    def error(self, width: Fraction) -> str:
+        return _all_digits(width, math.ceil)
+
+    def low(self, one: Estimate) -> str:
+        return _all_digits(one.low, math.floor)
+
+    def high(self, one: Estimate) -> str:
+        return _all_digits(one.high, math.ceil)
+
+
+def legible(code: str) -> str:
+    """Code with short numbers: fractions and long decimals in six digits.
+
+    >>> legible("Noise(shift=Fraction(563, 2000), dilation=0.11596320624666163, freedom=3)")
+    'Noise(shift=0.2815, dilation=0.115963, freedom=3)'
+    """
+    fractions = re.sub(r"Fraction\((-?\d+), (\d+)\)", lambda found: about(Fraction(int(found[1]), int(found[2]))), code)
+    return re.sub(r"(?<![\w.])\d+\.\d{7,}(?![\w.])", lambda found: about(Fraction(found[0])), fractions)
+
+
+def _all_digits(value: Fraction, rounding: Callable[[Fraction], int]) -> str:
+    return number(value) if value.denominator == 1 else _significant(value, 15, rounding)
+
+
+def _to(place: int, value: Fraction, rounding: Callable[[Fraction], int]) -> Fraction:
+    """The value as a multiple of a power of ten."""
+    return rounding(value / Fraction(10) ** place) * Fraction(10) ** place
+
+
+def _placed(value: Fraction, place: int, rounding: Callable[[Fraction], int]) -> str:
+    return number(_to(place, value, rounding), decimals=max(0, -place))
 
 
 def _own_decimals(granularity: Fraction, most: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -12,8 +13,9 @@ from sitr.dataset.cells import Grid
 from sitr.ledger.receipt import Receipt
 from sitr.questions.histogram.counts import Histogram
 from sitr.questions.histogram.fit import HistogramPlan
-from sitr.report.chart.histogram import chart
-from sitr.report.figures import CONFIDENCE, number
+from sitr.report.chart.histogram import chart, figures, step
+from sitr.report.figures import CONFIDENCE, AllDigits, Estimate, Figures, Rounded
+from sitr.report.level import Level
 from sitr.report.paper import Column, Facts, Paper, Role, Section, Table, answered, previewed
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words
@@ -40,10 +42,12 @@ def answer(histogram: Histogram, receipt: Receipt, *, words: Words = ENGLISH) ->
     """
     plan, say = histogram.plan, words.histogram
     processing, filled = say.processing(histogram), len(histogram.counts) > 0
+    digits = say.digits() if filled and figures(histogram).rounds(step(histogram)) else ""
     own: Facts = (
         *_measured(plan, words),
         *((("processing", processing),) if processing else ()),
         ("intervals", say.intervals(histogram)),
+        *((("digits", digits),) if digits else ()),
     )
     return answered(
         KIND,
@@ -57,11 +61,14 @@ def answer(histogram: Histogram, receipt: Receipt, *, words: Words = ENGLISH) ->
             Section(
                 "How the cells were measured", sentences=tuple(filter(None, (say.measured(plan), say.outside(plan))))
             ),
-            Section("The noise", sentences=(say.noise(plan), say.exposure(plan))),
+            Section("The noise", sentences=(say.noise(plan),)),
             *((Section("Processing", sentences=(processing,)),) if processing else ()),
             Section("What the intervals mean", sentences=(say.intervals(histogram),)),
+            Section("How the promise could fail", sentences=(say.exposure(plan),), level=Level.PROMISE),
+            Section("Assumed public knowledge", items=say.public(plan), level=Level.DATA),
         ),
         title="Private histogram",
+        card=(("released", say.released(histogram)), ("noise", say.error(plan))),
         value="" if filled else say.empty(plan),
         table=_table(histogram, words) if filled else None,
         picture=lambda: chart(histogram, words=words),
@@ -98,20 +105,44 @@ def _table(histogram: Histogram, words: Words) -> Table:
         Column(words.label("95% interval"), Role.INTERVAL),
         Column("", Role.BAR),
     )
-    return Table(columns, lambda: _rows(histogram, words), len(histogram.counts), ruled=False)
+    return Table(
+        columns,
+        lambda: _rows(histogram, words),
+        len(histogram.counts),
+        ruled=False,
+        notes=lambda: _notes(histogram, words),
+    )
 
 
 def _rows(histogram: Histogram, words: Words) -> Iterator[tuple[str, ...]]:
     """Label, count, interval, and a bar."""
     low, high = histogram.ends(confidence=CONFIDENCE)
     longest = max(1.0, float(histogram.counts.max(initial=1.0)))
+    form = figures(histogram)
     for place, label in enumerate(labels(histogram.grid)):
-        count = float(histogram.counts[place])
-        top = "∞" if math.isinf(high[place]) else number(math.ceil(high[place]))
-        known = histogram.empty is not None and bool(histogram.empty[place])
-        interval = words.interval(number(math.floor(low[place])), top)
-        shown = number(count, decimals=0 if count.is_integer() else 1)
-        yield (*label, shown, words.histogram.known_empty() if known else interval, _bar(max(0.0, count) / longest))
+        count, known = float(histogram.counts[place]), histogram.empty is not None and bool(histogram.empty[place])
+        bar = _bar(max(0.0, count) / longest)
+        if known:
+            yield (*label, "0", words.histogram.known_empty(), bar)
+            continue
+        (shown, interval), (exact, ends) = (
+            _written(each, count, float(low[place]), float(high[place]), words) for each in (form, AllDigits())
+        )
+        yield (*label, Rounded(shown, exact=exact), Rounded(interval, exact=ends), bar)
+
+
+def _written(form: Figures | AllDigits, count: float, low: float, high: float, words: Words) -> tuple[str, str]:
+    """A count and its interval."""
+    ended = math.isfinite(high)
+    one = Estimate(Fraction(count), Fraction(low), Fraction(high if ended else low))
+    return form.value(one), words.interval(form.low(one), form.high(one) if ended else "∞")
+
+
+def _notes(histogram: Histogram, words: Words) -> tuple[str, ...]:
+    """Why a count is outside its interval, if one is. This reads noisy counts only, so it costs nothing."""
+    low, high = histogram.ends(confidence=CONFIDENCE)
+    out = (histogram.counts < low) | (histogram.counts > high)
+    return (words.histogram.out(histogram),) if bool(out.any()) else ()
 
 
 def labels(grid: Grid) -> Iterator[tuple[str, ...]]:

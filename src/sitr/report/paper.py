@@ -14,6 +14,8 @@ from sitr.ledger.receipt import Receipt
 from sitr.plans.plan import Plan
 from sitr.report import envelope
 from sitr.report.headline import Headline, headline
+from sitr.report.level import Level
+from sitr.report.views import Views, views
 from sitr.report.words.notation import notation
 from sitr.report.words.protects import Protects
 from sitr.report.words.words import Words
@@ -54,6 +56,8 @@ class Table:
     """The number of rows."""
     ruled: bool = True
     """Whether a line separates the headings from the rows on a terminal."""
+    notes: Callable[[], tuple[str, ...]] = tuple
+    """Sentences below the rows about numbers in them that look wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of a page; its parts are shown in this order."""
+    """A section of a page; its parts are shown in this order. Without a heading it opens its part of the page."""
 
     heading: str
     code: str = ""
@@ -80,6 +84,8 @@ class Section:
     facts: Facts = ()
     items: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    level: Level = Level.MECHANISMS
+    """The part of the page to which it belongs."""
 
 
 def nothing() -> tuple[Section, ...]:
@@ -100,12 +106,20 @@ class Paper:
     """The answer in one line: a value, or a sentence if the table would be empty."""
     table: Table | None = None
     picture: Callable[[], str] | None = field(default=None, repr=False)
+    brief: Callable[[], str] | None = field(default=None, repr=False)
+    """The picture as a page shows it, if that is shorter."""
     sections: Callable[[], tuple[Section, ...]] = field(default=nothing, repr=False)
     notes: tuple[str, ...] = ()
     """Sentences below the table of a page."""
     caps: str = ""
     """The most that one person can contribute."""
     title: str = ""
+    card: Facts = ()
+    """What was released and how noisy it is, in a few words."""
+    exact: bool = True
+    """Whether the noise was added to whole numbers by exact samplers."""
+    views: Callable[[], Views] | None = field(default=None, repr=False)
+    """The promise through every flavor."""
     headline: Headline | None = None
     query: Protects | None = None
     receipt: Receipt | None = None
@@ -131,6 +145,7 @@ def answered(
     """The paper of an answer. Its kind adds facts before and after the promise, sections, and a part of the JSON."""
     found = headline(plan)
     facts = (
+        *again(receipt, words),
         *first,
         *_promised(found, query, words),
         *_random(plan, receipt.standing, words),
@@ -145,6 +160,7 @@ def answered(
         lambda: envelope.of_answer(kind, plan, found, receipt) | content(found),
         private=receipt.private,
         sections=lambda: sections(found),
+        views=lambda: views(found, plan.loss()),
         headline=found,
         query=query,
         receipt=receipt,
@@ -191,7 +207,15 @@ def entry(receipt: Receipt, words: Words) -> Facts:
     """What is left of the budget, and the ledger entry of the charge."""
     left = words.left_of(receipt.standing)
     charge = receipt.entry
-    return ("left", left), ("entry", f"{charge.number}, {receipt.dataset}, {charge.at:%Y-%m-%d %H:%M:%S} UTC")
+    return ("left then" if receipt.again else "left", left), (
+        "entry",
+        f"{charge.number}, {receipt.dataset}, {charge.at:%Y-%m-%d %H:%M:%S} UTC",
+    )
+
+
+def again(receipt: Receipt, words: Words) -> Facts:
+    """Whether this is the kept answer to an earlier question."""
+    return (("asked again", words.again(receipt)),) if receipt.again else ()
 
 
 def _promised(headline: Headline, query: Protects, words: Words) -> Facts:

@@ -11,7 +11,7 @@ from sitr.flavors.notation import write
 from sitr.flavors.random import RandomDP
 from sitr.numbers import upward
 from sitr.questions.statistic.ways import Impossible, Outcome
-from sitr.report.figures import at_most
+from sitr.report.figures import error
 from sitr.report.paper import Column, Facts, Role, Table
 from sitr.report.text import terminal
 from sitr.report.words.english.english import ENGLISH
@@ -30,7 +30,7 @@ def render(outcomes: Outcomes, *, words: Words = ENGLISH) -> RenderableType:
     rows = []
     for outcome in known:
         often = "" if outcome.refused < _SELDOM else say.no_answer(outcome.refused, often=_OFTEN)
-        rows.append((outcome.way, f"± {at_most(outcome.error, digits=3)}", promised(outcome) + often))
+        rows.append((outcome.way, f"± {error(outcome.error)}", promised(outcome) + often))
     random = any(isinstance(outcome.promise, RandomDP) for outcome in known)
     below: Facts = (
         *(("cannot", f"{way} — {reason}") for way, reason in _impossible(outcomes).items()),

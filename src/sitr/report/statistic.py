@@ -10,11 +10,14 @@ from sitr.accounting.filter import Filter
 from sitr.ledger.receipt import Receipt
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
-from sitr.questions.statistic.question import StatisticPlan, StatisticRelease
+from sitr.numbers import exact as exact_number
+from sitr.questions.statistic.question import StatisticPlan, StatisticRelease, errors_of
 from sitr.report.chart.statistic import chart
-from sitr.report.figures import visible
+from sitr.report.figures import CONFIDENCE, Estimate, Figures, Rounded, legible, visible
+from sitr.report.level import Level
 from sitr.report.paper import Facts, Paper, Section, answered, previewed
 from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.english.statistic import StatisticWords
 from sitr.report.words.words import Words
 
 KIND = "statistic"
@@ -47,9 +50,14 @@ def answer(release: StatisticRelease, receipt: Receipt, *, words: Words = ENGLIS
         words=words,
         own=own,
         content=lambda _: _content(release.plan) | {"value": _plain(release.value)},
-        sections=lambda _: (Section("How each number was made", facts=own),),
+        sections=lambda _: (
+            Section("How each number was made", facts=own),
+            Section("Assumed public knowledge", items=words.statistic.public(release.plan), level=Level.DATA),
+        ),
         title="Privacy certificate",
-        value=words.statistic.value(release.value),
+        card=(("released", words.statistic.released(release)), ("noise", visible(release.plan.made_by))),
+        exact=False,
+        value=_value(release, words),
         picture=lambda: chart(release, words=words),
     )
 
@@ -60,11 +68,31 @@ def preview(plan: StatisticPlan, standing: Filter, *, words: Words = ENGLISH) ->
     return previewed(KIND, plan, standing, EachRow(), words=words, own=own, content=lambda _: _content(plan))
 
 
+def _value(release: StatisticRelease, words: Words) -> str:
+    """The value; with its error, where this is known without the data."""
+    say, exact = words.statistic, words.statistic.value(release.value, digits=15)
+    try:
+        errors = errors_of(release.plan, confidence=CONFIDENCE)
+    except Exception:  # noqa: BLE001 - it depends on the data, or a user's own mechanism does not know it
+        return Rounded(say.value(release.value), exact=exact)
+    pairs = zip(release.values, errors.values(), strict=True)
+    return Rounded("; ".join(_within(value, exact_number(error), say) for value, error in pairs), exact=exact)
+
+
+def _within(value: Any, width: Fraction, say: StatisticWords) -> str:
+    if not isinstance(value, int | float | Fraction):
+        return say.value(value)
+    middle = exact_number(value)
+    one = Estimate(middle, middle - width, middle + width)
+    (form,) = Figures.each([one], step=None)
+    return f"{form.value(one)} ± {form.error(width)}"
+
+
 def _own(plan: StatisticPlan, words: Words) -> Facts:
     say, mass = words.statistic, plan.infinite_mass()
     return (
         *((("outright", say.outright(mass)),) if mass else ()),
-        ("made by", visible(plan.made_by)),
+        ("made by", visible(legible(plan.made_by))),
         ("column", say.column(plan)),
         ("protects", say.protects()),
     )

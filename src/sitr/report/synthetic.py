@@ -9,6 +9,7 @@ from typing import Any
 from sitr.accounting.filter import Filter
 from sitr.dataset.cells import Rule, size
 from sitr.ledger.receipt import Receipt
+from sitr.numbers import exact
 from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.figures import Figure, Quality
 from sitr.questions.synthetic.plan import Method, SynthesisPlan
@@ -16,9 +17,10 @@ from sitr.questions.synthetic.portrait import Portrait
 from sitr.report import envelope
 from sitr.report.chart.synthetic import chart
 from sitr.report.envelope import promise_dict
-from sitr.report.figures import about, number, shortened, visible
+from sitr.report.figures import Estimate, Figures, Rounded, error, number, shortened, visible
 from sitr.report.headline import headline
-from sitr.report.paper import Column, Facts, Paper, Section, Table, answered, entry, previewed
+from sitr.report.level import Level
+from sitr.report.paper import Column, Facts, Paper, Section, Table, again, answered, entry, previewed
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words
 
@@ -60,9 +62,13 @@ def answer(
     )
     own: Facts = (("caps", say.caps(plan)),)
     priced: Facts = (("charged", say.price(plan)),) if plan.quality else ()
-    sections = [Section("How the rows were made", facts=(*made, *own, *priced))]
+    sections = [
+        Section("How the rows were made", facts=(*made, *own, *priced)),
+        Section("Assumed public knowledge", items=say.public(plan), level=Level.DATA),
+    ]
     if judged is not None:
-        sections.append(Section("How good the rows are", table=judged.table, facts=judged.facts))
+        good = Section("How good the rows are", table=judged.table, facts=judged.facts, level=Level.RESULT)
+        sections.append(good)
     paper = answered(
         KIND,
         plan,
@@ -75,6 +81,8 @@ def answer(
         sections=lambda _: tuple(sections),
         charged=say.price(plan) if plan.quality else "",
         title="Synthetic rows",
+        card=(("released", say.released(portrait, None if rows is None else len(rows))), ("noise", say.tables(tables))),
+        notes=(say.imitates(),),
         picture=None if rows is None else lambda: chart(portrait, rows, words=words),
     )
     return paper if judged is None else replace(paper, private=paper.private and judged.private)
@@ -86,7 +94,7 @@ def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Wo
     facts: Facts = (
         ("compared", say.compared(found)),
         *((("accuracy", say.accuracy(*found.scores)),) if found.scores is not None else ()),
-        *(() if receipt is None else entry(receipt, words)),
+        *(() if receipt is None else (*again(receipt, words), *entry(receipt, words))),
     )
     return Paper(
         words,
@@ -100,12 +108,12 @@ def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Wo
 
 def _errors(plan: SynthesisPlan, words: Words) -> Iterator[tuple[str, ...]]:
     division = plan.division
-    for name, cells, error in division.errors():
-        yield shortened(visible(name), most=60), number(cells), f"± {about(error)}"
+    for name, cells, far in division.errors():
+        yield shortened(visible(name), most=60), number(cells), f"± {error(far)}"
     if (coarse := division.pair_error()) is not None:
-        yield words.synthetic.pairs(division.pairs), "", words.synthetic.about(f"± {about(coarse)}")
+        yield words.synthetic.pairs(division.pairs), "", words.synthetic.about(f"± {error(coarse)}")
     if plan.quality is not None:
-        yield words.synthetic.distances(), "", f"± {about(float(plan.quality.distances.error()))}"
+        yield words.synthetic.distances(), "", f"± {error(float(plan.quality.distances.error()))}"
 
 
 def _kinds(found: Quality, words: Words) -> Iterator[tuple[str, ...]]:
@@ -113,8 +121,17 @@ def _kinds(found: Quality, words: Words) -> Iterator[tuple[str, ...]]:
         if figures:
             worst = max(figures, key=lambda figure: abs(figure.found))
             mean = sum(abs(figure.found) for figure in figures) / len(figures)
-            within = f" ± {worst.error:.4f}" if worst.error else ""
-            yield name, f"{mean:.4f}", f"{worst.found:.4f}{within}", words.synthetic.of(worst)
+            yield name, f"{mean:.4f}", _worst(worst), words.synthetic.of(worst)
+
+
+def _worst(figure: Figure) -> str:
+    """A figure to the first two digits of its error, or to four decimals if it has none."""
+    if not figure.error:
+        return f"{figure.found:.4f}"
+    found, far = exact(figure.found), exact(figure.error)
+    one = Estimate(found, found - far, found + far)
+    (form,) = Figures.each([one], step=None)
+    return Rounded(f"{form.value(one)} ± {form.error(far)}", exact=f"{figure.found:.15g} ± {figure.error:.15g}")
 
 
 def _headings(words: Words, *names: str) -> tuple[Column, ...]:

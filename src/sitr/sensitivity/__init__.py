@@ -1,24 +1,39 @@
-"""How far one unit can move an answer: from bounds alone, or learned from the data."""
+"""How far one unit can move an answer, from bounds alone or learned from the data. Names are loaded when first used."""
 
-from sitr.sensitivity.newcomer import random
-from sitr.sensitivity.pairs import Pairs
-from sitr.sensitivity.proposed import propose_test_release
-from sitr.sensitivity.ranks import mean, median, quantile, trimmed_mean
-from sitr.sensitivity.sampler import published, sampled
-from sitr.sensitivity.smooth import smooth
-from sitr.sensitivity.spread import interquartile_range, variance
+from __future__ import annotations
 
-__all__ = [
-    "Pairs",
-    "interquartile_range",
-    "mean",
-    "median",
-    "propose_test_release",
-    "published",
-    "quantile",
-    "random",
-    "sampled",
-    "smooth",
-    "trimmed_mean",
-    "variance",
-]
+from typing import TYPE_CHECKING
+
+from sitr.namespace import lazily
+
+if TYPE_CHECKING:
+    from sitr.sensitivity.newcomer import random as random
+    from sitr.sensitivity.pairs import Pairs as Pairs
+    from sitr.sensitivity.proposed import propose_test_release as propose_test_release
+    from sitr.sensitivity.ranks import mean as mean
+    from sitr.sensitivity.ranks import median as median
+    from sitr.sensitivity.ranks import quantile as quantile
+    from sitr.sensitivity.ranks import trimmed_mean as trimmed_mean
+    from sitr.sensitivity.sampler import published as published
+    from sitr.sensitivity.sampler import sampled as sampled
+    from sitr.sensitivity.smoothed import smooth as smooth
+    from sitr.sensitivity.spread import interquartile_range as interquartile_range
+    from sitr.sensitivity.spread import variance as variance
+
+__getattr__, __dir__, __all__ = lazily(
+    __name__,
+    {
+        "Pairs": "pairs",
+        "interquartile_range": "spread",
+        "mean": "ranks",
+        "median": "ranks",
+        "propose_test_release": "proposed",
+        "published": "sampler",
+        "quantile": "ranks",
+        "random": "newcomer",
+        "sampled": "sampler",
+        "smooth": "smoothed",
+        "trimmed_mean": "ranks",
+        "variance": "spread",
+    },
+)

@@ -21,10 +21,10 @@ _ERROR = 2.0**-36
 
 
 def reduced(dilation: Number) -> float:
-    """β' = β − 2^−34: a β'-smooth bound S that floats know up to a factor of 1 ± 2^−36 is β-smooth as it is computed.
+    """β' = β − 2^−34: a β'-smooth bound S that is computed up to a factor of 1 ± 2^−36 is β-smooth.
 
-    Of two neighbours, ln Ŝ/Ŝ' ≤ β' + ln (1 + 2^−36)/(1 − 2^−36), below β' + 2^−34 = β by nearly 2^−35, which is left
-    for other roundings. Beyond 100 nothing is gained: by then e^{−β} times any range is less than the least difference.
+    For two neighbours, ln Ŝ/Ŝ' ≤ β' + ln (1 + 2^−36)/(1 − 2^−36), below β' + 2^−34 = β by nearly 2^−35, which is left
+    for other roundings. Beyond 100 nothing is gained: e^{−β} times any range is then less than the least difference.
 
     >>> reduced(0.1) < 0.1
     True
@@ -85,9 +85,9 @@ def largest_difference(down: Granules, up: Granules, *, dilation: float) -> floa
 
 
 def _row_maxima(down: Granules, up: Granules, discounts: Floats) -> Floats:
-    """max_q discounts_q·(up_q − down_p) for every p, every second p of the rest at a time.
+    """max_q discounts_q·(up_q − down_p) for every p; each round computes every second of the remaining p.
 
-    Rows are 1, 2, …, m with the best q growing; row 0 and those above m stand for what is known without any.
+    The best q grows with the rows 1, 2, …, m; row 0 and the rows above m hold its first and its last value.
     """
     levels, weights = up.astype(np.float64), discounts[: len(up)]
     floors = np.concatenate(([0.0], down[::-1].astype(np.float64)))

@@ -20,8 +20,8 @@ def differences(granules: Granules, *, low: int, high: int) -> Ranked:
     sums are the coefficients of a product of two polynomials, Σ c_v·x^v and Σ c_v·x^{−v}: exact integers. The time does
     not depend on the numbers, and hardly on how many there are.
 
-    Cells of w > 1 granules are needed if the bounds are more than 2^20 apart. Two numbers d cells apart then count as
-    dw + w − 1 apart, the most that they can be.
+    If the bounds are more than 2^20 granules apart, cells of w > 1 granules are needed. Two numbers d cells apart then
+    count as dw + w − 1 apart, the largest possible distance.
 
     >>> differences(np.array([1, 4, 4, 10]), low=0, high=10)(np.arange(1, 7))
     array([0., 3., 3., 6., 6., 9.])

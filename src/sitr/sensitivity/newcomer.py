@@ -50,14 +50,14 @@ class RandomSensitivity:
         if isinstance(self.subject, OnGrid):
             slope(self.subject.statistic, self.size)
         if isinstance(self.subject, OnGrid) != (self.h is None):
-            raise _misfit(statistic, "h" if self.h is None else "no h: it knows how far it moves")
+            raise _misfit(statistic, "h" if self.h is None else "no h, because its own is known")
         if pairs in (Pairs.EVERY, Pairs.DRAWN) and self.bound is None:
             raise _misfit(statistic, "a public bound on h, because not only disjoint pairs are compared")
         if pairs is Pairs.PUBLISHED and self.bound is not None:
-            raise _misfit(statistic, "no bound on h, which what is published does not know")
+            raise _misfit(statistic, "no bound on h, which the published rule does not use")
         reached = _widest(self.subject, self.size) if isinstance(self.subject, OnGrid) else Fraction(0)
         if self.bound is not None and self.bound < reached:
-            raise _misfit(statistic, "bounds, to which values are clamped, and no smaller bound on h, which may fail")
+            raise _misfit(statistic, "a bound on h that is no smaller than its bounds imply")
         if pairs is Pairs.EVERY and self.h is not None and math.comb(self.size, 2) > _ALL:
             raise _misfit(statistic, f"pairs that are drawn, Pairs.DRAWN: {self.size} people have too many")
         self.ladder(miss=1)  # refuses a wrong γ, or too few people, now
@@ -83,7 +83,7 @@ class RandomSensitivity:
     ) -> float:
         """How many granules the rounded statistic moves, rounded up: a number that changes by a factor of at most e^β.
 
-        With s = S/n + 2·accuracy that is s/g + 1. What is added is the same for all data, and makes ratios smaller.
+        With s = S/n + 2·accuracy that is s/g + 1. The added terms are the same for all data, and make ratios smaller.
         """
         ladder = self.ladder(miss=miss)
         if chosen is not None:
@@ -95,9 +95,9 @@ class RandomSensitivity:
 
     @property
     def _granules(self) -> Fraction:
-        """How far one unit of what is compared moves the answer, in granules.
+        """How far one unit of the compared quantity moves the answer, in granules.
 
-        Numbers on a grid are compared by how many granules they are apart, other rows by h, of which an n-th counts.
+        Numbers on a grid are compared by their distance in granules, other rows by h, which is divided by n.
         """
         match self.subject:
             case OnGrid(statistic, _, fineness):
@@ -171,16 +171,16 @@ def random(
 ) -> RandomSensitivity:
     """A rule for noise that protects a random newcomer, for all but a fraction γ of samples.      [HRW11, Sec. 6]
 
-    What must be true: **|g(X) − g(X')| ≤ h(x, x')/n if x' takes the place of x**, for any two people and whoever the
-    others are. (That the largest of both sides agree is not enough.) Means, quantiles and the interquartile range know
-    their own h. For any other function give h, the granularity of the answer, and as `accuracy` a public bound on the
-    errors that it makes in floats; rows may have any number of columns, and are neither clamped nor rounded.
+    Two conditions must hold. First, **|g(X) − g(X')| ≤ h(x, x')/n if x' takes the place of x**, for any two people and
+    whoever the others are. (It is not enough that both sides have the same maximum.) For means, quantiles and the
+    interquartile range, h is known. For any other function give h, the granularity of the answer, and as `accuracy` a
+    public bound on its errors in floats; rows may have any number of columns, and are neither clamped nor rounded.
 
-    And **the order of people must carry no information**: shuffle data that are sorted or grew over time.
+    Second, **the order of people must carry no information**: shuffle data that are sorted or grew over time.
 
     `size` is n. `bound` is a public Λ ≥ h. It makes γ smaller, but is multiplied by e^{−βγn/2} only: use it where n is
-    large. All pairs, and pairs that are drawn, need it. Of statistics that know their h, bounds give it, because values
-    are clamped to them; a smaller one is refused. Of your own functions nothing can notice one that is too small.
+    large. `Pairs.EVERY` and `Pairs.DRAWN` need it. For statistics with a known h, `bounds` imply it, because values are
+    clamped to them, and a smaller one is refused. For your own functions, a bound that is too small goes unnoticed.
 
     >>> from sitr.sensitivity.ranks import mean
     >>> rule = random(mean, size=1000, gamma=0.05, granularity=0.001)

@@ -7,8 +7,8 @@ not in the data; but the data hold pairs like it, and where it ranks among them 
 
 where h_(1) ≤ h_(2) ≤ … are the h of some pairs of people, and each person is in at most c of the pairs. If one person
 is replaced, at most c of these numbers change, so that h_(k)(X') ≤ h_(k+c)(X), and S(X') ≤ e^β·S(X): that is certain.
-And S ≥ h_(r), which the newcomer's pair seldom exceeds: γ says how seldom. The rank r, the step c and Λ never depend on
-the data.
+And S ≥ h_(r), which the newcomer's pair exceeds with probability at most γ. The rank r, the step c and Λ never depend
+on the data.
 
 **All of this assumes that people are exchangeable**, so that their order carries no information: pairs from sorted or
 repeated data do not show what a newcomer does.
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from sitr.errors import DescriptionError, InvalidPromise
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import Basis, RandomDP
-from sitr.numbers import Number, ball, downward, exact, inside, upward
+from sitr.numbers import Number, ball, downward, exact, inside, least_whole, upward
 from sitr.sensitivity.decay import largest, outward, reduced
 
 Heights = NDArray[np.float64]
@@ -53,7 +53,7 @@ class Pairs(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Ladder:
-    """The ranks r, r + c, r + 2c, … among this many values of h, and the parts of γ: how seldom h_(r) is too small.
+    """The ranks r, r + c, r + 2c, … among this many values of h, and the parts of γ: how often h_(r) is too small.
 
     >>> Ladder(values=4, rank=3, step=1, parts=()).height(ordered([5.0, 1.0, 9.0, 2.0]), dilation=0.5)
     5.458...
@@ -72,8 +72,8 @@ class Ladder:
     def height(self, at: Ranked, *, dilation: Number, bound: float | None = None) -> float:
         """S, rounded up, where `at` gives h_(k) for an array of k: see `ordered`.
 
-        An h above the bound counts as the bound. Each h may be off by a 2^−40th of itself, as floats are. What is far
-        below the smallest float is 0 here: the caller adds something, the same for all data, that is not so small.
+        An h above the bound counts as the bound. Each h may have a relative error of 2^−40. Numbers below the smallest
+        float count as 0: the caller adds a larger constant, which is the same for all data.
         """
         rungs = at(np.arange(self.rank, self.values + 1, self.step, dtype=np.int64))
         if bound is not None:
@@ -100,10 +100,10 @@ def ordered(heights: Heights | list[float]) -> Ranked:
 def disjoint(size: int, *, gamma: Number, bounded: bool = False) -> Ladder:
     """m = ⌊n/2⌋ pairs (x_i, x_{i+m}), in the order given, one for each person: c = 1.
 
-    Let one person be replaced, C be the m − 1 pairs that do not change, and h* = h(x, x') that of the two who take each
-    other's place. All m are disjoint, so they are exchangeable: h* exceeds r − 1 others, or more, with probability at
-    most (m − r + 1)/m. Otherwise h* ≤ C_(r−1) ≤ h_(r), both in X and in X'. (The last person of an odd number is in no
-    pair; then h* is one of m + 1, and exceeds r of them even less often.)
+    Let one person be replaced, let C be the m − 1 pairs that do not change, and h* = h(x, x') for the person who leaves
+    and the one who comes. All m pairs are disjoint, so they are exchangeable: h* exceeds r − 1 others, or more, with
+    probability at most (m − r + 1)/m. Otherwise h* ≤ C_(r−1) ≤ h_(r), both in X and in X'. (If n is odd, the last
+    person is in no pair; then h* is one of m + 1, and exceeds r of them even less often.)
 
     S(X') ≤ e^β·S(X) can fail only past the end, at h_(m)(X'), where there is no public Λ: if the pair that changed is
     above all others, in X or in X'. Each has probability at most 1/m. So, with r as small as γ allows,
@@ -127,8 +127,8 @@ def every(size: int, *, gamma: Number) -> Ladder:
     """All n(n−1)/2 pairs, of which each person is in c = n − 1; a public Λ is needed.
 
     The n people and the newcomer have N = (n+1)n/2 pairs. The newcomer's pair with the one who leaves is any of these
-    with equal probability: it exceeds the r-th smallest with probability at most 1 − r/N. The pairs within X are some
-    of the N, and so are those within X': the r-th smallest of some is at least that of all.
+    with equal probability: it exceeds the r-th smallest with probability at most 1 − r/N. The pairs within X are a
+    subset of the N, and so are the pairs within X': the r-th smallest of a subset is at least the r-th smallest of all.
 
         γ = 1 − r/N,   r = N − ⌊γN⌋.
 
@@ -146,15 +146,15 @@ def every(size: int, *, gamma: Number) -> Ladder:
 def drawn(size: int, *, gamma: Number, draws: int, miss: Number) -> Ladder:
     """M pairs drawn with coins, with replacement, anew for each release; a public Λ is needed.
 
-    Let z be the q-th smallest h of all N pairs of the people and the newcomer. As in `every`, h* ≤ z but with
+    Let z be the q-th smallest h of all N pairs of the people and the newcomer. As in `every`, h* ≤ z except with
     probability γ = 1 − q/N over the data. For any data, fewer than q pairs within X have h < z, a share of at most
     p = (q−1)/(n(n−1)/2). So the coins make h_(r) < z, in X or in X', with probability at most
 
         2·P(Binomial(M, p) ≥ r) ≤ 2·exp(−M·KL(r/M ‖ p)),   KL(a‖p) = a ln a/p + (1−a) ln (1−a)/(1−p),
 
-    by [Hoe63, Thm 1]. Here r is the least rank that makes this at most `miss`. As it holds whatever the data are, it is
-    about coins, and belongs to δ and not to γ. How many of the pairs one person is in, c, is seen once they are drawn:
-    the step is 1 till then.
+    by [Hoe63, Thm 1]. Here r is the least rank that makes this at most `miss`. The bound holds for all data, so `miss`
+    is about coins, and belongs to δ and not to γ. The number c of pairs that contain one person is known once they are
+    drawn: until then the step is 1.
 
     >>> drawn(10**6, gamma=0.05, draws=10**6, miss=1e-7).rank
     951261
@@ -174,22 +174,20 @@ def drawn(size: int, *, gamma: Number, draws: int, miss: Number) -> Ladder:
             given=f"draws={draws}",
             do="Draw more pairs, or choose a larger gamma or delta.",
         )
-    low, high = whole.rank * draws // whole.values, draws
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _missed(middle, draws, p) <= ball(miss) else (middle, high)
-    return Ladder(draws, high, 1, whole.parts)
+    first = min(draws, whole.rank * draws // whole.values + 1)
+    found = least_whole(lambda rank: rank >= draws or bool(_missed(rank, draws, p) <= ball(miss)), least=first)
+    return Ladder(draws, found, 1, whole.parts)
 
 
 def published(size: int, *, gamma: Number) -> Ladder:
     """s_n = d_δ(X)/n, the (1 − δ)-quantile of h on m = ⌊n/2⌋ disjoint pairs, with nothing else.      [HRW11, Sec. 6]
 
-    By the inequality of Dvoretzky, Kiefer and Wolfowitz P(h* > d_δ) ≤ δ' + 2e^{−2m(δ'−δ)²} for every δ' > δ: γ is that,
-    with the largest δ. That s_n and s_n' differ by a factor of at most e^β is only so in the limit, where h has a
-    density, and γ does not count how often they do not. So γ is no bound for a given number of people. Of normal
-    numbers, with γ = 0.2, (ε, 10⁻⁹) is broken in 19.4% of draws for n = 2000 and ε = 0.002, but in 23.3% for n = 20,000
-    and ε = 0.0002. (What the proof supposes, h* ≤ min(d_δ, d_δ') and the factor e^β, fails in 26.1% and 31.1%.) The
-    basis says so. Prefer `disjoint`, which supposes nothing.
+    By the inequality of Dvoretzky, Kiefer and Wolfowitz P(h* > d_δ) ≤ δ' + 2e^{−2m(δ'−δ)²} for every δ' > δ: γ is this
+    bound, with the largest δ. s_n and s_n' differ by a factor of at most e^β only in the limit, if h has a density, and
+    γ does not count how often they differ by more. So γ is no bound for a given number of people, and the basis is
+    asymptotic. For normal numbers and γ = 0.2, (ε, 10⁻⁹) is broken in 19.4% of draws for n = 2000 and ε = 0.002, but in
+    23.3% for n = 20,000 and ε = 0.0002. (The assumption of the proof, h* ≤ min(d_δ, d_δ') and the factor e^β, fails in
+    26.1% and 31.1%.) Prefer `disjoint`, which needs no such assumption.
 
     >>> ladder = published(1000, gamma=0.15)
     >>> ladder.rank, [(name, round(float(share), 4)) for name, share in ladder.parts], ladder.basis.value
@@ -198,13 +196,7 @@ def published(size: int, *, gamma: Number) -> Ladder:
     share, m = share_of(gamma), size // 2
     quantile = _published_quantile(share, m)
     if quantile is None:
-        least = 2
-        while _published_quantile(share, least // 2) is None:
-            least *= 2
-        low = least // 2
-        while least - low > 1:
-            middle = (low + least) // 2
-            low, least = (low, middle) if _published_quantile(share, middle // 2) else (middle, least)
+        least = least_whole(lambda people: _published_quantile(share, people // 2) is not None, least=2)
         raise _too_few(size, least=least, gamma=gamma)
     rank, rest = quantile
     parts = (("quantile", share - rest), ("estimate", rest))

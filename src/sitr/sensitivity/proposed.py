@@ -8,7 +8,7 @@ from typing import Any
 
 from sitr.numbers import Number, natural, positive
 from sitr.sensitivity.sample import Quantiser, read
-from sitr.sensitivity.smooth import Rounded, known
+from sitr.sensitivity.smoothed import Rounded, known
 from sitr.sensitivity.statistic import Statistic
 
 

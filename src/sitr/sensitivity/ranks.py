@@ -18,8 +18,8 @@ from sitr.sensitivity.sample import Granules
 class _RankMean:
     """f(X) = (x_l + … + x_r)/m, with m = r − l + 1 values, whose ranks depend on n alone.
 
-    Let x_0 = low and x_{n+1} = high, likewise below and above these. One person who moves from the lowest ranks to
-    the top lets x_l go and x_{r+1} come in; one who moves down, x_r go and x_{l−1} come in; nobody can do more:
+    Let x_0 = low and x_{n+1} = high, likewise below and above these. If one person moves from the lowest ranks to the
+    top, x_l leaves the sum and x_{r+1} enters; if one moves down, x_r leaves and x_{l−1} enters; no move does more:
 
         m·LS_0(Y) = max(y_{r+1} − y_l, y_r − y_{l−1}).
 
@@ -153,7 +153,7 @@ def _ends(sample: Granules, low: int, high: int, left: int, right: int) -> tuple
 
 
 def _total(values: Granules) -> int:
-    """The sum, in 64 bits where they surely suffice."""
+    """The sum, in 64 bits where these suffice."""
     size = max(abs(int(values[0])), abs(int(values[-1])))
     return int(values.sum()) if size * len(values) < 2**63 else sum(values.tolist())
 
@@ -162,4 +162,4 @@ median = Quantile(Fraction(1, 2))
 """The value of rank ⌈n/2⌉: for even n, the lower of the two middle values."""
 
 mean = TrimmedMean(Fraction(0))
-"""The mean of all values. One person moves it by at most (high − low)/n, and for any data by half of that or more."""
+"""The mean of all values. One person can move it by at most (high − low)/n, and for all data by at least half of it."""

@@ -42,7 +42,7 @@ class Quantiser:
     granularity: Fraction
 
     def __post_init__(self) -> None:
-        # A granule whose size is a float's: the quotients of `_rounded` neither overflow nor vanish where they matter.
+        # Granules well within the range of floats: the quotients of `_rounded` neither overflow nor vanish.
         usual = Fraction(1, 2**900) <= self.granularity <= 2**900
         if not (-FARTHEST <= self.low < self.high <= FARTHEST and usual):
             raise DescriptionError(
@@ -85,8 +85,8 @@ class Quantiser:
     def in_order(self, values: Any) -> Granules:
         """The same in the order of the values.
 
-        x becomes ⌊x/g + ½⌋: the rounding of one value never depends on another. A float is the
-        binary number that it is, or, where g is not binary itself, the decimal it prints as.
+        x becomes ⌊x/g + ½⌋: the rounding of one value never depends on another. A float stands for its binary value
+        if g is a binary fraction, and otherwise for the decimal that it prints as.
 
         >>> Quantiser(low=0, high=10, granularity=Fraction(1, 2)).in_order([4, 0.75, 0.7, 9]).tolist()
         [8, 2, 1, 10]
@@ -116,11 +116,11 @@ class Quantiser:
         return array.clip(low, high).astype(np.float64)
 
     def _rounded(self, array: NDArray[np.float64]) -> Granules:
-        """In floats where they cannot err.
+        """In floats where they are proved to be right, and in fractions elsewhere.
 
-        Times a power of two is exact; y − ⌊y⌋ too, or it is above ½ and stays there. Otherwise y = x/g is off by at
-        most 2^−50·|y|: the reading of x, g and the quotient are each rounded once. Who is nearer than that to a half
-        is asked again in fractions. Rounding and clamping may change places, because the bounds are multiples of g.
+        Multiplying by a power of two is exact; so is y − ⌊y⌋, or it is above ½ and stays there. Otherwise y = x/g is
+        off by at most 2^−50·|y|: the reading of x, g and the quotient are each rounded once. Values nearer than that to
+        a half are computed again in fractions. Clamping may come first, because the bounds are multiples of g.
         """
         grain = self.granularity
         with np.errstate(over="ignore", under="ignore"):
@@ -151,7 +151,7 @@ def read(number: Number | Rational, *, granularity: Fraction) -> Fraction:
 
 
 def _numbers(values: Any) -> NDArray[Any]:
-    """A row of 64-bit floats, 64-bit integers or Python's numbers, at least one, none of which was changed."""
+    """A row of 64-bit floats, 64-bit integers or Python numbers, at least one, all with their values unchanged."""
     if isinstance(values, np.ma.MaskedArray):
         raise _not_numbers("an array with masked places")
     if hasattr(values, "__array__"):

@@ -44,8 +44,8 @@ class Draws:
 def exchangeable(gamma: Number) -> Draws:
     """m = ⌈1/γ⌉ − 1 and k = m: the largest.
 
-    The m movements and that of the private data are exchangeable, so the last exceeds all others with probability at
-    most 1/(m + 1) ≤ γ: over the data *and* the draws of the rule.
+    The m movements and the movement of the private data are exchangeable, so the latter exceeds all others with
+    probability at most 1/(m + 1) ≤ γ: over the data *and* the draws of the rule.
 
     >>> [exchangeable(gamma).pairs for gamma in (0.33, 0.1, 0.05, 0.01)]
     [3, 9, 19, 99]
@@ -70,16 +70,6 @@ def published(gamma: Number) -> Draws:
     pairs = math.ceil(-math.log(rho) / (2 * (g - rho) ** 2))
     rank = math.ceil(pairs * (1 - g + rho + math.sqrt(-math.log(rho) / (2 * pairs))))
     return Draws(pairs, min(rank, pairs), (("newcomer", share - Fraction(rho)), ("estimate", Fraction(rho))))
-
-
-def published_gamma(pairs: int) -> float:
-    """The least γ that the published inequality gives for this many pairs: ρ + √(ln(1/ρ)/2m), ρ = exp(W₋₁(−1/4m)/2).
-
-    >>> round(published_gamma(1000), 5)
-    0.05647
-    """
-    rho = math.exp(float(arb(-1 / (4 * pairs)).lambertw(-1)) / 2)
-    return rho + math.sqrt(-math.log(rho) / (2 * pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +105,11 @@ def sampled(
 ) -> SampledSensitivity:
     """The sensitivity sampler: noise for any statistic, fitted to draws from a public population.      [RA17]
 
-    Each of m times, n + 1 draws X_1 … X_{n+1} give two neighbouring samples, X_1 … X_n and X_1 … X_{n−1}, X_{n+1}. The
-    k-th smallest of how far the statistic, as it is computed and rounded, moves between them is kept.
+    Each of m times, n + 1 draws X_1 … X_{n+1} give two neighbouring samples, X_1 … X_n and X_1 … X_{n−1}, X_{n+1}, and
+    the distance between the computed and rounded statistics of both. The k-th smallest distance is kept.
 
     `population(count)` must draw from the population that the private data come from, independently of these data: a
-    public survey, or a model that everybody believes. If it does not, γ is wrong, and nothing here can notice.
+    public survey, or a model that everybody believes. If it does not, γ is wrong, which cannot be detected here.
 
     >>> from itertools import count
     >>> numbers = count()

@@ -25,9 +25,9 @@ _QUARTILES = (Quantile(Fraction(1, 4)), Quantile(Fraction(3, 4)))
 class InterquartileRange:
     """f(X) = x_c − x_a, the upper less the lower quartile, of ranks c = ⌈3n/4⌉ and a = ⌈n/4⌉.
 
-    One person can move both quartiles, but then the same way; who moves to or from the ranks between moves one of them
-    alone, as far as one person can. So LS_0 of f is the larger LS_0 of the two quartiles, and as LS_k is the largest
-    LS_0 at most k people away, the same holds for LS_k. (a < c if n > 1. If n = 1, f is 0 always.)
+    One person can move both quartiles, but only in the same direction. A person who moves to or from the ranks between
+    them moves only one of them, as far as one person can. So LS_0 of f is the larger LS_0 of the two quartiles, and as
+    LS_k is the largest LS_0 at most k people away, the same holds for LS_k. (a < c if n > 1. If n = 1, f is always 0.)
 
     >>> sample = np.array([1, 2, 4, 8])
     >>> interquartile_range.value(sample), interquartile_range.local(sample, 0, 10)
@@ -70,8 +70,8 @@ class Variance:
 
         f(Y) − f(Z) = (n−1)/n²·((y − μ)² − (z − μ)²).
 
-    Y is at most k people from X: either y is one of those k, or y is in X. Of y and z one is farther from μ; suppose
-    that it lies above μ (or else turn everything around). Then the largest difference is one of these:
+    Y differs from X in at most k people: either y is one of those k, or y is in X. One of y and z is farther from μ;
+    suppose that it lies above μ (otherwise mirror all values). Then the largest difference is one of these:
 
     (a) y is one of the k, k ≥ 1: both are free. One is `high`, the other the integer next to μ, δ away from it:
         (high − μ)² − δ², which grows as μ falls (it does so by 2(high − μ) ≥ 2δ, and δ² by at most 2δ). So W are the
@@ -170,7 +170,7 @@ def _local(sides: tuple[_Side, _Side], distance: int) -> Fraction:
 
 
 def _sides(sample: Granules, low: int, high: int) -> tuple[_Side, _Side]:
-    """As it is, and turned around."""
+    """The sample as it is, and mirrored."""
     if 2 * (high - low) * len(sample) >= 2**62:
         raise QuestionError(
             wanted="fewer than 2^61 granules for all people together",

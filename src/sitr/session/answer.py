@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, overload
 
 import pyarrow as pa
 
+from sitr.dataset.publication import Publication
 from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
 from sitr.loss.loss import Loss
 from sitr.numbers import Number
-from sitr.report.chart.svg import standalone
 from sitr.report.paper import Paper
 from sitr.report.papers import answer_paper
-from sitr.session.shown import Tabled, written
+from sitr.report.text import terminal
+from sitr.session.chart import Chart, drawn
+from sitr.session.shown import Tabled
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,7 +62,21 @@ class Answer(Tabled):
         """False only if the noise was drawn with test coins."""
         return self.receipt.private
 
-    def plot(self, path: str | Path) -> Path:
-        """Write the chart as SVG."""
+    @property
+    def publication(self) -> Publication:
+        """Who publishes the answer, by the description of its data set."""
+        return Publication() if self.request is None else cast("Publication", self.request.at.publication)
+
+    @overload
+    def plot(self) -> Chart: ...
+    @overload
+    def plot(self, path: str | Path) -> Path: ...
+    def plot(self, path: str | Path | None = None) -> Chart | Path:
+        """The chart, which a notebook draws; with a path, write it to this SVG file instead."""
         assert self.paper.picture is not None
-        return written(path, standalone(self.paper.picture()))
+        return drawn(self.paper.picture(), path)
+
+    def _brief(self) -> str:
+        size = None if self.paper.table is None else self.paper.table.size
+        line = self.paper.words.summary.answer(self.receipt, size)
+        return terminal.as_text(terminal.brief(self.paper, line))

@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sitr.backends.backend import Backend, check_unchanged
-from sitr.errors import BackendFailure, IncompatiblePromises
-from sitr.flavors.arrows import Kept, kept
-from sitr.flavors.promise import Promise
+from sitr.errors import BackendFailure
+from sitr.flavors.price import Price, price_of
 from sitr.ledger.receipt import Receipt
+from sitr.namespace import Later
 from sitr.noise.coins import Coins, Keystream, system_coins
 from sitr.plans.plan import Plan
 from sitr.questions.question import Question, Stage
 from sitr.session.desk import Desk
-from sitr.session.kept import keep
+
+if TYPE_CHECKING:
+    from sitr.session import kept
+else:  # it knows all kinds of answers, and a preview keeps none
+    kept = Later("sitr.session.kept")
 
 Then = Callable[[Any, Receipt], Stage]
 """Makes the second stage of a question from the answer to the first, which is public by then."""
 
 
 def ask(
-    question: Question, price: Promise, *, at: Desk, coins: Coins | None = None, then: Then | None = None
+    question: Question,
+    price: Price,
+    *,
+    at: Desk,
+    coins: Coins | None = None,
+    fresh: bool = False,
+    then: Then | None = None,
 ) -> tuple[Any, Receipt]:
     """Charge the price, durably; then read the rows; then add the noise; then keep what is released. Always so.
+
+    The same question at the same price is not charged again: what was kept for it is returned, and its receipt says so
+    (`sitr.session.kept` says what "the same" means). A `fresh` answer is always charged, and so is one with coins of
+    your own.
 
     Whatever a user may do wrong is refused before the charge. Whatever happens after it is one error with one text,
     because its cause could reveal something about the rows.
@@ -31,18 +45,21 @@ def ask(
     Some questions have a second stage, whose measurements are in the same plan and paid by the same charge. `then`
     makes it, once, from what the first stage released and kept. If the second stage fails, its price is lost.
     """
-    plan = question.plan(checked(price))
+    plan = question.plan(price_of(price))
     plan.check()
     check_unchanged(at.backend, at.table)
+    if coins is None and not fresh and (found := kept.again(plan, at=at)) is not None:
+        return found
     tossed = coins if coins is not None else system_coins()
     entry, standing = at.ledger.charge(at.account, price=plan.price, question=plan.text)
     # Only the keystream itself counts as private: other coins may claim what they like.
-    receipt = Receipt(at.table.name, at.table.neighbors(), entry, standing, type(tossed) is Keystream)
+    private = type(tossed) is Keystream
+    receipt = Receipt(at.table.name, at.table.neighbors(), entry, standing, private, ledger=at.ledger)
     released = _released(question, plan, at.backend, tossed)
-    receipt = keep(at.ledger, receipt, plan, released)
+    receipt = kept.keep(receipt, plan, released, at=at)
     if then is not None:
         released = _released(then(released, receipt), plan, at.backend, tossed)
-        receipt = keep(at.ledger, receipt, plan, released)
+        receipt = kept.keep(receipt, plan, released, at=at)
     return released, receipt
 
 
@@ -61,14 +78,3 @@ def _released(stage: Stage, plan: Plan, backend: Backend, coins: Coins) -> Any:
         "something about the rows.",
         do="Try the question on made-up data; the charge stands, because the data were touched.",
     )
-
-
-def checked(promise: object) -> Kept:
-    """A promise in one of the flavors that budgets are kept in, and of no class that only looks like one."""
-    if not kept(promise):
-        raise IncompatiblePromises(
-            wanted="a promise such as zcdp(0.05): PureDP, ApproximateDP or ZeroConcentratedDP, or RandomDP around one",
-            given=f"{promise!r}",
-            do="Write for example sitr.ZeroConcentratedDP(rho=0.05).",
-        )
-    return promise

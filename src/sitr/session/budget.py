@@ -4,45 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sitr.accounting.filter import Filter
 from sitr.dataset.cells import Rule, Step
 from sitr.dataset.domain import End
 from sitr.dataset.schema import Key, Table
-from sitr.errors import QuestionError
+from sitr.errors import QuestionError, SitrError
 from sitr.flavors.arrows import Kept
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
 from sitr.mechanisms.composed import Composed
+from sitr.namespace import Later
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
+from sitr.questions.aggregate.asked import asked
 from sitr.questions.aggregate.bind import bound
 from sitr.questions.aggregate.frame import Condition
 from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.functions.registry import FUNCTIONS
-from sitr.questions.aggregate.nodes import Named, Predicate, Query
+from sitr.questions.aggregate.nodes import Named, Predicate, Query, text
 from sitr.questions.aggregate.question import AggregateQuestion
-from sitr.questions.aggregate.sql import parse
-from sitr.questions.histogram.methods import Method as How
-from sitr.questions.histogram.question import histogram_question
-from sitr.questions.statistic.question import Releasing, StatisticQuestion, check_size, statistic_question
-from sitr.questions.synthetic.axes import BINS, axes
-from sitr.questions.synthetic.plan import Method
-from sitr.questions.synthetic.question import SyntheticQuestion
-from sitr.questions.synthetic.rules import rules
-from sitr.questions.synthetic.sheet import sheet
+from sitr.questions.synthetic.axes import BINS
+from sitr.report import summary
+from sitr.report.paper import Paper
+from sitr.report.words.english.english import ENGLISH
 from sitr.session.answer import Answer
 from sitr.session.desk import Desk
-from sitr.session.histogram import HistogramAnswer
 from sitr.session.public import Source
 from sitr.session.request import Request
-from sitr.session.statistic import StatisticAnswer
-from sitr.session.synthetic import Synthesis, Synthetic
+from sitr.session.shown import Shown
+
+if TYPE_CHECKING:
+    from sitr.questions.histogram.methods import Method as How
+    from sitr.questions.statistic.question import Releasing
+    from sitr.questions.synthetic.plan import Method
+    from sitr.session import histogram, statistic, synthetic
+    from sitr.session.histogram import HistogramAnswer
+    from sitr.session.statistic import StatisticAnswer
+    from sitr.session.synthetic import Synthesis
+else:  # each kind of question loads what it needs when it is asked
+    histogram = Later("sitr.session.histogram")
+    statistic = Later("sitr.session.statistic")
+    synthetic = Later("sitr.session.synthetic")
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+@dataclass(frozen=True, slots=True, repr=False)
+class Budget(Shown):
     """The budget of one data set, recorded in a ledger, with all ways to ask questions.
 
     SQL text and calls make the same questions: `budget.sql("SELECT COUNT(*) AS n FROM visits")` and
@@ -51,6 +59,18 @@ class Budget:
 
     _at: Desk
     public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def paper(self) -> Paper:
+        """What is shown of it: what is spent and what is left now."""
+        return summary.budget(self.table.name, self.table, self.standing())
+
+    def _brief(self) -> str:
+        name, say = self.table.name, ENGLISH.summary
+        try:
+            return say.budget(name, self.standing())
+        except SitrError as problem:  # the ledger was moved, or is in use
+            return say.unreadable(name, problem)
 
     @property
     def table(self) -> Table:
@@ -63,9 +83,13 @@ class Budget:
         return self._at.ledger
 
     def sql(self, text: str) -> Request[Answer]:
-        """A question in SQL; see `sitr.questions.aggregate.refusals.ALLOWED`."""
+        """A question in SQL: one SELECT with keys and COUNT(*), COUNT(column), COUNT(DISTINCT unit) or SUM(column).
+
+        WHERE compares columns with literals, with BETWEEN, IN, LIKE, IS NULL, AND, OR and NOT; GROUP BY lists the keys.
+        Names with spaces or signs need double quotes. An error points at the offending part of the text.
+        """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
-        return Request(AggregateQuestion(bound(parse(text), self._at.table)), self._at, Answer)
+        return Request(AggregateQuestion(asked(text, self._at.table)), self._at, Answer)
 
     def where(self, condition: Condition) -> Selection:
         """Only rows that meet this condition, such as `sitr.column("days") > 3`."""
@@ -91,17 +115,20 @@ class Budget:
         make one of Sitr's statistics fail. Your own function must return a finite number for all possible rows: its
         failure would be visible, and no promise covers that.
         """
-        question = statistic_question(self.table, mechanism, column=column, missing=missing)
-        check_size(question, self._at.backend.size())
-        return Request(question, self._at, StatisticAnswer)
+        return statistic.requested(self._at, mechanism, column=column, missing=missing)
 
     def release(
-        self, mechanism: Releasing | Composed, *, column: str, missing: Number = 0, coins: Coins | None = None
+        self,
+        mechanism: Releasing | Composed,
+        *,
+        column: str,
+        missing: Number = 0,
+        coins: Coins | None = None,
+        fresh: bool = False,
     ) -> StatisticAnswer:
-        """Charge the promise of a mechanism and release its answer; see `statistic`."""
+        """Charge the promise of a mechanism and release its answer, or its kept answer; see `statistic`."""
         request = self.statistic(mechanism, column=column, missing=missing)
-        assert isinstance(request.question, StatisticQuestion)
-        return request.release(request.question.promise(), coins=coins)
+        return request.release(statistic.promised(request), coins=coins, fresh=fresh)
 
     def synthesize(
         self,
@@ -122,10 +149,18 @@ class Budget:
         only here. `bins` is the number of cells for numbers and times. `required` columns are never NULL, and rows that
         meet a condition in `never` are never drawn.
         """
-        cut = axes(self.table, columns=columns, bins=bins, bounds=bounds, keys=keys, required=required)
-        rows = sheet(self.table, cut, rows_per_person=rows_per_person)
-        question = SyntheticQuestion(rows, self.table.name, method, rules(never, self.table, cut))
-        return Synthesis(question, self._at, Synthetic, self.public)
+        return synthetic.requested(
+            self._at,
+            self.public,
+            columns=columns,
+            bins=bins,
+            bounds=bounds,
+            keys=keys,
+            required=required,
+            never=never,
+            rows_per_person=rows_per_person,
+            method=method,
+        )
 
     def histogram(
         self,
@@ -136,7 +171,7 @@ class Budget:
         keys: Sequence[Key] | Mapping[str, Sequence[Key]] | None = None,
         every: Step | Mapping[str, Step] | None = None,
         outside: Rule | Mapping[str, Rule] | None = None,
-        missing: Rule | Mapping[str, Rule] = Rule.CELL,
+        missing: Rule | Mapping[str, Rule] | None = None,
         method: How | None = None,
     ) -> Request[HistogramAnswer]:
         """Counts of rows in the public cells of one column, or of the product of several.
@@ -144,7 +179,8 @@ class Budget:
         Cells are ranges of numbers (`bins` of equal width between `bounds`, or `edges`), ranges of dates (`every` week,
         …, between `bounds`), or categories (`keys`). Bounds and keys default to those of the description. If several
         `bins` are given, one is chosen privately; categories without public keys are shown above a threshold. Both are
-        part of the price. See `sitr.questions`.
+        part of the price. Rows without a value have a cell of their own, unless `missing` is `Rule.DROP`, or keys are
+        public and NULL is not among them. See `sitr.questions`.
         """
         return Selection(self).histogram(
             *columns,
@@ -176,13 +212,17 @@ class Budget:
         return self.ledger.entries(self._at.account)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Selection:
     """A question under construction."""
 
     budget: Budget
     condition: Predicate | None = None
     keys: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        rows = text(Query(self.budget.table.name, (), self.keys, self.condition))
+        return ENGLISH.summary.selection(summary.in_one_line(rows))
 
     def where(self, condition: Condition) -> Selection:
         """Only rows that also meet this condition."""
@@ -217,11 +257,7 @@ class Selection:
                 given=f"group_by({', '.join(map(repr, self.keys))})",
                 do="Name these columns as columns of the histogram instead.",
             )
-        at = self.budget._at
-        question = histogram_question(at.table, columns, where=self.condition, **said)
-        if question.needs_rows:
-            question = replace(question, rows=at.backend.size())
-        return Request(question, at, HistogramAnswer)
+        return histogram.requested(self.budget._at, columns, where=self.condition, **said)
 
 
 def _check_type(given: object, kind: type | tuple[type, ...], *, wanted: str, do: str) -> None:

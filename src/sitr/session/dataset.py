@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
+from typing import Unpack
 
 from sitr.backends.backend import Backend, check_unchanged
-from sitr.backends.csv import CsvFile, confirm
+from sitr.backends.csv import CsvFile, confirm, unconfirmed
 from sitr.backends.duckdb import ArrowStream, DuckDB, open_source
+from sitr.dataset.csv_format import DECIMALS
 from sitr.dataset.description import Description, load, save
+from sitr.dataset.literals import shown
+from sitr.dataset.publication import Publication, Published
 from sitr.dataset.schema import Key, Kind, Table, describe
 from sitr.errors import DescriptionError
 from sitr.flavors.arrows import Kept
+from sitr.flavors.price import Amounts, Price, price_of
 from sitr.flavors.random import RandomDP
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
@@ -23,16 +28,29 @@ from sitr.ledger.sqlite import sqlite_file
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.numbers import Number
-from sitr.session.ask import checked
+from sitr.report import summary
+from sitr.report.figures import visible
+from sitr.report.paper import Paper
+from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.notation import notation
 from sitr.session.budget import Budget
-from sitr.session.desk import Desk, account_name
+from sitr.session.desk import Desk, account_name, keeping
 from sitr.session.public import Source, check_apart
 from sitr.session.public import declared as declared_public
-from sitr.session.terms import check_overwrite, check_pair, check_public, check_terms, check_undescribed, fixed_terms
+from sitr.session.shown import Shown
+from sitr.session.terms import (
+    check_overwrite,
+    check_pair,
+    check_public,
+    check_terms,
+    check_undescribed,
+    fixed_terms,
+    is_description,
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Dataset:
+@dataclass(frozen=True, slots=True, repr=False)
+class Dataset(Shown):
     """A protected data set. Its rows are read only through a budget, and they are never printed."""
 
     table: Table
@@ -42,29 +60,69 @@ class Dataset:
     public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
     """Tables that are public, by name."""
 
-    def budget(self, promise: Kept | None = None, *, ledger: str | Path | Ledger | None = None) -> Budget:
+    @property
+    def paper(self) -> Paper:
+        """What is shown of it: its public description, never its rows."""
+        found = self.described
+        facts = (
+            *((("file", visible(str(self.source))),) if self.source is not None else ()),
+            *((("budget", notation(found.promise)),) if found is not None and found.promise is not None else ()),
+            *((("public tables", ", ".join(map(visible, self.public))),) if self.public else ()),
+        )
+        return summary.dataset(self.table, facts)
+
+    def _brief(self) -> str:
+        return ENGLISH.summary.dataset(self.table)
+
+    def budget(
+        self,
+        promise: Price | None = None,
+        *,
+        ledger: str | Path | Ledger | None = None,
+        keep: bool = True,
+        **amounts: Unpack[Amounts],
+    ) -> Budget:
         """The budget of this data set in a ledger, opened now if it is new.
+
+        `budget("zcdp(0.5)", ledger="sitr.db")` and `budget(rho=0.5, ledger="sitr.db")` open the same budget.
+
+        Answers are kept beside the ledger, and the same question at the same price is answered again for free. With
+        `keep=False`, or SITR_KEEP_ANSWERS=no in the environment, nothing is kept and everything is charged.
 
         If a description names a budget, that is the only one: `promise` and `ledger` can be left out or repeated. The
         ledger it names must exist, because without it nobody knows what is left.
         """
+        allowed = None if promise is None and not amounts else price_of(promise, **amounts)
         fixed = fixed_terms(self.source, self.described)
         if fixed is not None:
-            check_terms(fixed, self.table, None if promise is None else checked(promise), ledger)
+            check_terms(fixed, self.table, allowed, ledger)
             check_public(fixed, self.public)
-            return self._budget(_reopened(self.table, fixed))
-        if promise is None or ledger is None:
+            return self._budget(_reopened(self.table, fixed), fixed.publication, keep=keep)
+        if allowed is None or ledger is None:
             raise DescriptionError(
                 wanted=f"a budget and a ledger for {self.table.name}, whose description names none",
-                given="neither" if promise is None and ledger is None else "only one of them",
+                given="neither" if allowed is None and ledger is None else "only one of them",
                 do="Give --budget 'zcdp(0.5)' --ledger sitr.db with each question or to sitr protect "
-                '(in Python: budget(sitr.ZeroConcentratedDP(0.5), ledger="sitr.db")).',
+                '(in Python: budget(rho=0.5, ledger="sitr.db")).',
             )
-        return self._budget(_opened(self.table, checked(promise), ledger))
+        return self._budget(_opened(self.table, allowed, ledger), keep=keep)
 
-    def save(self, path: str | Path, *, promise: Kept | None = None, ledger: str | Path | None = None) -> Path:
-        """Write the description as YAML; with a promise and a ledger, open the budget that it names."""
-        check_pair(promise, ledger)
+    def save(
+        self,
+        path: str | Path,
+        *,
+        promise: Price | None = None,
+        ledger: str | Path | None = None,
+        publication: Published | None = None,
+        **amounts: Unpack[Amounts],
+    ) -> Path:
+        """Write the description as YAML; with a promise and a ledger, open the budget that it names.
+
+        `publication` says who publishes the answers, such as {"title": "Visits by ward", "contact": "data@…"}; without
+        one, a file that is replaced keeps what it said.
+        """
+        kept = None if promise is None and not amounts else price_of(promise, **amounts)
+        check_pair(kept, ledger)
         if self.source is None:
             raise DescriptionError(
                 given=f"{self.table.name} is in memory, and only a data set in a file can be described on disk.",
@@ -79,40 +137,51 @@ class Dataset:
         source = self._backend.source if isinstance(self._backend, DuckDB) else None
         format = source.format if isinstance(source, CsvFile) else None
         place = Path(ledger) if ledger is not None else None
-        kept = None if promise is None else checked(promise)
         made = Description(self.table, self.source, format, kept, place, files)
         check_overwrite(Path(path), made)
-        if promise is not None and place is not None:  # first, so that the budget of a description always exists
-            self.budget(promise, ledger=place)
+        made = replace(made, publication=_said(publication, Path(path)))
+        if kept is not None and place is not None:  # first, so that the budget of a description always exists
+            self.budget(kept, ledger=place)
         save(made, Path(path))
         return Path(path)
 
-    def one_off(self, *prices: Kept, ledger: str | Path | None = None) -> Budget:
+    def one_off(self, *prices: Price, ledger: str | Path | None = None, **amounts: Unpack[Amounts]) -> Budget:
         """A budget of exactly these prices, for a file that no description names; it is opened by the first charge.
 
         The ledger is `visits.sitr.db` beside `visits.parquet` unless another is given. Previews and refused questions
         leave no ledger behind. Once the prices are paid, nothing is left for a second time.
         """
-        if not prices or (ledger is None and self.source is None):
+        paid = [*map(price_of, prices), *([price_of(**amounts)] if amounts else [])]
+        if not paid or (ledger is None and self.source is None):
             raise DescriptionError(
                 wanted="the prices to pay, and a file of rows or a ledger",
-                given="no prices" if not prices else f"{self.table.name}, which is in memory, and no ledger",
-                do='Write for example one_off(sitr.PureDP(0.1), ledger="sitr.db").',
+                given="no prices" if not paid else f"{self.table.name}, which is in memory, and no ledger",
+                do='Write for example one_off("pure(0.1)", ledger="sitr.db").',
             )
         check_undescribed(self.source)
-        promise = _allowed(self.table, checked(reduce(add, map(checked, prices))))
+        promise = allowed(self.table.relation, price_of(reduce(add, paid)))
         beside = self.source and self.source.with_name(self.source.name.split(".")[0] + ".sitr.db")
         place = sqlite_file(ledger or str(beside), patience=0.0).path
         later = LazyLedger(place, account_name(self.table), promise, self.table.neighbors())
         return self._budget(later)
 
-    def _budget(self, ledger: Ledger) -> Budget:
-        return Budget(Desk(self.table, self._backend, ledger, account_name(self.table)), self.public)
+    def _budget(self, ledger: Ledger, publication: Publication | None = None, *, keep: bool = True) -> Budget:
+        said = publication or (Publication() if self.described is None else self.described.publication)
+        source = "" if self.source is None else self.source.name
+        at = Desk(self.table, self._backend, ledger, account_name(self.table), source, keeping() and keep, said)
+        return Budget(at, self.public)
+
+
+def _said(publication: Published | None, path: Path) -> Publication:
+    """Who publishes: as given, or as the file said that is replaced."""
+    if publication is not None:
+        return Publication().changed(**publication)
+    return load(path).publication if is_description(path) else Publication()
 
 
 def _opened(table: Table, promise: Kept, ledger: str | Path | Ledger) -> Ledger:
     """The ledger, with an account of this data set on these terms."""
-    _allowed(table, promise)
+    allowed(table.relation, promise)
     keeper = SqlLedger(ledger) if isinstance(ledger, str | Path) else ledger
     keeper.open(account_name(table), promise=promise, neighbors=table.neighbors())
     return keeper
@@ -122,21 +191,95 @@ def _reopened(table: Table, fixed: Description) -> Ledger:
     """The ledger that a description names, which must still have the account of this data set."""
     assert fixed.promise is not None
     assert fixed.ledger is not None
-    promise, neighbors = _allowed(table, fixed.promise), table.neighbors()
+    promise, neighbors = allowed(table.relation, fixed.promise), table.neighbors()
     keeper = SqlLedger(fixed.ledger, create=False)
     keeper.open(account_name(table), promise=promise, neighbors=neighbors, create=False)
     return keeper
 
 
-def _allowed(table: Table, promise: Kept) -> Kept:
-    """The promise, if it can be made for these neighbours."""
-    if isinstance(promise, RandomDP) and table.relation is not Relation.REPLACE_ONE:
+def allowed(relation: Relation, promise: Kept) -> Kept:
+    """The promise, if a budget can keep it for neighbours that differ like this."""
+    if isinstance(promise, RandomDP) and relation is not Relation.REPLACE_ONE:
         raise DescriptionError(
             wanted="neighbours that replace one person, because a budget with a γ is about a random newcomer",
-            given=f"{table.name}, which protects each {table.neighbors()}",
+            given=f"{relation.value} neighbours",
             do="Protect the data set with relation=sitr.Relation.REPLACE_ONE (--relation replace-one).",
         )
     return promise
+
+
+@dataclass(frozen=True, slots=True)
+class Unprotected:
+    """A source of which only the columns' names and types are known, before anyone declares what is public about it."""
+
+    source: str | Path | ArrowStream
+    declared: Mapping[str, Kind]
+    decimal: str | None
+    backend: DuckDB = field(repr=False, compare=False)
+
+    @property
+    def file(self) -> CsvFile | None:
+        """The CSV file, whose types are a proposal until they are confirmed; None for sources that declare theirs."""
+        return self.backend.source if isinstance(self.backend.source, CsvFile) else None
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the source itself or its steward declares all types and formats."""
+        file = self.file
+        return file is None or not unconfirmed(file, declared=self.declared, decimal=self.decimal)
+
+    def name(self, given: str | None) -> str:
+        """The name of the table: the given one, or the file's name up to its first dot."""
+        if given is not None:
+            return given
+        if isinstance(self.source, str | Path):
+            return Path(self.source).name.split(".")[0]
+        raise DescriptionError(
+            given="A data set in memory needs a name, for questions and for the ledger.",
+            do='Write protect(frame, name="visits", …).',
+        )
+
+    def protect(
+        self,
+        *,
+        unit: Unit,
+        max_groups: int | None,
+        max_rows_per_group: int | None,
+        bounds: Mapping[str, tuple[Number, Number]],
+        granularity: Mapping[str, Number],
+        keys: Mapping[str, Sequence[Key]],
+        relation: Relation,
+        name: str | None,
+        public: Mapping[str, str | Path | ArrowStream],
+    ) -> Dataset:
+        """The data set with these declarations: see `protect`. Reads every value once."""
+        table = describe(
+            self.name(name),
+            kinds=self.backend.kinds(),
+            unit=unit,
+            relation=relation,
+            max_groups=max_groups,
+            max_rows_per_group=max_rows_per_group,
+            bounds=bounds,
+            granularity=granularity,
+            keys=keys,
+        )
+        tables = declared_public(public, backend=self.backend, protected=self.source)
+        self.backend.verify()
+        path = Path(self.source) if isinstance(self.source, str | Path) else None
+        return Dataset(table, self.backend, path, public=tables)
+
+
+def look(
+    source: str | Path | ArrowStream, *, types: Mapping[str, str] | None = None, decimal: str | None = None
+) -> Unprotected:
+    """Look at the columns of a source. For a CSV file, types and formats that are not declared are detected."""
+    if decimal not in (None, *DECIMALS):
+        raise DescriptionError(
+            wanted="'.' or ',' as the decimal mark", given=shown(decimal), do="Choose one of those, or leave it out."
+        )
+    declared = {column: _kind(column, kind) for column, kind in (types or {}).items()}
+    return Unprotected(source, declared, decimal, open_source(source, types=declared, decimal=decimal))
 
 
 def protect(
@@ -149,6 +292,7 @@ def protect(
     granularity: Mapping[str, Number] | None = None,
     keys: Mapping[str, Sequence[Key]] | None = None,
     types: Mapping[str, str] | None = None,
+    decimal: str | None = None,
     accept_types: bool = False,
     relation: Relation = Relation.ADD_REMOVE,
     name: str | None = None,
@@ -159,9 +303,10 @@ def protect(
     `unit` is the column that identifies a person, or `Row()`. One person counts in at most `max_groups` groups of a
     question, with at most `max_rows_per_group` rows in each. `bounds` and `granularity` make columns summable. `keys`
     are the public values of grouping columns; without them, only keys above a threshold are shown. `types` declares the
-    types of a CSV file's columns ("integer", "real", "text", "boolean", "date", "timestamp"); a value that does not fit
-    its type counts as missing. If a column has no type, types are proposed from the rows, and you must confirm them:
-    by `types` for all columns, or by `accept_types=True`. All of this counts as public.
+    types of a CSV file's columns ("integer", "real", "text", "boolean", "date", "timestamp"), and `decimal` its decimal
+    mark ("." or ","); a value that does not fit its type counts as missing. What is not declared is proposed from the
+    rows, and you must confirm it: by `types` for all columns and `decimal`, or by `accept_types=True`. All of this
+    counts as public.
 
     `public` declares public tables by name, such as last year's published rows: synthetic rows can be compared with
     them for free. Their rows are shown exactly, so the protected table cannot be one of them.
@@ -174,30 +319,20 @@ def protect(
             given=f"unit={unit!r} and relation={relation!r}",
             do='Write unit="patient_id", and leave relation out or write sitr.Relation.REPLACE_ONE.',
         )
-    declared = {column: _kind(column, kind) for column, kind in (types or {}).items()}
-    backend = open_source(source, types=declared)
-    if isinstance(backend.source, CsvFile) and not accept_types:
-        confirm(backend.source, declared=declared)
-    path = Path(source) if isinstance(source, str | Path) else None
-    if name is None and path is None:
-        raise DescriptionError(
-            given="A data set in memory needs a name, for questions and for the ledger.",
-            do='Write protect(frame, name="visits", …).',
-        )
-    table = describe(
-        name if name is not None else str(path and path.name.split(".")[0]),
-        kinds=backend.kinds(),
+    found = look(source, types=types, decimal=decimal)
+    if found.file is not None and not accept_types:
+        confirm(found.file, declared=found.declared, decimal=decimal)
+    return found.protect(
         unit=Person(unit) if isinstance(unit, str) else unit,
-        relation=relation,
         max_groups=max_groups,
         max_rows_per_group=max_rows_per_group,
         bounds=bounds or {},
         granularity=granularity or {},
         keys=keys or {},
+        relation=relation,
+        name=name,
+        public=public or {},
     )
-    tables = declared_public(public or {}, backend=backend, protected=source)
-    backend.verify()
-    return Dataset(table, backend, path, public=tables)
 
 
 def open(description: str | Path) -> Dataset:

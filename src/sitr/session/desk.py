@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, field
 
 from sitr.backends.backend import Backend
+from sitr.dataset.publication import Publication
 from sitr.dataset.schema import Table
+from sitr.errors import DescriptionError
 from sitr.ledger.ledger import Ledger
+
+VARIABLE = "SITR_KEEP_ANSWERS"
+"""Set to "no", it turns the keeping of answers off, for all budgets of a process."""
 
 
 def account_name(table: Table) -> str:
     """The name of a data set in the ledger. Questions ignore case, so budgets must too."""
     return table.name.casefold()
+
+
+def keeping() -> bool:
+    """Whether the environment allows answers to be kept."""
+    found = os.environ.get(VARIABLE, "yes").strip().lower()
+    if found not in ("yes", "no"):
+        raise DescriptionError(
+            wanted=f"yes or no in {VARIABLE}",
+            given=repr(os.environ[VARIABLE]),
+            do="Correct the variable or unset it; nothing was spent.",
+        )
+    return found == "yes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +41,9 @@ class Desk:
     ledger: Ledger
     account: str
     """The name of the data set in the ledger."""
+    source: str = ""
+    """The name of the file of rows, which is public; empty for rows in memory."""
+    keep: bool = True
+    """Whether answers are kept beside the ledger, and returned when the same question is asked again."""
+    publication: Publication = field(default=Publication(), compare=False)
+    """Who publishes the answers, for their certificates."""

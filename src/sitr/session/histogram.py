@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sitr.errors import QuestionError
 from sitr.numbers import Number
+from sitr.questions.aggregate.nodes import Predicate
 from sitr.questions.histogram.counts import Estimate, Histogram
 from sitr.questions.histogram.isotonic import Form
 from sitr.questions.histogram.projection import Ties
+from sitr.questions.histogram.question import histogram_question
 from sitr.session.answer import Answer
+from sitr.session.desk import Desk
+from sitr.session.request import Request
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -56,3 +61,11 @@ class HistogramAnswer(Answer):
     def isotonic(self, form: Form) -> HistogramAnswer:
         """The nearest counts, in Euclidean distance, that rise, fall or have one peak."""
         return replace(self, released=self.histogram.isotonic(form))
+
+
+def requested(at: Desk, columns: tuple[str, ...], *, where: Predicate | None, **said: Any) -> Request[HistogramAnswer]:
+    """A histogram of these columns: see `Budget.histogram`."""
+    question = histogram_question(at.table, columns, where=where, **said)
+    if question.needs_rows:
+        question = replace(question, rows=at.backend.size())
+    return Request(question, at, HistogramAnswer)

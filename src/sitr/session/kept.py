@@ -1,12 +1,26 @@
 """What was released, on disk: written after the noise and before anything is shown, so that no paid answer is lost.
 
-The file holds what was released and nothing else: the plan as text, the noisy numbers, and the number of the charge in
-the ledger. No exact number is ever written. It lies in a folder beside the ledger, `sitr.answers` for `sitr.db`, and
-can be read again without a charge whenever it is needed, or deleted like any other answer.
+The same question at the same price is answered from here, for free: see `again`. "The same" means
 
-The file is not signed. What can be checked is checked when it is read: the question, the charge in the ledger and its
-price, and that the numbers are possible ones. Whoever can write the file can still change the noisy numbers, and the
-mark of answers that were made with test coins: the file is as trustworthy as its folder.
+- the same data set in the same ledger, with the same public description and the same name of its file of rows;
+- the same plan: every bound, cap, cell, noise and the price, as text. A plan with a function of your own has no text,
+  so it is asked anew every time;
+- the same version of Sitr; answers of other versions stay on disk and are ignored;
+- private coins, both then and now.
+
+Whether the rows have changed does not matter, and Sitr does not look: a hash, a size or a time of the file depends on
+the rows, so a free answer for one state of them and a charge for another would reveal exactly, and for nothing, whether
+they differ. Whoever wants an answer about new rows asks for a fresh one, or gives the file a new name.
+
+A file holds what was released and nothing else: the plan, the noisy numbers and the charge. No exact number is ever
+written. It lies in a folder beside the ledger, `sitr.answers` for `sitr.db`, and can be deleted like any other answer.
+The ledger records the SHA-256 of the file, which is the hash of the answer. A changed file is never returned.
+
+The order is: charge durable, rows read, noise added, file durable, hash recorded, answer shown. If the process dies
+before the file is durable, the charge stays spent and asking again costs again. If it dies between file and hash, the
+hash is recorded when the same question is asked again: until then, the file is as trustworthy as its folder.
+
+Two processes that ask the same question at the same time may both pay: neither waits for the other.
 """
 
 from __future__ import annotations
@@ -14,107 +28,194 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from dataclasses import fields, is_dataclass, replace
-from datetime import date, datetime
-from enum import Enum
-from fractions import Fraction
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sitr.dataset.cells import Categories, Dates, Edges, Even, Granular, Grid, Rule, Step
-from sitr.dataset.schema import Column, Kind, Quantised
-from sitr.errors import InvalidUse, LedgerError, NotKept, QuestionError
-from sitr.ledger.entry import Entry
+from sitr.errors import FileError, InvalidUse, LedgerError, NotKept
+from sitr.ledger.entry import Entry, Sealed
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.receipt import Receipt
-from sitr.ledger.sql import SqlLedger
-from sitr.mechanisms.candidates import NOISES
+from sitr.ledger.sql import SqlLedger, sitr_version
 from sitr.plans.plan import Plan
-from sitr.questions.aggregate.release import Release
-from sitr.questions.histogram.counts import Histogram
-from sitr.questions.statistic.question import StatisticRelease
-from sitr.questions.synthetic.figures import Figure, Quality
-from sitr.questions.synthetic.marginals import Marginal, Measured
 from sitr.session.desk import Desk
+from sitr.session.plain import built, plain, text
 
-VERSION = 2
-_KINDS = (Release, Histogram, StatisticRelease, Measured, Quality)
-_PARTS = (Marginal, Figure, Grid, Even, Edges, Dates, Granular, Categories, Rule, Step, Column, Kind, Quantised)
-_CLASSES: dict[str, type] = {kind.__name__: kind for kind in (*_KINDS, *NOISES, *_PARTS)}
-"""All that a file may be made of, besides plain values and arrays: reading a file runs no code that it chooses."""
+VERSION = 3
+"""The version of the format."""
 
-Arrays = dict[str, NDArray[Any]]
+KEYS = {"sitr", "entry", "at", "question", "dataset", "description", "private", "plan", "released"}
+"""What every file holds."""
 
 
-def keep(ledger: Ledger, receipt: Receipt, plan: Plan, released: Any) -> Receipt:
-    """The receipt, after what was released is durable; a warning and the same receipt if the file cannot be written.
+@dataclass(frozen=True, slots=True)
+class KeptAnswer:
+    """A file that belongs to an entry, as it was read."""
 
-    The second stage of a question replaces the file of the first, whose numbers it holds too.
+    path: Path
+    content: dict[str, Any]
+    sha256: str
+    entry: Entry
+
+    @property
+    def private(self) -> bool:
+        """False if it was made with test coins."""
+        return self.content["private"] is True
+
+    def released(self, plan: Plan) -> Any:
+        """What was released under this plan."""
+        try:
+            released = built(self.content["released"], plan=plan)
+            if released.possible():
+                return released
+        except (ValueError, TypeError, ArithmeticError, AttributeError, ImportError):
+            pass
+        raise _changed(self.path, self.entry)
+
+
+def keep(receipt: Receipt, plan: Plan, released: Any, *, at: Desk) -> Receipt:
+    """The receipt, after what was released is durable and its hash is recorded; a warning where this is impossible.
+
+    The file of a second stage replaces that of the first, whose numbers it holds too.
     """
-    if not isinstance(ledger, SqlLedger | LazyLedger):
-        return receipt
-    path = receipt.kept or _place(ledger.path, receipt.entry)
     try:
-        _write(path, plan, released, receipt)
-    except (OSError, TypeError) as failure:
-        reason = getattr(failure, "strerror", None) or failure
-        warnings.warn(
-            f"The answer could not be kept in {path} ({reason}). Save it before this process ends.",
-            NotKept,
-            stacklevel=4,
-        )
+        content = _content(receipt, plan, released, at).encode()
+    except InvalidUse as unwritable:
+        _warn(f"The answer cannot be kept, because it holds {unwritable.given}. Save it before this process ends.")
         return receipt
-    return replace(receipt, kept=path)
+    made = replace(receipt, sha256=sha256(content).hexdigest())
+    if at.keep and (folder := _folder(at.ledger)) is not None:
+        try:
+            _write(path := _place(folder, receipt.entry), content)
+            made = replace(made, kept=path)
+        except OSError as failure:
+            _warn(f"The answer could not be kept in {folder} ({failure.strerror}). Save it before this process ends.")
+    try:
+        at.ledger.seal(made.entry.number, Sealed.ANSWER, made.sha256)
+    except LedgerError as failure:
+        _warn(f"The hash of the answer could not be recorded, so its certificate cannot be verified: {failure}")
+    if receipt.kept is not None and made.kept != receipt.kept:
+        receipt.kept.unlink(missing_ok=True)
+    return made
 
 
-def resumed(path: Path, plan: Plan, *, at: Desk) -> tuple[Any, Receipt]:
-    """What a file keeps for this plan, with its receipt."""
-    header, released = _read(path, plan)
-    standing = at.ledger.standing(at.account)
-    paid = (header["entry"], header["question"], header["at"], standing.charge(plan.price))
-    found = (e for e in at.ledger.entries(at.account) if (e.number, e.question, e.at.isoformat(), e.price) == paid)
-    if (entry := next(found, None)) is None:
-        raise LedgerError(
-            given=f"The ledger of {at.table.name} has no entry {header['entry']} that paid for {path}.",
-            do="Open the data set with the ledger that was charged. Nothing was spent.",
-        )
-    private = header["private"] is True
-    return released, Receipt(at.table.name, at.table.neighbors(), entry, standing, private, path)
+def again(plan: Plan, *, at: Desk) -> tuple[Any, Receipt] | None:
+    """What was released for the same plan before, the newest if there are several; None if nothing is kept.
 
-
-def _place(ledger: Path, entry: Entry) -> Path:
-    """A new file in the folder beside the ledger.
-
-    A ledger that was lost and made again has entries of the same number: what was paid for there is not overwritten.
+    Nothing is charged and no rows are read. `FileError` if the file was changed.
     """
-    names = chain([f"entry-{entry.number}.npz"], (f"entry-{entry.number}-{copy}.npz" for copy in count(2)))
-    folder = ledger.with_name(f"{ledger.stem}.answers")
+    wanted = _plan(plan)
+    if not at.keep or wanted is None:
+        return None
+    for entry in at.ledger.paid(at.account, price=plan.price, question=plan.text):
+        found = find(at.ledger, entry)
+        if found is None or not found.private:
+            continue
+        if (found.content["plan"], found.content["description"]) == (wanted, _described(at)):
+            return opened(found, plan, ledger=at.ledger)
+    return None
+
+
+def opened(found: KeptAnswer, plan: Plan, *, ledger: Ledger) -> tuple[Any, Receipt]:
+    """What a file holds, with its receipt; the ledger records its hash if a crash left that out."""
+    released, neighbors = found.released(plan), ledger.account(found.entry.dataset).neighbors
+    ledger.seal(found.entry.number, Sealed.ANSWER, found.sha256)
+    receipt = Receipt(
+        found.content["dataset"],
+        neighbors,
+        *ledger.charged(found.entry.number),
+        private=found.private,
+        kept=found.path,
+        sha256=found.sha256,
+        again=True,
+        ledger=ledger,
+    )
+    return released, receipt
+
+
+def find(ledger: Ledger, entry: Entry) -> KeptAnswer | None:
+    """The file with the newest recorded hash, or with none if none is recorded; `FileError` if it was changed."""
+    if (folder := _folder(ledger)) is None or entry.version != sitr_version():
+        return None
+    hashes = [seal.sha256 for seal in ledger.seals(entry.number) if seal.kind is Sealed.ANSWER]
+    files = list(_files(folder, entry))
+    sealed = [file for file in files if file.sha256 in hashes]
+    if sealed:
+        return max(sealed, key=lambda file: hashes.index(file.sha256))
+    if files and (hashes or not files[0].content):
+        raise _changed(files[0].path, entry)
+    return files[0] if files else None
+
+
+def _files(folder: Path, entry: Entry) -> Iterator[KeptAnswer]:
+    """The files that belong to an entry, and unreadable ones, without content, which may."""
+    for path in sorted((*folder.glob(f"entry-{entry.number}.json"), *folder.glob(f"entry-{entry.number}-*.json"))):
+        try:
+            content = json.loads(data := path.read_bytes())
+        except OSError:  # another user's file, or one that was deleted just now
+            continue
+        except ValueError:
+            content = None
+        if not isinstance(content, dict) or not content.keys() >= KEYS:
+            yield KeptAnswer(path, {}, "", entry)
+        # A ledger that was lost and made again has entries of the same number, at another time.
+        elif content["sitr"] == VERSION and (content["entry"], content["at"]) == (entry.number, entry.at.isoformat()):
+            yield KeptAnswer(path, content, sha256(data).hexdigest(), entry)
+
+
+def _content(receipt: Receipt, plan: Plan, released: Any, at: Desk) -> str:
+    """The file, byte by byte the same for the same answer."""
+    content = {
+        "sitr": VERSION,
+        "entry": receipt.entry.number,
+        "at": receipt.entry.at.isoformat(),
+        "question": receipt.entry.question,
+        "dataset": receipt.dataset,
+        "description": _described(at),
+        "private": receipt.private,
+        "plan": _plan(plan),
+        "released": plain(released, without="plan"),
+    }
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+
+def _described(at: Desk) -> str:
+    """The version of the public description: its hash, with the name of the file of rows."""
+    return sha256(text((at.table, at.source)).encode()).hexdigest()
+
+
+def _plan(plan: Plan) -> Any:
+    """The plan as JSON; None if a part of it has none, such as a function of your own."""
+    try:
+        return plain(plan)
+    except InvalidUse:
+        return None
+
+
+def _folder(ledger: Ledger) -> Path | None:
+    """The folder beside a ledger; None for a ledger that is not in a file."""
+    if not isinstance(ledger, SqlLedger | LazyLedger):
+        return None
+    return ledger.path.with_name(f"{ledger.path.stem}.answers")
+
+
+def _place(folder: Path, entry: Entry) -> Path:
+    """A new file: what another ledger of the same name paid for is not overwritten."""
+    names = chain([f"entry-{entry.number}.json"], (f"entry-{entry.number}-{copy}.json" for copy in count(2)))
     return next(path for name in names if not (path := folder / name).exists())
 
 
-def _write(path: Path, plan: Plan, released: Any, receipt: Receipt) -> None:
+def _write(path: Path, content: bytes) -> None:
     """Durably: the file is whole when it appears under its name, and on disk when this returns."""
-    arrays: Arrays = {}
-    header = {
-        "sitr": VERSION,
-        "plan": repr(plan),
-        "entry": receipt.entry.number,
-        "question": receipt.entry.question,
-        "at": receipt.entry.at.isoformat(),
-        "private": receipt.private,
-        "released": _plain(released, arrays, without="plan"),
-    }
     path.parent.mkdir(mode=0o700, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.unfinished")
     try:
         with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            np.savez(file, allow_pickle=False, header=np.array(json.dumps(header)), **arrays)
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         unfinished.replace(path)
@@ -127,77 +228,12 @@ def _write(path: Path, plan: Plan, released: Any, receipt: Receipt) -> None:
         os.close(folder)
 
 
-def _read(path: Path, plan: Plan) -> tuple[dict[str, Any], Any]:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            header = json.loads(str(file["header"]))
-            same = header["sitr"] == VERSION and header["plan"] == repr(plan)
-            released = _built(header["released"], file, plan=plan) if same else None
-            possible = released is None or released.possible()
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, EOFError, BadZipFile) as error:
-        given = f"There is no file {path}." if isinstance(error, FileNotFoundError) else f"{path} is no kept answer."
-        raise QuestionError(given=given, do="Check the path.") from None
-    if not same:
-        raise QuestionError(
-            given=f"{path} was kept for another question, another price or another version of Sitr.",
-            do="Repeat the original request exactly. Nothing was spent.",
-        )
-    if not possible:
-        raise QuestionError(
-            given=f"{path} holds numbers that this question cannot have released.",
-            do="The file was changed or is damaged: restore it. Nothing was spent.",
-        )
-    return header, released
+def _changed(path: Path, entry: Entry) -> FileError:
+    return FileError(
+        given=f"The kept answer of entry {entry.number}, {path}, was changed or is damaged.",
+        do="Restore it, or ask with fresh=True (--fresh) to pay for a new answer; nothing was spent.",
+    )
 
 
-def _plain(value: Any, arrays: Arrays, *, without: str = "") -> Any:
-    """The value for JSON; arrays go into `arrays`, and their names stand for them."""
-    match value:
-        case Enum():
-            return {"enum": [type(value).__name__, value.name]}
-        case bool() | int() | float() | str() | None:
-            return value
-        case Fraction():
-            return {"Fraction": str(value)}
-        case datetime():
-            return {"datetime": value.isoformat()}
-        case date():
-            return {"date": value.isoformat()}
-        case tuple():
-            return [_plain(part, arrays) for part in value]
-        case np.ndarray() if value.dtype != object:
-            name = f"array{len(arrays)}"
-            arrays[name] = value
-            return {"array": name}
-        case np.ndarray():  # integers beyond 64 bits
-            return {"integers": [str(int(number)) for number in value]}
-    kind = type(value)
-    if not is_dataclass(kind) or _CLASSES.get(kind.__name__) is not kind:
-        raise InvalidUse(
-            wanted="plain values to keep", given=f"a {kind.__name__}", do="Save the answer before this process ends."
-        )
-    parts = (each.name for each in fields(value) if each.name != without)
-    return {kind.__name__: {name: _plain(getattr(value, name), arrays) for name in parts}}
-
-
-def _built(content: Any, arrays: Any, *, plan: Plan | None = None) -> Any:
-    match content:
-        case list():
-            return tuple(_built(part, arrays) for part in content)
-        case {"Fraction": text}:
-            return Fraction(text)
-        case {"datetime": text}:
-            return datetime.fromisoformat(text)
-        case {"date": text}:
-            return date.fromisoformat(text)
-        case {"array": name}:
-            return arrays[name]
-        case {"integers": [*digits]}:
-            return np.array([int(number) for number in digits], dtype=object)
-        case {"enum": [kind, name]}:
-            return _CLASSES[kind][name]  # type: ignore[index]
-        case dict():
-            ((kind, inner),) = content.items()
-            parts = {name: _built(part, arrays) for name, part in inner.items()}
-            return _CLASSES[kind](**({} if plan is None else {"plan": plan}), **parts)
-    return content
+def _warn(message: str) -> None:
+    warnings.warn(message, NotKept, stacklevel=5)

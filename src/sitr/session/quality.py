@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Unpack, cast, overload
 
 import pyarrow as pa
 
+from sitr.dataset.publication import Published
+from sitr.errors import InvalidParameter
 from sitr.flavors.promise import Promise
 from sitr.ledger.receipt import Receipt
 from sitr.loss.loss import Loss
+from sitr.numbers import Number
 from sitr.questions.synthetic.figures import Quality
 from sitr.report import synthetic as report
 from sitr.report.paper import Paper
+from sitr.report.text import terminal
+from sitr.session.chart import Chart
 from sitr.session.shown import Tabled
 
 
@@ -59,6 +64,19 @@ class QualityAnswer(Tabled):
         }
         return self._stamped(pa.table(columns))
 
+    def intervals(self, *, confidence: Number = 0.95) -> pa.Table:
+        """The table with `found_low` and `found_high`: 95% intervals, because no other errors were kept."""
+        if confidence != 0.95:
+            raise InvalidParameter(
+                wanted="a confidence of 0.95 for figures about synthetic rows",
+                given=f"{confidence!r}",
+                do="Leave the confidence out.",
+            )
+        figures = self.table
+        found, far = (figures[name].to_numpy() for name in ("found", "error_95"))
+        with_low = figures.append_column("found_low", pa.array(found - far))
+        return with_low.append_column("found_high", pa.array(found + far))
+
     @property
     def promise(self) -> Promise | None:
         """What was spent; None for a comparison with a public table."""
@@ -74,10 +92,22 @@ class QualityAnswer(Tabled):
         """False only if test coins made the noise of the figures or of the rows."""
         return bool(self.synthetic.private) if self.receipt is None else self.receipt.private
 
-    def certificate(self, path: str | Path) -> Path:
+    def certificate(self, path: str | Path, **publication: Unpack[Published]) -> Path:
         """Write the certificate of the rows, with these figures."""
-        return cast("Path", self.synthetic.certificate(path, found=self))
+        return cast("Path", self.synthetic.certificate(path, found=self, **publication))
 
-    def plot(self, path: str | Path) -> Path:
-        """Write the pictures of the rows."""
-        return cast("Path", self.synthetic.plot(path))
+    def label(self, path: str | Path, **publication: Unpack[Published]) -> Path:
+        """Write the privacy label of the rows."""
+        return cast("Path", self.synthetic.label(path, **publication))
+
+    @overload
+    def plot(self) -> Chart: ...
+    @overload
+    def plot(self, path: str | Path) -> Path: ...
+    def plot(self, path: str | Path | None = None) -> Chart | Path:
+        """The pictures of the rows, which a notebook draws; with a path, write them to this SVG file instead."""
+        return cast("Chart | Path", self.synthetic.plot(path))
+
+    def _brief(self) -> str:
+        (_, compared), *_ = self.paper.facts
+        return terminal.as_text(terminal.brief(self.paper, compared))

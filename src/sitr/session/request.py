@@ -4,52 +4,71 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, Unpack, cast
 
 from sitr.accounting.filter import Filter
+from sitr.errors import QuestionError
+from sitr.flavors.arrows import Kept
+from sitr.flavors.price import Amounts, Price, price_of
 from sitr.flavors.promise import Promise
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.plans.plan import Plan
 from sitr.questions.question import Question
+from sitr.report import summary
+from sitr.report.envelope import after_paying
 from sitr.report.paper import Paper
 from sitr.report.papers import preview_paper
+from sitr.report.words.english.english import ENGLISH
 from sitr.session.answer import Answer
-from sitr.session.ask import ask, checked
+from sitr.session.ask import ask
 from sitr.session.desk import Desk
-from sitr.session.kept import resumed
 from sitr.session.shown import Shown
 
 Answered_co = TypeVar("Answered_co", bound=Answer, covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Request(Generic[Answered_co]):
-    """A checked question. Two requests with equal questions are the same, however they were written."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Request(Shown, Generic[Answered_co]):
+    """A checked question. Two requests with equal questions are the same, however they were written.
+
+    A price is a promise, its notation, or its numbers by name: `release(sitr.ZeroConcentratedDP(0.05))`,
+    `release("zcdp(0.05)")` and `release(rho=0.05)` are the same; see `sitr.flavors.price`.
+    """
 
     question: Question
     at: Desk = field(repr=False, compare=False)
     answered: type[Answered_co] = field(repr=False, compare=False)
 
-    def preview(self, price: Promise) -> Preview:
+    @property
+    def paper(self) -> Paper:
+        """What is shown of it before it has a price."""
+        return summary.question(self.question.text(), self.at.table, self.at.ledger.standing(self.at.account))
+
+    def _brief(self) -> str:
+        return ENGLISH.summary.question(summary.in_one_line(self.question.text()))
+
+    def preview(self, price: Price | None = None, **amounts: Unpack[Amounts]) -> Preview:
         """What the answer would cost and how far off it would be. Reads no rows and spends nothing."""
         standing = self.at.ledger.standing(self.at.account)
-        plan = self.question.plan(checked(price))
+        plan = self.question.plan(price_of(price, **amounts))
         standing.charge(plan.price)  # a price in a flavor that the budget does not take is refused here
         return Preview(self.question, plan, standing)
 
-    def release(self, price: Promise, *, coins: Coins | None = None) -> Answered_co:
-        """Charge the price, and answer: see `sitr.session.ask`."""
-        return self.answered(*ask(self.question, price, at=self.at, coins=coins), self)
+    def release(
+        self,
+        price: Price | None = None,
+        *,
+        coins: Coins | None = None,
+        fresh: bool = False,
+        **amounts: Unpack[Amounts],
+    ) -> Answered_co:
+        """Charge the price, and answer; a question that was asked before is answered again for free.
 
-    def resume(self, path: str | Path, price: Promise) -> Answered_co:
-        """What was released before and kept in a file. Nothing is charged and no rows are read.
-
-        This must be the same question at the same price.
+        With `fresh`, the price is charged and the answer is new: see `sitr.session.ask`.
         """
-        plan = self.question.plan(checked(price))
-        return self.answered(*resumed(Path(path), plan, at=self.at), self)
+        paid = price_of(price, **amounts)
+        return self.answered(*ask(self.question, paid, at=self.at, coins=coins, fresh=fresh), self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,6 +83,14 @@ class Preview(Shown):
     def paper(self) -> Paper:
         """What is shown of it, the same on the terminal, in notebooks and as JSON."""
         return preview_paper(self.plan, self.standing)
+
+    def _brief(self) -> str:
+        try:
+            errors = self.errors()
+        except QuestionError:  # they depend on the data
+            errors = {}
+        text, after = summary.in_one_line(self.plan.text), after_paying(self.plan, self.standing)
+        return self.paper.words.summary.preview(text, cast("Kept", self.price), errors, after)
 
     @property
     def price(self) -> Promise:

@@ -1,13 +1,22 @@
-"""What previews and answers have in common: a paper that is shown everywhere, and a table."""
+"""What everything that a user holds has in common: a paper that is shown everywhere; answers also have a table."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
 
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from sitr.dataset.publication import Publication, Published
+from sitr.errors import unknown_name
+from sitr.ledger.entry import Sealed
+from sitr.ledger.receipt import Receipt
+from sitr.namespace import needs
+from sitr.numbers import Number
 from sitr.report.page import html
 from sitr.report.paper import Paper
 from sitr.report.text import terminal
@@ -17,8 +26,15 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+MOST_CONTENT = 1_000_000
+"""The longest release, in octets, that a certificate carries as a whole."""
+
+
 class Shown(Protocol):
-    """Anything with a paper: the same on the terminal, in notebooks and as JSON."""
+    """Anything with a paper: the same on the terminal, in notebooks and as JSON.
+
+    `repr` says in one line or a few what it is, and `print` shows the whole paper.
+    """
 
     @property
     def paper(self) -> Paper:
@@ -28,8 +44,11 @@ class Shown(Protocol):
         """Everything on the paper, for machines."""
         return self.paper.to_dict()
 
+    def _brief(self) -> str:
+        """What it is, in one line or a few."""
+
     def __repr__(self) -> str:
-        return str(self)
+        return self._brief()
 
     def __str__(self) -> str:
         return terminal.as_text(terminal.render(self.paper))
@@ -49,19 +68,55 @@ class Tabled(Shown, Protocol):
     def table(self) -> pa.Table:
         """The numbers as Arrow; its metadata say whether the noise was private."""
 
-    def to_pandas(self) -> pd.DataFrame:
-        """The table as a pandas frame (needs pandas)."""
-        return cast("pd.DataFrame", self.table.to_pandas())
+    def intervals(self, *, confidence: Number = 0.95) -> pa.Table:
+        """The table with `<name>_low` and `<name>_high` beside every noisy number."""
 
-    def to_polars(self) -> pl.DataFrame:
-        """The table as a polars frame (needs polars)."""
+    def to_pandas(self, *, intervals: bool = False) -> pd.DataFrame:
+        """The table as a pandas frame (needs pandas), or `intervals()`, which adds the ends of 95% intervals."""
+        needs("pandas", extra="pandas")
+        return cast("pd.DataFrame", (self.intervals() if intervals else self.table).to_pandas())
+
+    def to_polars(self, *, intervals: bool = False) -> pl.DataFrame:
+        """The table as a polars frame (needs polars), or `intervals()`, which adds the ends of 95% intervals."""
+        needs("polars", extra="polars")
         import polars as pl  # noqa: PLC0415 - an extra
 
-        return cast("pl.DataFrame", pl.from_arrow(self.table))
+        return cast("pl.DataFrame", pl.from_arrow(self.intervals() if intervals else self.table))
 
-    def certificate(self, path: str | Path) -> Path:
-        """Write the certificate: one HTML file that explains and defends this answer."""
-        return written(path, html.page(self.paper))
+    def __len__(self) -> int:
+        """The number of rows of the table."""
+        return int(self.table.num_rows)
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        """A column of the table as a numpy array.
+
+        Dates are datetime64, text is objects, and NULL is None, NaN or NaT, as numpy has it.
+        """
+        table = self.table
+        if column not in table.column_names:
+            raise unknown_name(column, table.column_names, lacks="The answer has no column")
+        return cast("NDArray[Any]", table[column].to_numpy())
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The rows of the table, each as a dictionary."""
+        for batch in self.table.to_batches():
+            yield from batch.to_pylist()
+
+    @property
+    def publication(self) -> Publication:
+        """Who publishes the answer, by the description of its data set."""
+        return Publication()
+
+    def certificate(self, path: str | Path, **publication: Unpack[Published]) -> Path:
+        """Write the certificate: one HTML file that explains and defends this answer.
+
+        It shows the title, organisation, contact, purpose, date and caveats that are given here or in the description.
+        """
+        return certified(path, self.paper, self.publication.changed(**publication))
+
+    def label(self, path: str | Path, **publication: Unpack[Published]) -> Path:
+        """Write the privacy label: one HTML card with the promise in one number and one sentence."""
+        return written(path, html.label(self.paper, self.publication.changed(**publication)))
 
     def _stamped(self, table: pa.Table) -> pa.Table:
         stamp = {"sitr": json.dumps({"private": self.private})}
@@ -73,3 +128,24 @@ def written(path: str | Path, content: str) -> Path:
     target = Path(path)
     target.write_text(content, encoding="utf-8")
     return target
+
+
+def certified(path: str | Path, paper: Paper, publication: Publication) -> Path:
+    """The path, after the page was written to it. First the ledger records its hash, so that it can be verified."""
+    page, receipt = html.page(paper, publication, release=_kept(paper.receipt)), paper.receipt
+    assert receipt is not None
+    if receipt.ledger is not None:
+        receipt.ledger.seal(receipt.entry.number, Sealed.CERTIFICATE, sha256(page.encode()).hexdigest())
+    return written(path, page)
+
+
+def _kept(receipt: Receipt | None) -> str:
+    """What was released, as it is kept; empty if it is not kept, was changed since, or is too long for a page."""
+    if receipt is None or receipt.kept is None:
+        return ""
+    try:
+        content = receipt.kept.read_bytes()
+    except OSError:
+        return ""
+    same = len(content) <= MOST_CONTENT and sha256(content).hexdigest() == receipt.sha256
+    return content.decode() if same else ""

@@ -3,46 +3,55 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Unpack, cast, overload
 
 import pyarrow as pa
 
 from sitr.backends.backend import check_unchanged
 from sitr.backends.duckdb import open_source
-from sitr.errors import QuestionError
-from sitr.flavors.promise import Promise
+from sitr.dataset.domain import End
+from sitr.dataset.publication import Published
+from sitr.dataset.schema import Key
+from sitr.errors import NotPrivate, QuestionError
+from sitr.flavors.price import Amounts, Price, price_of
 from sitr.ledger.receipt import Receipt
-from sitr.noise.coins import Coins, system_coins
+from sitr.noise.coins import Coins, TestCoins, system_coins
 from sitr.numbers import Number
+from sitr.questions.aggregate.frame import Condition
 from sitr.questions.synthetic import quality
-from sitr.questions.synthetic.axes import Codes
+from sitr.questions.synthetic.axes import Codes, axes
 from sitr.questions.synthetic.marginals import Measured
 from sitr.questions.synthetic.mixture import Progress
+from sitr.questions.synthetic.plan import Method
 from sitr.questions.synthetic.portrait import Portrait, portrait
 from sitr.questions.synthetic.quality import QualityQuestion, QualityStage
 from sitr.questions.synthetic.question import SyntheticQuestion
+from sitr.questions.synthetic.rules import rules
+from sitr.questions.synthetic.sheet import sheet
 from sitr.questions.synthetic.values import check, drawn_type
 from sitr.report import synthetic as report
-from sitr.report.chart.svg import standalone
 from sitr.report.chart.synthetic import chart
 from sitr.report.page import html
 from sitr.report.paper import Paper
 from sitr.report.text import terminal
 from sitr.session.answer import Answer
-from sitr.session.ask import ask, checked
-from sitr.session.kept import resumed
+from sitr.session.ask import ask
+from sitr.session.chart import Chart, check_ending, drawn
+from sitr.session.desk import Desk
 from sitr.session.public import Source, coded, public_codes
 from sitr.session.quality import QualityAnswer
 from sitr.session.request import Preview, Request
-from sitr.session.shown import written
+from sitr.session.shown import certified, written
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Synthesis(Request["Synthetic"]):
     """A request for synthetic rows."""
 
@@ -65,30 +74,36 @@ class Synthesis(Request["Synthetic"]):
 
             check_trial([*self.synthetic.sheet.names], rows, target=target)
 
-    def preview(self, price: Promise, *, quality: Promise | None = None) -> Preview:
+    def preview(
+        self, price: Price | None = None, *, quality: Price | None = None, **amounts: Unpack[Amounts]
+    ) -> Preview:
         """What the rows would cost, and how far off the counts would be that they are made from."""
-        return Request.preview(self._with(quality), price)
+        return Request.preview(self._with(quality), price, **amounts)
 
     def release(
         self,
-        price: Promise,
+        price: Price | None = None,
         *,
-        quality: Promise | None = None,
+        quality: Price | None = None,
         rows: int | None = None,
         coins: Coins | None = None,
+        fresh: bool = False,
         progress: Progress | None = None,
+        **amounts: Unpack[Amounts],
     ) -> Synthetic:
-        """Charge the price, keep the noisy tables, and fit a model to them.
+        """Charge the price, keep the noisy tables, and fit a model to them; kept tables are fitted again for free.
 
         With a price for the `quality`, both are one charge, and the `table` of the answer, which has this number of
-        `rows`, is compared with the data. The tables are on disk before the fit, so that `resume` can fit them again,
-        for free, if anything is interrupted; the quality is then lost, because nothing is measured twice for one
-        charge.
+        `rows`, is compared with the data. Each price buys its own noise. Their sum is charged, or less where both are
+        approximate: the ε that the loss of all measurements proves at the sum of δ.
+
+        The tables are on disk before the fit. So if anything is interrupted, ask again: the same tables are fitted, and
+        the quality, if it was not measured, is lost, because nothing is measured twice for one charge. The quality of
+        another number of rows is another question. With `fresh`, everything is charged and measured anew.
         """
-        schema, asked = self._schema(), self._with(quality)
+        paid = price_of(price, **amounts)
         check_number(rows)
-        if quality is None:
-            return asked._fitted(*ask(asked.question, price, at=self.at, coins=coins), schema, rows, progress)
+        schema, asked = self._schema(), self._with(quality, rows)
         made: list[Synthetic] = []
 
         def then(measured: Measured, receipt: Receipt) -> QualityStage:
@@ -96,27 +111,15 @@ class Synthesis(Request["Synthetic"]):
             return QualityStage(made[0].portrait, made[0]._codes(None))
 
         with _noting(lambda: made[0].receipt if made else None):
-            released, receipt = ask(asked.question, price, at=self.at, coins=coins, then=then)
-        return replace(made[0], released=released, receipt=receipt, drawn=made[0].table)
+            second = None if quality is None else then
+            released, receipt = ask(asked.question, paid, at=self.at, coins=coins, fresh=fresh, then=second)
+        if made:
+            return replace(made[0], released=released, receipt=receipt, drawn=made[0].table)
+        return asked._fitted(released, receipt, schema, rows, progress)
 
-    def resume(
-        self,
-        path: str | Path,
-        price: Promise,
-        *,
-        quality: Promise | None = None,
-        rows: int | None = None,
-        progress: Progress | None = None,
-    ) -> Synthetic:
-        """Fit noisy tables that were paid for and kept on disk: nothing is charged and no rows are read."""
-        check_number(rows)
-        asked = self._with(quality)
-        found = resumed(Path(path), asked.question.plan(checked(price)), at=self.at)
-        return asked._fitted(*found, self._schema(), rows, progress)
-
-    def _with(self, quality: Promise | None) -> Synthesis:
-        priced = None if quality is None else checked(quality)
-        return replace(self, question=replace(self.synthetic, quality=priced))
+    def _with(self, quality: Price | None, rows: int | None = None) -> Synthesis:
+        priced = None if quality is None else price_of(quality)
+        return replace(self, question=replace(self.synthetic, quality=priced, rows=rows))
 
     def _fitted(
         self, measured: Measured, receipt: Receipt, schema: pa.Schema, rows: int | None, progress: Progress | None
@@ -151,9 +154,9 @@ class Synthetic(Answer):
 
     @cached_property
     def table(self) -> pa.Table:
-        """Synthetic rows: drawn at the first use, and the same ever after."""
+        """Synthetic rows: drawn at the first use, and the same ever after, even if the kept tables are fitted again."""
         with _noting(lambda: self.receipt):  # the rows may be too many for the memory
-            return self.draw(self.rows) if self.drawn is None else self.drawn
+            return self.draw(self.rows, coins=_repeatable(self.receipt)) if self.drawn is None else self.drawn
 
     @property
     def quality(self) -> QualityAnswer | None:
@@ -193,28 +196,58 @@ class Synthetic(Answer):
             found = replace(found, scores=scores(names, synthetic, real, target=target))
         return QualityAnswer(found, None, self)
 
-    def measure(self, price: Promise, *, rows: pa.Table | None = None, coins: Coins | None = None) -> QualityAnswer:
-        """How far these rows are from the data themselves: an answer like any other, charged and noisy."""
+    def measure(
+        self,
+        price: Price | None = None,
+        *,
+        rows: pa.Table | None = None,
+        coins: Coins | None = None,
+        fresh: bool = False,
+        **amounts: Unpack[Amounts],
+    ) -> QualityAnswer:
+        """How far these rows are from the data themselves: an answer like any other, charged, noisy and kept."""
         question = QualityQuestion(self.portrait, self._codes(rows), self.request.at.table.name)
-        found, receipt = ask(question, price, at=self.request.at, coins=coins)
+        found, receipt = ask(question, price_of(price, **amounts), at=self.request.at, coins=coins, fresh=fresh)
         return QualityAnswer(found, replace(receipt, private=receipt.private and self.private), self)
 
     def certificate(
-        self, path: str | Path, *, rows: pa.Table | None = None, found: QualityAnswer | None = None
+        self,
+        path: str | Path,
+        *,
+        rows: pa.Table | None = None,
+        found: QualityAnswer | None = None,
+        **publication: Unpack[Published],
     ) -> Path:
         """Write a page: the noisy tables beside the synthetic rows, and how good these are if that was measured."""
         shown = self.quality if found is None else found
         judged = None if shown is None else shown.beside(self.receipt)
         paper = report.answer(self.portrait, self.receipt, rows=self._codes(rows), judged=judged)
-        return written(path, html.page(paper))
+        return certified(path, paper, self.publication.changed(**publication))
 
-    def plot(self, path: str | Path, *, rows: pa.Table | None = None) -> Path:
-        """Write the pictures, side by side, as SVG."""
-        return written(path, standalone(chart(self.portrait, self._codes(rows))))
+    def label(self, path: str | Path, *, rows: pa.Table | None = None, **publication: Unpack[Published]) -> Path:
+        """Write the privacy label of these rows."""
+        paper = report.answer(self.portrait, self.receipt, rows=self._codes(rows))
+        return written(path, html.label(paper, self.publication.changed(**publication)))
+
+    @overload
+    def plot(self, *, rows: pa.Table | None = None) -> Chart: ...
+    @overload
+    def plot(self, path: str | Path, *, rows: pa.Table | None = None) -> Path: ...
+    def plot(self, path: str | Path | None = None, *, rows: pa.Table | None = None) -> Chart | Path:
+        """The pictures, side by side, which a notebook draws; with a path, write them to this SVG file instead."""
+        if path is not None:
+            check_ending(path)
+        return drawn(chart(self.portrait, self._codes(rows)), path)
 
     def to_dict(self) -> dict[str, Any]:
         """What was done and what it cost, for machines."""
         return self.paper.to_dict() | {"quality": None if self.quality is None else self.quality.to_dict()}
+
+    def _brief(self) -> str:
+        paper, say = self.paper, self.paper.words.summary
+        size = self.portrait.size if self.rows is None else self.rows
+        made = replace(paper, value=say.synthetic(self.portrait.plan.sheet.names))
+        return terminal.as_text(terminal.brief(made, say.answer(self.receipt, size)))
 
     def __str__(self) -> str:
         parts = [self.paper] if self.quality is None else [self.paper, self.quality.beside(self.receipt)]
@@ -235,6 +268,14 @@ def check_number(rows: int | None) -> None:
         )
 
 
+def _repeatable(receipt: Receipt) -> Coins:
+    """Coins that give the same rows again. They need no secret: rows are drawn from what is released already."""
+    seed = sha256(f"rows of entry {receipt.entry.number}, {receipt.entry.at.isoformat()}".encode()).hexdigest()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivate)
+        return TestCoins(int(seed, 16))
+
+
 @contextmanager
 def _noting(paid: Callable[[], Receipt | None]) -> Iterator[None]:
     """Say where the noisy tables are, whatever fails after they were paid for, even by an interrupt."""
@@ -242,7 +283,27 @@ def _noting(paid: Callable[[], Receipt | None]) -> Iterator[None]:
         yield
     except BaseException as failure:
         if (receipt := paid()) is not None and receipt.kept is not None:
-            note = f"The noisy tables were paid for and are kept in {receipt.kept}: resume them without a charge."
+            note = f"The noisy tables were paid for and are kept in {receipt.kept}: ask again, at no charge."
             if note not in getattr(failure, "__notes__", ()):
                 failure.add_note(note)
         raise
+
+
+def requested(
+    at: Desk,
+    public: Mapping[str, Source],
+    *,
+    columns: Sequence[str] | None,
+    bins: int | Mapping[str, int],
+    bounds: Mapping[str, tuple[End, End]] | None,
+    keys: Mapping[str, Sequence[Key]] | None,
+    required: Collection[str],
+    never: Iterable[Condition],
+    rows_per_person: int | None,
+    method: Method | None,
+) -> Synthesis:
+    """Synthetic rows that imitate these columns: see `Budget.synthesize`."""
+    cut = axes(at.table, columns=columns, bins=bins, bounds=bounds, keys=keys, required=required)
+    rows = sheet(at.table, cut, rows_per_person=rows_per_person)
+    question = SyntheticQuestion(rows, at.table.name, method, rules(never, at.table, cut))
+    return Synthesis(question, at, Synthetic, public)

@@ -34,14 +34,14 @@ def fixed_terms(source: Path | None, described: Description | None) -> Descripti
     if source is None or not source.exists():
         return None
     folders = {source.parent, source.resolve().parent} if source.is_symlink() else {source.parent}
-    for path in sorted(found for folder in folders for found in folder.iterdir() if _is_description(found)):
+    for path in sorted(found for folder in folders for found in folder.iterdir() if is_description(found)):
         beside = load(path)
         if beside.promise is not None and beside.source.exists() and beside.source.samefile(source):
             return beside
     return None
 
 
-def _is_description(path: Path) -> bool:
+def is_description(path: Path) -> bool:
     """Is this a readable YAML file that names the version of Sitr's format, in any notation?"""
     if path.suffix.lower() not in SUFFIXES:
         return False
@@ -89,7 +89,7 @@ def check_pair(promise: Kept | None, ledger: str | Path | None) -> None:
             wanted="a budget together with its ledger, or neither",
             given="only a ledger" if promise is None else "only a budget",
             do="Give both here, such as --budget 'zcdp(0.5)' --ledger sitr.db "
-            '(in Python: promise=sitr.ZeroConcentratedDP(0.5), ledger="sitr.db"), or both with each question.',
+            '(in Python: rho=0.5, ledger="sitr.db"), or both with each question.',
         )
     if ledger is not None and (place := sqlite_file(ledger, patience=0.0).path).exists():
         SqlLedger(place, create=False)
@@ -118,7 +118,7 @@ def check_overwrite(path: Path, new: Description) -> None:
             given=f"{path}",
             do="Change the ending: Sitr looks for such files beside the data.",
         )
-    if not _is_description(path):
+    if not is_description(path):
         return
     old = load(path)
     if old.promise is None:

@@ -187,7 +187,9 @@ def test_keys_are_known_if_all_are_described(ask):
     sql = "SELECT ward, urgent, COUNT(*) AS n FROM visits GROUP BY ward, urgent"
     known = ask(sql, keys={"ward": ["A", "B", None], "urgent": [True, False]})
     assert (known.known, known.cells) == (True, 6)
-    half = ask(sql, keys={"ward": ["A", "B", None]})
+    typed = ask(sql, keys={"ward": ["A", "B", None]})  # and truth values have keys by type: false, true and NULL
+    assert (typed.known, typed.cells) == (True, 9)
+    half = ask(sql.replace("urgent", "days"), keys={"ward": ["A", "B", None]})
     assert (half.known, half.cells) == (False, None)
     whole = ask(COUNT)
     assert (whole.known, whole.cells) == (True, 1)

@@ -82,7 +82,9 @@ def test_cells_are_combinations_of_keys(ask):
     sql = "SELECT ward, urgent, COUNT(*) AS x FROM visits GROUP BY ward, urgent"
     keys = {"ward": ["A", "B", None], "urgent": [True, False]}
     assert distance(ask(sql, keys=keys, max_groups=100)) == (18, 54, 3)
-    assert distance(ask(sql, keys={"ward": ["A"]}, max_groups=100)) == (300, 900, 3)  # one of the two is unknown
+    assert distance(ask(sql, keys={"ward": ["A"]}, max_groups=100)) == (9, 27, 3)  # false, true and NULL
+    unknown = sql.replace("urgent", "days")
+    assert distance(ask(unknown, keys={"ward": ["A"]}, max_groups=100)) == (300, 900, 3)  # one of the two is unknown
 
 
 @pytest.mark.parametrize(

@@ -156,3 +156,15 @@ def test_no_noisy_number_of_rows_makes_distances_overflow(sheet: Sheet, town: Co
     before, after = (np.array(distances(huge, everywhere, rows), dtype=object) for rows in (town[:0], town[:1]))
     assert max(abs(after - before)) == 1
     assert min(before) >= 0
+
+
+def test_other_rows_or_another_model_are_another_plan(sheet: Sheet, town: Codes) -> None:
+    fitted, others, price = made(sheet, town), drawn(town), PureDP(1)
+    first = QualityQuestion(fitted, others, "town").plan(price)
+    assert QualityQuestion(fitted, others[::-1], "town").plan(price) == first
+    changed = others.copy()
+    changed[0, 0] = (changed[0, 0] + 1) % 20
+    model = replace(fitted, measured=replace(fitted.measured, total=fitted.measured.total + 1))
+    for other in (QualityQuestion(fitted, changed, "town"), QualityQuestion(model, others, "town")):
+        assert replace(other.plan(price), about=first.about) == first
+        assert other.plan(price) != first

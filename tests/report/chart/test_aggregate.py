@@ -20,7 +20,7 @@ from sitr.questions.aggregate.release import Release
 from sitr.report.chart.aggregate import MOST_KEYS, chart
 from sitr.report.chart.budget import budget_bar
 from sitr.report.chart.svg import BLUE, GREY, ORANGE, nice_ticks
-from sitr.report.figures import Figures
+from sitr.report.figures import CONFIDENCE, Figures
 
 Make = Callable[[str], Release]
 
@@ -100,7 +100,7 @@ def test_many_keys_are_cut_and_it_says_so(make: Make) -> None:
     assert widths == sorted(widths, reverse=True)
     column = release.plan.columns[0]
     largest = max(release.estimates(column), key=lambda one: one.value)
-    assert Figures.of(column).value(largest) in texts(picture)
+    assert Figures.fitting(column.width(CONFIDENCE), step=column.aggregate.step).value(largest) in texts(picture)
 
 
 def test_an_empty_answer_is_a_clear_picture(make: Make) -> None:

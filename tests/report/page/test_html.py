@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
 
 from sitr.accounting.filter import Filter
+from sitr.dataset.publication import Publication
 from sitr.flavors.pure import PureDP
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.release import Release
 from sitr.report.aggregate import answer, preview, written
 from sitr.report.figures import visible
 from sitr.report.headline import headline
-from sitr.report.page.html import FIRST_ROWS, MOST_ROWS, fragment, page
+from sitr.report.level import Level
+from sitr.report.page.html import FIRST_ROWS, MOST_ROWS, fragment, label, page
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.notation import notation
 from tests.report.conftest import Certified
@@ -134,8 +138,8 @@ def test_the_band_is_there_if_and_only_if_it_must(make: Make, certify: Certify, 
 
 def test_structure_for_readers_without_eyes(certificate: Certified) -> None:
     document = Document(page(answer(*certificate)))
-    assert ("html", {"lang": "en"}) in document.tags
-    headings = [int(tag[1]) for tag, _ in document.tags if tag in {"h1", "h2", "h3"}]
+    assert ("html", {"lang": "en", "dir": "ltr"}) in document.tags
+    headings = [int(tag[1]) for tag, _ in document.tags if tag in {"h1", "h2", "h3", "h4"}]
     assert headings.index(1) == 0
     assert headings.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(headings))
@@ -146,15 +150,94 @@ def test_structure_for_readers_without_eyes(certificate: Certified) -> None:
     assert len(set(ids)) == len(ids)
 
 
+def numbers(source: str) -> str:
+    """The part of a page with the rows that a chart stands for."""
+    return source.rpartition(f">{ENGLISH.certificate.heading(Level.NUMBERS)}</h2>")[2]
+
+
+def test_an_answer_is_shown_once(make: Make, certify: Certify) -> None:
+    """A short table stands for itself. A long one follows at the end, and its chart is shown instead."""
+    short, long, none = (page(answer(*certify(make(name)))) for name in ("known", "many", "empty"))
+    pictures = [source.count("<figure>") for source in (short, long, none)]
+    assert pictures == [2, 3, 2]  # the trade-off and the budget, and a chart
+    tables = [source.count("<table>") for source in (short, long, none)]
+    assert tables == [2, 2, 1]  # the flavors, and the answer
+    assert numbers(long).count("<table>") == 1
+    assert short.index("<table>") < short.index('class="statement"')
+
+
+def test_the_parts_of_a_page_are_in_order(certificate: Certified) -> None:
+    """The answer, its meaning, then from the promise down to the ledger."""
+    source = page(answer(*certificate))
+    say = ENGLISH.certificate
+    first, *others = [say.heading(level) for level in Level if f">{say.heading(level)}</h2>" in source]
+    places = [source.index(f">{heading}</h2>") for heading in (first, say.for_one(), *others)]
+    assert places == sorted(places)
+    assert len(others) >= 4
+
+
+def test_a_page_names_its_publisher(certificate: Certified) -> None:
+    said = Publication(
+        title="Visits <b>", organisation="City & hospital", contact="a@b", purpose="Beds", date=date(2026, 3, 1)
+    )
+    source = page(answer(*certificate), said.changed(caveats=["Late <i>"]))
+    shown = Document(source).text
+    assert "<b>" not in source.replace("<b>", "", source.count('<bdi dir="ltr"><b>'))
+    for part in ("Visits <b>", "City & hospital", "a@b", "Beds", "1 March 2026", "Late <i>"):
+        assert part in shown
+    assert "3 November 2024" not in shown.partition("The answer")[0]
+    plain = Document(page(answer(*certificate))).text
+    assert "3 November 2024" in plain
+    assert "Caveats" not in plain
+
+
+def test_a_label_says_the_promise_in_one_number_and_one_sentence(certificate: Certified) -> None:
+    plan, receipt = certificate.release.plan, certificate.receipt
+    source = label(answer(*certificate), Publication(title="Visits", contact="privacy@example.org"))
+    shown = Document(source).text
+    for part in (
+        ENGLISH.certificate.one_number(headline(plan)),
+        ENGLISH.meaning(headline(plan), plan.query),
+        ENGLISH.protected(plan.query),
+        ENGLISH.aggregate.released(certificate.release),
+        ENGLISH.left_of(receipt.standing),
+        "2 answers so far",
+        "privacy@example.org",
+    ):
+        assert part in shown
+    assert "http" not in source.replace("http-equiv", "")
+
+
+def test_the_label_of_an_answer_that_is_not_private_says_so(make: Make, certify: Certify) -> None:
+    release = make("known")
+    source = label(answer(*certify(release, private=False)))
+    assert "NOT PRIVATE" in source
+    assert ENGLISH.meaning(headline(release.plan), release.plan.query) not in source
+
+
+def test_no_style_depends_on_the_direction_of_writing(certificate: Certified) -> None:
+    physical = re.compile(r"(?:margin|padding|border|text-align|float|inset)(?:-|:\s*)(?:left|right)\b")
+    assert physical.search("td { padding-left: 0; text-align: right }")
+    for source in (*documents(certificate), label(answer(*certificate))):
+        for style in re.findall(r"<style>(.*?)</style>", source, re.DOTALL):
+            assert not physical.findall(style)
+
+
+def test_numbers_and_code_keep_their_direction(make: Make, certify: Certify) -> None:
+    source = page(answer(*certify(make("known"))))
+    assert '<pre dir="ltr">' in source
+    assert len(re.findall(r'<td class="n"><bdi dir="ltr">', source)) == 12
+
+
 def test_long_answers_are_cut_and_it_says_so(make: Make, certify: Certify) -> None:
     release = make("many")
     assert f"The first {FIRST_ROWS} of 200 rows are shown here; the answer has 180 more." in fragment(
         answer(*certify(release))
     )
     assert fragment(answer(*certify(release))).count('<th scope="row">') == FIRST_ROWS
-    assert page(answer(*certify(release))).count('<th scope="row">') == 200
+    assert numbers(page(answer(*certify(release)))).count('<th scope="row">') == 200
     longer = replace(release, keys=release.keys * 6, measured=release.measured * 6)
-    assert page(answer(*certify(longer))).count('<th scope="row">') == MOST_ROWS
+    assert numbers(page(answer(*certify(longer)))).count('<th scope="row">') == MOST_ROWS
     assert "The first 1,000 of 1,200 rows are shown here; the answer has 200 more." in page(answer(*certify(longer)))
 
 
@@ -162,7 +245,7 @@ def test_an_empty_answer_says_what_it_means(make: Make, certify: Certify) -> Non
     release = make("empty")
     for source in (page(answer(*certify(release))), fragment(answer(*certify(release)))):
         assert ENGLISH.aggregate.empty(release.plan) in source
-        assert "<table>" not in source
+        assert '<th scope="col" class="n">' not in source
 
 
 def test_a_preview_says_what_would_be_left(make: Make) -> None:

@@ -6,21 +6,24 @@ import base64
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from sitr.dataset.publication import Publication
 from sitr.questions.aggregate.release import Release
 from sitr.report.aggregate import answer, preview
 from sitr.report.chart.aggregate import chart
 from sitr.report.chart.svg import standalone
-from sitr.report.page.html import fragment, page
+from sitr.report.page.html import FEW_ROWS, fragment, label, page
 from tests.report.conftest import Certified
 
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-WIDTHS = (360, 1280)
+WIDTHS = (390, 1280)
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 assert CHROMIUM, "these tests drive a real browser: run `bash dev/test`, or as root `apt-get install -y chromium`"
 
@@ -70,19 +73,56 @@ def violations(tab: Page) -> list[str]:
 def test_a_page_fits_and_shows_its_chart(opened, certificate: Certified, width: int) -> None:
     tab = opened(page(answer(*certificate)), width)
     assert overflow(tab) <= 0
-    for picture in tab.locator("figure svg").all():
+    for picture in tab.locator("figure > svg").all():
         assert picture.is_visible()
         box = picture.bounding_box()
         assert box is not None
         assert box["width"] > 0.75 * min(width, 900)
         assert box["height"] > 40
-    assert tab.locator("figure svg").count() == 2
+    assert tab.locator("figure > svg").count() == (3 if len(certificate.release.keys) > FEW_ROWS else 2)
 
 
-@pytest.mark.parametrize("name", ["known", "gaussian_with_threshold", "empty", "hostile"])
+SAID = Publication(
+    title="Visits by ward", organisation="City hospital", contact="a@b", purpose="Beds", caveats=("Late.",)
+)
+
+
+@pytest.mark.parametrize("name", ["known", "gaussian_with_threshold", "empty", "hostile", "many"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_page_can_be_read_by_all(opened, make: Callable[[str], Release], certify, name: str, width: int) -> None:
-    assert violations(opened(page(answer(*certify(make(name)))), width)) == []
+    tab = opened(page(answer(*certify(make(name))), SAID), width)
+    for scheme in SCHEMES:
+        tab.emulate_media(color_scheme=scheme)
+        assert violations(tab) == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_label_fits_a_card_and_can_be_read_by_all(opened, certificate: Certified, width: int) -> None:
+    tab = opened(label(answer(*certificate), SAID), width)
+    assert overflow(tab) <= 0
+    box = tab.locator("main").bounding_box()
+    assert box is not None
+    assert box["width"] <= 480
+    for scheme in SCHEMES:
+        tab.emulate_media(color_scheme=scheme)
+        assert violations(tab) == []
+
+
+def test_a_page_is_dark_where_the_reader_wants_it_and_light_on_paper(opened, make, certify) -> None:
+    tab = opened(page(answer(*certify(make("known")))), 1280)
+    shade = "getComputedStyle(document.querySelector('main')).backgroundColor"
+    tab.emulate_media(color_scheme="dark")
+    assert tab.evaluate(shade) == "rgb(22, 30, 38)"
+    tab.emulate_media(media="print", color_scheme="dark")
+    assert tab.evaluate(shade) == "rgb(255, 255, 255)"
+
+
+def test_a_page_turns_around_for_other_languages(opened, make, certify) -> None:
+    tab = opened(page(answer(*certify(make("known")))).replace('dir="ltr">\n<head>', 'dir="rtl">\n<head>'), 390)
+    assert tab.evaluate("document.documentElement.dir") == "rtl"
+    assert overflow(tab) <= 0
+    number = tab.locator("td.n bdi").first
+    assert number.evaluate("each => getComputedStyle(each).direction") == "ltr"
 
 
 def test_a_warning_can_be_read_by_all(opened, make, certify) -> None:
@@ -103,7 +143,7 @@ def test_text_in_the_chart_stays_in_the_chart(opened, make, certify) -> None:
     })"""
     for name in ("known", "gaussian_with_threshold", "many"):
         tab = opened(page(answer(*certify(make(name)))), 360)
-        assert tab.locator("figure svg").evaluate_all(script) == []
+        assert tab.locator("figure > svg").evaluate_all(script) == []
 
 
 def test_faults_would_be_found(opened, make, certify) -> None:
@@ -123,7 +163,8 @@ def test_paper_gets_every_word(opened, make, certify) -> None:
     tab.emulate_media(media="print")
     tab.set_viewport_size({"width": 640, "height": 900})  # A4 between its margins
     assert overflow(tab) <= 0
-    assert tab.locator(".scroll").evaluate("each => each.scrollWidth <= each.clientWidth")
+    for table in tab.locator(".scroll").all():
+        assert table.evaluate("each => each.scrollWidth <= each.clientWidth")
 
 
 @pytest.mark.parametrize("name", ["known", "many", "hostile", "empty"])

@@ -42,7 +42,7 @@ def around_mean(schedule: Schedule, delta: float, *, mean: Callable[[arb], arb])
 
 
 def adaptive(schedule: Schedule, delta: float) -> Adaptive:
-    """Of pure steps it is a stopping rule; with their δ, the slack δ' would change from release to release.
+    """For pure steps it is a stopping rule; otherwise the slack δ' would change from release to release.
 
     The same sum with the smaller mean ε²/2 is a valid filter [WRRW23, Thm 1], so this one, which stops earlier, is one.
     """

@@ -30,7 +30,7 @@ def basic(schedule: Schedule, delta: float) -> Total:
 
 
 def adaptive(schedule: Schedule, _delta: float) -> Adaptive:
-    """Sums of stated points are a stopping rule [RRUV16, Thm 3.6]; shares that later releases change are none."""
+    """Sums of stated points are a stopping rule [RRUV16, Thm 3.6]; shares that depend on later releases are not."""
     return YES if fixed(schedule) else FIXED_SHARES
 
 

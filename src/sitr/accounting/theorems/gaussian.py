@@ -29,13 +29,13 @@ def gaussian(schedule: Schedule, delta: float) -> Total:
 
 
 def _attained(part: Part) -> bool:
-    """Does Gaussian noise itself keep all promises of the step? Then its profile is the true one."""
+    """Whether Gaussian noise itself keeps all promises of the step: then its profile is the true one."""
     noise = as_gaussian(part)
     return noise in part.promises and all(_keeps(noise, promise) for promise in part.promises)
 
 
 def _keeps(noise: GaussianDP, promise: Promise) -> bool:
-    if isinstance(promise, ConcentratedDP):  # true of this noise, though not of all that keeps GaussianDP
+    if isinstance(promise, ConcentratedDP):  # true of this noise, but not of every mechanism that keeps GaussianDP
         return exact(noise.mu) ** 2 / 2 <= exact(promise.mu) and noise.mu <= promise.tau
     return noise.covers(promise)
 

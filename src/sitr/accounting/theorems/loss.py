@@ -31,7 +31,7 @@ def loss(schedule: Schedule, delta: float) -> Total:
 
 
 def _largest(schedule: Schedule) -> float:
-    """The largest finite loss, exactly, where every step states one; the law of a loss only knows it rounded."""
+    """The largest finite loss, exactly, if every step states one; the law of a loss has it only rounded."""
     losses = []
     for part in schedule.inner.parts:
         if part.known is not None or len(part.promises) > 1 or not (points := part.promises[0].stated):
@@ -43,7 +43,7 @@ def _largest(schedule: Schedule) -> float:
 def total_loss(schedule: Schedule) -> Loss:
     """The losses of all releases of a schedule, added; a step without one is named."""
     inner = schedule.inner
-    total = inner.mechanism.loss()
+    total = inner.loss()
     if total is not None:
         return total
     place, part = next((place, part) for place, part in enumerate(inner.parts, start=1) if part.loss() is None)

@@ -16,7 +16,7 @@ from sitr.loss.loss import Loss
 from sitr.numbers import ball, downward, exact, lower, upper, upward
 
 BITS = 224
-"""Of these, up to 40 are lost to the size of ln k!, and 100 make the result far narrower than a float."""
+"""The precision. Up to 40 bits are lost to the size of ln k!, and 100 make the result far narrower than a float."""
 NEGLIGIBLE = arb(0.5, 0.5) * arb(2) ** -130
 
 
@@ -89,8 +89,8 @@ def _masses(epsilon: float, times: int, place: int) -> tuple[arb, arb]:
     """P(fewer than i minus signs), and e^{(k−2i)ε} times its probability under the neighbour.
 
     The terms are summed from l = i − 1 downward. They fall at least geometrically once their ratio is below 1, so that
-    what is left out at the lower end is bounded by the last one. More minus signs than w above their mean have together
-    a probability of at most e^{−2w²/k} [Hoe63, Thm 2]: such terms are left out too.
+    the omitted terms at the lower end are bounded by the last one. More minus signs than w above their mean have a
+    total probability of at most e^{−2w²/k} [Hoe63, Thm 2]: such terms are omitted too.
     """
     e, odds = ball(epsilon), ball(epsilon).exp()
     far = math.ceil(times / (1 + math.exp(min(epsilon, 700.0))) + math.sqrt(46 * times))  # e^{−92} < 2^{−130}

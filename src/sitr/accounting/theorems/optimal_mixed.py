@@ -67,7 +67,7 @@ def _interval(steps: Counter[float], tail: arb, error: float) -> tuple[float, fl
     A float δ is answered for all numbers that round to it, so the tail may be rounded.
     """
     if not tail > arb(SMALLEST):
-        raise Inapplicable(f"what is left of δ for finite losses is less than {SMALLEST}: too little for its numbers")
+        raise Inapplicable(f"the δ left for finite losses is less than {SMALLEST}, which floats cannot resolve")
     if max(steps) > LARGEST_LOSS:
         return 0.0, math.inf
     loss = Loss.compose(Loss.of(response(epsilon), times) for epsilon, times in sorted(steps.items()))

@@ -1,4 +1,4 @@
-"""What every composition theorem is: a name, a source, and a total for a schedule."""
+"""A composition theorem: a name, a source, and a total for a schedule."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class Adaptive:
-    """Does a guarantee hold if releases go on until their total reaches a budget fixed in advance, the parameters of
-    each being chosen after earlier answers?
+    """Whether a guarantee holds if releases go on until their total reaches a budget fixed in advance, and the
+    parameters of each release are chosen after earlier answers.
 
     A total that is the best of several (orders, shares of δ) is not `valid` by itself, because the choice
     may depend on earlier answers. It is valid for a choice fixed in advance: that is the `condition`.
@@ -58,7 +58,7 @@ class Adaptive:
 
 YES = Adaptive(True)
 NO = Adaptive(False)
-"""Whatever is fixed in advance, short of the schedule itself."""
+"""Not valid unless the whole schedule is fixed in advance."""
 FIXED_SHARES = Adaptive(False, "if the shares of δ are fixed in advance")
 
 
@@ -72,7 +72,7 @@ def never(_schedule: Schedule, _delta: float) -> Adaptive:
 
 @dataclass(frozen=True, slots=True)
 class Theorem:
-    """One way to add up losses. `adaptive` may be asked of plans for which there is a total."""
+    """One way to add up losses. `adaptive` is called only for schedules that have a total."""
 
     name: str
     source: str
@@ -94,7 +94,7 @@ def at_most(epsilon: arb | float) -> Total:
 
 
 def above_zero(delta: float) -> float:
-    """For theorems that need something of δ."""
+    """For theorems that need a δ above 0."""
     if delta <= 0.0:
         raise Inapplicable("it needs a δ above 0")
     return delta

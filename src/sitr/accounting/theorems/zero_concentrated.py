@@ -16,7 +16,7 @@ def zero_concentrated(schedule: Schedule, delta: float) -> Total:
 def adaptive(schedule: Schedule, delta: float) -> Adaptive:
     """Without ξ, the total grows with Σρ alone, which is a valid filter [WRRW23, Thm 1].
 
-    With ξ it is the least over orders, and the best order changes with ρ. It is none at all where there is no ρ.
+    With ξ it is the least over orders, and the best order changes with ρ. If ρ = 0 there is no best order.
     """
     whole = _whole(schedule)
     if whole.xi == 0.0:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy import special
 
 from sitr.loss.law import (
     FUNCTIONS,
@@ -22,13 +21,15 @@ from sitr.loss.law import (
     joined,
     log_one_minus_exp,
 )
+from sitr.namespace import Later
+
+special = Later("scipy.special")
 
 TABULATED = 1000.0
 """Up to this σ all tails are summed; beyond, they are normal tails with a correction."""
 
 REACH = 45.0
 """Beyond this many σ the mass is below e^{−1000}, and rough bounds on it suffice."""
-
 
 LARGEST_SIGMA = 1e9
 """Sums over more integers are out of reach."""
@@ -106,8 +107,8 @@ def _smooth(sigma: float, last: Vector) -> Masses:
         log_tail = special.log_ndtr(side)
         hazard = np.exp(np.minimum(-size * size / 2 - math.log(2 * math.pi) / 2 - log_tail, np.log1p(size)))
         tails.append(log_tail + np.log1p(np.clip(side * hazard / (24 * sigma * sigma), -0.5, 0.5)))
-    # Farther out than that is good for, a sum of what falls is still between the integrals from half a step
-    # before and after.
+    # Where that expansion is too inaccurate, a sum of a decreasing function still lies between the integrals from
+    # half a step before and after.
     error = np.minimum(((3 + size) / sigma) ** 4, 1 + (2 + size) / sigma)
     return between(tails[0], tails[1], 2 * FUNCTIONS * (1 + size * size) + error, steps=last)
 
@@ -120,7 +121,7 @@ def _tabulated(sigma: float, last: Vector) -> Masses:
     logs = np.log(sums[np.minimum(outer, beyond).astype(np.int64)]) - math.log(2 * sums[0] - 1)
     logs -= (outer / sigma) * (outer / sigma) / 2
     rest = log_one_minus_exp(logs)
-    # Beyond the table, S is still between 1 and the last that is there.
+    # Beyond the table, S is between 1 and the last entry.
     error = FUNCTIONS * (4 + 3 * sigma) + np.where(outer > beyond, math.log(sums[-1]), 0.0)
     return between(np.where(above >= 1, logs, rest), np.where(above >= 1, rest, logs), error, steps=last)
 
@@ -130,7 +131,7 @@ def _sums(sigma: float) -> Vector:
     """S(m) = Σ_{i≥0} e^{−((m+i)² − m²)/2σ²} for 0 ≤ m ≤ 45σ, by S(m) = 1 + e^{−(2m+1)/2σ²}·S(m + 1) from far out.
 
     An error of S(m + 1) counts 1 − 1/S(m) times in S(m), where S(m) ≤ 1 + σ√(π/2); each place adds less than
-    10R. So all are right to within 10R·(1 + 1.26σ), and where the recurrence started does not matter any more.
+    10R. So all are accurate to within 10R·(1 + 1.26σ), wherever the recurrence started.
     """
     table = math.ceil(REACH * sigma) + 2
     start = table + math.ceil(sigma) + 2

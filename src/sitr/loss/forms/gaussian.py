@@ -8,9 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 from flint import arb, ctx, fmpq
-from scipy import special
 
 from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Masses, SymmetricLaw, Vector, between, check, joined
+from sitr.namespace import Later
+
+special = Later("scipy.special")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ R(x) and e^{−ε} times R(y), and so at least e^{−ε}·(R(x) + R(y))/2 = e^{�
 person is a *clone*, who answers by A or by B with probability ½ each; otherwise the answer does not depend on x or y.
 So the output is post-processing of the numbers a and b of answers by A and by B.      [FMT21, Sec. 3]
 
-Of n people C ~ Bin(n − 1, e^{−ε}) are clones. If C + 1 fair coins fall as a and b with probability M, then P and Q
+Among n people, C ~ Bin(n − 1, e^{−ε}) are clones. If C + 1 fair coins fall as a and b with probability M, then P and Q
 are M·(1 ± tanh(ε/2)·(a − b)/(a + b)): under P, the replaced person answers by A with probability α. Anybody can add a
 clone by post-processing, so that fewer clones mean a larger loss. There are sharper bounds [FMT23]; this one is proved
 above, for every R.
@@ -112,10 +112,10 @@ class ShuffledLaw(SymmetricLaw):
         return np.column_stack((np.log(known), 2 * off / known)), outputs
 
     def _deviation(self, share: float) -> tuple[int, float]:
-        """Which window holds the numbers of clones that matter, and ln of a bound on P and Q of b < share·(a + b).
+        """The window of the numbers of clones that matter, and ln of a bound on P and Q of b < share·(a + b).
 
         Of C coins, a share s falls on one side with a probability of at most 2e^{−κ(C + 1)}, where κ is
-        ln 2 + s·ln s + (1 − s)·ln(1 − s) [Hoe63, Thm 1]. In the mean of that over C each person is a clone more rarely.
+        ln 2 + s·ln s + (1 − s)·ln(1 − s) [Hoe63, Thm 1]. In its mean over C, a clone has a smaller probability.
         """
         rate = math.log(2) + share * math.log(share) + (1 - share) * math.log1p(-share)
         rate = max(0.0, rate - 8 * FUNCTIONS)

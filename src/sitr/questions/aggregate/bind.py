@@ -18,7 +18,7 @@ from sitr.neighbors.unit import Unit
 from sitr.questions.aggregate.functions.function import BoundAggregate
 from sitr.questions.aggregate.functions.registry import written
 from sitr.questions.aggregate.nodes import And, Compare, IsNull, Like, Named, Not, OneOf, Or, Predicate, Query
-from sitr.questions.aggregate.spelling import Value
+from sitr.questions.aggregate.spelling import Value, identifier
 from sitr.questions.aggregate.term import Term
 
 DEEPEST = 16
@@ -43,7 +43,7 @@ class BoundedQuery:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """What is measured, each term once."""
+        """The terms to measure, each once."""
         return tuple(dict.fromkeys(term for column in self.columns for term in column.terms))
 
     @property
@@ -70,12 +70,12 @@ def bound(query: Query, table: Table) -> BoundedQuery:
     if query.table.lower() != table.name.lower():
         raise UnknownName(
             given=f"This budget answers questions about the table {table.name}, not about {query.table!r}.",
-            do=f"Write FROM {table.name}.",
+            do=f"Write FROM {identifier(table.name)}.",
         )
     if not query.aggregates:
         raise QuestionError(given="The question has no aggregate.", do=f"Ask for {written()}.")
     where = None if query.where is None else condition(query.where, table)
-    keys = tuple(_key(table.column(name)) for name in query.group_by)
+    keys = tuple(groupable(table.column(name)) for name in query.group_by)
     columns = tuple(named.aggregate.bound(table) for named in query.aggregates)
     ends = [f"{named.name}_{end}" for named in query.aggregates for end in ("low", "high")]  # of the intervals
     names = [*(key.name for key in keys), *(named.name for named in query.aggregates), *ends]
@@ -99,7 +99,8 @@ def bound(query: Query, table: Table) -> BoundedQuery:
     return BoundedQuery(resolved, table.unit, table.relation, keys, columns, *caps)
 
 
-def _key(column: Column) -> Column:
+def groupable(column: Column) -> Column:
+    """The column, if it can be grouped by."""
     if column.kind not in GROUPABLE:
         raise QuestionError(
             given=f"GROUP BY cannot use the column {column.name!r}, which has type {column.kind.value}.",

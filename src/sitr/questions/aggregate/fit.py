@@ -10,13 +10,12 @@ from fractions import Fraction
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.promise import Promise
-from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.candidates import least_noise
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, downward, exact, upward
-from sitr.plans.noise import LEAST, Way, buys_noise, gaussian_ways, pure_ways, ways
+from sitr.plans.noise import Way, affordable, gaussian_ways, pure_ways, ways
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.functions.function import BoundAggregate, Estimate, Same
@@ -47,7 +46,6 @@ class NoisyTerm:
 
     @property
     def granularity(self) -> Fraction:
-        """The value of one granule."""
         return self.measurement.granularity
 
     def width(self, confidence: Number) -> Fraction:
@@ -65,7 +63,6 @@ class Shown:
 
     @property
     def sql(self) -> str:
-        """The aggregate as SQL."""
         return self.aggregate.aggregate.sql()
 
     def width(self, confidence: Number) -> Fraction:
@@ -77,7 +74,7 @@ class Shown:
         return upward(self.width(confidence))
 
     def estimates(self, granules: Iterable[Sequence[int]], *, confidence: Number = 0.95) -> list[Estimate]:
-        """What the column shows, from the noisy integers of its measurements.
+        """The numbers that the column shows, with intervals, from the noisy integers of its measurements.
 
         Each estimate, taken alone, holds the exact number with probability `confidence`. With m measurements, each has
         an interval for 1 − (1 − confidence)/m, so that all of them hold together by the union bound.
@@ -88,7 +85,7 @@ class Shown:
         return [show([_around(n * unit, w) for n, (unit, w) in zip(row, units, strict=True)]) for row in granules]
 
     def values(self, granules: Iterable[Sequence[int]]) -> list[Fraction]:
-        """What the column shows, without intervals."""
+        """The numbers that the column shows, without intervals."""
         if isinstance(self.aggregate.formula, Same):
             (each,) = self.measured
             return [number * each.granularity for (number,) in granules]
@@ -111,12 +108,11 @@ class AggregatePlan(Plan):
 
     @property
     def noisy(self) -> tuple[NoisyTerm, ...]:
-        """What is measured, each term once. Measurements follow the terms; their names only describe them."""
+        """The measured terms, each once. Measurements have the order of the terms; their names only describe them."""
         return tuple(map(NoisyTerm, self.query.terms, self.measurements))
 
     @property
     def columns(self) -> tuple[Shown, ...]:
-        """The columns of the answer."""
         found = {each.term: each for each in self.noisy}
         return tuple(
             Shown(named.name, column, tuple(found[term] for term in column.terms))
@@ -133,19 +129,12 @@ class AggregatePlan(Plan):
 
 def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
     """The plan with the least error at this price; each term gets an equal share."""
-    if isinstance(price, ZeroConcentratedDP) and price.rho >= LEAST:
-        _refuse_offset(price)
-    if not buys_noise(price):
-        raise QuestionError(
-            wanted=f"a price of pure(ε), zcdp(ρ) or approximate(ε, δ) with δ < 1, each number at least {LEAST}",
-            given=repr(price),
-            do="Pay a little more: without any privacy loss there is no answer.",
-        )
-    if isinstance(price, ApproximateDP) and price.delta > 0 and not query.known:
-        plans = _with_threshold(query, price)
+    paid = affordable(price)
+    if isinstance(paid, ApproximateDP) and paid.delta > 0 and not query.known:
+        plans = _with_threshold(query, paid)
     else:
-        _refuse_unknown_keys(query, price)
-        plans = [_plan(query, way) for way in ways(price)]
+        _refuse_unknown_keys(query, paid)
+        plans = [_plan(query, way) for way in ways(paid)]
     return _useful(min(plans, key=lambda plan: sum(map(_relative_error, plan.noisy))))
 
 
@@ -173,7 +162,7 @@ def _plan(query: BoundedQuery, way: Way, threshold: Threshold | None = None) -> 
 
 
 def _with_threshold(query: BoundedQuery, price: ApproximateDP) -> list[AggregatePlan]:
-    """The keys get the share of a term of ε. They get all of δ beside pure noise, and half of it beside Gaussian."""
+    """The keys get the same share of ε as a term, and all of δ beside pure noise or half of δ beside Gaussian noise."""
     epsilon = downward(exact(price.epsilon) / (len(query.terms) + 1))
     whole = _threshold(query, ApproximateDP(epsilon, price.delta))
     half = _threshold(query, ApproximateDP(epsilon, downward(exact(price.delta) / 2)))
@@ -190,15 +179,6 @@ def _threshold(query: BoundedQuery, price: ApproximateDP) -> Threshold:
 def _relative_error(noisy: NoisyTerm) -> Fraction:
     """The error relative to one unit's largest contribution, so that terms in different units can be compared."""
     return Fraction(noisy.noise.error(), noisy.distance.largest)
-
-
-def _refuse_offset(price: ZeroConcentratedDP) -> None:
-    if price.xi > 0:
-        raise QuestionError(
-            wanted="a price in zcdp(ρ) without ξ",
-            given=repr(price),
-            do="Leave ξ out: Gaussian noise does not need it.",
-        )
 
 
 def _refuse_unknown_keys(query: BoundedQuery, price: Promise) -> None:

@@ -24,7 +24,6 @@ class AggregateQuestion:
     query: BoundedQuery
 
     def text(self) -> str:
-        """The question as SQL."""
         return text(self.query.query)
 
     def plan(self, price: Promise, /) -> AggregatePlan:
@@ -46,7 +45,6 @@ class AggregateQuestion:
         return Release(plan, keys, tuple(zip(*numbers, strict=True)))
 
     def errors(self, plan: AggregatePlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
-        """The error of each column, by name."""
         return {column.name: column.error(confidence=confidence) for column in plan.columns}
 
 

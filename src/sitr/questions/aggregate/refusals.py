@@ -6,23 +6,20 @@ import re
 
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
-from sqlglot.errors import ParseError, SqlglotError
 
-from sitr.dataset.literals import shortened, shown
-from sitr.errors import ForbiddenConstruct, QuestionError
+from sitr.dataset.literals import shortened
+from sitr.errors import ForbiddenConstruct
 from sitr.questions.aggregate.functions.registry import FUNCTIONS, written
-
-ALLOWED = (
-    f"Write SELECT with keys and {written()}, each with AS name, FROM one table, WHERE with comparisons of a column "
-    "and a literal, BETWEEN, IN, LIKE, IS NULL, AND, OR and NOT, and GROUP BY columns; "
-    'names with spaces or signs need double quotes, as in SUM("hours-per-week").'
-)
+from sitr.questions.aggregate.instead import instead
+from sitr.questions.aggregate.places import place, place_of_word
 
 _PARTS = {
     "joins": "a join",
     "laterals": "a join",
     "alias": "a second name for the table",
     "db": "a schema before the table",
+    "table": "a table name before a column",
+    "key alias": "AS for a key",
     "order": "ORDER BY",
     "locks": "FOR UPDATE or FOR SHARE",
     "pivots": "PIVOT or UNPIVOT",
@@ -37,7 +34,6 @@ _KINDS = {
     "Select": "a sub-query",
     "Window": "a window function",
     "Star": "*",
-    "Anonymous": "a function of your own",
     "Table": "a table function",
     "Div": "arithmetic",
     "Add": "arithmetic",
@@ -46,19 +42,26 @@ _KINDS = {
     "Mod": "arithmetic",
     "Column": "a column in place of a literal",
     "Placeholder": "a placeholder",
-    "Null": "a comparison with NULL (write IS NULL)",
+    "Null": "a comparison with NULL",
+    **dict.fromkeys(("EQ", "NEQ", "LT", "LTE", "GT", "GTE"), "a comparison inside another one"),
 }
 """The usual names of constructs that the parser does not call by their SQL names."""
 
 
-def forbidden(item: object, *, what: str | None = None) -> ForbiddenConstruct:
-    """The error for a construct in a SELECT.
+def forbidden(item: object, *, part: str = "", within: str = "", of: exp.Expr | None = None) -> ForbiddenConstruct:
+    """The error for an expression, or for a `part` that an expression has; `of` has parts that are only words.
 
     >>> forbidden(exp.column("x") + 1).given
     'A question cannot contain arithmetic: x + 1.'
     """
-    named, sql = what or called(item), shortened(_sql(item))
-    return ForbiddenConstruct(given=f"A question cannot contain {named}{f': {sql}' if sql else ''}.", do=ALLOWED)
+    word = part.strip("_").replace("_", " ").upper()
+    named = within + _PARTS.get(part, word) if part else called(item)
+    sql = shortened(_sql(item))
+    return ForbiddenConstruct(
+        given=f"A question cannot contain {named}{f': {sql}' if sql not in ('', named) else ''}.",
+        do=instead(item, part=part),
+        excerpt=place(item) or place_of_word(of, word),
+    )
 
 
 def _sql(item: object) -> str:
@@ -75,8 +78,8 @@ def refuse_other_parts(item: exp.Expr, *parts: str, within: str = "") -> None:
     """Refuse a construct that has any other part than these."""
     for part, value in item.args.items():
         if value and part not in parts:
-            what = within + _PARTS.get(part, part.strip("_").replace("_", " ").upper())
-            raise forbidden(value[0] if isinstance(value, list) else value, what=what)
+            found = value[0] if isinstance(value, list) else value
+            raise forbidden(found, part=part, within=within, of=item)
 
 
 def called(item: object) -> str:
@@ -92,18 +95,6 @@ def called(item: object) -> str:
         case exp.Command():
             return item.name.upper()
         case exp.Func() if not isinstance(item, exp.Connector):
-            name = item.sql_name()
+            name = item.name.upper() if isinstance(item, exp.Anonymous) else item.sql_name()
             return f"{name} other than {written(name)}" if name in FUNCTIONS else f"the function {name}"
     return re.sub("(?<=[a-z])(?=[A-Z])", " ", kind).upper()
-
-
-def unreadable(error: Exception) -> QuestionError:
-    """The error for a text that is not SQL, without the parser's own message."""
-    match error:
-        case ParseError(errors=[{"highlight": str(place)}, *_]) if place:
-            given = f"The SQL cannot be read near {shown(place)}."
-        case SqlglotError():
-            given = "The SQL cannot be read: perhaps a quote or a comment is not closed."
-        case _:
-            given = "The SQL cannot be read."
-    return QuestionError(given=given, do=ALLOWED)

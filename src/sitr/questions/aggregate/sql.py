@@ -15,6 +15,7 @@ from sitr.dataset.literals import shortened, shown, writable
 from sitr.errors import ForbiddenConstruct, QuestionError, SitrError
 from sitr.questions.aggregate.functions.function import Aggregate, Arguments
 from sitr.questions.aggregate.functions.registry import FUNCTIONS
+from sitr.questions.aggregate.instead import instead
 from sitr.questions.aggregate.nodes import (
     And,
     Compare,
@@ -28,8 +29,10 @@ from sitr.questions.aggregate.nodes import (
     Predicate,
     Query,
 )
-from sitr.questions.aggregate.refusals import ALLOWED, called, forbidden, refuse_other_parts, unreadable
-from sitr.questions.aggregate.spelling import Value
+from sitr.questions.aggregate.places import beginning, place, place_of_word, remember
+from sitr.questions.aggregate.refusals import called, forbidden, refuse_other_parts
+from sitr.questions.aggregate.spelling import Value, identifier
+from sitr.questions.aggregate.unreadable import ALLOWED, misspelled, unreadable
 
 _COMPARISONS: dict[type[exp.Expr], Comparison] = {
     exp.EQ: Comparison.EQUAL,
@@ -53,8 +56,8 @@ _NOTHING = (exp.Semicolon, type(None))
 """What the parser returns for the text after the last semicolon, comments included."""
 
 
-def parse(sql: str) -> Query:
-    """Read one SELECT.
+def parse(sql: str, *, skipped: int = 0) -> Query:
+    """Read one SELECT; its first `skipped` characters were not written by the user, and no error shows them.
 
     >>> parse("SELECT ward, COUNT(*) AS n, SUM(cost) AS total FROM visits GROUP BY ward").group_by
     ('ward',)
@@ -63,13 +66,25 @@ def parse(sql: str) -> Query:
     sitr.errors.ForbiddenConstruct: A question cannot contain a join: ...
     """
     try:
-        return _read(_single_select(sql))
+        return _read(single_select(sql, skipped=skipped))
     except SitrError:
         raise
     except RecursionError:
-        raise QuestionError(given="The SQL is nested too deeply.", do=ALLOWED) from None
+        raise QuestionError(given="The SQL is nested too deeply.", do="Nest fewer brackets.") from None
     except Exception as error:  # noqa: BLE001 (odd texts break the parser in many ways, and each must be refused in words)
-        raise unreadable(error) from None
+        raise unreadable(error, sql, skipped=skipped) from None
+
+
+def parse_condition(text: str) -> Predicate:
+    """Read a condition as it stands after WHERE.
+
+    >>> parse_condition("days > 3")
+    Compare(column='days', comparison=<Comparison.GREATER: '>'>, value=3)
+    """
+    before = "SELECT COUNT(*) AS n FROM t WHERE "
+    where = parse(before + text, skipped=len(before)).where
+    assert where is not None
+    return where
 
 
 def _read(select: exp.Select) -> Query:
@@ -80,11 +95,12 @@ def _read(select: exp.Select) -> Query:
         table=_table(select.args.get("from_")),
         aggregates=_selected(select.expressions, group_by),
         group_by=group_by,
-        where=_predicate(where.this) if where else None,
+        where=predicate(where.this) if where else None,
     )
 
 
-def _single_select(sql: str) -> exp.Select:
+def single_select(sql: str, *, skipped: int = 0) -> exp.Select:
+    """The parser's tree, which remembers its text: the first `skipped` characters were not written by the user."""
     if not writable(sql):
         raise QuestionError(
             wanted="a question in SQL, as valid Unicode text",
@@ -92,21 +108,33 @@ def _single_select(sql: str) -> exp.Select:
             do=ALLOWED,
         )
     statements = [part for part in sqlglot.parse(sql, dialect=DuckDB) if not isinstance(part, _NOTHING)]
+    for statement in statements:
+        remember(statement, sql, skipped=skipped)
     match statements:
         case [exp.Select() as select]:
             return select
         case []:
-            given = "no statement"
+            raise ForbiddenConstruct(wanted="one SELECT", given="no statement", do=ALLOWED)
         case [statement]:
-            given = called(statement)
-        case _:
-            given = "several statements"
-    raise ForbiddenConstruct(wanted="one SELECT", given=given, do=ALLOWED)
+            raise _other_statement(statement, sql)
+    raise ForbiddenConstruct(
+        wanted="one SELECT", given="several statements", do="Ask them one by one.", excerpt=place(statements[1])
+    )
+
+
+def _other_statement(statement: exp.Expr, sql: str) -> QuestionError:
+    name = called(statement)
+    return misspelled(sql) or ForbiddenConstruct(
+        wanted="one SELECT",
+        given=name,
+        do=instead(statement),
+        excerpt=place_of_word(statement, name) or beginning(statement),
+    )
 
 
 def _table(source: exp.From | None) -> str:
     if source is None:
-        raise QuestionError(given="The question has no FROM.", do=ALLOWED)
+        raise QuestionError(given="The question has no FROM.", do="Add FROM and the name of the table.")
     table = source.this
     if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
         raise forbidden(table)
@@ -123,6 +151,7 @@ def _group_by(group: exp.Group | None) -> tuple[str, ...]:
         raise QuestionError(
             given=f"GROUP BY lists a key more than once: {', '.join(names)}.",
             do="Remove the repeated key.",
+            excerpt=place(group),
         )
     return names
 
@@ -135,20 +164,38 @@ def _selected(items: list[exp.Expr], group_by: tuple[str, ...]) -> tuple[Named, 
         if isinstance(inner, exp.Column):
             keys.append(_column(inner))
             if alias is not None:
-                raise forbidden(item, what="AS for a key")
+                raise forbidden(item, part="key alias")
         else:
-            aggregate = _aggregate(inner)
+            aggregate = aggregate_of(inner)
             aggregates.append(Named(aggregate.name() if alias is None else alias, aggregate))
     if sorted(keys) != sorted(group_by):
-        raise QuestionError(
-            given=f"SELECT lists the keys ({', '.join(keys)}) besides aggregates, but GROUP BY lists "
-            f"({', '.join(group_by)}).",
-            do="List the same keys in both places.",
-        )
+        raise _other_keys(items, keys, group_by)
     return tuple(aggregates)
 
 
-def _aggregate(item: exp.Expr) -> Aggregate:
+def _other_keys(items: list[exp.Expr], keys: list[str], group_by: tuple[str, ...]) -> QuestionError:
+    """The error for keys that are not the same in SELECT and in GROUP BY, at the first that is not in both."""
+    lone = next((item for item in items if isinstance(item, exp.Column) and item.name not in group_by), None)
+    selected, grouped = ", ".join(map(identifier, dict.fromkeys(keys))), ", ".join(map(identifier, group_by))
+    if not group_by:
+        given, do = f"SELECT lists the keys {selected}, but there is no GROUP BY.", f"Add GROUP BY {selected}."
+    elif not keys:
+        given, do = (
+            f"GROUP BY lists the keys {grouped}, but SELECT does not.",
+            f"Write SELECT {grouped}, and then the rest.",
+        )
+    else:
+        given = f"SELECT lists the keys {', '.join(map(identifier, keys))}, but GROUP BY lists {grouped}."
+        do = "List the same keys in both places."
+    return QuestionError(
+        given=given,
+        do=do,
+        excerpt=place(lone if lone is not None else items[0].root().args.get("group")),
+    )
+
+
+def aggregate_of(item: exp.Expr) -> Aggregate:
+    """The aggregate of an expression."""
     if isinstance(item, exp.Func) and (function := FUNCTIONS.get(item.sql_name())):
         arguments = _arguments(item)
         found = None if arguments is None else function.read(arguments)
@@ -174,15 +221,16 @@ def _arguments(call: exp.Func) -> Arguments | None:
     return Arguments(columns, literals, star=bool(stars), distinct=bool(distinct))
 
 
-def _predicate(item: exp.Expr) -> Predicate:
+def predicate(item: exp.Expr) -> Predicate:
+    """The condition of an expression."""
     match item:
         case exp.Paren():
-            return _predicate(item.this)
+            return predicate(item.this)
         case exp.And() | exp.Or():
             join = And if isinstance(item, exp.And) else Or
-            return join(tuple(_predicate(part) for part in item.flatten()))
+            return join(tuple(predicate(part) for part in item.flatten()))
         case exp.Not():
-            return Not(_predicate(item.this))
+            return Not(predicate(item.this))
         case exp.Is(expression=exp.Null()):
             return _negated(item, IsNull(_column(item.this)))
         case exp.Between() if _only(item, "this", "low", "high"):
@@ -219,7 +267,7 @@ def _column(item: exp.Expr) -> str:
     if not isinstance(item, exp.Column) or not isinstance(item.this, exp.Identifier):
         raise forbidden(item)
     if not _only(item, "this"):
-        raise forbidden(item, what="a table name before a column")
+        raise forbidden(item, part="table")
     return item.name
 
 
@@ -247,6 +295,7 @@ def _value(item: exp.Expr) -> Value:
                     wanted="a date that exists, such as '2024-12-31' or '2024-12-31 09:30:00'",
                     given=shown(literal.name),
                     do="Write year, month and day, then the time if there is one.",
+                    excerpt=place(literal),
                 ) from None
     raise forbidden(item)
 
@@ -261,6 +310,7 @@ def _number(literal: exp.Literal) -> int | float:
             wanted="a number that a double can hold",
             given=shortened(literal.name),
             do="Write it like 12, 0.5 or 1e-3.",
+            excerpt=place(literal),
         )
     return number
 

@@ -40,7 +40,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histogram:
-    """Noisy counts of all cells of a grid: that of the plan, or the one that was chosen or shown privately.
+    """Noisy counts of all cells of a grid: the plan's own, or one that was chosen privately.
 
     `levels` are the measured numbers: the cells, or the sums of the stretches that begin at `starts`, or all levels of
     a tree. `special` are the measured counts of the cells beside the line (no value, outside). `counts` is estimated
@@ -80,7 +80,7 @@ class Histogram:
         return cls(plan, grid, levels, special, counts, starts, total, empty=empty)
 
     def possible(self) -> bool:
-        """Whether this plan can have released these numbers; what was read from a file is asked."""
+        """Whether this plan could have released these numbers. A release read from a file is checked with it."""
         line = self.grid.size if self.grid.line is None else self.grid.line
         sizes = (line,) if self._hierarchy is None else self._hierarchy.sizes
         if self.starts is not None:
@@ -152,7 +152,7 @@ class Histogram:
         They follow from the noise alone, so that they hold whatever is done to the counts afterwards; a processed count
         may lie outside of its own interval. No count is below 0 or above a public total. Only the sum of joined cells
         was measured: each of them may hold anything between 0 and all of it. A cell that is known to be empty holds 0,
-        and one that is known not to be holds at least 1.
+        and a cell that is known to have people holds at least 1.
         """
         exactly = float(self.plan.noise.error(confidence=confidence))
         special = np.asarray(self.special, np.float64)
@@ -165,7 +165,7 @@ class Histogram:
     def over(self, places: NDArray[Any], *, confidence: Number = 0.95) -> Estimate:
         """The sum over these cells, given by number, such as `np.arange(3, 8)` for a range.
 
-        The interval is for this sum by itself, from the law of the noise of all that was measured: `sum_error`.
+        The interval is for this sum by itself, from the law of the summed noise: `sum_error`.
         """
         wanted = np.zeros(len(self.counts))
         wanted[places] = 1.0
@@ -183,7 +183,7 @@ class Histogram:
         least, most = float(self._least() @ wanted), math.inf if self.total is None else float(self.total)
         return Estimate(value, min(most, max(least, middle - far)), min(most, max(least, middle + far)))
 
-    # What is done to the counts afterwards, free of cost
+    # Post-processing of the counts, which costs nothing
 
     def lattice(self, *, total: int | None = None, ties: Ties | None = None) -> Histogram:
         """The nearest whole counts of this total, by default the public or the estimated one: see `lattice`.
@@ -207,7 +207,7 @@ class Histogram:
         return self._after(nonnegative(self.counts), "negative counts put to zero")
 
     def isotonic(self, form: Form) -> Histogram:
-        """The nearest counts of this form, for cells in a line; those beside it stay as they are."""
+        """The nearest counts of this form, for cells in a line; special cells are not changed."""
         line = self.grid.line
         if line is None:
             raise QuestionError(
@@ -222,7 +222,7 @@ class Histogram:
         return np.zeros(len(self.counts), np.bool_) if self.empty is None else self.empty
 
     def _least(self) -> Reals:
-        """What each cell holds at least."""
+        """A lower bound on each exact count."""
         return np.zeros(len(self.counts)) if self.empty is None else (~self.empty).astype(np.float64)
 
     def _where_people_are(self, project: Callable[[Reals], Reals]) -> Reals:
@@ -264,7 +264,7 @@ class Histogram:
         return np.where(nearer, best - far, low), np.where(nearer, best + far, high)
 
     def _over_stretches(self, wanted: Reals, beside: Reals, value: float, confidence: Number) -> Estimate:
-        """Stretches that are wanted as a whole are in the sum; of one that is cut, anything from nothing to all."""
+        """A stretch that lies inside counts with its sum; a stretch that is cut, with anything from 0 to its sum."""
         assert self.starts is not None
         lengths = np.diff(self.starts, append=len(wanted))
         touched = np.add.reduceat(wanted, self.starts)
@@ -287,7 +287,7 @@ def with_bins(grid: Grid, bins: int) -> Grid:
 
 
 def _whole(numbers: NDArray[Any]) -> bool:
-    """Integers, of Python where they may be beyond 64 bits."""
+    """Whether these are integers: Python integers where 64 bits may not suffice."""
     return numbers.dtype.kind in "iu" or (numbers.dtype.kind == "O" and all(type(each) is int for each in numbers))
 
 

@@ -26,7 +26,7 @@ from sitr.mechanisms.summed import sum_error
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, exact, square_root_upward
-from sitr.plans.noise import LEAST, Way, buys_noise, ways
+from sitr.plans.noise import LEAST, MOST, Way, affordable, buys_noise, in_range, ways
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.histogram.buckets import deviation_distance, heights
@@ -57,7 +57,7 @@ class HistogramPlan(Plan):
 
     @property
     def noise(self) -> Noise:
-        """The noise on each number that gets any."""
+        """The noise on each measured number."""
         counted = self[COUNTS].mechanism
         found = counted.noise if isinstance(counted, Threshold | SparseHistogram) else counted
         assert isinstance(found, Noise)
@@ -96,7 +96,7 @@ class HistogramPlan(Plan):
         return None if line is None else _hierarchy(self.method, line, pure=self.noise.flavor is PureDP)
 
     def promise(self) -> Kept:
-        """What choice and counts keep together.
+        """The promise of choice and counts together.
 
         For a zero-concentrated price the choice of bins counts with ε²/8, not with the ε²/2 of a pure mechanism: its
         losses lie in an interval of length ε.
@@ -148,28 +148,15 @@ def fit(tally: Tally, price: Promise, *, method: Method, rows: int | None = None
     if tally.grid is None:
         if buys_noise(price) and isinstance(price, ApproximateDP) and price.delta > 0 and isinstance(method, Unlisted):
             return _fit_unlisted(tally, price, method)
-        raise _no_price(tally, price)
-    if not buys_noise(price):
-        raise _no_price(tally, price)
-    chosen = _choice(tally, price, method)
-    plans = [_plan(tally, method, way, chosen) for way in ways(price, beside=() if chosen is None else (chosen,))]
-    return min(plans, key=lambda plan: plan.error())
-
-
-def _no_price(tally: Tally, price: Promise) -> QuestionError:
-    if tally.grid is None:
-        return QuestionError(
+        raise QuestionError(
             given="Categories that are not public are shown above a threshold, which needs a price in "
             f"approximate(ε, δ) with δ > 0, but the price is {price!r}.",
             do="List the categories with keys, from public knowledge, or pay with a δ.",
         )
-    return QuestionError(
-        wanted=f"a price of pure(ε), zcdp(ρ) or approximate(ε, δ) with δ < 1, each number at least {LEAST}",
-        given=f"{price!r}",
-        do="Measure with Sparse(), or pay with the promise inside the random one."
-        if isinstance(price, RandomDP)
-        else "Pay a little more: with no privacy loss there is no answer.",
-    )
+    paid = affordable(price, random="Measure with Sparse(), or pay with the promise inside the random one.")
+    chosen = _choice(tally, paid, method)
+    plans = [_plan(tally, method, way, chosen) for way in ways(paid, beside=() if chosen is None else (chosen,))]
+    return min(plans, key=lambda plan: plan.error())
 
 
 def _planned(
@@ -193,7 +180,7 @@ def _fit_unlisted(tally: Tally, price: ApproximateDP, method: Unlisted) -> Histo
 
 
 def _fit_sparse(tally: Tally, price: Promise, rows: int | None) -> HistogramPlan:
-    """Public numbers alone decide which cells get noise, and what is charged: no γ where all cells get noise."""
+    """Public numbers alone decide which cells get noise; if all of them do, no γ is charged."""
     if tally.grid is None or not tally.size_is_public or rows is None:
         raise QuestionError(
             wanted="for Sparse(), public cells and a data set in which each row is a person and neighbours replace one "
@@ -204,9 +191,9 @@ def _fit_sparse(tally: Tally, price: Promise, rows: int | None) -> HistogramPlan
             do="Measure with Flat(), or protect the data set with unit=sitr.Row() and "
             "relation=sitr.Relation.REPLACE_ONE if each row is a different person.",
         )
-    if not isinstance(price, RandomDP) or not isinstance(price.inner, PureDP) or price.inner.epsilon < LEAST:
+    if not isinstance(price, RandomDP) or not isinstance(price.inner, PureDP) or not in_range(price.inner.epsilon):
         raise QuestionError(
-            wanted=f"for Sparse(), a price of random(pure(ε), γ) with ε at least {LEAST}",
+            wanted=f"for Sparse(), a price of random(pure(ε), γ) with ε from {LEAST} to {MOST}",
             given=f"{price!r}",
             do="Pay with one from a budget with a γ, or measure with Flat(), which protects everybody.",
         )
@@ -240,7 +227,7 @@ def _hierarchy(method: Method, line: int, *, pure: bool) -> Hierarchy:
 
 
 def _choice(tally: Tally, price: Additive, method: Method) -> Exponential | Noise | None:
-    """The mechanism that chooses bins or buckets, for its share of the price; of an approximate one, ε alone pays."""
+    """The mechanism that chooses bins or buckets, for its share of the price, or of ε if the price is approximate."""
     if not isinstance(method, Buckets | Bins):
         return None
     moved, share = tally.distance(), exact(method.share)

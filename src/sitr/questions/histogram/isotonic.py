@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
+from sitr.namespace import Later
 from sitr.questions.histogram.projection import checked
+
+optimize = Later("scipy.optimize")
 
 Reals = NDArray[np.float64]
 
@@ -47,7 +49,7 @@ def isotonic(noisy: NDArray[Any], *, form: Form) -> Reals:
 
 
 def _rising(y: Reals) -> Reals:
-    return np.asarray(isotonic_regression(y).x, np.float64) if y.size else y
+    return np.asarray(optimize.isotonic_regression(y).x, np.float64) if y.size else y
 
 
 def _errors(y: Reals) -> Reals:

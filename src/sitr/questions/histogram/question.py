@@ -36,11 +36,9 @@ class HistogramQuestion:
         return isinstance(self.method, Sparse) and self.tally.size_is_public
 
     def text(self) -> str:
-        """In one line."""
         return spell(self.tally, self.method)
 
     def plan(self, price: Promise, /) -> HistogramPlan:
-        """The noise with the least error."""
         return fit(self.tally, price, method=self.method, rows=self.rows)
 
     def reading(self) -> Tally:
@@ -48,7 +46,6 @@ class HistogramQuestion:
         return self.tally
 
     def answer(self, plan: HistogramPlan, exact: Mapping[Any, Any], /, *, coins: Coins) -> Histogram:
-        """Noise on every number that is measured."""
         return release(plan, exact, coins=coins)
 
     def errors(self, plan: HistogramPlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
@@ -88,15 +85,15 @@ def histogram_question(
             "other column with them.",
             do=f"List them with keys={{{unlisted.name!r}: […]}}, or ask for this column alone.",
         )
-    rule = method or Unlisted(cast("Rule", _said(unlisted, "missing", said.get("missing", Rule.CELL), found)))
+    rule = method or Unlisted(_said(unlisted, "missing", said.get("missing"), found) or Rule.CELL)
     return HistogramQuestion(Tally.of(table, unlisted, where=where), rule)
 
 
 def _chosen(candidates: tuple[object, ...], method: Method | None) -> Method:
     if method is not None and not isinstance(method, Bins):
         raise QuestionError(
-            wanted="several numbers of bins, which are chosen from by Bins(), or another method",
-            given=f"both, and method={method!r}",
+            wanted="either several numbers of bins, from which Bins() chooses, or another method",
+            given=f"both, with method={method!r}",
             do="Leave the method out, or give one number of bins.",
         )
     if len(candidates) < 2 or not all(isinstance(number, int) and number >= 1 for number in candidates):
@@ -110,17 +107,16 @@ def _chosen(candidates: tuple[object, ...], method: Method | None) -> Method:
 
 
 def _said(column: Column, name: str, given: object, columns: Sequence[Column]) -> Any:
-    """What was given for this column; a rule is for all columns."""
-    default = Wanted().missing if name == "missing" else None
+    """The value that was given for this column; a rule that is not in a mapping is for all columns."""
     if given is None:
-        return default
+        return None
     if name in ("outside", "missing") and not isinstance(given, Mapping):
         return given
     if isinstance(given, Mapping):
         known = {other.name for other in columns}
         if strangers := [key for key in given if key not in known]:
             raise unknown_name(strangers[0], sorted(known), lacks=f"{name} names no column of the histogram:")
-        return given.get(column.name, default)
+        return given.get(column.name)
     if len(columns) > 1:
         raise QuestionError(
             wanted=f"{name} by column, because there are several columns",

@@ -1,4 +1,4 @@
-"""Exact counts meet noise here, and nowhere else."""
+"""The only place where noise is added to the exact counts of a histogram."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def release(plan: HistogramPlan, counts: Mapping[Any, Any], *, coins: Coins) -> 
     secret = np.concatenate([*measured, special])
     if plan.sparse is None:
         noisy, empty = plan.noise.release(secret, coins=coins), None
-    else:  # the γ pays for saying which cells are empty
+    else:  # the γ pays for revealing which cells are empty
         noisy, empty = _sparsely(plan.sparse, secret, coins=coins), secret == 0
     *levels, beside = np.split(noisy, np.cumsum([len(level) for level in measured]))
     return Histogram.of(plan, grid, (tuple(levels), beside), starts=starts, total=total, empty=empty)

@@ -27,7 +27,7 @@ from sitr.numbers import Number, exact, upward
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.statistic.numbers import Numbers
 from sitr.sensitivity.proposed import Proposed
-from sitr.sensitivity.smooth import Smooth
+from sitr.sensitivity.smoothed import Smooth
 
 
 @runtime_checkable
@@ -43,7 +43,7 @@ class Releasing(Protocol):
         """The neighbours that it protects."""
 
     def promise(self) -> Promise:
-        """What it promises to one row."""
+        """The promise to one row."""
 
     def release(self, values: Any, /, *, coins: Coins | None = None) -> Any:
         """The answer with its noise."""
@@ -51,7 +51,7 @@ class Releasing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StatisticPlan(Plan):
-    """One measurement for each mechanism. How far one person moves its answer is for the mechanism to find out."""
+    """One measurement for each mechanism, which itself finds out how far one person moves its answer."""
 
     reading: Numbers
 
@@ -62,7 +62,7 @@ class StatisticPlan(Plan):
         return repr(self.measurements[0].mechanism if one else self.mechanism)
 
     def loss(self) -> None:
-        """Not known: the law of the noise depends on the data, and only the promise holds for all of them."""
+        """None: the law of the noise depends on the data, and only the promise holds for all of them."""
 
     def infinite_mass(self) -> float:
         """All of δ, unless the mechanism is known to spend it on losses that are finite but larger than ε."""
@@ -88,7 +88,7 @@ class StatisticRelease:
         return self.values[0] if len(self.values) == 1 else self.values
 
     def possible(self) -> bool:
-        """Whether this plan can have released these numbers; what was read from a file is asked."""
+        """Whether this plan could have released these numbers. A release read from a file is checked with it."""
         numbers = all(value is None or (_number(value) and math.isfinite(value)) for value in self.values)
         return numbers and len(self.values) == len(self.plan.measurements)
 
@@ -125,7 +125,7 @@ def _number(value: object) -> bool:
 
 
 def errors_of(plan: StatisticPlan, *, confidence: Number = 0.95) -> dict[str, float]:
-    """The error of each mechanism that knows it without the data; otherwise an error says so."""
+    """The error of each mechanism; refused if the error of one depends on the data."""
     found = {}
     for measured in plan.measurements:
         try:
@@ -155,7 +155,7 @@ class StatisticQuestion:
         return cast("Kept", Composed(cast("tuple[Mechanism, ...]", self.mechanisms)).promise())
 
     def plan(self, price: Promise, /) -> StatisticPlan:
-        """The mechanisms as they are, if the price pays for what they promise; no more than that is charged."""
+        """The mechanisms, unchanged, if the price covers their promise; only this promise is charged."""
         cost = self.promise()
         if not cost.covers(price):
             raise QuestionError(
@@ -174,15 +174,12 @@ class StatisticQuestion:
         return StatisticPlan(measured, price, f"{self.reads.column}: {made_by}", self.reads)
 
     def reading(self) -> Numbers:
-        """The column."""
         return self.reads
 
     def answer(self, plan: StatisticPlan, exact: NDArray[np.float64], /, *, coins: Coins) -> StatisticRelease:
-        """What each mechanism makes of the values."""
         return StatisticRelease(plan, tuple(part.release(exact, coins=coins) for part in self.mechanisms))
 
     def errors(self, plan: StatisticPlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
-        """By the name of the value."""
         return errors_of(plan, confidence=confidence)
 
 
@@ -200,7 +197,7 @@ def statistic_question(table: Table, mechanism: object, *, column: str, missing:
 
 
 def check_size(question: StatisticQuestion, size: int) -> None:
-    """Refuse mechanisms for another number of rows. The number is public here, so that this may be said."""
+    """Refuse mechanisms for another number of rows. The number is public here, so a message may contain it."""
     for part in question.mechanisms:
         fitted = getattr(part.sensitivity, "size", size)
         if fitted != size:

@@ -1,7 +1,7 @@
-"""One statistic of one sample by every way to know how far a person moves it: what each promises, and how exact it is.
+"""A comparison of all ways to release one statistic of one sample: the promise and the error of each.
 
-Nothing here is private: the errors are those of the sample at hand. It is for public or made-up data, to choose a way
-before the private ones are touched.
+Nothing here is private, because the errors are computed from the sample. Use public or made-up data, to choose a way
+before private data are touched.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from sitr.sensitivity.sample import Granules, Quantiser
 from sitr.sensitivity.statistic import Statistic
 
 CONFIDENCE = Fraction(95, 100)
-"""How often an answer is as near as its error says."""
+"""The probability that an answer is within its error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one way promises, and within which error of the exact statistic its answer is 95 times in 100."""
+    """The promise of one way, and the error within which its answer lies in 95% of cases."""
 
     way: str
     promise: Promise
@@ -47,7 +47,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Impossible:
-    """A way that does not lead to this statistic, or not with so few people."""
+    """A way that does not work for this statistic, or for this number of people."""
 
     way: str
     reason: str
@@ -55,7 +55,7 @@ class Impossible:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A statistic within public bounds, and the promises that are asked for."""
+    """A statistic within public bounds, and the requested promises."""
 
     statistic: Statistic
     bounds: tuple[Number, Number]
@@ -63,7 +63,7 @@ class Setting:
     price: ApproximateDP
     gamma: Number
     proposal: Number | None = None
-    """For propose-test-release; a hundredth of what anybody could move if left out."""
+    """For propose-test-release; by default a hundredth of the global sensitivity."""
 
     @property
     def grid(self) -> Quantiser:
@@ -111,7 +111,7 @@ def _global(setting: Setting, values: Any) -> Outcome:
 
 
 def _farthest(setting: Setting, sample: Granules) -> Fraction:
-    """The global sensitivity, in granules: everybody may be replaced before the one who counts."""
+    """The global sensitivity, in granules: the local one after everybody may have been replaced."""
     return setting.statistic.local(sample, setting.grid.low, setting.grid.high, distance=len(sample))
 
 

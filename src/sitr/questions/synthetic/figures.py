@@ -38,18 +38,16 @@ class Quality:
     holdout: str | None = None
 
     def possible(self) -> bool:
-        """Whether these are numbers at all; what was read from a file is asked."""
+        """Whether these are finite numbers. Figures read from a file are checked with it."""
         every = (*self.single, *self.pairs, *self.ranges, *self.correlations)
         return all(math.isfinite(figure.found) and math.isfinite(figure.error) for figure in every)
 
     @property
     def mean_single(self) -> float:
-        """The mean over all columns."""
         return _mean(self.single)
 
     @property
     def mean_pairs(self) -> float:
-        """The mean over all pairs."""
         return _mean(self.pairs)
 
 

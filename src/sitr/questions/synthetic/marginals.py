@@ -1,4 +1,4 @@
-"""Noisy marginals: the only place where the rows behind synthetic ones meet noise."""
+"""Noisy marginals: the only place where noise is added to counts of the rows that synthetic rows imitate."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Marginal:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """All that synthetic rows are made from. It is released, so nothing that is made from it is secret.
+    """Everything that synthetic rows are computed from. It is released, so nothing computed from it is secret.
 
     `total` is the noisy number of rows. `alone` are the marginals of single columns (or the one of all columns), and
     `shares` are the same as probabilities. `groups` maps the cells of each column to groups. If pairs of columns had to
@@ -161,7 +161,7 @@ def _groupings(found: Sequence[Codes], sizes: Sequence[int]) -> bool:
 
 
 def _at_most(total: float) -> float:
-    """At most the largest number of rows that can be computed with: a tiny price buys enormous noise."""
+    """The total, capped at the largest number of rows that can be computed with: a tiny price buys enormous noise."""
     return min(total, float(MOST_TOTAL))
 
 
@@ -188,8 +188,8 @@ def joint_shares(joint: Marginal, total: float) -> Weights:
 def group(axis: Drawable, share: Weights, most: int) -> Codes:
     """Group the cells of a column by their noisy shares, into at most `most` groups and one more for NULL.
 
-    Ordered cells are grouped with their neighbours, into groups of about equal share. Of keys, the most frequent ones
-    stay alone and all others form one group.
+    Ordered cells are grouped with their neighbours, into groups of about equal share. The most frequent keys stay
+    alone, and all others form one group.
 
     >>> from sitr.dataset.cells import Categories
     >>> from sitr.dataset.schema import Column, Kind

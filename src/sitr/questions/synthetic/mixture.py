@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtri, ndtri
 
+from sitr.namespace import Later
 from sitr.questions.synthetic.marginals import Marginal, Measured, Weights, group_sums
+
+special = Later("scipy.special")
 
 FIRST = 100
 """The number of components of the first model."""
@@ -150,10 +152,10 @@ class _Goal:
     def missed(self, logits: Weights) -> tuple[Pair, ...]:
         """The pairs for which Σ (fitted − noisy)²/s² is larger than noise explains.
 
-        The squared noise in units of its variance has variance v, its kurtosis less 1. A
-        sum over c cells, of variance v·c, is compared with the quantile of v/2·χ² with 2c/v degrees of freedom, which
-        has the same mean and variance. A fitted model is nearer to its marginals than the true one, so this test is
-        not sharp: it finds what more components would repair.
+        The squared noise in units of its variance has variance v, its kurtosis less 1. A sum over c cells, of variance
+        v·c, is compared with the quantile of v/2·χ² with 2c/v degrees of freedom, which has the same mean and variance.
+        A fitted model is nearer to its marginals than the true one, so this test is not sharp: it finds misfits that
+        more components would repair.
         """
         share = self.probabilities(logits)
         squares = (share.T @ share / len(share) - self.pairs) ** 2 * self.pair_weights
@@ -161,13 +163,12 @@ class _Goal:
         for pair in self.measured:
             i, j = (slice(self.starts[place], self.starts[place] + self.sizes[place]) for place in pair.columns)
             half = (pair.noise.kurtosis - 1) / 2
-            most = half * chdtri(pair.counts.size / half, RARE / len(self.measured))
+            most = half * special.chdtri(pair.counts.size / half, RARE / len(self.measured))
             if squares[i, j].sum() > most:
                 found.append(pair.columns)
         return tuple(found)
 
     def columns(self, logits: Weights) -> list[Weights]:
-        """The probabilities of each column."""
         return np.split(self.probabilities(logits), self.starts[1:], axis=1)
 
     def _wide(self, by_column: Weights) -> Weights:
@@ -193,9 +194,9 @@ def _split(logits: Weights) -> Weights:
 
 
 def _normal(shape: tuple[int, int]) -> Weights:
-    """Fixed numbers that look standard normal, from a public hash; they are no noise for privacy."""
+    """Fixed numbers that look standard normal, from a public hash; they are not used as noise for privacy."""
     words = np.frombuffer(hashlib.shake_256(repr(shape).encode()).digest(4 * math.prod(shape)), dtype="<u4")
-    return np.asarray(ndtri((words + 0.5) / 2.0**32).reshape(shape))
+    return np.asarray(special.ndtri((words + 0.5) / 2.0**32).reshape(shape))
 
 
 class _Bar:

@@ -17,10 +17,9 @@ from sitr.flavors.arrows import Additive
 from sitr.flavors.promise import Promise
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.shared import SharedNoise
-from sitr.plans.noise import Way, ways
+from sitr.plans.noise import Way, affordable, ways
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.synthetic.axes import MOST_CELLS
-from sitr.questions.synthetic.price import affordable
 from sitr.questions.synthetic.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ ALONE = Fraction(3, 10)
 """The part of the price for the tables of single columns; the rest is for the pairs."""
 
 CHOICE = Fraction(1, 5)
-"""Of that rest, the part for the choice of pairs, where there are too many to measure all of them well."""
+"""The part of that rest for the choice of pairs, if there are too many to measure all of them well."""
 
 MOST_PAIRS = 300
 """At most this many pairs are fitted. If there are more, the strongest are chosen privately."""
@@ -80,7 +79,6 @@ class Division:
 
     @property
     def pairs(self) -> int:
-        """The number of pairs of columns."""
         return math.comb(len(self.sheet.axes), 2)
 
     def alone(self) -> list[Noise]:
@@ -168,22 +166,20 @@ class Division:
 class SynthesisPlan(Plan):
     """The tables that will be measured.
 
-    Those of single columns come first. The groups of values by which pairs are counted, and which pairs are, follow
-    from the noisy tables before them; what may be spent on the pairs does not.
+    Tables of single columns come first. Their noisy counts decide which pairs are measured, and by which groups of
+    values, but not what is spent on the pairs.
     """
 
     division: Division
     quality: QualityPlan | None = None
-    """What a second stage measures of rows drawn from the fitted model; its measurements and price are in this plan."""
+    """The plan of a second stage, which compares drawn rows with the data; this plan includes its measurements."""
 
     @property
     def sheet(self) -> Sheet:
-        """What is read from the rows."""
         return self.division.sheet
 
     @property
     def method(self) -> Method:
-        """How the columns are tabulated."""
         return self.division.method
 
 

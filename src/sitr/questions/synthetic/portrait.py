@@ -41,12 +41,10 @@ class Portrait:
 
     @property
     def plan(self) -> SynthesisPlan:
-        """What was measured."""
         return self.measured.plan
 
     @property
     def axes(self) -> tuple[Drawable, ...]:
-        """The columns with their cells."""
         return self.plan.sheet.axes
 
     @property

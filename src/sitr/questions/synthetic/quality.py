@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import combinations
 
 import numpy as np
@@ -58,23 +59,28 @@ class QualityQuestion:
     table: str
 
     def text(self) -> str:
-        """In one line."""
         return f"QUALITY OF SYNTHETIC {', '.join(self.portrait.plan.sheet.names)} FROM {self.table}"
 
     def plan(self, price: Promise, /) -> QualityPlan:
         """Noise for every distance, and for tables that show correlations."""
-        return quality_plan(self.portrait.plan.sheet, price, text=self.text())
+        return replace(quality_plan(self.portrait.plan.sheet, price, text=self.text()), about=self._about())
+
+    def _about(self) -> str:
+        """Other rows, in whatever order, are another question, although their columns and their noise are the same."""
+        measured, rows = self.portrait.measured, self.synthetic[np.lexsort(self.synthetic.T)]
+        found = sha256(repr((self.portrait.plan.sheet, measured.total, rows.shape, rows.dtype)).encode())
+        for numbers in (rows, *measured.shares, *measured.groups):
+            found.update(np.ascontiguousarray(numbers).tobytes())
+        return found.hexdigest()
 
     def reading(self) -> Sheet:
-        """The cells of each row."""
         return self.portrait.plan.sheet
 
     def answer(self, plan: QualityPlan, exact: Codes, /, *, coins: Coins) -> Quality:
-        """Noisy figures."""
         return privately(plan, self.portrait, self.synthetic, exact, coins=coins)
 
     def errors(self, plan: QualityPlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
-        """Of every distance, as a share of the rows."""
+        """The error of every distance, as a share of the rows."""
         return {"distance": float(plan.distances.error(confidence=confidence)) / max(1, self.portrait.size)}
 
 
@@ -86,7 +92,6 @@ class QualityStage:
     synthetic: Codes
 
     def reading(self) -> Sheet:
-        """The cells of each row, once more."""
         return self.portrait.plan.sheet
 
     def answer(self, plan: SynthesisPlan, exact: Codes, /, *, coins: Coins) -> Measured:

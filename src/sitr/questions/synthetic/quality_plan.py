@@ -1,4 +1,4 @@
-"""What a private look at the quality of synthetic rows costs: known from the columns and the price alone."""
+"""The plan for measuring the quality of synthetic rows, from the columns and the price alone."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from sitr.flavors.promise import Promise
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.shared import SharedNoise
 from sitr.neighbors.distance import Distance
-from sitr.plans.noise import Way, ways
+from sitr.plans.noise import Way, affordable, ways
 from sitr.plans.plan import Measurement, Plan
-from sitr.questions.synthetic.price import affordable
 from sitr.questions.synthetic.sheet import Sheet
 
 
 @dataclass(frozen=True, slots=True)
 class QualityPlan(Plan):
-    """A private look at the data: the same noise on every distance, and pairs for correlations.
+    """A plan for comparing synthetic rows with the data: the same noise on every distance, and pairs for correlations.
 
     One unit of m rows moves each Σ |c − s| of counts by at most Δ₁, the ℓ1 distance of the counts themselves, and the
     largest error of a range by no more: a vector of M such numbers moves by MΔ₁ in sum and by √M·Δ₁ in length.
@@ -27,6 +26,8 @@ class QualityPlan(Plan):
 
     related: int
     """The number of pairs of ordered columns, each with a table."""
+    about: str = ""
+    """Which rows are measured: the hash of rows and of their model, or how rows will be drawn."""
 
     @property
     def distances(self) -> Noise:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Context
 
+from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.noise.coins import Coins
@@ -14,6 +16,9 @@ from sitr.questions.synthetic.marginals import Measured, measure
 from sitr.questions.synthetic.plan import Method, SynthesisPlan, plan
 from sitr.questions.synthetic.quality_plan import quality_plan
 from sitr.questions.synthetic.sheet import Sheet
+
+DIGITS = Context(prec=4, rounding=ROUND_CEILING)
+"""How the ε of two stages is rounded up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,31 +33,50 @@ class SyntheticQuestion:
     method: Method | None = None
     never: tuple[Predicate, ...] = ()
     quality: Kept | None = None
+    rows: int | None = None
+    """How many rows are drawn for the quality; None for as many as the data set has, by noisy count."""
 
     def text(self) -> str:
-        """In one line."""
         looked = "" if self.quality is None else " AND MEASURE THE QUALITY"
         return f"SYNTHESIZE {', '.join(self.sheet.names)} FROM {self.table}{looked}"
 
     def plan(self, price: Promise, /) -> SynthesisPlan:
-        """The tables with the least expected error; and the figures of the quality, whose price is added."""
+        """The tables with the least expected error; and the figures of the quality, which are paid for as well.
+
+        Each price buys the noise of its own stage. Pure and zero-concentrated prices add up. Approximate ones need not:
+        see `_together`.
+        """
         tables = plan(self.sheet, price, method=self.method, text=self.text())
         if self.quality is None:
             return tables
-        looked = quality_plan(self.sheet, self.quality, text=self.text())
+        about = f"{'all' if self.rows is None else self.rows} rows, never {self.never!r}"
+        looked = replace(quality_plan(self.sheet, self.quality, text=self.text()), about=about)
         measured = (*tables.measurements, *looked.measurements)
         whole = tables.price + looked.price  # type: ignore[operator] # two flavors are refused
-        return replace(tables, measurements=measured, price=whole, quality=looked)
+        both = replace(tables, measurements=measured, price=whole, quality=looked)
+        return replace(both, price=_together(both, whole)) if isinstance(whole, ApproximateDP) else both
 
     def reading(self) -> Sheet:
-        """The cells of each row."""
         return self.sheet
 
     def answer(self, plan: SynthesisPlan, exact: Codes, /, *, coins: Coins) -> Measured:
-        """Noisy tables: all that is ever known of the data."""
+        """Noisy tables, which are all that is released about the data."""
         return measure(plan, exact, coins=coins)
 
     def errors(self, plan: SynthesisPlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
-        """Of each count, by table, as far as it is known before any row is read."""
+        """The error of each count, by table, for tables that are fixed before any row is read."""
         known = plan.measurements[: len(plan.division.alone())]
         return {each.name: each.error(confidence=confidence) for each in known}
+
+
+def _together(plan: SynthesisPlan, whole: ApproximateDP) -> ApproximateDP:
+    """What both stages cost: at the sum of their δ, the least ε that is proved for all measurements, or the sum.
+
+    All mechanisms are fixed before the charge, so that their losses add up, although rows that are drawn in the first
+    stage are compared in the second: what is compared is chosen adaptively, but the noise is not [ZDW22, Thm 10]. The
+    ε is rounded up to a few digits, so that it is the same on every machine: kept tables are found by their price.
+    """
+    if not 0.0 < whole.delta < 1.0:
+        return whole
+    proved = DIGITS.create_decimal(repr(plan.promise().epsilon))  # type: ignore[union-attr] # the flavor of the price
+    return ApproximateDP(min(whole.epsilon, float(proved)), whole.delta)

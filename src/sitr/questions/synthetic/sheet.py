@@ -24,7 +24,6 @@ class Sheet:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
         return tuple(axis.column.name for axis in self.axes)
 
     @property

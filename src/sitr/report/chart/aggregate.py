@@ -21,17 +21,17 @@ _LEFT, _RIGHT = 1.0, 99.0
 """The ends of the horizontal axis, in percent."""
 
 
-def chart(release: Release, *, words: Words = ENGLISH) -> str:
+def chart(release: Release, *, words: Words = ENGLISH, most: int = MOST_KEYS) -> str:
     """One panel for each column of an answer, a bar with a 95% whisker for each key.
 
-    Beyond 40 keys, only those with the largest numbers in the first column are drawn, and the chart says so. Choosing
-    them from noisy numbers costs nothing.
+    Beyond `most` keys, only those with the largest numbers in the first column are drawn, and the chart says so.
+    Choosing them from noisy numbers costs nothing.
     """
     say = words.aggregate
     title = say.chart([column.name for column in release.plan.columns])
     if not release.keys:
         return _empty(title, say.empty(release.plan))
-    drawn = _drawn(release)
+    drawn = _drawn(release, most)
     labels = [shortened(say.label(release.keys[place]), most=_MOST_LETTERS) for place in drawn]
     parts: list[str] = []
     top = 0
@@ -52,9 +52,9 @@ class _Panel:
 
     name: str
     aggregate: str
-    figures: Figures
     shown: tuple[Estimate, ...]
-    error: Fraction
+    figures: tuple[Figures, ...]
+    error: str
     low: Fraction
     high: Fraction
 
@@ -65,8 +65,9 @@ class _Panel:
         # At least one step wide, so that there is an axis even if all values are zero.
         low = min(*(one.low for one in shown), Fraction(0))
         high = max(*(one.high for one in shown), low + (column.aggregate.step or 1), Fraction(0))
-        error = max(one.error for one in shown)
-        return cls(visible(column.name), visible(column.sql), Figures.of(column, shown), shown, error, low, high)
+        figures = tuple(Figures.each(shown, step=column.aggregate.step))
+        widest, form = max(zip((one.error for one in shown), figures, strict=True), key=lambda pair: pair[0])
+        return cls(visible(column.name), visible(column.sql), shown, figures, form.error(widest), low, high)
 
     def height(self, rows: int) -> int:
         return _HEAD + _ROW * rows + _FOOT
@@ -77,17 +78,17 @@ class _Panel:
 
     def svg(self, labels: list[str], *, top: int) -> Iterator[str]:
         yield text(shortened(self.name, most=_MOST_LETTERS), x=_LEFT, y=top + 15, size=15, weight=650)
-        yield text(f"± {self.figures.error(self.error)}", x=_RIGHT, y=top + 15, size=12, opacity=0.8, anchor="end")
+        yield text(f"± {self.error}", x=_RIGHT, y=top + 15, size=12, opacity=0.8, anchor="end")
         yield text(shortened(self.aggregate, most=_MOST_LETTERS + 8), x=_LEFT, y=top + 31, size=11, opacity=0.75)
         ticks = [(tick, self.x(tick)) for tick in nice_ticks(self.low, self.high)]
-        for place, (label, one) in enumerate(zip(labels, self.shown, strict=True)):
-            yield from self._bar(label, one, [x for _, x in ticks], top + _HEAD + _ROW * place)
+        for place, (label, one, figures) in enumerate(zip(labels, self.shown, self.figures, strict=True)):
+            yield from self._bar(label, one, figures.value(one), [x for _, x in ticks], top + _HEAD + _ROW * place)
         for tick, x in ticks:
             anchor = "start" if x < 6 else "end" if x > 94 else "middle"
             bottom = top + self.height(len(labels)) - _FOOT
             yield text(short(tick), x=x, y=bottom + 12, size=11, opacity=0.75, anchor=anchor)
 
-    def _bar(self, label: str, one: Estimate, ticks: list[float], top: int) -> Iterator[str]:
+    def _bar(self, label: str, one: Estimate, value: str, ticks: list[float], top: int) -> Iterator[str]:
         zero, end = self.x(Fraction(0)), self.x(one.value)
         low, high = self.x(one.low), self.x(one.high)
         middle = top + 23
@@ -95,20 +96,20 @@ class _Panel:
         for x in ticks:
             yield line(x, top + 15, x, top + 31, more=f'stroke-opacity="{0.9 if x == zero else 0.2}"')
         yield text(label, x=_LEFT, y=top + 12, size=12)
-        yield text(self.figures.value(one), x=_RIGHT, y=top + 12, size=12, anchor="end")
+        yield text(value, x=_RIGHT, y=top + 12, size=12, anchor="end")
         yield rect(min(zero, end), top + 17, abs(end - zero), 12, fill=BLUE, more='fill-opacity="0.75"')
         yield line(low, middle, high, middle, more='stroke-width="1.5"')
         for x in (low, high):
             yield line(x, middle - 4, x, middle + 4, more='stroke-width="1.5"')
 
 
-def _drawn(release: Release) -> list[int]:
+def _drawn(release: Release, most: int) -> list[int]:
     """The positions of the rows to draw: all in order, or the largest first if there are too many."""
     places = list(range(len(release.keys)))
-    if len(places) <= MOST_KEYS:
+    if len(places) <= most:
         return places
     first = release.values(release.plan.columns[0])
-    return nlargest(MOST_KEYS, places, key=first.__getitem__)
+    return nlargest(most, places, key=first.__getitem__)
 
 
 def _empty(title: str, sentence: str) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sitr.questions.histogram.counts import Histogram
 from sitr.report.chart.svg import BLUE, line, nice_ticks, rect, svg, text
-from sitr.report.figures import CONFIDENCE, number, short, shortened, visible
+from sitr.report.figures import CONFIDENCE, Estimate, Figures, short, shortened, visible
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.english.histogram import HistogramWords
 from sitr.report.words.words import Words
@@ -38,6 +38,21 @@ def chart(histogram: Histogram, *, words: Words = ENGLISH) -> str:
     return _largest(histogram, say)
 
 
+def figures(histogram: Histogram) -> Figures:
+    """How counts are shown: to the first two digits of the error of a measured one."""
+    return Figures.fitting(Fraction(histogram.plan.error(confidence=CONFIDENCE)), step=step(histogram))
+
+
+def step(histogram: Histogram) -> Fraction | None:
+    """1 for whole counts; None for others."""
+    return Fraction(1) if bool((histogram.counts == np.rint(histogram.counts)).all()) else None
+
+
+def _rounded(histogram: Histogram, count: float) -> str:
+    exact = Fraction(count)
+    return figures(histogram).value(Estimate(exact, exact, exact))
+
+
 def _line_chart(histogram: Histogram, say: HistogramWords) -> str:
     """All cells as bars in order; if there are too many, neighbours share a bar."""
     together = math.ceil(len(histogram.counts) / MOST_BARS)
@@ -56,7 +71,7 @@ def _line_chart(histogram: Histogram, say: HistogramWords) -> str:
         *_bars(counts, whiskers, bottom, top),
         *_names([names[start] for start in starts]),
     ]
-    words = say.bars(len(counts), note, largest=float(counts.max()))
+    words = say.bars(len(counts), note, largest=_rounded(histogram, float(counts.max())))
     return svg(say.title(histogram), words, parts, height=_HEAD + _HEIGHT + _FOOT)
 
 
@@ -105,7 +120,7 @@ def _tiles(histogram: Histogram, say: HistogramWords) -> str:
     rows, columns = ([cell.label for cell in axis.cells()] for axis in histogram.grid.axes)
     fullest = float(max(counts.max(), 1.0))
     left, wide = 22.0, 76.0 / len(columns)
-    parts = [*_heads(say.title(histogram), say.darkest(fullest))]
+    parts = [*_heads(say.title(histogram), say.darkest(_rounded(histogram, fullest)))]
     for i, row in enumerate(rows):
         parts.append(text(shortened(visible(row), most=20), x=1, y=_HEAD + 24 * i + 16, size=11))
         for j in range(len(columns)):
@@ -116,7 +131,7 @@ def _tiles(histogram: Histogram, say: HistogramWords) -> str:
     for j in range(0, len(columns), every):
         label = shortened(visible(columns[j]), most=14)
         parts.append(text(label, x=left + wide * j, y=_HEAD + 24 * len(rows) + 16, size=11, opacity=0.8))
-    words = say.tiles(len(rows), len(columns), fullest)
+    words = say.tiles(len(rows), len(columns), _rounded(histogram, fullest))
     return svg(say.title(histogram), words, parts, height=_HEAD + 24 * len(rows) + 28)
 
 
@@ -136,7 +151,7 @@ def _largest(histogram: Histogram, say: HistogramWords) -> str:
         count = float(histogram.counts[place])
         label = shortened(" · ".join(visible(part) for part in named[int(place)]), most=48)
         parts.append(text(label, x=1, y=top + 10))
-        parts.append(text(number(round(count)), x=99, y=top + 10, anchor="end"))
+        parts.append(text(_rounded(histogram, count), x=99, y=top + 10, anchor="end"))
         parts.append(rect(1, top + 14, 98 * max(0.0, count) / limit, 10, fill=BLUE, more='fill-opacity="0.75"'))
         ends = [1 + 98 * float(part[place]) / limit for part in (low, high)]
         parts.append(line(ends[0], top + 19, ends[1], top + 19, more='stroke-width="1.2"'))

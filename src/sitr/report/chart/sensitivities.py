@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sitr.flavors.random import RandomDP
 from sitr.questions.statistic.ways import Outcome
 from sitr.report.chart.svg import BLUE, GREY, ORANGE, line, svg, text
-from sitr.report.figures import at_most
+from sitr.report.figures import error
 from sitr.report.sensitivities import Outcomes, promised, ranked
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words
@@ -30,7 +30,7 @@ def chart(outcomes: Outcomes, *, title: str, words: Words = ENGLISH) -> str:
         parts.extend(_bar(outcome, share=_share(float(outcome.error), low, high), top=_HEAD + _ROW * place))
     bottom = _HEAD + _ROW * len(drawn)
     parts.extend(_legend(bottom + 12, words))
-    listed = "; ".join(f"{outcome.way}: ± {at_most(outcome.error, digits=3)}" for outcome in drawn)
+    listed = "; ".join(f"{outcome.way}: ± {error(outcome.error)}" for outcome in drawn)
     return svg(title, f"{listed}. {words.accounting.public()}", parts, height=bottom + 24)
 
 
@@ -46,7 +46,7 @@ def _share(error: float, low: float, high: float) -> float:
 
 def _bar(outcome: Outcome, *, share: float, top: int) -> Iterator[str]:
     colour = ORANGE if isinstance(outcome.promise, RandomDP) else BLUE
-    words = f"{outcome.way}: ± {at_most(outcome.error, digits=3)}"
+    words = f"{outcome.way}: ± {error(outcome.error)}"
     yield text(words, x=_LEFT, y=top + 12, weight=650)
     yield text(promised(outcome), x=_LEFT + _WIDTH, y=top + 12, size=11, anchor="end", opacity=0.75)
     yield line(_LEFT, top + 24, _LEFT + _WIDTH, top + 24, stroke=GREY, more='stroke-width="12" stroke-opacity="0.2"')

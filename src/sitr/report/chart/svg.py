@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable
 from fractions import Fraction
-from html import escape
+from html import escape, unescape
 
 BLUE, ORANGE, GREY = "#0072b2", "#d07a00", "#8a94a0"
 """The palette, after Okabe and Ito: distinguishable with any colour vision, and by brightness alone."""
@@ -75,6 +75,15 @@ def nice_ticks(low: Fraction, high: Fraction, *, most: int = 5) -> list[Fraction
     power = Fraction(10) ** math.floor(math.log10(least))
     step = next(power * size for size in (1, 2, Fraction(5, 2), 5, 10, 20) if power * size >= least)
     return [step * place for place in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
+def titled(svg: str) -> str:
+    """The title of a chart, as text.
+
+    >>> titled(svg("Costs & days", "In words.", [], height=80))
+    'Costs & days'
+    """
+    return unescape(svg.partition("<title>")[2].partition("</title>")[0])
 
 
 def standalone(svg: str) -> str:

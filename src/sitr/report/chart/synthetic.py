@@ -18,7 +18,9 @@ from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words
 
 MOST_BARS = 24
-_ROW, _HEAD, _GAP = 18, 40, 24
+_ENDS = 12
+"""The longest label at the end of an axis, in characters."""
+_ROW, _HEAD, _GAP, _AXIS = 18, 40, 24, 16
 _SQUARE, _MOST_TILES, _MOST_MAPS = 150, 24, 4
 
 
@@ -33,11 +35,18 @@ def chart(portrait: Portrait, rows: Codes, *, words: Words = ENGLISH) -> str:
         noisy, cells = _single(portrait, place), list(axis.cells())
         drawn, shown = _shares(rows[:, place], len(cells)), _shown(noisy)
         labels = [shortened(visible(cells[cell].label), most=26) for cell in shown]
-        parts.extend(_bars(visible(axis.column.name), labels, noisy[shown], drawn[shown], top=top, words=words))
-        top += _HEAD + _ROW * len(shown) + _GAP
+        sides = [side[shown] for side in (noisy, drawn)]
+        if others := len(cells) - len(shown):
+            labels.append(words.synthetic.others(others))
+            sides = [
+                np.append(some, max(0.0, side.sum() - some.sum()))
+                for side, some in zip((noisy, drawn), sides, strict=True)
+            ]
+        parts.extend(_bars(visible(axis.column.name), labels, *sides, top=top, words=words))
+        top += _HEAD + _ROW * len(labels) + _GAP
     for i, j in _strong(portrait):
         parts.extend(_maps(portrait, rows, i, j, top=top, words=words))
-        top += _HEAD + _SQUARE + _GAP
+        top += _HEAD + _SQUARE + _AXIS + _GAP
     title, description = words.synthetic.chart()
     return svg(title, description, parts, height=top)
 
@@ -56,7 +65,7 @@ def _bars(name: str, labels: list[str], noisy: Weights, drawn: Weights, *, top: 
 
 
 def _maps(portrait: Portrait, rows: Codes, i: int, j: int, *, top: int, words: Words) -> Iterator[str]:
-    """Two maps of one pair, darker where there is more, each with the same scale."""
+    """Two maps of one pair, darker where there is more, each with the same scale and the ends of its axes."""
     columns = portrait.plan.sheet.names
     model = portrait.marginal(i, j)
     flat = rows[:, i] * model.shape[1] + rows[:, j]
@@ -64,13 +73,25 @@ def _maps(portrait: Portrait, rows: Codes, i: int, j: int, *, top: int, words: W
     sides = [_tiles(model), _tiles(drawn)]
     most = max(float(side.max()) for side in sides) or 1.0
     yield text(words.synthetic.map(columns[i], columns[j]), x=1, y=top + 16, size=15, weight=650)
-    for start, label, side in ((1.0, "fitted model", sides[0]), (52.0, "synthetic rows", sides[1])):
+    (first, last), (left, right) = (_ends(portrait, place) for place in (i, j))
+    yield text(first, x=1, y=top + _HEAD + 11, size=11, opacity=0.8)
+    yield text(last, x=1, y=top + _HEAD + _SQUARE - 2, size=11, opacity=0.8)
+    for start, label, side in ((20.0, "fitted model", sides[0]), (61.0, "synthetic rows", sides[1])):
         yield text(words.label(label), x=start, y=top + 32, size=11, opacity=0.8)
-        high, wide = _SQUARE / side.shape[0], 46 / side.shape[1]
+        yield text(left, x=start, y=top + _HEAD + _SQUARE + 13, size=11, opacity=0.8)
+        yield text(right, x=start + 38, y=top + _HEAD + _SQUARE + 13, size=11, anchor="end", opacity=0.8)
+        high, wide = _SQUARE / side.shape[0], 38 / side.shape[1]
         for row, column in zip(*np.nonzero(side > 0), strict=True):
             shade = math.sqrt(float(side[row, column]) / most)
             y = top + _HEAD + row * high
             yield rect(start + column * wide, y, wide, high, fill=BLUE, more=f'fill-opacity="{shade:.3f}"')
+
+
+def _ends(portrait: Portrait, place: int) -> tuple[str, str]:
+    """The labels of the first and the last cell of a column."""
+    cells = list(portrait.axes[place].cells())
+    first, last = (shortened(visible(cell.label), most=_ENDS) for cell in (cells[0], cells[-1]))
+    return first, last
 
 
 def _tiles(table: Weights) -> Weights:

@@ -1,59 +1,105 @@
-"""Papers as one self-contained page, and as fragments for a notebook."""
+"""Papers as one self-contained page, as a label, and as fragments for a notebook."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
 from itertools import islice
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
+from sitr.dataset.publication import Publication
 from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
+from sitr.namespace import Later
 from sitr.report.chart.budget import budget_bar
 from sitr.report.chart.svg import BLUE
+from sitr.report.chart.trade_off import chart as trade_off
 from sitr.report.figures import visible
-from sitr.report.paper import Paper, Section
+from sitr.report.level import Level
+from sitr.report.paper import Column, Paper, Role, Section, Table
+from sitr.report.views import Missing, Views
 from sitr.report.words.notation import notation
+from sitr.report.words.protects import Protects
+from sitr.report.words.words import Words
+
+if TYPE_CHECKING:
+    import jinja2
+    import markupsafe
+else:  # most answers make no page
+    jinja2, markupsafe = Later("jinja2"), Later("markupsafe")
 
 MOST_ROWS = 1000
 """The most rows that a page shows."""
 
+FEW_ROWS = 15
+"""Beyond this many rows, a page shows the chart first and the table at its end."""
+
 FIRST_ROWS = 20
 """The most rows that a notebook shows."""
+
+NOBODY = Publication()
 
 
 def _harmless(value: Any) -> Any:
     """Whatever a template writes is harmless text, except for markup that was made here."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return visible(value) if isinstance(value, str) and not isinstance(value, markupsafe.Markup) else value
 
 
-_TEMPLATES = Environment(
-    loader=PackageLoader("sitr.report.page"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    finalize=_harmless,
-)
-_TEMPLATES.globals.update(islice=islice, BLUE=BLUE)
-_TEMPLATES.filters.update(svg=Markup)
-
-
-def page(paper: Paper) -> str:
-    """The certificate as one page that needs no network and no other file."""
-    assert paper.headline is not None and paper.query is not None and paper.receipt is not None
-    words, found, query = paper.words, paper.headline, paper.query
-    promise = cast("Kept", found.promise)
-    return _TEMPLATES.get_template("page.html").render(
-        paper=paper,
-        words=words,
-        badge=f"{words.flavor(promise)} · {notation(promise)}",
-        statement=words.meaning(found, query) if paper.private else words.would_be(),
-        reading=[*([words.odds(found, query)] if paper.private else []), words.reading(found)],
-        sections=(*_first(paper, paper.receipt), *paper.sections(), *_last(paper, paper.receipt)),
-        most=MOST_ROWS,
+@cache
+def _templates() -> jinja2.Environment:
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("sitr.report.page"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_harmless,
     )
+    made.globals.update(islice=islice, BLUE=BLUE)
+    made.filters.update(svg=markupsafe.Markup)
+    return made
+
+
+def _written(template: str, **values: Any) -> str:
+    return _templates().get_template(template).render(**values)
+
+
+def page(paper: Paper, publication: Publication = NOBODY, *, release: str = "") -> str:
+    """The certificate as one page that needs no network and no other file.
+
+    Readers do not see its last element, `sitr-release`, which names the entry and the hash for `sitr verify` and holds
+    the `release` itself, as it is kept beside the ledger.
+    """
+    query, receipt = _answered(paper)
+    sections = [*_sections(paper, query, receipt)]
+    groups = [(level, [each for each in sections if each.level is level]) for level in Level]
+    return _written(
+        "page.html",
+        paper=paper,
+        words=paper.words,
+        most=MOST_ROWS,
+        groups=[(level, found) for level, found in groups if found],
+        first=Level.RESULT,
+        release=release,
+        **_head(paper, publication, query, receipt),
+    )
+
+
+def label(paper: Paper, publication: Publication = NOBODY) -> str:
+    """The promise on one card: who is protected, by how much, what was released, and what is left."""
+    query, receipt = _answered(paper)
+    words, found = paper.words, paper.headline
+    assert found is not None
+    facts = (
+        ("who is protected", words.protected(query)),
+        *paper.card,
+        ("how often", words.certificate.times(receipt)),
+        ("budget left", words.left_of(receipt.standing)),
+        *((("contact", publication.contact),) if publication.contact else ()),
+    )
+    head = _head(paper, replace(publication, contact=""), query, receipt)
+    return _written("label.html", paper=paper, words=words, facts=facts, found=found, **head)
 
 
 def fragment(paper: Paper) -> str:
@@ -63,27 +109,103 @@ def fragment(paper: Paper) -> str:
     else:
         picture = "" if paper.picture is None else paper.picture()
     shown = Section("", value=paper.value, table=paper.table, picture=picture, facts=paper.facts)
-    return _TEMPLATES.get_template("fragment.html").render(
-        paper=paper, words=paper.words, section=shown, most=FIRST_ROWS
+    return _written("fragment.html", paper=paper, words=paper.words, section=shown, most=FIRST_ROWS)
+
+
+def _answered(paper: Paper) -> tuple[Protects, Receipt]:
+    assert paper.query is not None and paper.receipt is not None
+    return paper.query, paper.receipt
+
+
+def _head(paper: Paper, publication: Publication, query: Protects, receipt: Receipt) -> dict[str, Any]:
+    """What every document begins with: the title, the publisher, the promise and its meaning for one person."""
+    words, found = paper.words, paper.headline
+    assert found is not None
+    promise = cast("Kept", found.promise)
+    day = words.certificate.day(publication.date or receipt.entry.at.date())
+    return {
+        "publication": publication,
+        "title": publication.title or receipt.dataset,
+        "byline": [*filter(None, (publication.organisation, day, publication.contact))],
+        "badge": f"{words.flavor(promise)} · {notation(promise)}",
+        "statement": words.meaning(found, query) if paper.private else words.would_be(),
+        "odds": words.odds(found, query) if paper.private else "",
+    }
+
+
+def _sections(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Section]:
+    """All sections. They are sorted by level afterwards, so only their order within a level counts."""
+    yield from _result(paper)
+    yield from _promise(paper, query, receipt)
+    yield Section("The question", code=paper.question)
+    yield from paper.sections()
+    words = paper.words
+    handling = words.certificate.handling(private=paper.private, exact=paper.exact)
+    yield Section(
+        "How the rows were read",
+        items=handling,
+        notes=(words.certificate.side_channels(),),
+        level=Level.DATA,
+    )
+    yield from _budget(paper, query, receipt)
+
+
+def _result(paper: Paper) -> Iterator[Section]:
+    """The answer once: as a value, as a short table, or as a chart with its table at the end of the page."""
+    words, long = paper.words, paper.table is not None and paper.table.size > FEW_ROWS
+    draw = (paper.brief or paper.picture) if long or (paper.table is None and not paper.value) else None
+    last = words.certificate.further(words.certificate.heading(Level.NUMBERS))
+    yield Section(
+        "",
+        value=paper.value,
+        table=None if long else paper.table,
+        picture="" if draw is None else draw(),
+        notes=(*([last] if long else ()), *paper.notes),
+        level=Level.RESULT,
+    )
+    if long:
+        yield Section("", table=paper.table, level=Level.NUMBERS)
+
+
+def _promise(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Section]:
+    """Who is protected, the promise through every flavor, and what the best attack can do."""
+    words, found = paper.words, paper.headline
+    assert found is not None and paper.views is not None
+    say, views = words.certificate, paper.views()
+    whom = " ".join(filter(None, (words.protected(query), paper.caps)))
+    yield Section("", sentences=(whom,), notes=(words.neighbors(receipt), words.reading(found)), level=Level.PROMISE)
+    yield Section(
+        "Through every flavor",
+        sentences=(say.every_flavor(found),),
+        table=_flavors(views, words),
+        notes=(say.infinite(views.mass),) if any(view.missing is Missing.OUTRIGHT for view in views.rows) else (),
+        level=Level.PROMISE,
+    )
+    attacked = say.no_attack() if views.detected is None else say.attack(views.detected)
+    yield Section(
+        "What an attacker could do",
+        sentences=(attacked,),
+        picture=trade_off(views, words=words) if views.points else "",
+        level=Level.PROMISE,
     )
 
 
-def _first(paper: Paper, receipt: Receipt) -> tuple[Section, ...]:
-    """What every page begins with: the question, the answer, and who is protected."""
-    words, picture = paper.words, "" if paper.picture is None else paper.picture()
-    assert paper.query is not None
-    whom = " ".join(filter(None, (words.protected(paper.query), paper.caps)))
-    return (
-        Section("The question", code=paper.question),
-        Section("The answer", value=paper.value, table=paper.table, picture=picture, notes=paper.notes),
-        Section("Who is protected", sentences=(whom,), notes=(words.neighbors(receipt),)),
-    )
+def _flavors(views: Views, words: Words) -> Table:
+    """One row for each flavor; the ε of the price's flavor and P(L > ε) stand beside the exact ε."""
+    say, found = words.certificate, views.headline
+    rows: list[tuple[str, ...]] = []
+    for view in views.rows:
+        rows.append((say.flavor(view), say.bound(view), say.proof(view)))
+        if view.delta == found.delta and found.exact is not None:
+            rows.append(say.implied(found))
+    rows.append(say.probabilistic(views))
+    columns = (Column(words.label("flavor"), Role.KEY), Column(words.label("bound")), Column(words.label("proved by")))
+    return Table(columns, lambda: rows, len(rows))
 
 
-def _last(paper: Paper, receipt: Receipt) -> tuple[Section, ...]:
-    """What every page ends with: the budget, and the record in the ledger."""
+def _budget(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Section]:
+    """What was charged, what is left, and the record in the ledger."""
     words, standing, entry = paper.words, receipt.standing, receipt.entry
-    assert paper.query is not None
     budget = (
         ("total", notation(standing.promise)),
         ("before", words.stands(receipt.before())),
@@ -95,7 +217,14 @@ def _last(paper: Paper, receipt: Receipt) -> tuple[Section, ...]:
         ("charged at", f"{entry.at:%Y-%m-%d %H:%M:%S %Z}"),
         ("asked by", entry.by),
         ("made with", f"Sitr {entry.version}"),
+        *((("SHA-256 of the release", receipt.sha256),) if receipt.sha256 else ()),
     )
-    bar = budget_bar(standing, charge=entry.price, words=words)
-    whole = words.whole(standing.promise, paper.query)
-    return Section("The budget", sentences=(whole,), picture=bar, facts=budget), Section("The record", facts=record)
+    yield Section(
+        "",
+        sentences=(words.certificate.how_often(receipt),),
+        picture=budget_bar(standing, charge=entry.price, words=words),
+        facts=budget,
+        notes=(words.whole(standing.promise, query),),
+        level=Level.BUDGET,
+    )
+    yield Section("The record", facts=record, level=Level.BUDGET)

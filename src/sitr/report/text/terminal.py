@@ -10,7 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from sitr.report.figures import visible
+from sitr.report.figures import all_digits, visible
 from sitr.report.paper import Facts, Paper, Role, Table
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words
@@ -18,25 +18,46 @@ from sitr.report.words.words import Words
 MOST_ROWS = 50
 """The most rows that a text shows, unless it must show all of them."""
 
+FEW_ROWS = 10
+"""The most rows that a short text shows."""
 
-def render(paper: Paper, *, most: int | None = MOST_ROWS) -> RenderableType:
-    """A paper: the question of a preview, the answer, and its facts; all rows if `most` is None."""
+
+def render(paper: Paper, *, most: int | None = MOST_ROWS, exact: bool = False) -> RenderableType:
+    """A paper: the question of a preview, the answer, and its facts; all rows if `most` is None.
+
+    `exact` numbers have all their digits.
+    """
     parts: list[RenderableType] = []
     if not paper.private:
         parts.append(Text(paper.words.not_private(), style="bold white on red"))
     if paper.receipt is None and paper.question:
         parts.append(Text(visible(paper.question), style="italic"))
     if paper.value:
-        parts.append(Text(visible(paper.value), style="bold"))
+        parts.append(Text(visible(all_digits(paper.value) if exact else paper.value), style="bold"))
     if paper.table is not None:
-        parts.append(grid(paper.table, most=most))
+        parts.append(grid(paper.table, most=most, exact=exact))
         if most is not None and most < paper.table.size:
             parts.append(Text(paper.words.more(most, paper.table.size)))
+        parts.extend(map(Text, paper.table.notes()))
     return Group(*parts, facts(paper.facts, words=paper.words))
 
 
-def grid(table: Table, *, most: int | None = None) -> Grid:
-    """A table with its first rows."""
+def brief(paper: Paper, line: str) -> RenderableType:
+    """The first rows of an answer and one line about it."""
+    parts: list[RenderableType] = []
+    if not paper.private:
+        parts.append(Text(paper.words.not_private(), style="bold white on red"))
+    if paper.value:
+        parts.append(Text(visible(paper.value), style="bold"))
+    if paper.table is not None:
+        parts.append(grid(paper.table, most=FEW_ROWS))
+        if paper.table.size > FEW_ROWS:
+            parts.append(Text(paper.words.more(FEW_ROWS, paper.table.size)))
+    return Group(*parts, Text(line))
+
+
+def grid(table: Table, *, most: int | None = None, exact: bool = False) -> Grid:
+    """A table with its first rows; `exact` numbers have all their digits."""
     shown = [column.terminal for column in table.columns]
     made = Grid(box=SIMPLE_HEAD if table.ruled else None, show_edge=False, pad_edge=False)
     if not table.ruled:
@@ -48,7 +69,8 @@ def grid(table: Table, *, most: int | None = None) -> Grid:
         made.add_column(heading, justify="right" if right else "left", no_wrap=column.role is Role.BAR)
     styles = ["blue" if column.role is Role.BAR else "" for column in table.columns]
     for row in islice(table.rows(), most):
-        cells = [Text(visible(cell), style=style) for cell, style in zip(row, styles, strict=True)]
+        texts = map(all_digits, row) if exact else row
+        cells = [Text(visible(cell), style=style) for cell, style in zip(texts, styles, strict=True)]
         made.add_row(*compress(cells, shown))
     return made
 

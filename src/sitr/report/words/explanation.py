@@ -23,6 +23,7 @@ from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.numbers import Number, ball, exact, upper
 from sitr.report.figures import at_least, at_most
+from sitr.report.power import detected_at
 from sitr.report.words.language import Language
 from sitr.report.words.notation import numbers, odds
 
@@ -134,16 +135,9 @@ def detected(promise: ApproximateDP | PrivacyProfile | GaussianDP) -> str:
         case GaussianDP(mu):
             return _percent(upper(normal(ball(mu) - ball(_NORMAL_95))))
         case ApproximateDP(epsilon, delta):
-            return _percent(_detected(epsilon, delta))
+            return _percent(detected_at(epsilon, delta, alarms=FALSE_ALARMS))
         case PrivacyProfile(points):
-            return _percent(min(_detected(epsilon, delta) for epsilon, delta in points))
-
-
-def _detected(epsilon: float, delta: float) -> float:
-    if epsilon > 700:
-        return 1.0  # rounded up, and e^ε has no float
-    alarms, factor, beside = ball(FALSE_ALARMS), ball(epsilon).exp(), ball(delta)
-    return min(1.0, upper(beside + factor * alarms), upper(1 - (1 - alarms - beside) / factor))
+            return _percent(min(detected_at(epsilon, delta, alarms=FALSE_ALARMS) for epsilon, delta in points))
 
 
 def linear(epsilon: float, delta: float) -> str:

@@ -18,9 +18,6 @@ from pathlib import Path
 from sitr.errors import SitrError
 from sitr.report.words.language import Language, spoken
 
-ISOLATES = "\u2066\u2068\u2069"
-"""Characters that enclose text of another direction. They are invisible and cannot reorder what is outside."""
-
 _EXPECTED = "Expected {}, got {}."
 
 
@@ -71,7 +68,7 @@ def error_text(error: SitrError) -> str:
     """The text of an error in the language that is spoken now."""
     found = catalogue(spoken())
     if found is None:
-        return str(error)
+        return error.message
     wanted, given, do = map(found.value, (error.wanted, error.given, error.do))
     if not error.wanted or error.wanted.endswith("."):
         return " ".join(filter(None, (wanted, given, do)))

@@ -27,6 +27,7 @@ from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.spelling import identifier
 from sitr.questions.aggregate.term import Term
 from sitr.session.budget import Budget
+from sitr.session.kept import find
 
 DRAWS = 20_000
 WARDS = ["a", "b", "c"]
@@ -174,8 +175,9 @@ def test_every_report_shows_it(budget: Budget, tmp_path: Path) -> None:
     assert answer.plot(tmp_path / "chart.svg").read_text().startswith("<svg")
     assert "±" in str(answer)
     assert "m" in answer.table.schema.names
-    assert answer.receipt.kept is not None
-    assert request.resume(answer.receipt.kept, price).table == answer.table
+    kept = find(budget.ledger, answer.receipt.entry)
+    assert kept is not None
+    assert kept.released(request.question.plan(price)).table() == answer.released.table()
 
 
 def held(plan: AggregatePlan, confidence: float) -> tuple[int, list[float], list[float]]:

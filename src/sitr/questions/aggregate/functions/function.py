@@ -1,4 +1,4 @@
-"""What an aggregate function says about itself: how it is written, what it measures and how it is shown.
+"""The description of an aggregate function: how it is written, what it measures and how it is shown.
 
 A new function is one file beside this one and one line in `registry`. What it measures is a sum of bounded integers
 (`Term`), so that sensitivities, noise and prices follow without further code.
@@ -66,7 +66,7 @@ class Estimate:
 class Formula(Protocol):
     """How a column follows from what is measured. It sees noisy numbers only, so it costs nothing.
 
-    Its functions are called after the charge and must not fail, whatever the noise made of the numbers.
+    Its functions are called after the charge and must not fail for any noisy numbers.
     """
 
     def show(self, measured: Sequence[Estimate], /) -> Estimate:

@@ -22,6 +22,7 @@ from sitr.numbers import exact
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm
+from sitr.questions.aggregate.release import Release
 from sitr.report.figures import CONFIDENCE, about, at_least, at_most, chance, counted, number, shortened, visible
 from sitr.report.headline import Headline
 from sitr.report.words.english.nouns import NOBODY, caps, noise, unit, units
@@ -46,6 +47,15 @@ class AggregateWords:
         return (
             f"Each number, taken alone, is within ± the error of the exact answer with {about(CONFIDENCE * 100)}% "
             "probability; the bias from clamping and caps is not included."
+        )
+
+    def negative(self, plan: AggregatePlan, /) -> str:
+        """Why a count can be below 0, in an answer where one is."""
+        if plan.threshold is None:
+            return "A count below 0 means a small exact count: the noise was larger than the count itself."
+        return (
+            f"A count below 0 means a small exact count with larger noise. Its key is shown because its number of "
+            f"{units(plan.query)}, which has other noise, reached the threshold."
         )
 
     def exposure(self, plan: AggregatePlan, /) -> str:
@@ -143,6 +153,16 @@ class AggregateWords:
         if plan.threshold is not None:
             lines.append(f"keys: {_threshold(plan.threshold)}")
         return (*lines, f"together: {_together(plan, cast('Kept', headline.promise))}")
+
+    def released(self, release: Release, /) -> str:
+        """What was released, in a few words."""
+        names = ", ".join(visible(column.name) for column in release.plan.columns)
+        return f"{names}: {counted(len(release.keys), 'row')}"
+
+    def error_of(self, errors: Sequence[tuple[str, str]], /) -> str:
+        """The error of each column, in a few words."""
+        shown = "; ".join(f"{visible(name)} {error}" for name, error in errors)
+        return f"{shown} (with {about(CONFIDENCE * 100)}% probability)"
 
     def empty(self, plan: AggregatePlan, /) -> str:
         """What an answer without rows means."""

@@ -21,11 +21,14 @@ from sitr.report.figures import at_most, number, visible
 from sitr.report.headline import Headline, rounded
 from sitr.report.words.english.accounting import AccountingWords
 from sitr.report.words.english.aggregate import AggregateWords
+from sitr.report.words.english.certificate import CertificateWords
 from sitr.report.words.english.histogram import HistogramWords
 from sitr.report.words.english.meaning import likelihood, moved
 from sitr.report.words.english.nouns import noise, unit, units
 from sitr.report.words.english.statistic import StatisticWords
+from sitr.report.words.english.summary import SummaryWords
 from sitr.report.words.english.synthetic import SyntheticWords
+from sitr.report.words.english.verify import VerifyWords
 from sitr.report.words.explanation import symbols
 from sitr.report.words.notation import exceptions, notation
 from sitr.report.words.protects import Protects
@@ -44,9 +47,15 @@ class English:
     statistic: StatisticWords = field(default_factory=StatisticWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
     accounting: AccountingWords = field(default_factory=AccountingWords)
+    verify: VerifyWords = field(default_factory=VerifyWords)
+    certificate: CertificateWords = field(default_factory=CertificateWords)
+    summary: SummaryWords = field(default_factory=SummaryWords)
 
     code = "en"
     """The language of a page, for browsers."""
+
+    direction = "ltr"
+    """The direction in which the language is written, for browsers."""
 
     def label(self, name: str, /) -> str:
         """A label, a heading or a name in a legend. Labels are written in English, so they stay as they are."""
@@ -156,6 +165,11 @@ class English:
             "protect nobody and must not be published."
         )
 
+    def again(self, receipt: Receipt, /) -> str:
+        """The note on an answer that was kept, which costs nothing when the same question is asked again."""
+        asked = f"{receipt.entry.at:%Y-%m-%d %H:%M:%S} UTC"
+        return f"kept answer of entry {receipt.entry.number}, from {asked}; nothing was spent"
+
     def would_be(self) -> str:
         """The meaning of a certificate of an answer made with test coins."""
         return "This certificate shows how the answer would have been protected with private coins."
@@ -171,7 +185,7 @@ class English:
 
     def as_table(self) -> str:
         """The name of a table that can be scrolled, for readers who do not see it."""
-        return "The answer as a table"
+        return "A table"
 
     def interval_of(self, name: str, /) -> str:
         """What an interval is of; it follows the heading of the column."""
@@ -180,6 +194,13 @@ class English:
     def interval(self, low: str, high: str, /) -> str:
         """Both ends of an interval."""
         return f"{low} to {high}"
+
+    def digits(self) -> str:
+        """How numbers are rounded, and where all digits are."""
+        return (
+            "Numbers are rounded to the first two digits of the error, which includes this rounding; files, tables and "
+            "--exact have all digits."
+        )
 
     def cannot_pay(self) -> str:
         """What is left of a budget that is too small."""

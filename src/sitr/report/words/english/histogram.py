@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from sitr.dataset.cells import Axis, Categories, Granular, Rule
 from sitr.neighbors.relation import Relation
-from sitr.questions.histogram.counts import Histogram
-from sitr.questions.histogram.fit import HistogramPlan
+from sitr.neighbors.unit import Person
 from sitr.questions.histogram.methods import Bins, Buckets, Flat, Sparse, Tree, Unlisted
-from sitr.report.figures import CONFIDENCE, about, at_most, chance, counted, number, visible
-from sitr.report.words.english.nouns import NOBODY, noise, unit, units
+from sitr.report.figures import CONFIDENCE, about, at_most, chance, counted, error, number, visible
+from sitr.report.words.english.nouns import NOBODY, caps, noise, unit, units
+
+if TYPE_CHECKING:
+    from sitr.questions.histogram.counts import Histogram
+    from sitr.questions.histogram.fit import HistogramPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ class HistogramWords:
     def outside(self, plan: HistogramPlan, /) -> str:
         """Where rows are counted whose values are in none of the cells; empty if no cell is public."""
         axes = () if plan.tally.grid is None else plan.grid.axes
-        return " ".join(sentence for axis in axes if (sentence := _outside(axis)))
+        return " ".join(filter(None, (sentence for axis in axes for sentence in (_outside(axis), _missing(axis)))))
 
     def noise(self, plan: HistogramPlan, /) -> str:
         """The law of the noise, and the sensitivity to which it is fitted."""
@@ -60,10 +64,25 @@ class HistogramWords:
         who = unit(plan.tally.query)
         return f"{law[0].upper()}{law[1:]}: {what} one {who} moves the counts by at most {moved}."
 
+    def released(self, histogram: Histogram, /) -> str:
+        """What was released, in a few words."""
+        columns = " and ".join(visible(axis.column.name) for axis in histogram.grid.axes)
+        return f"counts by {columns}: {counted(len(histogram.counts), 'cell')}"
+
+    def public(self, plan: HistogramPlan, /) -> tuple[str, ...]:
+        """What was assumed to be public knowledge."""
+        query = plan.tally.query
+        limits = [f"the caps: {caps(query)} for each person"] if isinstance(query.unit, Person) else []
+        size = [f"the number of {units(query)}"] if query.relation is Relation.REPLACE_ONE else []
+        axes = () if plan.tally.grid is None else plan.tally.grid.axes
+        cells = [f"the cells of {visible(axis.column.name)}" for axis in axes]
+        total = ["the number of rows"] if plan.sparse is not None else []
+        return ("the names and types of the columns, and the question itself", *size, *total, *limits, *cells)
+
     def error(self, plan: HistogramPlan, /) -> str:
         """The error of a count, which depends only on the law of the noise."""
         far = plan.noise.error(confidence=CONFIDENCE)
-        once = f"Each measured number, taken alone, is within ± {number(far)} of the exact one with 95% probability"
+        once = f"Each measured number, taken alone, is within ± {error(far)} of the exact one with 95% probability"
         return f"{once}, and is off by {about(plan.mean_noise(), digits=3)} on average."
 
     def exposure(self, plan: HistogramPlan, /) -> str:
@@ -94,6 +113,23 @@ class HistogramWords:
             once += " Intervals follow from the noise alone, so a processed count may lie outside its interval."
         return once
 
+    def out(self, histogram: Histogram, /) -> str:
+        """Why a count can be outside its own interval, in a histogram where one is."""
+        if histogram.processed or histogram.starts is not None:
+            return "A count can lie outside its interval, because intervals follow from the measured numbers alone."
+        ends = "0 and the public total" if histogram.total is not None else "0"
+        return (
+            f"A count can lie outside its interval: noise can push it beyond {ends}, and intervals leave out what no "
+            "count can be."
+        )
+
+    def digits(self) -> str:
+        """How counts are rounded, and where all digits are."""
+        return (
+            "Counts are rounded to the first two digits of the error, and intervals outward; files, tables and --exact "
+            "have all digits."
+        )
+
     def processing(self, histogram: Histogram, /) -> str:
         """What was done with the noisy counts; empty if nothing was."""
         return f"{'; '.join(histogram.processed)}. This costs nothing." if histogram.processed else ""
@@ -122,18 +158,18 @@ class HistogramWords:
         """Whether the chart shows all cells."""
         return "with 95% intervals" if total <= shown else f"the largest {number(shown)} of {number(total)} cells"
 
-    def bars(self, bars: int, note: str, /, *, largest: float | None = None) -> str:
+    def bars(self, bars: int, note: str, /, *, largest: str = "") -> str:
         """A chart of bars in one sentence."""
-        most = "" if largest is None else f"; the largest is {number(round(largest))}"
+        most = f"; the largest is {largest}" if largest else ""
         return f"{number(bars)} bars, {note}{most}."
 
-    def darkest(self, count: float, /) -> str:
+    def darkest(self, count: str, /) -> str:
         """The largest count in a chart of tiles."""
-        return f"the darkest tile is {number(round(count))}"
+        return f"the darkest tile is {count}"
 
-    def tiles(self, rows: int, columns: int, count: float, /) -> str:
+    def tiles(self, rows: int, columns: int, count: str, /) -> str:
         """A chart of tiles in one sentence."""
-        return f"{number(rows)} by {number(columns)} tiles; the darkest is {number(round(count))}."
+        return f"{number(rows)} by {number(columns)} tiles; the darkest is {count}."
 
 
 def _outside(axis: Axis) -> str:
@@ -154,6 +190,11 @@ def _outside(axis: Axis) -> str:
             return f"{values} are counted as missing."
         case Rule.CELL:
             return ""  # the label of the cell says it
+
+
+def _missing(axis: Axis) -> str:
+    left_out = axis.missing is Rule.DROP and not isinstance(axis, Granular)
+    return f"Rows without a value in {visible(axis.column.name)} are left out." if left_out else ""
 
 
 def _least(plan: HistogramPlan) -> str:

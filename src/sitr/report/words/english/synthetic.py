@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sitr.questions.synthetic.figures import Figure, Quality
-from sitr.questions.synthetic.plan import MOST_PAIRS, SynthesisPlan
-from sitr.questions.synthetic.portrait import Portrait
-from sitr.report.figures import number, visible
+from sitr.dataset.cells import size
+from sitr.namespace import Later
+from sitr.report.figures import counted, number, visible
 from sitr.report.words.notation import notation
+
+if TYPE_CHECKING:
+    from sitr.questions.synthetic import plan as planned
+    from sitr.questions.synthetic.figures import Figure, Quality
+    from sitr.questions.synthetic.plan import SynthesisPlan
+    from sitr.questions.synthetic.portrait import Portrait
+else:
+    planned = Later("sitr.questions.synthetic.plan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +32,23 @@ class SyntheticWords:
         """How many rows the data set has."""
         return f"about {number(portrait.size)} in the data set, by noisy counts"
 
+    def released(self, portrait: Portrait, drawn: int | None, /) -> str:
+        """What was released, in a few words."""
+        columns = counted(len(portrait.plan.sheet.names), "column")
+        return f"noisy tables of {columns}" if drawn is None else f"{counted(drawn, 'row')} of {columns}"
+
+    def imitates(self) -> str:
+        """What the comparison with the noisy tables shows, and what it does not."""
+        return (
+            "The chart compares the synthetic rows with the noisy tables from which they were made, so both share the "
+            "errors of the noise. It does not show how far they are from the data."
+        )
+
+    def public(self, plan: SynthesisPlan, /) -> tuple[str, ...]:
+        """What was assumed to be public knowledge."""
+        cells = (f"the {counted(size(axis), 'cell')} of {visible(axis.column.name)}" for axis in plan.sheet.axes)
+        return ("the names and types of the columns", self.caps(plan), *cells)
+
     def missed(self, portrait: Portrait, /) -> str:
         """Which pairs the rows follow less closely than the noise alone would explain; the first few by name."""
         names = [_pair(pair) for pair in portrait.missed]
@@ -35,7 +60,9 @@ class SyntheticWords:
         if plan.quality is None:
             return notation(plan.price)
         rows, quality = notation(plan.division.price), notation(plan.quality.price)
-        return f"{notation(plan.price)}: {rows} for the rows, and {quality} to measure their quality"
+        parts = f"{notation(plan.price)}: {rows} for the rows, and {quality} to measure their quality"
+        less = plan.price != plan.division.price + plan.quality.price  # type: ignore[operator] # one flavor
+        return f"{parts}; together they lose less than the sum" if less else parts
 
     def caps(self, plan: SynthesisPlan, /) -> str:
         """The most rows of one person."""
@@ -44,7 +71,7 @@ class SyntheticWords:
 
     def pairs(self, count: int, /) -> str:
         """The tables of pairs of columns."""
-        return f"{min(count, MOST_PAIRS)} pairs of columns, by groups"
+        return f"{min(count, planned.MOST_PAIRS)} pairs of columns, by groups"
 
     def about(self, error: str, /) -> str:
         """An error that depends on the tables that will be chosen."""
@@ -81,9 +108,13 @@ class SyntheticWords:
         """The title and the description of the chart."""
         return (
             "Synthetic rows beside the noisy tables they were made from",
-            "Noisy shares of the data (blue) beside those of the synthetic rows (orange); at most 24 values of a "
-            "column.",
+            "Noisy shares of the data (blue) beside those of the synthetic rows (orange). The values of a column "
+            "beyond the 24 most frequent ones are added up.",
         )
+
+    def others(self, count: int, /) -> str:
+        """The values that have no bar of their own."""
+        return f"{number(count)} other values" if count > 1 else "1 other value"
 
     def map(self, down: str, across: str, /) -> str:
         """The title of a map of two columns."""

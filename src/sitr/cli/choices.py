@@ -1,0 +1,200 @@
+"""The options that describe a data set: `sitr protect` reads them, and `sitr start` asks for those that are missing."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from sitr.cli.identifiers import identifies_person
+from sitr.cli.one_off import CAPS
+from sitr.cli.options import Items, example_of, interval, keys_of, listed, missing_who, named, number, promise, unit_of
+from sitr.errors import BadUsage, FileError
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person
+
+if TYPE_CHECKING:
+    from sitr.dataset.schema import Key, Kind
+    from sitr.flavors.arrows import Kept
+    from sitr.session.dataset import Dataset, Unprotected
+
+Rows = Annotated[Path, typer.Argument(metavar="SOURCE", help="A Parquet or CSV file.")]
+Bounds = Annotated[Items, typer.Option(help="COLUMN=LOW:HIGH: makes a column summable. Repeatable.")]
+Granularity = Annotated[Items, typer.Option(help="COLUMN=STEP, such as cost=0.01 for cents. Repeatable.")]
+KeysFile = Annotated[Items, typer.Option(help="COLUMN=FILE: its public values, one per line. Repeatable.")]
+Types = Annotated[Items, typer.Option("--type", help="COLUMN=TYPE in a CSV file. Repeatable.")]
+Decimal = Annotated[str | None, typer.Option(help="The decimal mark of a CSV file: '.' or ','.")]
+AcceptTypes = Annotated[bool, typer.Option("--accept-types", help="Accept as public what was detected in a CSV file.")]
+Neighbors = Annotated[Relation, typer.Option(help="How neighbouring data sets differ.")]
+Name = Annotated[str | None, typer.Option(help="The table name in questions; default the file name.")]
+PublicTables = Annotated[Items, typer.Option("--public", help="NAME=FILE: a public table. Repeatable.")]
+Target = Annotated[Path | None, typer.Option("--output", "-o", help="The description to write; default beside SOURCE.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing description.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """The options as they are written on the command line."""
+
+    source: Path
+    unit: str | None = None
+    unit_row: bool = False
+    max_groups: int | None = None
+    max_rows_per_group: int | None = None
+    bounds: Items = None
+    granularity: Items = None
+    keys: Items = None
+    keys_file: Items = None
+    types: Items = None
+    decimal: str | None = None
+    accept_types: bool = False
+    relation: Relation = Relation.ADD_REMOVE
+    name: str | None = None
+    public: Items = None
+    budget: str | None = None
+    ledger: Path | None = None
+    output: Path | None = None
+    force: bool = False
+
+    @property
+    def target(self) -> Path:
+        """The description to write."""
+        return self.output if self.output is not None else self.beside(".sitr.yaml")
+
+    @property
+    def promised(self) -> Kept | None:
+        """The budget."""
+        return promise(self.budget) if self.budget is not None else None
+
+    def beside(self, ending: str) -> Path:
+        """A file beside SOURCE, with the name of SOURCE up to its first dot and this ending."""
+        if self.source.name in ("", ".."):
+            raise BadUsage(
+                wanted="a Parquet or CSV file",
+                given=f"the folder {str(self.source)!r}",
+                do="Name the file itself, such as visits.parquet.",
+            )
+        return self.source.with_name(self.source.name.split(".")[0] + ending)
+
+    def check_target(self) -> None:
+        """Refuse a description that cannot be written."""
+        from sitr.backends.formats import check_readable
+
+        check_readable(self.source)  # first: a wrong name is the likelier mistake
+        if self.target.suffix not in (".yaml", ".yml"):
+            raise BadUsage(
+                wanted="a description whose name ends in .yaml", given=f"{self.target}", do="Change the ending."
+            )
+        if self.target.exists() and not self.force:
+            raise FileError(
+                given=f"{self.target} already exists.",
+                do="Choose another file with -o, or overwrite it with --force.",
+            )
+        if not os.access(self.target.parent, os.W_OK | os.X_OK):
+            raise FileError(
+                given=f"Cannot write {self.target}, because its folder does not exist or is not writable.",
+                do="Create the folder, or choose another with -o.",
+            )
+
+    def look(self) -> Unprotected:
+        """The columns of SOURCE, with the declared types."""
+        from sitr.session.dataset import look
+
+        return look(self.source, types=named("--type", self.types, lambda _, text: text), decimal=self.decimal)
+
+    def check_complete(self, found: Unprotected, *, budget: bool = False) -> None:
+        """Refuse missing options, all at once; the `budget` is optional unless it is said to be required."""
+        from sitr.backends.csv import confirm, confirming, proposal
+
+        unit_of(self.unit, row=self.unit_row)
+        given = (self.max_groups, self.max_rows_per_group)
+        missing = missing_who(self.unit, row=self.unit_row, caps=dict(zip(CAPS, given, strict=True)))
+        person = next(filter(identifies_person, found.backend.kinds()), None)
+        add = [example_of(self.unit or person, CAPS)] if missing else []
+        if self.budget is None and (budget or self.ledger is not None):
+            missing, add = [*missing, "--budget"], [*add, "--budget 'approximate(1, 1e-6)'"]
+        if self.ledger is None and self.budget is not None:
+            missing, add = [*missing, "--ledger"], [*add, "--ledger sitr.db"]
+        unsure = found.file if not self.accept_types and not found.confirmed else None
+        if unsure is not None and not missing:
+            confirm(unsure, declared=found.declared, decimal=self.decimal)
+        if unsure is not None:
+            types = f"a confirmation of what Sitr detected in the rows, which becomes public ({proposal(unsure)})"
+            missing, add = [*missing, types], [*add, shlex.join(confirming(unsure))]
+        if missing:
+            raise BadUsage(given=f"Missing {listed(missing)}.", do=f"Add for example {' '.join(add)}.")
+        if self.unit_row and any(cap not in (None, 1) for cap in given):
+            raise BadUsage(
+                given="--max-groups and --max-rows-per-group limit what a person contributes, and --unit-row protects "
+                "single rows.",
+                do="Leave the caps out, or name the column that identifies a person with --unit.",
+            )
+
+    def protect(self, found: Unprotected) -> Dataset:
+        """The data set as these options describe it. Reads every value once."""
+        unit = unit_of(self.unit, row=self.unit_row)
+        return found.protect(
+            unit=Person(unit) if isinstance(unit, str) else unit,
+            max_groups=self.max_groups,
+            max_rows_per_group=self.max_rows_per_group,
+            bounds=named("--bounds", self.bounds, lambda _, text: interval(text)),
+            granularity=named("--granularity", self.granularity, lambda _, text: number(text)),
+            keys=_keys(found.backend.kinds(), self.keys, self.keys_file),
+            relation=self.relation,
+            name=self.name,
+            public=named("--public", self.public, lambda _, text: Path(text)),
+        )
+
+    def words(self) -> list[str]:
+        """The command that makes these choices without any question."""
+        words = ["sitr", "protect", str(self.source)]
+        for option, value in self._options().items():
+            if isinstance(value, bool):
+                words += [option] if value else []
+            else:
+                words += [word for each in value for word in (option, str(each))]
+        return words
+
+    def _options(self) -> dict[str, bool | list[Any]]:
+        def one(value: object) -> list[object]:
+            return [] if value is None else [value]
+
+        return {
+            "--unit": one(self.unit),
+            "--unit-row": self.unit_row,
+            "--max-groups": one(self.max_groups),
+            "--max-rows-per-group": one(self.max_rows_per_group),
+            "--bounds": self.bounds or [],
+            "--granularity": self.granularity or [],
+            "--keys": self.keys or [],
+            "--keys-file": self.keys_file or [],
+            "--type": self.types or [],
+            "--decimal": one(self.decimal),
+            "--accept-types": self.accept_types,
+            "--relation": [] if self.relation is Relation.ADD_REMOVE else [self.relation.value],
+            "--name": one(self.name),
+            "--public": self.public or [],
+            "--budget": one(self.budget),
+            "--ledger": one(self.ledger),
+            "--output": one(self.output),
+            "--force": self.force,
+        }
+
+
+def _keys(kinds: Mapping[str, Kind], shown: Items, filed: Items) -> dict[str, list[Key]]:
+    def typed(split: Callable[[str], list[str]]) -> Callable[[str, str], list[Key]]:
+        return lambda column, text: keys_of(split(text), kinds.get(column), column=column)
+
+    keys = named("--keys", shown, typed(lambda text: text.split(",")))
+    more = named("--keys-file", filed, typed(lambda file: Path(file).read_text("utf-8-sig").splitlines()))
+    if both := sorted(keys.keys() & more.keys()):
+        raise BadUsage(
+            given=f"The column {both[0]} has both --keys and --keys-file.",
+            do="Leave out one of them.",
+        )
+    return keys | more

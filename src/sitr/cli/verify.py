@@ -1,0 +1,86 @@
+"""`sitr verify`: does a certificate belong to a ledger, and was it altered?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from sitr.cli.options import Json
+from sitr.cli.terminal import console, say_json
+
+if TYPE_CHECKING:
+    from sitr.report.paper import Facts
+    from sitr.session.verify import Verified
+
+EXITS = {"valid": 0, "altered": 1, "unknown entry": 3, "other ledger": 4}
+"""The exit code of each verdict; 2 means that the file is no certificate, as for all bad input."""
+
+
+def verify(
+    certificate: Annotated[Path, typer.Argument(metavar="CERTIFICATE", help="A certificate, an .html file.")],
+    ledger: Annotated[Path, typer.Option(help="The ledger file, which records what was spent.")],
+    as_json: Json = False,
+) -> None:
+    """Check that a certificate belongs to an entry of a ledger and was not altered.
+
+    Exit codes: 0 valid, 1 altered, 3 unknown entry, 4 other ledger, 2 no certificate. Reads no data.
+
+    Example: sitr verify wards.html --ledger sitr.db
+    """
+    from sitr.ledger.sql import SqlLedger
+    from sitr.report.text import terminal as text
+    from sitr.session.verify import verify as verified
+
+    found = verified(certificate, SqlLedger(ledger, create=False))
+    if as_json:
+        say_json(_content(found, certificate, ledger))
+    else:
+        out = console()
+        out.print(_sentence(found), soft_wrap=True)
+        text.show(text.facts(_facts(found)), out=out)
+    raise typer.Exit(EXITS[found.verdict.value])
+
+
+def _sentence(found: Verified) -> str:
+    from sitr.report.words.english.english import ENGLISH
+    from sitr.session.verify import Verdict
+
+    if found.entry is None:
+        unknown = found.verdict is Verdict.UNKNOWN_ENTRY
+        return ENGLISH.verify.unknown(found.number) if unknown else ENGLISH.verify.other(found.number)
+    return ENGLISH.verify.valid(found.entry) if found.verdict is Verdict.VALID else ENGLISH.verify.altered(found.entry)
+
+
+def _facts(found: Verified) -> Facts:
+    from sitr.report.words.english.english import ENGLISH
+    from sitr.report.words.notation import notation
+
+    if found.entry is None:
+        return ()
+    release = () if found.release is None else (("release", ENGLISH.verify.release(found.release)),)
+    test = (("coins", ENGLISH.not_private()),) if found.private is False else ()
+    return (
+        ("question", found.entry.question),
+        ("price", notation(found.entry.price)),
+        ("charged at", f"{found.entry.at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("asked by", found.entry.by),
+        *release,
+        *test,
+    )
+
+
+def _content(found: Verified, certificate: Path, ledger: Path) -> dict[str, object]:
+    from sitr.cli.ledger import entry_content
+
+    return {
+        "certificate": str(certificate),
+        "ledger": str(ledger),
+        "verdict": found.verdict.value,
+        "words": _sentence(found),
+        "number": found.number,
+        "entry": None if found.entry is None else entry_content(found.entry),
+        "release": None if found.release is None else "intact" if found.release else "altered",
+        "private": found.private,
+    }

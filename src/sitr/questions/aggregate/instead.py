@@ -1,0 +1,138 @@
+"""What to write instead of SQL that cannot be asked: one sentence for each construct."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.dialects.duckdb import DuckDB
+
+from sitr.errors import nearest
+from sitr.questions.aggregate.functions.registry import FUNCTIONS, written
+from sitr.questions.aggregate.spelling import identifier, literal
+from sitr.questions.aggregate.unreadable import ALLOWED
+
+_ONE_TABLE = "Ask about one table; what must be joined is joined before it is protected."
+_SORT = "Leave it out and sort or cut the answer, which costs nothing."
+_SHOWN_ONCE = "Leave it out: every group is shown once."
+_WHERE = "Leave it out and write the condition after WHERE."
+_COMPARE = "Compare the column itself with a value, such as days > 3."
+_LIKE = "Use LIKE, with % for any text and _ for any character."
+_AFTERWARDS = "Ask for each aggregate by itself and compute with the answer, which costs nothing."
+
+_PARTS = {
+    "joins": _ONE_TABLE,
+    "laterals": _ONE_TABLE,
+    "with_": _ONE_TABLE,
+    "order": _SORT,
+    "limit": _SORT,
+    "offset": _SORT,
+    "having": "Leave it out and filter the answer, which costs nothing.",
+    "qualify": "Leave it out and filter the answer, which costs nothing.",
+    "distinct": _SHOWN_ONCE,
+    "alias": "Leave the second name out.",
+    "db": "Write the name of the table alone; a name with a dot needs double quotes.",
+    "key alias": "Leave AS out: a key keeps the name of its column.",
+    "table": "Write the name of the column alone; a name with a dot needs double quotes.",
+}
+_KINDS = {
+    "Subquery": _ONE_TABLE,
+    "Select": _ONE_TABLE,
+    "Union": _ONE_TABLE,
+    "Intersect": _ONE_TABLE,
+    "Except": _ONE_TABLE,
+    "Exists": _ONE_TABLE,
+    "Star": "Say what to count or sum, such as COUNT(*) AS n.",
+    "Filter": _WHERE,
+    "Window": "Leave OVER out, and list keys in GROUP BY.",
+    "Is": "Write IS NULL or IS NOT NULL.",
+    "Placeholder": "Write the value itself.",
+    "Parameter": "Write the value itself.",
+    "ILike": _LIKE,
+    "SimilarTo": _LIKE,
+    "RegexpLike": _LIKE,
+    "RegexpFullMatch": _LIKE,
+    "Glob": _LIKE,
+    "Cast": _COMPARE,
+    "TryCast": _COMPARE,
+}
+_LONGEST = 500
+"""The longest question that a message proposes."""
+
+
+def instead(item: object, *, part: str = "") -> str:
+    """What to do about a construct that is refused.
+
+    >>> instead(exp.maybe_parse("SELECT ward, AVG(cost) AS mean FROM a GROUP BY ward").selects[1].this)
+    'Ask for the sum and the count, and divide: SELECT ward, SUM(cost), COUNT(cost) FROM a GROUP BY ward'
+    """
+    if part:
+        return _PARTS.get(part, ALLOWED)
+    match item:
+        case exp.Avg(this=exp.Column() as column):
+            return _divided(item, column)
+        case exp.Sub() if (name := _dashed(item)) is not None:
+            return f"If {name} is the name of a column, write it in double quotes: {identifier(name)}."
+        case exp.Binary() if isinstance(item, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod):
+            return _COMPARE if item.find_ancestor(exp.Where) else _AFTERWARDS
+        case exp.Column() if item.find_ancestor(exp.Where):
+            return f"Write text in single quotes: {literal(item.name)}."
+        case exp.Null() if (column_compared := _compared(item)) is not None:
+            return f"Write {identifier(column_compared)} IS NULL or {identifier(column_compared)} IS NOT NULL."
+        case exp.Func() if not isinstance(item, exp.Connector) and type(item).__name__ not in _KINDS:
+            return _function(item)
+    return _KINDS.get(type(item).__name__, ALLOWED)
+
+
+def _function(call: exp.Func) -> str:
+    """Another function, or what can be asked about a column in place of its quantiles, extremes and so on."""
+    name = call.name.upper() if isinstance(call, exp.Anonymous) else call.sql_name()
+    if call.find_ancestor(exp.Where, exp.Group):
+        return _COMPARE if call.find_ancestor(exp.Where) else "Group by columns themselves."
+    if name in FUNCTIONS:
+        dashed = next((found for part in call.find_all(exp.Sub) if (found := _dashed(part)) is not None), None)
+        if dashed is not None:
+            return f"If {dashed} is the name of a column, write it in double quotes: {name}({identifier(dashed)})."
+        return f"Write {written(name)}."
+    near = nearest(name, FUNCTIONS)
+    if near is not None and isinstance(call, exp.Anonymous):
+        return f"Did you mean {near}?"
+    if isinstance(call, exp.AggFunc) and isinstance(call.this, exp.Column):
+        name = call.this.name
+        return f"Ask for a histogram of {name} (in Python: budget.histogram({name!r})), or for {written()}."
+    return f"Ask for {written()}."
+
+
+def _divided(mean: exp.Avg, column: exp.Column) -> str:
+    """The question with sums and counts in place of means."""
+    root = mean.root()
+    parts = [f"{function}({identifier(column.name)})" for function in ("SUM", "COUNT")]
+    if isinstance(root, exp.Select) and mean.find_ancestor(exp.Where, exp.Group, exp.Subquery) is None:
+        selected = dict.fromkeys(text for item in root.selects for text in _without_mean(item))
+        proposed = root.copy()
+        proposed.set("expressions", [exp.maybe_parse(text, dialect=DuckDB) for text in selected])
+        question = proposed.sql(dialect=DuckDB, comments=False)
+        if len(question) <= _LONGEST:
+            return f"Ask for the sum and the count, and divide: {question}"
+    return f"Ask for {' and '.join(parts)}, and divide."
+
+
+def _without_mean(item: exp.Expr) -> list[str]:
+    """A selected column as SQL; a mean as the sum and the count, under the names that they have by themselves."""
+    inner = item.unalias()
+    if isinstance(inner, exp.Avg) and isinstance(inner.this, exp.Column):
+        name = identifier(inner.this.name)
+        return [f"SUM({name})", f"COUNT({name})"]
+    return [item.sql(dialect=DuckDB, comments=False)]
+
+
+def _dashed(difference: exp.Sub) -> str | None:
+    """The name with dashes that was read as a difference, such as hours-per-week."""
+    names = sorted(difference.find_all(exp.Identifier), key=lambda name: name.meta.get("start", 0))
+    name = "-".join(name.name for name in names)
+    touching = names and names[-1].meta.get("end", 0) - names[0].meta.get("start", 0) + 1 == len(name)
+    return name if touching and len(names) > 1 else None
+
+
+def _compared(null: exp.Null) -> str | None:
+    """The column that is compared with NULL."""
+    column = null.parent.find(exp.Column) if null.parent is not None else None
+    return column.name if isinstance(column, exp.Column) else None

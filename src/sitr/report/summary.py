@@ -1,0 +1,126 @@
+"""What data sets, budgets and questions show of themselves: facts about what is public, and what is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sitr.accounting.filter import Filter
+from sitr.dataset.schema import Column as Described
+from sitr.dataset.schema import Table as Description
+from sitr.neighbors.unit import Person
+from sitr.report.envelope import promise_dict
+from sitr.report.figures import legible, shortened, visible
+from sitr.report.paper import Column, Facts, Paper, Role, Table
+from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.notation import notation
+from sitr.report.words.words import Words
+
+_MOST_LETTERS = 60
+"""The most letters of a list of public values, and of a question in one line."""
+
+
+def dataset(table: Description, facts: Facts = (), *, words: Words = ENGLISH) -> Paper:
+    """What is public about a data set; more `facts` come last. For machines it is
+
+    ============  ======================================================================================================
+    name          of the data set
+    protects      who is protected; `caps` are `max_groups` and `max_rows_per_group`
+    columns       `name`, `type`, `bounds` (`low`, `high`, `granularity`) and the number of public `keys`, each or null
+    ============  ======================================================================================================
+    """
+    rows = [_described(column, table, words) for column in table.columns]
+    headings = (
+        Column(words.label("column"), Role.KEY),
+        *(Column(words.label(name)) for name in ("type", "bounds", "public values")),
+    )
+    say = words.summary
+    return Paper(
+        words,
+        "",
+        (("protects", words.protected(table)), ("caps", say.caps(table)), *facts),
+        lambda: _dataset(table),
+        value=say.dataset(table),
+        table=Table(headings, lambda: rows, len(rows)),
+    )
+
+
+def _described(column: Described, table: Description, words: Words) -> tuple[str, ...]:
+    say = words.summary
+    if isinstance(table.unit, Person) and column.name == table.unit.column:
+        values = say.identifies()
+    else:
+        listed = ", ".join(words.aggregate.key(key) for key in column.keys or ())
+        values = say.values(column, shortened(listed, most=_MOST_LETTERS))
+    return visible(column.name), column.kind.value, say.bounds(column), values
+
+
+def _dataset(table: Description) -> dict[str, Any]:
+    return {
+        "kind": "data set",
+        "name": table.name,
+        "protects": table.neighbors(),
+        "caps": {"max_groups": table.max_groups, "max_rows_per_group": table.max_rows_per_group},
+        "columns": [
+            {
+                "name": column.name,
+                "type": column.kind.value,
+                "bounds": None
+                if column.quantised is None
+                else dict(
+                    zip(
+                        ("low", "high", "granularity"),
+                        map(float, (*column.quantised.ends, column.quantised.granularity)),
+                        strict=True,
+                    )
+                ),
+                "keys": None if column.keys is None else len(column.keys),
+            }
+            for column in table.columns
+        ],
+    }
+
+
+def budget(name: str, table: Description, standing: Filter, *, words: Words = ENGLISH) -> Paper:
+    """What is spent and what is left of a budget, and what its promise means."""
+    facts: Facts = (
+        ("promise", f"{notation(standing.promise)}, {words.flavor(standing.promise)}"),
+        ("meaning", words.whole(standing.promise, table)),
+        ("spent", notation(standing.spent())),
+        ("left", notation(standing.remaining(), left=True)),
+        ("answers", str(standing.charges)),
+    )
+    return Paper(
+        words,
+        "",
+        facts,
+        lambda: {
+            "kind": "budget",
+            "dataset": name,
+            "promise": promise_dict(standing.promise),
+            "spent": promise_dict(standing.spent()),
+            "remaining": promise_dict(standing.remaining()),
+            "answers": standing.charges,
+        },
+        value=words.summary.budget(name, standing),
+        standing=standing,
+    )
+
+
+def question(text: str, table: Description, standing: Filter, *, words: Words = ENGLISH) -> Paper:
+    """A checked question, before it has a price."""
+    say = words.summary
+    facts: Facts = (
+        ("question", legible(text)),
+        ("protects", say.unit(table)),
+        ("caps", say.caps(table)),
+        ("left now", words.left_of(standing)),
+        ("next", say.next_step()),
+    )
+    remaining = standing.remaining()
+    content = {"kind": "question", "question": text, "dataset": table.name, "remaining": promise_dict(remaining)}
+    return Paper(words, "", facts, lambda: content)
+
+
+def in_one_line(text: str) -> str:
+    """A question, cut to fit in a line with other words."""
+    return shortened(visible(legible(text)), most=2 * _MOST_LETTERS)

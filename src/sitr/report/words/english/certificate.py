@@ -1,0 +1,222 @@
+"""The sentences that every certificate has, whatever was asked, in English."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.concentrated import ConcentratedDP
+from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.pure import PureDP
+from sitr.flavors.renyi import RenyiDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.ledger.receipt import Receipt
+from sitr.report.figures import about, at_most, counted, number
+from sitr.report.headline import Headline, rounded
+from sitr.report.level import Level
+from sitr.report.views import FALSE_ALARMS, ORDER, Missing, View, Views
+from sitr.report.words.explanation import symbols
+
+LEVELS = {
+    Level.RESULT: "The answer",
+    Level.PROMISE: "Who is protected, and what is promised",
+    Level.MECHANISMS: "How the numbers were made",
+    Level.DATA: "How the data were handled",
+    Level.BUDGET: "The budget over time",
+    Level.NUMBERS: "All numbers",
+}
+
+FLAVORS = {
+    PureDP: "pure",
+    ApproximateDP: "approximate",
+    ZeroConcentratedDP: "zero-concentrated",
+    RenyiDP: f"Rényi, order {about(ORDER)}",
+    ConcentratedDP: "concentrated",
+    GaussianDP: "Gaussian",
+}
+
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateWords:
+    """A page that explains and defends one answer."""
+
+    def heading(self, level: Level, /) -> str:
+        """The heading of a part of the page."""
+        return LEVELS[level]
+
+    def for_one(self) -> str:
+        """The heading of the plain sentence."""
+        return "What this means for one person"
+
+    def day(self, day: date, /) -> str:
+        """A date.
+
+        >>> CertificateWords().day(date(2026, 3, 1))
+        '1 March 2026'
+        """
+        return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+
+    def further(self, heading: str, /) -> str:
+        """Where the rows are that a chart stands for."""
+        return f"The table at the end of this page, “{heading}”, has every number with its interval."
+
+    # The promise through every flavor
+
+    def every_flavor(self, headline: Headline, /) -> str:
+        """What the table of flavors shows."""
+        whose = "the privacy loss L"
+        if headline.gamma is not None:
+            whose = "the privacy loss L of a random newcomer, outside of the fraction γ"
+        return (
+            f"Every flavor of differential privacy bounds {whose}, in its own way. These bounds are about the same "
+            "release: each is proved and rounded up, and none adds to another."
+        )
+
+    def flavor(self, view: View, /) -> str:
+        """The name of a flavor, with the δ at which it is read."""
+        name = FLAVORS[view.flavor]  # type: ignore[index] # all flavors of a view are listed
+        return name if view.delta is None else f"{name}, δ = {at_most(view.delta)}"
+
+    def bound(self, view: View, /) -> str:
+        """The bound in symbols."""
+        match view.promise:
+            case None:
+                return "none"
+            case PureDP(epsilon) | ApproximateDP(epsilon, _):
+                return f"ε ≤ {at_most(epsilon)}"
+            case RenyiDP() as promise:
+                return f"D ≤ {at_most(promise.curve(ORDER))}"
+            case ZeroConcentratedDP(rho, xi=xi):
+                return f"ρ ≤ {at_most(rho)}" + (f", ξ ≤ {at_most(xi)}" if xi else "")
+            case ConcentratedDP(mu, tau):
+                return f"μ ≤ {at_most(mu)}, τ ≤ {at_most(tau)}"
+            case GaussianDP(mu):
+                return f"μ ≤ {at_most(mu)}"
+        return symbols(view.promise)
+
+    def proof(self, view: View, /) -> str:
+        """What proves a bound, or why there is none."""
+        if view.promise is not None:
+            return self.from_loss() if view.from_loss else self.from_promise()
+        match view.missing:
+            case Missing.OUTRIGHT:
+                return "the loss may be infinite"
+            case Missing.UNLIMITED:
+                return "the loss has no largest value"
+            case Missing.UNPROVED:
+                return "none is proved for this noise"
+
+    def infinite(self, mass: float, /) -> str:
+        """What an infinite loss means for the flavors."""
+        return (
+            f"The loss is infinite with probability at most {at_most(mass)}. A flavor that bounds the largest loss or "
+            "its moments has no finite bound then, however small that probability is."
+        )
+
+    def from_loss(self) -> str:
+        """A bound that comes from the law of the loss."""
+        return "the law of the loss"
+
+    def from_promise(self) -> str:
+        """A bound that comes from the promise."""
+        return "the promise"
+
+    def implied(self, headline: Headline, /) -> tuple[str, str, str]:
+        """The ε that the flavor of the price implies, beside the exact one: name, bound and proof."""
+        name = f"approximate, δ = {at_most(headline.delta)}"
+        return name, f"ε ≤ {rounded(headline.implied)}", f"{symbols(headline.promise)} alone"
+
+    def probabilistic(self, views: Views, /) -> tuple[str, str, str]:
+        """P(L > ε) at the ε of the headline: name, bound and proof."""
+        name = f"probabilistic, ε = {rounded(views.headline.epsilon)}"
+        if views.exceeding is None:
+            return name, "none", "the law of the loss is not known"
+        proof = self.from_promise() if views.headline.delta == 0.0 else self.from_loss()
+        return name, f"P(L > ε) ≤ {at_most(views.exceeding)}", proof
+
+    # What an attacker can do
+
+    def attack(self, detected: float, /) -> str:
+        """What the best membership attack detects.
+
+        >>> CertificateWords().attack(0.0374349)
+        'At 1% false positives, the best membership attack detects at most 3.8% of the people who took part.'
+        """
+        share = at_most(100 * detected, digits=2)
+        return (
+            f"At {about(100 * FALSE_ALARMS)}% false positives, the best membership attack detects at most {share}% of "
+            "the people who took part."
+        )
+
+    def no_attack(self) -> str:
+        """Why a random promise has no trade-off curve."""
+        return (
+            "A random promise is about a random newcomer, so it bounds no attack on a given person, and there is no "
+            "trade-off curve to draw."
+        )
+
+    def trade_off(self) -> tuple[str, str, str]:
+        """The title of the trade-off curve, and its axes."""
+        return (
+            "The most that any membership attack can detect",
+            "false positives: people it points at wrongly",
+            "true positives: people it detects",
+        )
+
+    def blind(self) -> str:
+        """The diagonal of the trade-off curve."""
+        return "blind guessing"
+
+    def any_attack(self) -> str:
+        """The trade-off curve itself."""
+        return "the best attack"
+
+    # How the data were handled
+
+    def handling(self, *, private: bool, exact: bool) -> tuple[str, ...]:
+        """What was done with the rows. `exact`: the noise was added to whole numbers by exact samplers."""
+        coins = "The noise was drawn from the entropy of the operating system"
+        return (
+            "The charge was recorded in the ledger before any row was read. It is never taken back.",
+            *([f"{coins} and added to whole numbers by exact samplers."] if private and exact else ()),
+            *([f"{coins}."] if private and not exact else ()),
+            "Nothing else about the rows was released: error messages and empty groups look the same for neighbouring "
+            "tables.",
+        )
+
+    def side_channels(self) -> str:
+        """What remains outside of the promise."""
+        return (
+            "Not covered by the promise: the time that the answer took, people who can read the rows themselves, and "
+            "releases from the same data that are not in this ledger."
+        )
+
+    # The budget over time
+
+    def how_often(self, receipt: Receipt, /) -> str:
+        """Which answer of the budget this is."""
+        return (
+            f"Answer {number(receipt.standing.charges)} from this budget, charged on {self.day(receipt.entry.at)}. "
+            "Every further answer takes more of the same budget, and none can go beyond it."
+        )
+
+    # The label
+
+    def one_number(self, headline: Headline, /) -> str:
+        """The promise in one number."""
+        return f"ε = {rounded(headline.epsilon)}"
+
+    def except_for(self, headline: Headline, /) -> str:
+        """What the number is subject to."""
+        delta = f"δ = {at_most(headline.delta)}"
+        return delta if headline.gamma is None else f"{delta}, γ = {at_most(headline.gamma)}"
+
+    def times(self, receipt: Receipt, /) -> str:
+        """How often the budget was charged."""
+        return f"{counted(receipt.standing.charges, 'answer')} so far"

@@ -1,0 +1,90 @@
+"""What data sets, budgets, questions, previews and answers say about themselves in one line, in English."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sitr.accounting.filter import Filter
+from sitr.dataset.schema import Column, Table
+from sitr.flavors.arrows import Kept
+from sitr.ledger.receipt import Receipt
+from sitr.neighbors.unit import Person
+from sitr.report.figures import about, counted, error, number, visible
+from sitr.report.words.notation import notation
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryWords:
+    """One line, and the words of tables and facts below it."""
+
+    def dataset(self, table: Table, /) -> str:
+        """A data set: who is protected, the caps, and the number of columns."""
+        columns = counted(len(table.columns), "column")
+        return f"Data set {visible(table.name)}: protects each {self.unit(table)}, {self.caps(table)}; {columns}"
+
+    def unit(self, table: Table, /) -> str:
+        """Who is protected."""
+        return visible(table.neighbors())
+
+    def caps(self, table: Table, /) -> str:
+        """The most that one unit contributes to a question."""
+        if not isinstance(table.unit, Person):
+            return "counted once"
+        rows, groups = counted(table.max_rows_per_group, "row"), counted(table.max_groups, "group")
+        return f"at most {rows} in each of {groups}"
+
+    def bounds(self, column: Column, /) -> str:
+        """The bounds and the granularity of a column; empty if it has none."""
+        if column.quantised is None:
+            return ""
+        low, high = map(about, column.quantised.ends)
+        return f"{low} to {high} by {about(column.quantised.granularity)}"
+
+    def identifies(self) -> str:
+        """In place of public values, in the column of the unit."""
+        return "identifies a person"
+
+    def values(self, column: Column, shown: str, /) -> str:
+        """The number of public values, and some of them; empty if none is declared."""
+        return "" if column.keys is None else f"{number(len(column.keys))}: {shown}"
+
+    def unreadable(self, name: str, problem: Exception, /) -> str:
+        """A budget whose ledger cannot be read."""
+        return f"Budget of {visible(name)}: {visible(str(problem))}"
+
+    def budget(self, name: str, standing: Filter, /) -> str:
+        """A budget: spent and left."""
+        spent, left = notation(standing.spent()), notation(standing.remaining(), left=True)
+        charges = counted(standing.charges, "answer")
+        return f"Budget of {visible(name)}: {spent} spent on {charges}, {left} left of {notation(standing.promise)}"
+
+    def question(self, text: str, /) -> str:
+        """A question that has no price yet."""
+        return f"Question: {visible(text)}"
+
+    def selection(self, text: str, /) -> str:
+        """A question that does not say yet what to compute."""
+        return f"Question to complete with agg(…) or histogram(…): {text}"
+
+    def next_step(self) -> str:
+        """What to do with a question."""
+        return "preview(price) shows the errors for free; release(price) charges the price and answers"
+
+    def preview(self, text: str, price: Kept, errors: Mapping[str, float], after: Filter | None, /) -> str:
+        """A preview: the price, the errors, and what would be left."""
+        found = [f"{visible(name)} ± {error(width)}" for name, width in errors.items()]
+        listed = f"; 95% errors: {', '.join(found)}" if found else ""
+        then = "" if after is None else notation(after.remaining(), left=True)
+        left = f"{then} would be left" if then else "the budget cannot pay this"
+        return f"Preview for {notation(price)}: {visible(text)}{listed}; {left}"
+
+    def synthetic(self, names: Sequence[str], /) -> str:
+        """Synthetic rows: the columns that they imitate."""
+        return f"Synthetic rows of {', '.join(map(visible, names))}"
+
+    def answer(self, receipt: Receipt, rows: int | None, /) -> str:
+        """An answer: its price, and what is left; `rows` is None if it has no table."""
+        paid = f"{'Charged' if rows is None else counted(rows, 'row') + ' for'} {notation(receipt.entry.price)}"
+        left = f"{notation(receipt.standing.remaining(), left=True)} left of {notation(receipt.standing.promise)}"
+        return f"{paid}; {left}. print(…) shows what is promised."

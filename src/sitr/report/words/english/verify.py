@@ -1,0 +1,38 @@
+"""The sentences about certificates that were verified, in English."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sitr.ledger.entry import Entry
+from sitr.report.figures import visible
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyWords:
+    """What a ledger says about a certificate."""
+
+    def valid(self, entry: Entry, /) -> str:
+        """The page is as it was written."""
+        return f"Valid: this certificate belongs to entry {entry.number} of {visible(entry.dataset)} and is unaltered."
+
+    def altered(self, entry: Entry, /) -> str:
+        """The page was changed, in what readers see or elsewhere."""
+        return (
+            f"Altered: this certificate names entry {entry.number} of {visible(entry.dataset)}, but it is not as Sitr "
+            "wrote it. Do not trust its numbers."
+        )
+
+    def unknown(self, number: int, /) -> str:
+        """There is no such entry."""
+        return f"Unknown entry: this certificate names entry {number}, which the ledger does not have."
+
+    def other(self, number: int, /) -> str:
+        """The page names an entry of another ledger."""
+        return f"Other ledger: this certificate names an entry {number} that is not the entry {number} of this ledger."
+
+    def release(self, intact: bool, /) -> str:
+        """Whether the numbers for machines are those that were released."""
+        if intact:
+            return "as recorded in the ledger; sitr show prints the answer again if it is still kept"
+        return "not what the ledger recorded"

@@ -1,0 +1,46 @@
+"""A chart in a notebook, or in a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sitr.errors import FileError
+from sitr.report.chart.svg import standalone, titled
+from sitr.report.page import html
+from sitr.report.paper import Paper
+from sitr.report.words.english.english import ENGLISH
+from sitr.session.shown import written
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Chart:
+    """A chart that a notebook draws in the colours of its page."""
+
+    svg: str
+
+    def __repr__(self) -> str:
+        return f'Chart: {titled(self.svg)} (a notebook draws it; plot("chart.svg") writes it)'
+
+    def _repr_svg_(self) -> str:
+        return standalone(self.svg)
+
+    def _repr_html_(self) -> str:
+        return html.fragment(Paper(ENGLISH, "", (), dict, picture=lambda: self.svg))
+
+
+def drawn(svg: str, path: str | Path | None) -> Chart | Path:
+    """The chart, or the file that it was written to."""
+    if path is None:
+        return Chart(svg)
+    check_ending(path)
+    return written(path, standalone(svg))
+
+
+def check_ending(path: str | Path) -> None:
+    """Refuse a file whose name says that it is not SVG."""
+    if Path(path).suffix.lower() != ".svg":
+        raise FileError(
+            given=f"A chart is an SVG file, and the name {Path(path).name} does not end in .svg.",
+            do='Write for example plot("chart.svg"); a browser or an image program converts it to other formats.',
+        )

@@ -1,0 +1,103 @@
+"""Frozen values as JSON and back: what an answer is written down as, and what its hash is taken of.
+
+Only plain values, arrays of numbers, and dataclasses and enumerations of Sitr itself can be written. So reading runs no
+code that a file chooses, and two values with the same text are the same: a function of your own has no text.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime
+from enum import Enum
+from fractions import Fraction
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from sitr.errors import InvalidUse
+
+_HOME = ("plans", "questions", "mechanisms", "sensitivity", "flavors", "neighbors", "dataset")
+"""The parts of Sitr whose dataclasses and enumerations can be written."""
+
+
+def text(value: Any) -> str:
+    """The value in ASCII, the same for equal values.
+
+    >>> text((Fraction(1, 2), np.arange(2), None))
+    '[{"Fraction":"1/2"},{"array":["int64",[2],[0,1]]},null]'
+    """
+    return json.dumps(plain(value), sort_keys=True, separators=(",", ":"))
+
+
+def plain(value: Any, *, without: str = "") -> Any:
+    """The value as JSON; `InvalidUse` if it has none. The field `without` of a dataclass is left out."""
+    match value:
+        case Enum():
+            return {"enum": [_name(type(value)), value.name]}
+        case bool() | int() | float() | str() | None:
+            return value
+        case Fraction():
+            return {"Fraction": str(value)}
+        case datetime():
+            return {"datetime": value.isoformat()}
+        case date():
+            return {"date": value.isoformat()}
+        case tuple():
+            return [plain(part) for part in value]
+        case np.ndarray() if value.dtype.kind in "biuf":
+            return {"array": [value.dtype.name, list(value.shape), value.ravel().tolist()]}
+        case np.ndarray() if value.dtype == object and all(type(number) is int for number in value):
+            return {"integers": [str(number) for number in value]}  # beyond 64 bits
+    parts = (each.name for each in fields(value) if each.name != without) if is_dataclass(value) else ()
+    return {_name(type(value)): {name: plain(getattr(value, name)) for name in parts}}
+
+
+def built(content: Any, **more: Any) -> Any:
+    """The value of this JSON; a dataclass gets these fields too. A `ValueError` or the like if it is no such JSON."""
+    match content:
+        case list():
+            return tuple(built(part) for part in content)
+        case {"Fraction": written}:
+            return Fraction(written)
+        case {"datetime": written}:
+            return datetime.fromisoformat(written)
+        case {"date": written}:
+            return date.fromisoformat(written)
+        case {"array": [kind, shape, values]}:
+            return np.array(values, dtype=kind).reshape(shape)
+        case {"integers": [*digits]}:
+            return np.array([int(number) for number in digits], dtype=object)
+        case {"enum": [kind, name]}:
+            return _named(kind)[name]  # type: ignore[index]
+        case dict():
+            ((kind, inner),) = content.items()
+            return _named(kind)(**{name: built(part) for name, part in inner.items()}, **more)
+    return content
+
+
+def _name(kind: type) -> str:
+    """Where a class of Sitr is defined."""
+    name = f"{kind.__module__.removeprefix('sitr.')}.{kind.__qualname__}"
+    try:
+        if _named(name) is kind:
+            return name
+    except (ValueError, ImportError, AttributeError):
+        pass
+    raise InvalidUse(
+        wanted="plain values and values of Sitr, which can be written down",
+        given=f"a {kind.__name__}",
+        do="Save the answer before this process ends.",
+    )
+
+
+def _named(name: str) -> type:
+    """The dataclass or the enumeration of this name; a class of no other kind can be named."""
+    module, _, kind = name.rpartition(".")
+    if module.partition(".")[0] not in _HOME:
+        raise ValueError(name)
+    found = getattr(import_module(f"sitr.{module}"), kind)
+    if not isinstance(found, type) or not (is_dataclass(found) or issubclass(found, Enum)):
+        raise ValueError(name)
+    return found

@@ -1,0 +1,75 @@
+"""The kept answers of a ledger, shown again without the data set and without a charge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from sitr.errors import FileError
+from sitr.ledger.entry import Entry
+from sitr.ledger.ledger import Ledger
+from sitr.report.papers import RELEASED
+from sitr.session.answer import Answer
+from sitr.session.kept import find, opened
+from sitr.session.plain import built
+
+
+class State(Enum):
+    """What became of an answer."""
+
+    PRIVATE = "private"
+    TEST = "test"
+    """Made with test coins, so it protects nobody."""
+    CHANGED = "changed"
+    """The file was changed or is damaged, and is not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A kept answer."""
+
+    entry: Entry
+    state: State
+
+
+def listed(ledger: Ledger, dataset: str | None = None) -> list[Listed]:
+    """The kept answers of one data set, or of all, oldest first.
+
+    Entries whose answers were deleted, never kept, or kept by another version of Sitr are left out.
+    """
+    found: list[Listed] = []
+    for entry in ledger.entries(dataset):
+        try:
+            kept = find(ledger, entry)
+        except FileError:
+            found.append(Listed(entry, State.CHANGED))
+            continue
+        if kept is not None:
+            found.append(Listed(entry, State.PRIVATE if kept.private else State.TEST))
+    return found
+
+
+def reopened(ledger: Ledger, number: int) -> Answer:
+    """The kept answer of an entry, from the ledger and the file alone.
+
+    Synthetic rows are drawn from a model that is fitted again, so they need the data set; and the mechanism of a
+    statistic may be a function of your own, which no file holds.
+    """
+    entry, _ = ledger.charged(number)
+    kept = find(ledger, entry)
+    if kept is None:
+        raise FileError(
+            given=f"No answer of entry {number} is kept by this version of Sitr.",
+            do="Run sitr ledger answers to see what is kept.",
+        )
+    written = kept.content["plan"]
+    released, receipt = opened(kept, built(written), ledger=ledger) if written is not None else (None, None)
+    if receipt is None or type(released) not in RELEASED:
+        raise FileError(
+            given=f"Entry {number} is not an answer that can be shown from the ledger alone.",
+            do="Ask the same question again at the same price: that costs nothing for synthetic rows, but a statistic "
+            "with a function of your own is charged."
+            if receipt is None
+            else "Repeat the same request for synthetic rows at the same price: that costs nothing.",
+        )
+    return Answer(released, receipt, None)

@@ -1,0 +1,137 @@
+"""The types and formats of a CSV file are proposals: decimal commas are noticed, and words are not truth values."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sitr
+from sitr.backends.csv import CsvFile, confirming
+from sitr.backends.duckdb import open_source
+from sitr.dataset.schema import Kind
+from sitr.errors import DescriptionError
+from sitr.questions.statistic.numbers import Numbers
+
+EUROPEAN = "id;preis;stück\n1;1.234,56;1.234\n2;-2,75;12\n3;;7\n4;5;8\n"
+
+
+def csv(folder: Path, text: str) -> Path:
+    path = folder / "rows.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def settled(path: Path, **options: Any) -> CsvFile:
+    source = open_source(path, types=options.pop("types", {}), **options).source
+    assert isinstance(source, CsvFile)
+    return source
+
+
+def numbers(path: Path, column: str, **options: Any) -> list[float]:
+    """The column, with 0 for missing values."""
+    backend = open_source(path, types=options.pop("types", {}), **options)
+    return [float(value) for value in backend.read(Numbers(column, 0.0), salt=0)]
+
+
+@pytest.mark.parametrize("text", [EUROPEAN, 'id,preis,stück\n1,"1.234,56",1.234\n2,"-2,75",12\n3,,7\n4,5,8\n'])
+def test_decimal_commas_are_noticed_and_read(tmp_path: Path, text: str) -> None:
+    path = csv(tmp_path, text)
+    found = settled(path)
+    assert found.format.decimal == ","
+    assert dict(found.columns) == {"id": Kind.INTEGER, "preis": Kind.REAL, "stück": Kind.INTEGER}
+    assert numbers(path, "preis") == [1234.56, -2.75, 0.0, 5.0]
+    assert numbers(path, "stück") == [1234.0, 12.0, 7.0, 8.0]
+
+
+def test_decimal_points_stay_points(tmp_path: Path) -> None:
+    path = csv(tmp_path, "id;price;note\n1;1.5;a,b\n2;2;c\n")
+    found = settled(path)
+    assert found.format.decimal == "."
+    assert dict(found.columns) == {"id": Kind.INTEGER, "price": Kind.REAL, "note": Kind.TEXT}
+    assert numbers(path, "price") == [1.5, 2.0]
+
+
+def test_a_declared_decimal_mark_is_not_detected(tmp_path: Path) -> None:
+    """Whatever a single row holds, the declared mark decides how numbers are read."""
+    types = {"id": Kind.INTEGER, "preis": Kind.REAL, "stück": Kind.INTEGER}
+    for last in ("5", "5.5", "n/a", ""):
+        path = csv(tmp_path, EUROPEAN + f"5;{last};1\n")
+        found = settled(path, types=types, decimal=",")
+        assert found.format.decimal == ","
+        assert dict(found.columns) == types
+        assert numbers(path, "preis", types=types, decimal=",")[:4] == [1234.56, -2.75, 0.0, 5.0]
+    assert settled(path, types=types, decimal=".").format.decimal == "."
+    assert numbers(path, "preis", types=types, decimal=".")[:2] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("odd", ["1.5", "1,2,3", "12.34,5", "1.2345,6", ",", "1,5 €", "0x1F", "1_000,5", "inf"])
+def test_what_is_no_number_with_a_decimal_comma_is_missing(tmp_path: Path, odd: str) -> None:
+    """In particular 1.5 is not 15."""
+    path = csv(tmp_path, f"id;preis\n1;2,5\n2;{odd}\n3; 3,5 \n")
+    assert numbers(path, "preis", types={"preis": Kind.REAL}, decimal=",") == [2.5, 0.0, 3.5]
+
+
+def test_decimal_commas_need_a_confirmation(tmp_path: Path) -> None:
+    path = csv(tmp_path, EUROPEAN)
+    types = {"id": "integer", "preis": "real", "stück": "integer"}
+    with pytest.raises(DescriptionError, match="with decimal commas") as refused:
+        sitr.protect(path, unit=sitr.Row(), types=types)
+    assert "--type id=integer --type preis=real --type 'stück=integer' --decimal , (" in refused.value.do
+    assert "decimal=','" in refused.value.do
+    written = []
+    for confirmed in ({"types": types, "decimal": ","}, {"accept_types": True}):
+        data = sitr.protect(path, unit=sitr.Row(), bounds={"preis": (0, 9)}, **confirmed)  # type: ignore[arg-type]
+        written.append(data.save(tmp_path / "rows.sitr.yaml").read_text())
+        assert sitr.open(tmp_path / "rows.sitr.yaml").table == data.table
+    assert written[0] == written[1]
+    assert "decimal: ','" in written[0]
+
+
+def test_a_column_declared_as_text_keeps_its_commas(tmp_path: Path) -> None:
+    types = {"id": "integer", "preis": "text", "stück": "integer"}
+    data = sitr.protect(csv(tmp_path, EUROPEAN), unit=sitr.Row(), types=types)
+    assert "decimal: ." in data.save(tmp_path / "rows.sitr.yaml").read_text()
+
+
+@pytest.mark.parametrize("mark", ["·", "", ";", 1])
+def test_other_decimal_marks_are_refused(tmp_path: Path, mark: Any) -> None:
+    with pytest.raises(DescriptionError, match="decimal mark"):
+        sitr.protect(csv(tmp_path, EUROPEAN), unit=sitr.Row(), decimal=mark)
+    path = sitr.protect(csv(tmp_path, EUROPEAN), unit=sitr.Row(), accept_types=True).save(tmp_path / "rows.sitr.yaml")
+    path.write_text(path.read_text().replace("decimal: ','", f"decimal: {mark!r}"))
+    with pytest.raises(DescriptionError, match="csv"):
+        sitr.open(path)
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        (("true", "false"), Kind.BOOLEAN),
+        (("True", "FALSE"), Kind.BOOLEAN),
+        (("true", ""), Kind.BOOLEAN),
+        (("yes", "no"), Kind.TEXT),
+        (("t", "f"), Kind.TEXT),
+        (("true", "no"), Kind.TEXT),
+        (("نعم", "لا"), Kind.TEXT),
+    ],
+)
+def test_only_true_and_false_are_truth_values(tmp_path: Path, words: tuple[str, str], kind: Kind) -> None:
+    path = csv(tmp_path, f"id,smokes\n1,{words[0]}\n2,{words[1]}\n")
+    assert dict(settled(path).columns)["smokes"] is kind
+
+
+def test_yes_and_no_are_truth_values_if_declared(tmp_path: Path) -> None:
+    path = csv(tmp_path, "id,smokes\n1,yes\n2,no\n3,yes\n4,perhaps\n")
+    data = sitr.protect(path, unit=sitr.Row(), types={"id": "integer", "smokes": "boolean"})
+    budget = data.budget(sitr.PureDP(1e6), ledger=tmp_path / "l.db")
+    answer = budget.sql("SELECT smokes, COUNT(*) AS n FROM rows GROUP BY smokes").release(sitr.PureDP(1000))
+    assert dict(zip(*answer.table.to_pydict().values(), strict=True)) == {False: 1, True: 2, None: 1}
+
+
+def test_the_options_that_confirm_a_file_are_those_of_the_command_line(tmp_path: Path) -> None:
+    assert shlex.join(confirming(settled(csv(tmp_path, "id,day of birth\n1,2/1/2024\n2,13/1/2024\n")))) == (
+        "--type id=integer --type 'day of birth=date' --accept-types"
+    )

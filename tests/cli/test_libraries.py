@@ -1,0 +1,95 @@
+"""No command loads a slow library that it does not use: the loaded modules are listed, because times depend on luck."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+QUESTION = "SELECT ward, COUNT(*) AS n, SUM(cost) AS total FROM visits GROUP BY ward"
+SLOW = {
+    *("alembic", "cryptography", "duckdb", "jinja2", "numpy", "pandas", "pyarrow", "rich", "scipy", "sklearn"),
+    *("sqlalchemy", "sqlglot"),
+}
+PROBE = """
+import sys
+from sitr.cli.main import main
+sys.argv = ["sitr", *sys.argv[2:]]
+try:
+    main()
+finally:
+    with open({listed!r}, "w") as file:
+        print(*sys.modules, file=file)
+"""
+
+Loaded = Callable[..., set[str]]
+
+
+@pytest.fixture
+def loaded(tmp_path: Path) -> Loaded:
+    """The modules that a command loads in a process of its own, which must end with this code."""
+
+    def run(code: int, *words: object) -> set[str]:
+        listed = tmp_path / "modules.txt"
+        command = [sys.executable, "-W", "ignore", "-c", PROBE.format(listed=str(listed)), "sitr", *map(str, words)]
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ, timeout=120, check=False)
+        assert done.returncode == code, done.stderr
+        return set(listed.read_text().split())
+
+    return run
+
+
+@pytest.mark.usefixtures("description")
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (0, ("--help",)),
+        (0, ("preview", "--help")),
+        (2, ("previw",)),
+        (2, ("preview", "visits.sitr.yaml")),
+        (2, ("preview", "visits.sitr.yaml", QUESTION, "--prise", "zcdp(0.05)")),
+        (2, ("preview", "visits.sitr.yaml", QUESTION, "--price", "zcpd(0.05)")),
+        (2, ("ask", "visits.sitr.yaml", QUESTION, "--price", "0.05", "--json")),
+        (2, ("ask", "visits.sitr.yaml", QUESTION, "--price", "zcdp(0.05)", "--budget", "much")),
+        (2, ("ask", "missing.yaml", QUESTION, "--price", "zcdp(0.05)")),
+        (2, ("ask", "visits.sitr.yaml", QUESTION, "--price", "zcdp(0.05)", "--plot", "chart.png")),
+        (1, ("ask", "visits.sitr.yaml", QUESTION, "--price", "zcdp(0.05)", "--plot", "missing/chart.svg")),
+        (1, ("protect", "missing.parquet", "--unit-row")),
+        (2, ("histogram", "missing.yaml", "--column", "cost", "--price", "pure(0.1)")),
+        (1, ("histogram", "missing.parquet", "--column", "cost", "--price", "pure(0.1)", "--unit-row")),
+        (1, ("ledger", "show", "missing.db")),
+        (2, ("account", "missing.yaml", "--delta", "1e-6")),
+        (2, ("compare", "missing.yaml", "--delta", "1e-6")),
+    ],
+    ids=lambda value: " ".join(value).replace(QUESTION, "SQL") if isinstance(value, tuple) else str(value),
+)
+def test_help_and_refusals_load_nothing_slow(loaded: Loaded, code: int, words: tuple[str, ...]) -> None:
+    assert not loaded(code, *words) & SLOW
+
+
+OTHER_KINDS = {"sitr.questions.histogram.fit", "sitr.questions.statistic.question", "sitr.questions.synthetic.plan"}
+
+
+def test_a_preview_loads_neither_scipy_nor_what_only_answers_need(loaded: Loaded, description: Path) -> None:
+    modules = loaded(0, "preview", description, QUESTION, "--price", "zcdp(0.05)")
+    assert not modules & {"alembic", "jinja2", "pandas", "scipy", "sitr.session.kept", "sklearn", *OTHER_KINDS}
+    assert {"sitr.questions.aggregate.fit", "sqlglot"} <= modules
+
+
+def test_an_answer_loads_jinja_only_for_a_certificate(loaded: Loaded, description: Path) -> None:
+    asked = ("ask", description, QUESTION, "--price", "zcdp(0.05)")
+    modules = loaded(0, *asked)
+    assert not modules & {"alembic", "jinja2", "pandas", "scipy", "sklearn"}
+    assert {"cryptography", "duckdb"} <= modules
+    assert "jinja2" in loaded(0, *asked, "--certificate", "visits.html")
+
+
+def test_alembic_is_loaded_only_for_a_ledger_that_is_not_up_to_date(loaded: Loaded, description: Path) -> None:
+    assert not loaded(0, "ledger", "show", "sitr.db") & {"alembic", "duckdb", "jinja2", "pyarrow", "scipy"}
+    description.unlink()  # the file may have another budget only if no description names one
+    budget = ("--budget", "zcdp(0.5)", "--ledger", "new.db")
+    assert "alembic" in loaded(0, "protect", "visits.parquet", "--unit-row", *budget)

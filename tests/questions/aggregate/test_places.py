@@ -1,0 +1,75 @@
+"""The carets of an error are under the part that is wrong: in any line, after tabs and in any script."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sitr.errors import Excerpt, QuestionError
+from sitr.questions.aggregate.sql import parse
+
+BEFORE = st.text(alphabet="x \t\r\nمكةَ中🙂'", max_size=12)
+
+
+def place(sql: str) -> Excerpt:
+    with pytest.raises(QuestionError) as refused:
+        parse(sql)
+    assert refused.value.excerpt is not None
+    return refused.value.excerpt
+
+
+def pointed(sql: str) -> str:
+    found = place(sql)
+    return found.text[found.column - 1 : found.column - 1 + found.length]
+
+
+@pytest.mark.parametrize(
+    ("sql", "part"),
+    [
+        ("SELECT COUNT(*) FROM a LIMIT 5", "LIMIT 5"),
+        ("SELECT x, COUNT(*) FROM a GROUP BY x ORDER BY x", "ORDER BY x"),
+        ("SELECT COUNT(*) FROM a LEFT JOIN b USING (x) WHERE y = 1", "LEFT JOIN b USING (x)"),
+        ("SELECT COUNT(*) FROM a HAVING COUNT(*) > 1", "HAVING COUNT(*) > 1"),
+        ("SELECT DISTINCT x, COUNT(*) FROM a GROUP BY x", "DISTINCT"),
+        ("SELECT x, COUNT(*) FROM a GROUP BY ALL", "ALL"),
+        ("SELECT COUNT(*) FROM ONLY a", "ONLY"),
+        ("SELECT COUNT(*) FROM a WHERE x IN (SELECT y FROM b)", "(SELECT y FROM b)"),
+        ("SELECT COUNT(*) FROM a WHERE upper ( x ) = 'A'", "upper ( x )"),
+        ("SELECT COUNT(*) FROM a WHERE CAST(x AS INT) = 1", "CAST(x AS INT)"),
+        ("SELECT COUNT(*) FROM a WHERE x = 1 AND (y + (1)) > 2", "(y + (1))"),
+        ("SELECT COUNT(*) FROM a WHERE x = ?", "?"),
+        ("SELECT COUNT(*) FROM a WHERE x = NULL", "NULL"),
+        ("SELECT COUNT(*), AVG(x) AS m FROM a", "AVG(x)"),
+        ("SELECT x AS y, COUNT(*) FROM a GROUP BY x", "x AS y"),
+        ("SELECT a.x, COUNT(*) FROM a", "a.x"),
+        ("SELECT x, y, COUNT(*) FROM a GROUP BY x", "y"),
+        ("SELECT COUNT(*) FROM a GROUP BY x", "x"),
+        ("SELECT COUNT(*) FROM a WHERE x = 1e400", "1e400"),
+        ("SELECT COUNT(*) FROM a; DROP TABLE a", "DROP TABLE a"),
+        ("SELECT COUNT(*) FROM a UNION SELECT 1", "UNION"),
+        ("BEGIN", "BEGIN"),
+        ("DELETE FROM a", "DELETE"),
+    ],
+)
+def test_the_whole_part_is_pointed_at(sql: str, part: str) -> None:
+    assert pointed(sql) == part
+
+
+@pytest.mark.parametrize("breaking", ["\n", "\r\n", "\r"])
+def test_lines_are_counted_as_editors_do(breaking: str) -> None:
+    sql = breaking.join(["SELECT COUNT(*)", "\tFROM a", "", "\t\tWHERE \"مدينة\" = '中文' AND f(x) = 1"])
+    found = place(sql)
+    last = sql.split(breaking)[3]
+    assert found == Excerpt(last, 4, last.index("f(x)") + 1, len("f(x)"))
+
+
+@given(BEFORE, BEFORE)
+def test_the_place_is_right_after_any_text(before: str, between: str) -> None:
+    comment, literal = before.replace("\r", "").replace("\n", ""), between.replace("'", "''")
+    sql = f"SELECT COUNT(*) -- {comment}\nFROM a WHERE x = '{literal}' AND wrong(x) = 1"
+    assert pointed(sql) == "wrong(x)"
+
+
+def test_of_a_part_in_several_lines_the_first_is_pointed_at() -> None:
+    assert pointed("SELECT COUNT(*) FROM a WHERE x IN (SELECT\n y\nFROM b)") == "(SELECT"

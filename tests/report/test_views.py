@@ -1,0 +1,167 @@
+"""One release through every flavor: proved bounds of the same loss, and reasons where there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.promise import Promise
+from sitr.flavors.pure import PureDP
+from sitr.flavors.random import RandomDP
+from sitr.flavors.renyi import RenyiDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.forms.gaussian import GaussianLaw
+from sitr.loss.loss import Loss
+from sitr.questions.aggregate.release import Release
+from sitr.report.figures import at_most
+from sitr.report.headline import Headline, headline
+from sitr.report.views import DELTAS, FALSE_ALARMS, ORDER, Missing, View, Views, trade_off, views
+
+
+def of(release: Release) -> Views:
+    return views(headline(release.plan), release.plan.loss())
+
+
+def written(promise: Promise) -> Promise:
+    """The promise with its numbers as a page shows them."""
+
+    def up(number: float) -> float:
+        text = at_most(number).replace(",", "")
+        if "10" not in text or "⁻" not in text:
+            return float(text)
+        mantissa, _, power = text.rpartition("10")
+        digits = power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789"))
+        return float(Fraction(mantissa.removesuffix(" × ") or "1") * Fraction(10) ** int(digits))
+
+    match promise:
+        case RenyiDP():
+            return RenyiDP.at({ORDER: up(promise.curve(ORDER))})
+        case ApproximateDP(epsilon, delta):
+            return ApproximateDP(up(epsilon), delta)
+        case PureDP(epsilon):
+            return PureDP(up(epsilon))
+        case ZeroConcentratedDP(rho):
+            return ZeroConcentratedDP(up(rho))
+        case GaussianDP(mu):
+            return GaussianDP(up(mu))
+    return promise
+
+
+def row(found: Views, flavor: type[Promise], *, delta: float | None = None) -> View:
+    return next(view for view in found.rows if view.flavor is flavor and view.delta == delta)
+
+
+@pytest.mark.parametrize("name", ["one_row", "ungrouped", "many", "hostile"])
+def test_what_the_loss_proves_is_kept_as_it_is_written(make: Callable[[str], Release], name: str) -> None:
+    release = make(name)
+    loss = release.plan.loss()
+    assert loss is not None
+    proved = [view.promise for view in of(release).rows if view.from_loss and view.promise is not None]
+    assert proved
+    for promise in proved:
+        if isinstance(promise, ApproximateDP | ZeroConcentratedDP | RenyiDP | PureDP):
+            assert written(promise).kept_by(loss)
+
+
+def test_a_smaller_promise_would_be_broken() -> None:
+    loss = Loss.of(GaussianLaw(1.0))
+    for view in views(Headline.of(ZeroConcentratedDP(0.5), loss=lambda: loss), loss).rows:
+        match view.promise:
+            case ApproximateDP(epsilon, delta):
+                assert not ApproximateDP(0.99 * epsilon, delta).kept_by(loss)
+            case GaussianDP(mu):
+                assert mu == pytest.approx(1.0, rel=1e-3)
+                assert not GaussianDP(0.99 * mu).kept_by(loss)
+            case ZeroConcentratedDP(rho):
+                assert not ZeroConcentratedDP(0.9 * rho).kept_by(loss)
+
+
+def test_an_epsilon_is_never_shown_at_a_smaller_delta_than_it_was_promised_for(
+    make: Callable[[str], Release],
+) -> None:
+    for name in ("thresholded", "gaussian_with_threshold"):
+        found = of(make(name))
+        assert all(view.promise is None or view.promise.delta <= view.delta for view in found.rows if view.delta)  # type: ignore[attr-defined]
+        assert row(found, ApproximateDP, delta=1e-9).promise is None
+        assert row(found, ApproximateDP, delta=1e-9).missing is Missing.OUTRIGHT
+
+
+def test_a_loss_without_an_end_is_not_pure_and_a_loss_that_may_be_infinite_has_no_moments(
+    make: Callable[[str], Release],
+) -> None:
+    assert row(of(make("ungrouped")), PureDP).missing is Missing.UNLIMITED
+    assert row(of(make("ungrouped")), PureDP).promise is None
+    for flavor in (PureDP, ZeroConcentratedDP, RenyiDP, GaussianDP):
+        view = row(of(make("thresholded")), flavor)
+        assert (view.promise, view.missing) == (None, Missing.OUTRIGHT)
+
+
+def test_the_headline_and_the_table_agree(make: Callable[[str], Release]) -> None:
+    release = make("ungrouped")
+    found = of(release)
+    assert row(found, ApproximateDP, delta=1e-6).promise == ApproximateDP(headline(release.plan).epsilon, 1e-6)
+    assert {view.delta for view in found.rows if view.flavor is ApproximateDP} == {*DELTAS}
+
+
+def test_the_loss_exceeds_epsilon_more_often_than_delta_says() -> None:
+    loss = Loss.of(GaussianLaw(1.0))
+    found = views(Headline.of(ZeroConcentratedDP(0.5), loss=lambda: loss), loss)
+    exact = loss.exceeding(epsilon=found.headline.epsilon)
+    assert found.exceeding is not None
+    assert 1e-6 < exact.lower <= found.exceeding <= exact.upper * 1.001
+
+
+def test_a_pure_loss_never_exceeds_its_epsilon(make: Callable[[str], Release]) -> None:
+    assert of(make("one_row")).exceeding == 0.0
+
+
+def test_the_best_attack_is_bounded_from_above(make: Callable[[str], Release]) -> None:
+    loss = make("ungrouped").plan.loss()
+    assert loss is not None
+    exact, found = loss.trade_off(fpr=FALSE_ALARMS), of(make("ungrouped")).detected
+    assert found is not None
+    assert exact.lower <= found <= 1.02 * exact.upper
+
+
+def test_without_a_law_the_promise_speaks_for_itself() -> None:
+    found = views(Headline.of(ZeroConcentratedDP(0.5)), None)
+    assert row(found, ZeroConcentratedDP).promise == ZeroConcentratedDP(0.5)
+    assert row(found, ApproximateDP, delta=1e-5).promise == ZeroConcentratedDP(0.5).to_approximate(delta=1e-5)
+    assert found.exceeding is None
+    gaussian = Loss.of(GaussianLaw(1.0)).trade_off(fpr=FALSE_ALARMS)
+    assert found.detected is not None
+    assert found.detected >= gaussian.lower
+    assert not any(view.from_loss for view in found.rows)
+
+
+def test_a_random_promise_bounds_no_attack() -> None:
+    found = views(Headline.of(RandomDP(PureDP(1.0), 0.05)), None)
+    assert (found.detected, found.points) == (None, ())
+    assert row(found, PureDP).promise == PureDP(1.0)
+
+
+def test_the_curve_stays_above_every_attack() -> None:
+    loss = Loss.of(GaussianLaw(1.0))
+    found = views(Headline.of(ZeroConcentratedDP(0.5), loss=lambda: loss), loss)
+    corners = trade_off(found.points)
+    for fpr in (0.001, 0.01, 0.1, 0.3, 0.5, 0.9):
+        left = max(corner for corner in corners if corner[0] <= fpr)
+        right = min(corner for corner in corners if corner[0] > fpr)
+        drawn = left[1] + (right[1] - left[1]) * (fpr - left[0]) / (right[0] - left[0])
+        best = loss.trade_off(fpr=fpr)
+        assert best.lower - 1e-9 <= drawn <= best.upper + 0.05
+
+
+def test_the_curve_of_one_point_is_the_known_one() -> None:
+    epsilon, delta = 1.0, 0.01
+    (left, start), (middle, height), *others, end = trade_off(((epsilon, delta),))
+    assert (left, start) == (0.0, delta)
+    assert middle == pytest.approx((1 - delta) / (1 + math.e))
+    assert height == pytest.approx(1 - middle)
+    assert others == [(pytest.approx(1 - delta), pytest.approx(1.0))]
+    assert end == (1.0, 1.0)
