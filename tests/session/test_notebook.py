@@ -138,7 +138,7 @@ def test_a_real_notebook_shows_each_thing_once_as_short_text_and_as_html(
         assert set(shown.data) == {"text/plain", "text/html"} | pictures
         assert words in shown.data["text/plain"], name
         assert len(shown.data["text/plain"].splitlines()) <= 12, name
-        assert '<div class="sitr">' in shown.data["text/html"]
+        assert '<div class="sitr" lang="en" dir="ltr">' in shown.data["text/html"]
     assert "<svg" in outputs["budget"][0].data["text/html"]
 
 

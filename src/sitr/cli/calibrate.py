@@ -47,6 +47,7 @@ def calibrate(
     from sitr.report.account import Account, render
     from sitr.report.chart.account import chart
     from sitr.report.figures import about
+    from sitr.report.words.words import in_words
 
     given = {"sigma": sigma, "scale": scale, "rate": rate, "steps": steps}
     _check(find, given)
@@ -68,8 +69,10 @@ def calibrate(
         found = Account.at_delta(loss(best), delta, proved=epsilon)
     values[find] = best
     setting = ", ".join(f"{SYMBOLS[name]} = {about(number)}" for name, number in values.items() if name != find)
-    headline = f"{SYMBOLS[find]} = {about(best)} keeps ε = {about(epsilon)} at δ = {about(delta)}"
-    rows = (("given", f"{setting}, sensitivity = {about(sensitivity)}."), ("proved", f"{found.headline()}."))
+    say_it = in_words().accounting
+    headline = say_it.keeps(f"{SYMBOLS[find]} = {about(best)}", about(epsilon), about(delta))
+    given_facts = say_it.setting(f"{setting}, sensitivity = {about(sensitivity)}")
+    rows = (("given", given_facts), ("proved", f"{found.headline()}."))
     content = {"found": find, **values, "sensitivity": sensitivity, "target": {"epsilon": epsilon, "delta": delta}}
     say(render(headline, (*rows, *found.attack.words())), content | found.to_dict(), as_json=as_json)
     draw(plot, lambda: chart(found.loss, delta=found.largest_delta), as_json=as_json)

@@ -41,12 +41,13 @@ def convert(
     from sitr.report.headline import Headline
     from sitr.report.text.terminal import show
     from sitr.report.words.language import spoken
+    from sitr.report.words.words import in_words
 
     stated = parse(promise)
     source = stated.for_group(group)
     result = converted(source, to, delta=delta)
-    whose = "" if group == 1 else f"For a group of {group}, with all their data in place of yours: "
-    meaning = whose + explain(result, language=spoken()).meaning
+    told = explain(result, language=spoken()).meaning
+    meaning = told if group == 1 else in_words().accounting.for_group(group, told)
     failure, headline = _failure(source, result), Headline.of(result)
     if as_json:
         words = {"meaning": meaning, "failure": failure, "headline": headline.to_dict()}
@@ -63,12 +64,12 @@ def _failure(source: Promise, result: Promise) -> str:
     """How the result can fail. Only the source of an (ε, δ) knows how much of δ is outright failure."""
     from sitr.flavors.approximate import ApproximateDP
     from sitr.report.explain import explain
-    from sitr.report.words.english.english import ENGLISH
     from sitr.report.words.language import spoken
+    from sitr.report.words.words import in_words
 
     if not isinstance(result, ApproximateDP) or result.delta == 0.0:
         return explain(result, language=spoken()).failure
-    return ENGLISH.accounting.outright(source.infinite_mass(), delta=result.delta)
+    return in_words().accounting.outright(source.infinite_mass(), delta=result.delta)
 
 
 def converted(promise: Promise, to: str, *, delta: float | None) -> Promise:

@@ -38,6 +38,7 @@ def dpsgd(
     from sitr.report.account import Account, render, training_rows
     from sitr.report.chart.account import chart
     from sitr.report.figures import about
+    from sitr.report.words.words import in_words
 
     if (sigma is None) == (epsilon is None):
         raise BadUsage(
@@ -53,7 +54,9 @@ def dpsgd(
             target = ApproximateDP(epsilon, delta)
             training = replace(training, sigma=calibrate(lambda value: replace(training, sigma=value).loss(), target))
         found = Account.at_delta(training.loss(), delta, proved=inf if epsilon is None else epsilon)
-    headline = found.headline() + ("" if epsilon is None else f", with σ = {about(training.sigma)}")
+    headline = found.headline()
+    if epsilon is not None:
+        headline = in_words().accounting.with_sigma(headline, about(training.sigma))
     content = {
         "examples": examples,
         "batch": batch,

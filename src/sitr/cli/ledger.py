@@ -12,6 +12,7 @@ import typer
 from sitr.cli.options import Json
 from sitr.cli.terminal import Command, Group, console, help_alone, say_json, table
 from sitr.errors import no_ledger
+from sitr.report.words.messages import said
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -38,7 +39,7 @@ def show(
     from sitr.ledger.sql import SqlLedger  # only now: much slower than to look for a file
     from sitr.report.figures import visible
     from sitr.report.text import terminal as text
-    from sitr.report.words.english.english import ENGLISH
+    from sitr.report.words.words import in_words
 
     kept = SqlLedger(ledger, create=False)
     accounts = kept.accounts() if dataset is None else [kept.account(dataset)]
@@ -50,10 +51,10 @@ def show(
     out = console()
     text.show(_accounts(standings), out=out)
     for account, budget in standings:
-        if newcomer := ENGLISH.newcomer(budget.promise):
-            text.show(f"\n{visible(account.dataset)}: {newcomer} {CLOSED if budget.charges else OPEN}", out=out)
+        if newcomer := in_words().newcomer(budget.promise):
+            text.show(f"\n{visible(account.dataset)}: {newcomer} {said(CLOSED if budget.charges else OPEN)}", out=out)
     out.print()
-    text.show(_entries(entries) if entries else "No question has been asked yet.", out=out)
+    text.show(_entries(entries) if entries else said("No question has been asked yet."), out=out)
 
 
 @app.command("answers", cls=Command)
@@ -70,6 +71,7 @@ def answers(
     """
     from sitr.ledger.sql import SqlLedger
     from sitr.report.text import terminal as text
+    from sitr.report.words.words import in_words
     from sitr.session.shelf import listed
 
     found = listed(SqlLedger(ledger, create=False), dataset)
@@ -77,8 +79,8 @@ def answers(
         kept = [entry_content(each.entry) | {"state": each.state.value} for each in found]
         say_json({"ledger": str(ledger), "answers": kept})
         return
-    states = [each.state.value for each in found]
-    shown = _entries([each.entry for each in found], states) if found else "No answer is kept."
+    states = [in_words().label(each.state.value) for each in found]
+    shown = _entries([each.entry for each in found], states) if found else said("No answer is kept.")
     text.show(shown, out=console())
 
 
@@ -123,25 +125,29 @@ def entry_content(entry: Entry) -> dict[str, object]:
 
 def _accounts(standings: list[tuple[Account, Filter]]) -> Table:
     from sitr.report.figures import visible
-    from sitr.report.words.notation import notation
+    from sitr.report.words.words import in_words
 
-    grid = table("data set", "protects each", "promise", "spent", "left", "")
+    words = in_words()
+    grid = table(*map(words.label, ("data set", "protects each", "promise", "spent", "left")), "")
     for account, budget in standings:
-        whole, spent, left = notation(budget.promise), notation(budget.spent()), notation(budget.remaining(), left=True)
-        grid.add_row(visible(account.dataset), visible(account.neighbors), whole, spent, left, _bar(budget))
+        promised, left = words.notation(budget.promise), words.notation(budget.remaining(), left=True)
+        who, spent = words.protects(account.neighbors), words.notation(budget.spent())
+        grid.add_row(visible(account.dataset), who, promised, spent, left, _bar(budget))
     return grid
 
 
 def _entries(entries: list[Entry], states: list[str] | None = None) -> Table:
     from sitr.report.figures import visible
-    from sitr.report.words.notation import notation
+    from sitr.report.words.words import in_words
 
-    grid = table("entry", "time (UTC)", "who", "data set", "question", "price", *(["kept"] if states else []))
+    words = in_words()
+    names = ("entry", "time (UTC)", "who", "data set", "question", "price", *(["kept"] if states else []))
+    grid = table(*map(words.label, names))
     for place, entry in enumerate(entries):
         time = f"{entry.at:%Y-%m-%d %H:%M:%S}"
         texts = (visible(text) for text in (entry.by, entry.dataset, entry.question))
         grid.add_row(
-            str(entry.number), time, *texts, notation(entry.price), *(states[place : place + 1] if states else [])
+            str(entry.number), time, *texts, words.notation(entry.price), *(states[place : place + 1] if states else [])
         )
     return grid
 

@@ -15,6 +15,7 @@ from sitr.cli.options import check_file, new_file
 from sitr.cli.progress import working
 from sitr.cli.terminal import console, json_text, say_json
 from sitr.errors import BadUsage, FileError
+from sitr.report.words.messages import said
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -113,7 +114,7 @@ def draw(plot: Path | None, picture: Callable[[], str], *, as_json: bool) -> Non
         drawn = standalone(picture())
     plot.write_text(drawn, encoding="utf-8")
     if not as_json:
-        console().print(f"Written: {plot}", soft_wrap=True)
+        console().print(said(f"Written: {plot}"), soft_wrap=True)
 
 
 def publish(answer: Answer, files: Mapping[Path, Writer], *, as_json: bool, whole: bool, exact: bool = False) -> None:
@@ -131,7 +132,7 @@ def publish(answer: Answer, files: Mapping[Path, Writer], *, as_json: bool, whol
         again = f"is kept in {kept}: repeat the command without --fresh, at no charge."
         raise unwritten(failed, f"The answer was paid for and {again if kept else 'is above.'}")
     if files and not as_json:
-        console().print(f"Written: {', '.join(map(str, files))}", soft_wrap=True)
+        console().print(said(f"Written: {', '.join(map(str, files))}"), soft_wrap=True)
 
 
 def write_each(writers: Mapping[Path, Callable[[Path], object]]) -> Failures:
@@ -183,7 +184,7 @@ def _intervals(answer: Answer, path: Path) -> None:
 
 
 def _json(answer: Answer, path: Path) -> None:
-    path.write_text(json_text(answer.to_dict()) + "\n", encoding="ascii")
+    path.write_text(json_text(answer.to_dict()) + "\n", encoding="utf-8")
 
 
 TABLES: dict[str, Writer] = {".csv": _intervals, ".parquet": _intervals, ".json": _json}

@@ -8,6 +8,7 @@ from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql
 from sitr.cli.papers import Exact
 from sitr.cli.question import question
 from sitr.cli.terminal import console, say_json
+from sitr.report.words.messages import said
 
 if TYPE_CHECKING:
     from sitr.session.request import Preview
@@ -47,4 +48,4 @@ def show(found: Preview, *, as_json: bool = False, exact: bool = False) -> None:
     if after_paying(found.plan, found.standing) is None:
         left = found.standing.remaining()
         most = write(left.inner if isinstance(left, RandomDP) else left)  # the price of a question is never random
-        out.print(f"The budget cannot pay this: at most {most} is left.", style="yellow", soft_wrap=True)
+        out.print(said(f"The budget cannot pay this: at most {most} is left."), style="yellow", soft_wrap=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from sitr.cli.terminal import console
+from sitr.report.words.messages import said
 
 
 @contextmanager
@@ -15,7 +16,7 @@ def working(what: str, *, quiet: bool) -> Iterator[None]:
     if quiet or not out.is_terminal:
         yield
         return
-    with out.status(what):
+    with out.status(said(what)):
         yield
 
 
@@ -30,5 +31,5 @@ def advancing(what: str, *, quiet: bool) -> Iterator[Callable[[float], None] | N
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"))
     with Progress(*columns, console=out, transient=True) as bar:
-        task = bar.add_task(what, total=1.0)
+        task = bar.add_task(said(what), total=1.0)
         yield lambda done: bar.update(task, completed=done)

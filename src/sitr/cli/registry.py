@@ -12,6 +12,7 @@ from sitr.cli.options import Json, check_file
 from sitr.cli.papers import Caveat, Contact, Organisation, Purpose, Title
 from sitr.cli.terminal import console, say_json
 from sitr.errors import BadUsage, DescriptionError
+from sitr.report.words.messages import said
 
 if TYPE_CHECKING:
     from sitr.dataset.publication import Publication
@@ -42,7 +43,7 @@ def registry(
     """
     from sitr.dataset.publication import Publication
 
-    said = Publication().changed(
+    given = Publication().changed(
         title=title,
         organisation=organisation,
         contact=contact,
@@ -51,17 +52,17 @@ def registry(
         region=region,
         sector=sector,
     )
-    records = [found.record() for source in sources for found in _deployments(source, said)]
+    records = [found.record() for source in sources for found in _deployments(source, given)]
     placed = _placed(records, output)
     for path, record in placed.items():
         path.write_text(_yaml(record), encoding="utf-8")
     if as_json:
         say_json({"written": [*map(str, placed)], "records": records})
     else:
-        console().print(f"Written: {', '.join(map(str, placed))}", soft_wrap=True)
+        console().print(said(f"Written: {', '.join(map(str, placed))}"), soft_wrap=True)
 
 
-def _deployments(source: Path, said: Publication) -> Iterator[Deployment]:
+def _deployments(source: Path, given: Publication) -> Iterator[Deployment]:
     """The budget of a description, or all budgets of a ledger."""
     from sitr.dataset.description import load
     from sitr.dataset.publication import Publication
@@ -84,7 +85,7 @@ def _deployments(source: Path, said: Publication) -> Iterator[Deployment]:
             account,
             ledger.check(account.dataset),
             ledger.entries(account.dataset),
-            known.changed(**said.content()),
+            known.changed(**given.content()),
             None if described is None else described.table,
         )
 

@@ -13,6 +13,7 @@ from sitr.cli.papers import Plot, check_plot, draw
 from sitr.cli.progress import working
 from sitr.cli.terminal import Command, Group, help_alone, say
 from sitr.errors import BadUsage, suggestion
+from sitr.report.words.messages import said
 
 if TYPE_CHECKING:
     from sitr.numbers import Number
@@ -90,7 +91,7 @@ def compare(
         found = list(outcomes(setting, backend.read(Numbers(column, float(ends[0])), salt=0)))
     content = {"statistic": statistic, "column": column, **sensitivities.to_dict(found)}
     say(sensitivities.render(found), content, as_json=as_json)
-    title = f"The {statistic} of {column}: what each promise costs in accuracy"
+    title = said(f"The {statistic} of {column}: what each promise costs in accuracy")
     draw(plot, lambda: chart(found, title=title), as_json=as_json)
 
 

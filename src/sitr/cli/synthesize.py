@@ -32,6 +32,7 @@ from sitr.cli.progress import advancing, working
 from sitr.cli.question import condition
 from sitr.cli.terminal import console, say_json
 from sitr.errors import BadUsage
+from sitr.report.words.messages import said
 
 if TYPE_CHECKING:
     from sitr.session.quality import QualityAnswer
@@ -157,11 +158,11 @@ def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, 
     if found is not None:
         show(render(found.beside(made.receipt), exact=exact), out=out)
     elif made.released.plan.quality is not None:
-        out.print("The quality was paid for and was not measured: it is lost.", soft_wrap=True)
-    out.print(f"{rows:,} rows drawn. Written: {', '.join(map(str, written)) or 'nothing'}", soft_wrap=True)
+        out.print(said("The quality was paid for and was not measured: it is lost."), soft_wrap=True)
+    out.print(said(f"Rows drawn: {rows:,}. Written: {', '.join(map(str, written)) or said('nothing')}"), soft_wrap=True)
     if made.receipt.kept is not None:
         out.print(
-            f"Noisy tables kept in {made.receipt.kept}: the same command draws from them again, for free.",
+            said(f"Noisy tables kept in {made.receipt.kept}: the same command draws from them again, for free."),
             soft_wrap=True,
         )
 

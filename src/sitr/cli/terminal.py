@@ -9,6 +9,7 @@ import inspect
 import json
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -129,12 +130,18 @@ def say(text: RenderableType, content: Mapping[str, object], *, as_json: bool) -
 
 def say_json(content: Mapping[str, object], *, stderr: bool = False) -> None:
     """Print JSON."""
-    typer.echo(json_text(content), err=stderr)
+    stream = sys.stderr if stderr else sys.stdout
+    typer.echo(json_text(content, encoding=getattr(stream, "encoding", None) or "utf-8"), err=stderr)
 
 
-def json_text(content: Mapping[str, object]) -> str:
-    """JSON in ASCII, which is safe in every terminal, pipe and file."""
-    return json.dumps(content, indent=2, allow_nan=False)
+def json_text(content: Mapping[str, object], *, encoding: str = "utf-8") -> str:
+    """JSON with every script as it is, or in ASCII if this encoding lacks a character: nothing is ever lost."""
+    text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False)
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return json.dumps(content, indent=2, allow_nan=False)
+    return text
 
 
 def _language(args: list[str]) -> tuple[Language, list[str]]:

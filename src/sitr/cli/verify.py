@@ -12,6 +12,7 @@ from sitr.cli.terminal import console, say_json
 
 if TYPE_CHECKING:
     from sitr.report.paper import Facts
+    from sitr.report.words.words import Words
     from sitr.session.verify import Verified
 
 EXITS = {"valid": 0, "altered": 1, "unknown entry": 3, "other ledger": 4}
@@ -31,6 +32,7 @@ def verify(
     """
     from sitr.ledger.sql import SqlLedger
     from sitr.report.text import terminal as text
+    from sitr.report.words.words import in_words
     from sitr.session.verify import verify as verified
 
     found = verified(certificate, SqlLedger(ledger, create=False))
@@ -38,32 +40,29 @@ def verify(
         say_json(_content(found, certificate, ledger))
     else:
         out = console()
-        out.print(_sentence(found), soft_wrap=True)
-        text.show(text.facts(_facts(found)), out=out)
+        out.print(_sentence(found, in_words()), soft_wrap=True)
+        text.show(text.facts(_facts(found, in_words())), out=out)
     raise typer.Exit(EXITS[found.verdict.value])
 
 
-def _sentence(found: Verified) -> str:
-    from sitr.report.words.english.english import ENGLISH
+def _sentence(found: Verified, words: Words) -> str:
     from sitr.session.verify import Verdict
 
+    say = words.verify
     if found.entry is None:
         unknown = found.verdict is Verdict.UNKNOWN_ENTRY
-        return ENGLISH.verify.unknown(found.number) if unknown else ENGLISH.verify.other(found.number)
-    return ENGLISH.verify.valid(found.entry) if found.verdict is Verdict.VALID else ENGLISH.verify.altered(found.entry)
+        return say.unknown(found.number) if unknown else say.other(found.number)
+    return say.valid(found.entry) if found.verdict is Verdict.VALID else say.altered(found.entry)
 
 
-def _facts(found: Verified) -> Facts:
-    from sitr.report.words.english.english import ENGLISH
-    from sitr.report.words.notation import notation
-
+def _facts(found: Verified, words: Words) -> Facts:
     if found.entry is None:
         return ()
-    release = () if found.release is None else (("release", ENGLISH.verify.release(found.release)),)
-    test = (("coins", ENGLISH.not_private()),) if found.private is False else ()
+    release = () if found.release is None else (("release", words.verify.release(found.release)),)
+    test = (("coins", words.not_private()),) if found.private is False else ()
     return (
         ("question", found.entry.question),
-        ("price", notation(found.entry.price)),
+        ("price", words.notation(found.entry.price)),
         ("charged at", f"{found.entry.at:%Y-%m-%d %H:%M:%S} UTC"),
         ("asked by", found.entry.by),
         *release,
@@ -73,12 +72,13 @@ def _facts(found: Verified) -> Facts:
 
 def _content(found: Verified, certificate: Path, ledger: Path) -> dict[str, object]:
     from sitr.cli.ledger import entry_content
+    from sitr.report.words.english.english import ENGLISH
 
     return {
         "certificate": str(certificate),
         "ledger": str(ledger),
         "verdict": found.verdict.value,
-        "words": _sentence(found),
+        "words": _sentence(found, ENGLISH),
         "number": found.number,
         "entry": None if found.entry is None else entry_content(found.entry),
         "release": None if found.release is None else "intact" if found.release else "altered",

@@ -19,8 +19,7 @@ from sitr.report.figures import about, at_most
 from sitr.report.headline import Headline
 from sitr.report.paper import Facts
 from sitr.report.text import terminal
-from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.words import Words
+from sitr.report.words.words import Words, in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +48,14 @@ class Account:
         """The given δ, or the upper bound that was found."""
         return self.found.upper if self.delta is None else self.delta
 
-    def headline(self, words: Words = ENGLISH) -> str:
+    def headline(self, words: Words | None = None) -> str:
         """The result in one line.
 
         >>> from sitr.loss.forms.gaussian import GaussianLaw
         >>> Account.at_delta(Loss.of(GaussianLaw(1.0)), 1e-6).headline()
         'ε is between 4.886 and 4.887 at δ = 10⁻⁶'
         """
+        words = in_words(words)
         say = words.accounting
         if self.epsilon is not None:
             return say.found("δ", self.found, "ε", about(self.epsilon))
@@ -83,16 +83,18 @@ class Account:
         }
 
 
-def render(headline: str, rows: Facts, *, words: Words = ENGLISH) -> RenderableType:
+def render(headline: str, rows: Facts, *, words: Words | None = None) -> RenderableType:
     """The headline, and its meaning below it."""
+    words = in_words(words)
     return Group(Text(headline, style="bold"), terminal.facts(rows, words=words))
 
 
-def schedule_rows(schedule: Schedule, account: Account, *, words: Words = ENGLISH) -> Facts:
+def schedule_rows(schedule: Schedule, account: Account, *, words: Words | None = None) -> Facts:
     """The releases, the best attack, outright exposure, and γ.
 
     A schedule that protects only a random newcomer bounds no attack on you.
     """
+    words = in_words(words)
     say, headline = words.accounting, account.reading()
     means = () if headline is None else (("meaning", say.meaning(headline.epsilon, headline.delta)),)
     return (
@@ -103,8 +105,9 @@ def schedule_rows(schedule: Schedule, account: Account, *, words: Words = ENGLIS
     )
 
 
-def training_rows(training: Training, account: Account, *, words: Words = ENGLISH) -> Facts:
+def training_rows(training: Training, account: Account, *, words: Words | None = None) -> Facts:
     """The training run, the best attack, and the assumptions."""
+    words = in_words(words)
     say = words.accounting
     return (
         ("training", say.training(training)),

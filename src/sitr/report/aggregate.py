@@ -26,8 +26,7 @@ from sitr.report.headline import Headline
 from sitr.report.level import Level
 from sitr.report.paper import Card, Column, Facts, Paper, Role, Section, Table, answered, previewed
 from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.notation import notation
-from sitr.report.words.words import Words
+from sitr.report.words.words import Words, in_words
 
 KIND = "answer"
 
@@ -38,7 +37,7 @@ _BLOCK = 200
 """The number of rows that are written at a time."""
 
 
-def answer(release: Release, receipt: Receipt, *, words: Words = ENGLISH) -> Paper:
+def answer(release: Release, receipt: Receipt, *, words: Words | None = None) -> Paper:
     """The paper of an answer. Its JSON is the envelope, and
 
     ================  ==================================================================================================
@@ -55,6 +54,7 @@ def answer(release: Release, receipt: Receipt, *, words: Words = ENGLISH) -> Pap
     A noise has a `mechanism`, a `parameter` ("scale" or "sigma"), its `sensitivity`, both in granules, and its
     `promise`. Fractions have an `exact` text and the nearest `float`.
     """
+    words = in_words(words)
     plan, say = release.plan, words.aggregate
     digits = words.digits() if release.keys and any(map(_rounded, plan.columns)) else ""
     return answered(
@@ -64,7 +64,7 @@ def answer(release: Release, receipt: Receipt, *, words: Words = ENGLISH) -> Pap
         plan.query,
         words=words,
         own=(("outright", say.exposure(plan)), ("error", say.error()), *((("digits", digits),) if digits else ())),
-        content=lambda found: _content(plan, found, words) | {"rows": _rows(release)},
+        content=lambda found: _content(plan, found) | {"rows": _rows(release)},
         sections=lambda found: _sections(plan, found, words),
         title="Privacy certificate",
         card=(
@@ -80,8 +80,9 @@ def answer(release: Release, receipt: Receipt, *, words: Words = ENGLISH) -> Pap
     )
 
 
-def preview(plan: AggregatePlan, standing: Filter, *, words: Words = ENGLISH) -> Paper:
+def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None) -> Paper:
     """The paper of a preview: its columns instead of the rows."""
+    words = in_words(words)
     say = words.aggregate
     own: Facts = (
         ("keys", say.shown_keys(plan)),
@@ -97,7 +98,7 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words = ENGLISH) ->
         plan.query,
         words=words,
         own=own,
-        content=lambda found: _content(plan, found, words),
+        content=lambda found: _content(plan, found),
         table=table,
     )
 
@@ -118,11 +119,12 @@ def _answers(release: Release, words: Words) -> Table:
     )
 
 
-def written(release: Release, words: Words = ENGLISH) -> Iterator[tuple[str, ...]]:
+def written(release: Release, words: Words | None = None) -> Iterator[tuple[str, ...]]:
     """The rows as text: the key, part by part, and for each column the number with its error, and its interval.
 
     They are computed block by block, because most readers see the first rows only.
     """
+    words = in_words(words)
     columns = release.plan.columns
     for first in range(0, len(release.keys), _BLOCK):
         keys = release.keys[first : first + _BLOCK]
@@ -174,7 +176,7 @@ def _columns(plan: AggregatePlan, words: Words) -> Table:
 def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Section, ...]:
     say, query = words.aggregate, plan.query
     moments = isinstance(plan.price, ZeroConcentratedDP)
-    tail = notation(cast("Kept", headline.promise)) if moments else at_most(plan.finite_tail())
+    tail = words.notation(cast("Kept", headline.promise)) if moments else at_most(plan.finite_tail())
     sizes = [(each.term.name, f"{each.noise.symbol} = {each.noise.size}") for each in plan.noisy]
     return (
         Section(
@@ -228,8 +230,8 @@ def _rounded(column: Shown) -> bool:
     return Figures.fitting(column.width(CONFIDENCE), step=step).rounds(step)
 
 
-def _content(plan: AggregatePlan, headline: Headline, words: Words) -> dict[str, Any]:
-    query, say = plan.query, words.aggregate
+def _content(plan: AggregatePlan, headline: Headline) -> dict[str, Any]:
+    query, words, say = plan.query, ENGLISH, ENGLISH.aggregate
     return {
         "protected": {
             "unit": "person" if isinstance(query.unit, Person) else "row",

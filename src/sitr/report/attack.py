@@ -8,8 +8,7 @@ from sitr.loss.loss import Loss
 from sitr.numbers import Interval
 from sitr.report.paper import Facts
 from sitr.report.views import FALSE_ALARMS, WIDTH
-from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.words import Words
+from sitr.report.words.words import Words, in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +23,9 @@ class Attack:
         guess = loss.posterior(prior=0.5, relative=WIDTH)
         return cls(loss.trade_off(fpr=FALSE_ALARMS, relative=WIDTH), Interval(max(0.5, guess.lower), guess.upper))
 
-    def words(self, words: Words = ENGLISH) -> Facts:
+    def words(self, words: Words | None = None) -> Facts:
         """A label and a sentence for each attack."""
+        words = in_words(words)
         say = words.accounting
         return ("attacker", say.hits(self.hits, alarms=FALSE_ALARMS)), ("guess", say.guess(self.guess))
 

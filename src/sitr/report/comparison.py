@@ -15,12 +15,12 @@ from sitr.accounting.theorems.theorem import Total
 from sitr.report.figures import at_most
 from sitr.report.paper import Column, Facts, Table
 from sitr.report.text import terminal
-from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.words import Words
+from sitr.report.words.words import Words, in_words
 
 
-def render(comparison: Comparison, *, recorded: bool = False, words: Words = ENGLISH) -> RenderableType:
+def render(comparison: Comparison, *, recorded: bool = False, words: Words | None = None) -> RenderableType:
     """For a terminal: a line for every theorem that applies, why the others do not, and what all have in common."""
+    words = in_words(words)
     say, best = words.accounting, tightest(comparison, recorded=recorded)
     proved: list[tuple[str, ...]] = []
     silent: dict[str, list[str]] = {}
@@ -37,13 +37,14 @@ def render(comparison: Comparison, *, recorded: bool = False, words: Words = ENG
         words.label("valid when parameters are chosen adaptively?"),
     )
     table = Table(tuple(map(Column, headings)), lambda: proved, len(proved))
-    reasons = (("cannot say", f"{' · '.join(names)} — {reason}") for reason, names in silent.items())
+    reasons = (("cannot say", f"{' · '.join(names)} — {say.reason(reason)}") for reason, names in silent.items())
     below = terminal.facts((*reasons, *facts(comparison, recorded=recorded, words=words)), words=words)
     return Group(terminal.grid(table), Text(), below) if proved else below
 
 
-def facts(comparison: Comparison, *, recorded: bool = False, words: Words = ENGLISH) -> Facts:
+def facts(comparison: Comparison, *, recorded: bool = False, words: Words | None = None) -> Facts:
     """What all theorems share: the releases, how they were chosen, outright exposure, and γ."""
+    words = in_words(words)
     say, schedule, random = words.accounting, comparison.schedule, comparison.gamma is not None
     return (
         ("releases", say.releases(schedule)),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
 
+from sitr.errors import ISOLATES
 from sitr.numbers import Number, exact
 from sitr.questions.aggregate.functions.function import Estimate
 
@@ -23,6 +24,8 @@ _MINUS = "−"
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Characters that change the writing direction of the text after them."""
+
+_OPENING, _CLOSING = ISOLATES[:-1], ISOLATES[-1]
 
 
 def number(value: Number, *, decimals: int = 0) -> str:
@@ -109,6 +112,18 @@ def visible(text: str) -> str:
     'a␊b␛[31m'
     """
     return "".join(_drawn(character) for character in text)
+
+
+def displayed(text: str) -> str:
+    """Harmless text of a report, which may hold isolates: each one that is opened is closed, so it ends with its text.
+
+    Values of users are made `visible` where they enter a sentence. Isolates that do not match are drawn like others.
+
+    >>> displayed("\u2068ward\u2069\u202e") == "\u2068ward\u2069�", displayed("\u2069ward\u2068")
+    (True, '�ward�')
+    """
+    kept = ISOLATES if _matched(text) else ""
+    return "".join(character if character in kept else _drawn(character) for character in text)
 
 
 def shortened(text: str, *, most: int) -> str:
@@ -267,6 +282,16 @@ def _exponent(value: Fraction) -> int:
     size = abs(value)
     power = len(str(size.numerator)) - len(str(size.denominator))
     return power if size >= Fraction(10) ** power else power - 1
+
+
+def _matched(text: str) -> bool:
+    """Whether every isolate is closed, and nothing else is."""
+    depth = 0
+    for character in text:
+        depth += (character in _OPENING) - (character == _CLOSING)
+        if depth < 0:
+            return False
+    return depth == 0
 
 
 def _drawn(character: str) -> str:

@@ -18,7 +18,7 @@ from sitr.report.figures import CONFIDENCE, AllDigits, Estimate, Figures, Rounde
 from sitr.report.level import Level
 from sitr.report.paper import Column, Facts, Paper, Role, Section, Table, answered, previewed
 from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.words import Words
+from sitr.report.words.words import Words, in_words
 
 KIND = "histogram"
 
@@ -26,7 +26,7 @@ _BAR = 30
 """The length of the longest bar in characters."""
 
 
-def answer(histogram: Histogram, receipt: Receipt, *, words: Words = ENGLISH) -> Paper:
+def answer(histogram: Histogram, receipt: Receipt, *, words: Words | None = None) -> Paper:
     """The paper of a histogram. Its JSON is the envelope, and
 
     =============  =====================================================================================================
@@ -40,6 +40,7 @@ def answer(histogram: Histogram, receipt: Receipt, *, words: Words = ENGLISH) ->
     words          the sentences of the page
     =============  =====================================================================================================
     """
+    words = in_words(words)
     plan, say = histogram.plan, words.histogram
     processing, filled = say.processing(histogram), len(histogram.counts) > 0
     digits = say.digits() if filled and figures(histogram).rounds(step(histogram)) else ""
@@ -56,7 +57,7 @@ def answer(histogram: Histogram, receipt: Receipt, *, words: Words = ENGLISH) ->
         plan.tally.query,
         words=words,
         own=own,
-        content=lambda _: _content(plan, words) | _cells(histogram),
+        content=lambda _: _content(plan) | _cells(histogram),
         sections=lambda _: (
             Section(
                 "How the cells were measured", sentences=tuple(filter(None, (say.measured(plan), say.outside(plan))))
@@ -76,15 +77,16 @@ def answer(histogram: Histogram, receipt: Receipt, *, words: Words = ENGLISH) ->
     )
 
 
-def preview(plan: HistogramPlan, standing: Filter, *, words: Words = ENGLISH) -> Paper:
+def preview(plan: HistogramPlan, standing: Filter, *, words: Words | None = None) -> Paper:
     """The paper of a preview: the same without counts."""
+    words = in_words(words)
     query = plan.tally.query
     own: Facts = (
         ("caps", words.aggregate.contribution(query)),
         *_measured(plan, words),
         ("error", words.histogram.error(plan)),
     )
-    return previewed(KIND, plan, standing, query, words=words, own=own, content=lambda _: _content(plan, words))
+    return previewed(KIND, plan, standing, query, words=words, own=own, content=lambda _: _content(plan))
 
 
 def _measured(plan: HistogramPlan, words: Words) -> Facts:
@@ -119,7 +121,7 @@ def _rows(histogram: Histogram, words: Words) -> Iterator[tuple[str, ...]]:
     low, high = histogram.ends(confidence=CONFIDENCE)
     longest = max(1.0, float(histogram.counts.max(initial=1.0)))
     form = figures(histogram)
-    for place, label in enumerate(labels(histogram.grid)):
+    for place, label in enumerate(product(*map(words.histogram.cells, histogram.grid.axes))):
         count, known = float(histogram.counts[place]), histogram.empty is not None and bool(histogram.empty[place])
         bar = _bar(max(0.0, count) / longest)
         if known:
@@ -146,7 +148,7 @@ def _notes(histogram: Histogram, words: Words) -> tuple[str, ...]:
 
 
 def labels(grid: Grid) -> Iterator[tuple[str, ...]]:
-    """The labels of all cells, part by part."""
+    """The labels of all cells, part by part, for machines."""
     return product(*([cell.label for cell in axis.cells()] for axis in grid.axes))
 
 
@@ -171,8 +173,8 @@ def _cells(histogram: Histogram) -> dict[str, Any]:
     }
 
 
-def _content(plan: HistogramPlan, words: Words) -> dict[str, Any]:
-    say, grid = words.histogram, plan.tally.grid
+def _content(plan: HistogramPlan) -> dict[str, Any]:
+    say, grid = ENGLISH.histogram, plan.tally.grid
     return {
         "method": type(plan.method).__name__.lower(),
         "columns": [each.name for each in (plan.tally.query.keys if grid is None else (a.column for a in grid.axes))],

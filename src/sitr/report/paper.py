@@ -16,7 +16,6 @@ from sitr.report import envelope
 from sitr.report.headline import Headline, headline
 from sitr.report.level import Level
 from sitr.report.views import Views, views
-from sitr.report.words.notation import notation
 from sitr.report.words.protects import Protects
 from sitr.report.words.words import Words
 
@@ -150,7 +149,7 @@ def answered(
         *_promised(found, query, words),
         *_random(plan, receipt.standing, words),
         *own,
-        ("charged", charged or notation(receipt.entry.price)),
+        ("charged", charged or words.notation(receipt.entry.price)),
         *entry(receipt, words),
     )
     return Paper(
@@ -184,12 +183,12 @@ def previewed(
     """The paper of a preview: the same without an answer; `standing` is the budget now."""
     found, after = headline(plan), envelope.after_paying(plan, standing)
     facts = (
-        ("price", price or notation(plan.price)),
+        ("price", price or words.notation(plan.price)),
         *_promised(found, query, words),
         *_random(plan, standing, words),
         *own,
-        ("left now", notation(standing.remaining(), left=True)),
-        ("left then", words.cannot_pay() if after is None else notation(after.remaining(), left=True)),
+        ("left now", words.notation(standing.remaining(), left=True)),
+        ("left then", words.cannot_pay() if after is None else words.notation(after.remaining(), left=True)),
     )
     return Paper(
         words,
@@ -206,11 +205,7 @@ def previewed(
 def entry(receipt: Receipt, words: Words) -> Facts:
     """What is left of the budget, and the ledger entry of the charge."""
     left = words.left_of(receipt.standing)
-    charge = receipt.entry
-    return ("left then" if receipt.again else "left", left), (
-        "entry",
-        f"{charge.number}, {receipt.dataset}, {charge.at:%Y-%m-%d %H:%M:%S} UTC",
-    )
+    return ("left then" if receipt.again else "left", left), ("entry", words.entry(receipt))
 
 
 def again(receipt: Receipt, words: Words) -> Facts:
@@ -222,7 +217,7 @@ def _promised(headline: Headline, query: Protects, words: Words) -> Facts:
     """The promise as every report states it: in its own flavor, as (ε, δ), in words, and for the odds."""
     promise, odds = cast("Kept", headline.promise), words.odds(headline, query)
     return (
-        ("promise", f"{notation(promise)}, {words.flavor(promise)}"),
+        ("promise", words.promise(promise)),
         ("as (ε, δ)", words.headline(headline)),
         ("meaning", words.meaning(headline, query)),
         *([("odds", odds)] if odds else ()),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import write
 from sitr.flavors.random import RandomDP
 from sitr.numbers import upward
@@ -14,9 +16,7 @@ from sitr.questions.statistic.ways import Impossible, Outcome
 from sitr.report.figures import error
 from sitr.report.paper import Column, Facts, Role, Table
 from sitr.report.text import terminal
-from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.notation import notation
-from sitr.report.words.words import Words
+from sitr.report.words.words import Words, in_words
 
 Outcomes = Sequence[Outcome | Impossible]
 
@@ -24,16 +24,17 @@ _SELDOM, _OFTEN = 1e-9, 0.99
 """Refusals rarer than `_SELDOM` are not mentioned; a way that refuses more often than `_OFTEN` is useless."""
 
 
-def render(outcomes: Outcomes, *, words: Words = ENGLISH) -> RenderableType:
+def render(outcomes: Outcomes, *, words: Words | None = None) -> RenderableType:
     """For a terminal: the ways that work, the smallest error first, and why the others do not."""
+    words = in_words(words)
     say, known = words.accounting, ranked(outcomes)
     rows = []
     for outcome in known:
         often = "" if outcome.refused < _SELDOM else say.no_answer(outcome.refused, often=_OFTEN)
-        rows.append((outcome.way, f"± {error(outcome.error)}", promised(outcome) + often))
+        rows.append((outcome.way, f"± {error(outcome.error)}", words.notation(promised(outcome)) + often))
     random = any(isinstance(outcome.promise, RandomDP) for outcome in known)
     below: Facts = (
-        *(("cannot", f"{way} — {reason}") for way, reason in _impossible(outcomes).items()),
+        *(("cannot", f"{way} — {say.reason(reason)}") for way, reason in _impossible(outcomes).items()),
         *((("random", say.random_way()),) if random else ()),
         ("public", say.public()),
     )
@@ -77,6 +78,6 @@ def _impossible(outcomes: Outcomes) -> dict[str, str]:
     return {outcome.way: outcome.reason for outcome in outcomes if isinstance(outcome, Impossible)}
 
 
-def promised(outcome: Outcome) -> str:
-    """The promise in symbols."""
-    return notation(outcome.promise)  # type: ignore[arg-type]  # every way here has one that a budget keeps
+def promised(outcome: Outcome) -> Kept:
+    """The promise. Every way here has one that a budget keeps."""
+    return cast("Kept", outcome.promise)

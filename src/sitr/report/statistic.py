@@ -16,9 +16,7 @@ from sitr.report.chart.statistic import chart
 from sitr.report.figures import CONFIDENCE, Estimate, Figures, Rounded, legible, visible
 from sitr.report.level import Level
 from sitr.report.paper import Facts, Paper, Section, answered, previewed
-from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.english.statistic import StatisticWords
-from sitr.report.words.words import Words
+from sitr.report.words.words import Words, in_words
 
 KIND = "statistic"
 
@@ -31,7 +29,7 @@ class EachRow:
     relation: Relation = Relation.REPLACE_ONE
 
 
-def answer(release: StatisticRelease, receipt: Receipt, *, words: Words = ENGLISH) -> Paper:
+def answer(release: StatisticRelease, receipt: Receipt, *, words: Words | None = None) -> Paper:
     """The paper of released values. Its JSON is the envelope, and
 
     ==========  ========================================================================================================
@@ -41,6 +39,7 @@ def answer(release: StatisticRelease, receipt: Receipt, *, words: Words = ENGLIS
     column      its name; `missing` is the number that replaces missing numbers
     ==========  ========================================================================================================
     """
+    words = in_words(words)
     own = _own(release.plan, words)
     return answered(
         KIND,
@@ -62,8 +61,9 @@ def answer(release: StatisticRelease, receipt: Receipt, *, words: Words = ENGLIS
     )
 
 
-def preview(plan: StatisticPlan, standing: Filter, *, words: Words = ENGLISH) -> Paper:
+def preview(plan: StatisticPlan, standing: Filter, *, words: Words | None = None) -> Paper:
     """The paper of a preview: the same without a value."""
+    words = in_words(words)
     own = _own(plan, words)
     return previewed(KIND, plan, standing, EachRow(), words=words, own=own, content=lambda _: _content(plan))
 
@@ -76,12 +76,12 @@ def _value(release: StatisticRelease, words: Words) -> str:
     except Exception:  # noqa: BLE001 - it depends on the data, or a user's own mechanism does not know it
         return Rounded(say.value(release.value), exact=exact)
     pairs = zip(release.values, errors.values(), strict=True)
-    return Rounded("; ".join(_within(value, exact_number(error), say) for value, error in pairs), exact=exact)
+    return Rounded("; ".join(_within(value, exact_number(error), words) for value, error in pairs), exact=exact)
 
 
-def _within(value: Any, width: Fraction, say: StatisticWords) -> str:
+def _within(value: Any, width: Fraction, words: Words) -> str:
     if not isinstance(value, int | float | Fraction):
-        return say.value(value)
+        return words.statistic.value(value)
     middle = exact_number(value)
     one = Estimate(middle, middle - width, middle + width)
     (form,) = Figures.each([one], step=None)

@@ -11,15 +11,13 @@ from sitr.neighbors.unit import Person
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import legible, shortened, visible
 from sitr.report.paper import Column, Facts, Paper, Role, Table
-from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.notation import notation
-from sitr.report.words.words import Words
+from sitr.report.words.words import Words, in_words
 
 _MOST_LETTERS = 60
 """The most letters of a list of public values, and of a question in one line."""
 
 
-def dataset(table: Description, facts: Facts = (), *, words: Words = ENGLISH) -> Paper:
+def dataset(table: Description, facts: Facts = (), *, words: Words | None = None) -> Paper:
     """What is public about a data set; more `facts` come last. For machines it is
 
     ============  ======================================================================================================
@@ -28,6 +26,7 @@ def dataset(table: Description, facts: Facts = (), *, words: Words = ENGLISH) ->
     columns       `name`, `type`, `bounds` (`low`, `high`, `granularity`) and the number of public `keys`, each or null
     ============  ======================================================================================================
     """
+    words = in_words(words)
     rows = [_described(column, table, words) for column in table.columns]
     headings = (
         Column(words.label("column"), Role.KEY),
@@ -51,7 +50,7 @@ def _described(column: Described, table: Description, words: Words) -> tuple[str
     else:
         listed = ", ".join(words.aggregate.key(key) for key in column.keys or ())
         values = say.values(column, shortened(listed, most=_MOST_LETTERS))
-    return visible(column.name), column.kind.value, say.bounds(column), values
+    return visible(column.name), words.label(column.kind.value), say.bounds(column), values
 
 
 def _dataset(table: Description) -> dict[str, Any]:
@@ -80,13 +79,14 @@ def _dataset(table: Description) -> dict[str, Any]:
     }
 
 
-def budget(name: str, table: Description, standing: Filter, *, words: Words = ENGLISH) -> Paper:
+def budget(name: str, table: Description, standing: Filter, *, words: Words | None = None) -> Paper:
     """What is spent and what is left of a budget, and what its promise means."""
+    words = in_words(words)
     facts: Facts = (
-        ("promise", f"{notation(standing.promise)}, {words.flavor(standing.promise)}"),
+        ("promise", words.promise(standing.promise)),
         ("meaning", words.whole(standing.promise, table)),
-        ("spent", notation(standing.spent())),
-        ("left", notation(standing.remaining(), left=True)),
+        ("spent", words.notation(standing.spent())),
+        ("left", words.notation(standing.remaining(), left=True)),
         ("answers", str(standing.charges)),
     )
     return Paper(
@@ -106,8 +106,9 @@ def budget(name: str, table: Description, standing: Filter, *, words: Words = EN
     )
 
 
-def question(text: str, table: Description, standing: Filter, *, words: Words = ENGLISH) -> Paper:
+def question(text: str, table: Description, standing: Filter, *, words: Words | None = None) -> Paper:
     """A checked question, before it has a price."""
+    words = in_words(words)
     say = words.summary
     facts: Facts = (
         ("question", legible(text)),

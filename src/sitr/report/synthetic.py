@@ -21,14 +21,14 @@ from sitr.report.figures import Estimate, Figures, Rounded, error, number, short
 from sitr.report.headline import headline
 from sitr.report.level import Level
 from sitr.report.paper import Column, Facts, Paper, Section, Table, again, answered, entry, previewed
-from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.words import Words
+from sitr.report.words.words import Words, in_words
 
 KIND, QUALITY = "synthetic rows", "quality of synthetic rows"
 
 
-def preview(plan: SynthesisPlan, standing: Filter, *, words: Words = ENGLISH) -> Paper:
+def preview(plan: SynthesisPlan, standing: Filter, *, words: Words | None = None) -> Paper:
     """The paper of a preview: the tables that will be measured, and how noisy each count is."""
+    words = in_words(words)
     say, rows = words.synthetic, list(_errors(plan, words))
     return previewed(
         KIND,
@@ -49,9 +49,10 @@ def answer(
     *,
     rows: Codes | None = None,
     judged: Paper | None = None,
-    words: Words = ENGLISH,
+    words: Words | None = None,
 ) -> Paper:
     """The paper of a fitted model. A page also shows these `rows`, and how they were `judged`."""
+    words = in_words(words)
     plan, say, measured = portrait.plan, words.synthetic, portrait.measured
     tables = len(measured.alone) + len(measured.chosen_by) + len(measured.pairs)
     made: Facts = (
@@ -88,8 +89,9 @@ def answer(
     return paper if judged is None else replace(paper, private=paper.private and judged.private)
 
 
-def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Words = ENGLISH) -> Paper:
+def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Words | None = None) -> Paper:
     """The means, and the worst of each kind; `receipt` is None where nothing was charged."""
+    words = in_words(words)
     say, rows = words.synthetic, list(_kinds(found, words))
     facts: Facts = (
         ("compared", say.compared(found)),

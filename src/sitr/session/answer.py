@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, cast, overload
 
@@ -18,7 +17,7 @@ from sitr.report.paper import Paper
 from sitr.report.papers import answer_paper
 from sitr.report.text import terminal
 from sitr.session.chart import Chart, drawn
-from sitr.session.shown import Tabled
+from sitr.session.shown import Tabled, chosen, once
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,10 +28,10 @@ class Answer(Tabled):
     receipt: Receipt
     request: Any = field(compare=False)
 
-    @cached_property
+    @property
     def paper(self) -> Paper:
         """What is shown of it, the same on the terminal, on the page, in notebooks and as JSON."""
-        return answer_paper(self.released, self.receipt)
+        return once(self, lambda: answer_paper(self.released, self.receipt))
 
     @property
     def table(self) -> pa.Table:
@@ -68,13 +67,14 @@ class Answer(Tabled):
         return Publication() if self.request is None else cast("Publication", self.request.at.publication)
 
     @overload
-    def plot(self) -> Chart: ...
+    def plot(self, *, lang: str | None = None) -> Chart: ...
     @overload
-    def plot(self, path: str | Path) -> Path: ...
-    def plot(self, path: str | Path | None = None) -> Chart | Path:
+    def plot(self, path: str | Path, *, lang: str | None = None) -> Path: ...
+    def plot(self, path: str | Path | None = None, *, lang: str | None = None) -> Chart | Path:
         """The chart, which a notebook draws; with a path, write it to this SVG file instead."""
-        assert self.paper.picture is not None
-        return drawn(self.paper.picture(), path)
+        with chosen(lang):
+            assert self.paper.picture is not None
+            return drawn(self.paper.picture(), path)
 
     def _brief(self) -> str:
         size = None if self.paper.table is None else self.paper.table.size

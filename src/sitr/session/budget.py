@@ -28,7 +28,7 @@ from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.synthetic.axes import BINS
 from sitr.report import summary
 from sitr.report.paper import Paper
-from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.words import in_words
 from sitr.session.answer import Answer
 from sitr.session.desk import Desk
 from sitr.session.public import Source
@@ -66,7 +66,7 @@ class Budget(Shown):
         return summary.budget(self.table.name, self.table, self.standing())
 
     def _brief(self) -> str:
-        name, say = self.table.name, ENGLISH.summary
+        name, say = self.table.name, in_words().summary
         try:
             return say.budget(name, self.standing())
         except SitrError as problem:  # the ledger was moved, or is in use
@@ -222,7 +222,7 @@ class Selection:
 
     def __repr__(self) -> str:
         rows = text(Query(self.budget.table.name, (), self.keys, self.condition))
-        return ENGLISH.summary.selection(summary.in_one_line(rows))
+        return in_words().summary.selection(summary.in_one_line(rows))
 
     def where(self, condition: Condition) -> Selection:
         """Only rows that also meet this condition."""

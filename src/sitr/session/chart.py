@@ -9,7 +9,7 @@ from sitr.errors import FileError
 from sitr.report.chart.svg import standalone, titled
 from sitr.report.page import html
 from sitr.report.paper import Paper
-from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.words import in_words
 from sitr.session.shown import written
 
 
@@ -26,7 +26,7 @@ class Chart:
         return standalone(self.svg)
 
     def _repr_html_(self) -> str:
-        return html.fragment(Paper(ENGLISH, "", (), dict, picture=lambda: self.svg))
+        return html.fragment(Paper(in_words(), "", (), dict, picture=lambda: self.svg))
 
 
 def drawn(svg: str, path: str | Path | None) -> Chart | Path:

@@ -31,8 +31,7 @@ from sitr.numbers import Number
 from sitr.report import summary
 from sitr.report.figures import visible
 from sitr.report.paper import Paper
-from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.notation import notation
+from sitr.report.words.words import in_words
 from sitr.session.budget import Budget
 from sitr.session.desk import Desk, account_name, keeping
 from sitr.session.public import Source, check_apart
@@ -63,16 +62,16 @@ class Dataset(Shown):
     @property
     def paper(self) -> Paper:
         """What is shown of it: its public description, never its rows."""
-        found = self.described
+        promise = None if self.described is None else self.described.promise
         facts = (
             *((("file", visible(str(self.source))),) if self.source is not None else ()),
-            *((("budget", notation(found.promise)),) if found is not None and found.promise is not None else ()),
+            *((("budget", in_words().notation(promise)),) if promise is not None else ()),
             *((("public tables", ", ".join(map(visible, self.public))),) if self.public else ()),
         )
         return summary.dataset(self.table, facts)
 
     def _brief(self) -> str:
-        return ENGLISH.summary.dataset(self.table)
+        return in_words().summary.dataset(self.table)
 
     def budget(
         self,

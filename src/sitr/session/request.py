@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Generic, TypeVar, Unpack, cast
 
 from sitr.accounting.filter import Filter
@@ -19,11 +18,11 @@ from sitr.report import summary
 from sitr.report.envelope import after_paying
 from sitr.report.paper import Paper
 from sitr.report.papers import preview_paper
-from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.words import in_words
 from sitr.session.answer import Answer
 from sitr.session.ask import ask
 from sitr.session.desk import Desk
-from sitr.session.shown import Shown
+from sitr.session.shown import Shown, once
 
 Answered_co = TypeVar("Answered_co", bound=Answer, covariant=True)
 
@@ -46,7 +45,7 @@ class Request(Shown, Generic[Answered_co]):
         return summary.question(self.question.text(), self.at.table, self.at.ledger.standing(self.at.account))
 
     def _brief(self) -> str:
-        return ENGLISH.summary.question(summary.in_one_line(self.question.text()))
+        return in_words().summary.question(summary.in_one_line(self.question.text()))
 
     def preview(self, price: Price | None = None, **amounts: Unpack[Amounts]) -> Preview:
         """What the answer would cost and how far off it would be. Reads no rows and spends nothing."""
@@ -79,10 +78,10 @@ class Preview(Shown):
     plan: Plan
     standing: Filter
 
-    @cached_property
+    @property
     def paper(self) -> Paper:
         """What is shown of it, the same on the terminal, in notebooks and as JSON."""
-        return preview_paper(self.plan, self.standing)
+        return once(self, lambda: preview_paper(self.plan, self.standing))
 
     def _brief(self) -> str:
         try:

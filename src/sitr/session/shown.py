@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
@@ -12,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sitr.dataset.publication import Publication, Published
-from sitr.errors import unknown_name
+from sitr.errors import InvalidUse, unknown_name
 from sitr.ledger.entry import Sealed
 from sitr.ledger.receipt import Receipt
 from sitr.namespace import needs
@@ -20,6 +21,7 @@ from sitr.numbers import Number
 from sitr.report.page import html
 from sitr.report.paper import Paper
 from sitr.report.text import terminal
+from sitr.report.words.language import Language, speaking, spoken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,20 +109,40 @@ class Tabled(Shown, Protocol):
         """Who publishes the answer, by the description of its data set."""
         return Publication()
 
-    def certificate(self, path: str | Path, **publication: Unpack[Published]) -> Path:
-        """Write the certificate: one HTML file that explains and defends this answer.
+    def certificate(self, path: str | Path, *, lang: str | None = None, **publication: Unpack[Published]) -> Path:
+        """Write the certificate: one HTML file that explains and defends this answer, with lang="ar" in Arabic.
 
         It shows the title, organisation, contact, purpose, date and caveats that are given here or in the description.
         """
-        return certified(path, self.paper, self.publication.changed(**publication))
+        with chosen(lang):
+            return certified(path, self.paper, self.publication.changed(**publication))
 
-    def label(self, path: str | Path, **publication: Unpack[Published]) -> Path:
+    def label(self, path: str | Path, *, lang: str | None = None, **publication: Unpack[Published]) -> Path:
         """Write the privacy label: one HTML card with the promise in one number and one sentence."""
-        return written(path, html.label(self.paper, self.publication.changed(**publication)))
+        with chosen(lang):
+            return written(path, html.label(self.paper, self.publication.changed(**publication)))
 
     def _stamped(self, table: pa.Table) -> pa.Table:
         stamp = {"sitr": json.dumps({"private": self.private})}
         return table.replace_schema_metadata({**(table.schema.metadata or {}), **stamp})
+
+
+def once(holder: object, make: Callable[[], Paper]) -> Paper:
+    """The paper of an object, made once for each language that is spoken."""
+    papers: dict[Language, Paper] = vars(holder).setdefault("papers", {})
+    if (language := spoken()) not in papers:
+        papers[language] = make()
+    return papers[language]
+
+
+@contextmanager
+def chosen(lang: str | None) -> Iterator[None]:
+    """Make reports in this language; None is the one that is spoken already."""
+    known = {language.value: language for language in Language}
+    if lang is not None and lang not in known:
+        raise InvalidUse(wanted=f"lang with one of {', '.join(known)}", given=repr(lang), do="Choose one of those.")
+    with speaking(spoken() if lang is None else known[lang]):
+        yield
 
 
 def written(path: str | Path, content: str) -> Path:

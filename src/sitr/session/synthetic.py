@@ -48,7 +48,7 @@ from sitr.session.desk import Desk
 from sitr.session.public import Source, coded, public_codes
 from sitr.session.quality import QualityAnswer
 from sitr.session.request import Preview, Request
-from sitr.session.shown import certified, written
+from sitr.session.shown import certified, chosen, once, written
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -147,10 +147,10 @@ class Synthetic(Answer):
     drawn: pa.Table | None = None
     """The rows whose quality was measured."""
 
-    @cached_property
+    @property
     def paper(self) -> Paper:
         """What is shown of the noisy tables and of the model."""
-        return report.answer(self.portrait, self.receipt)
+        return once(self, lambda: report.answer(self.portrait, self.receipt))
 
     @cached_property
     def table(self) -> pa.Table:
@@ -216,28 +216,41 @@ class Synthetic(Answer):
         *,
         rows: pa.Table | None = None,
         found: QualityAnswer | None = None,
+        lang: str | None = None,
         **publication: Unpack[Published],
     ) -> Path:
         """Write a page: the noisy tables beside the synthetic rows, and how good these are if that was measured."""
         shown = self.quality if found is None else found
-        judged = None if shown is None else shown.beside(self.receipt)
-        paper = report.answer(self.portrait, self.receipt, rows=self._codes(rows), judged=judged)
-        return certified(path, paper, self.publication.changed(**publication))
+        with chosen(lang):
+            judged = None if shown is None else shown.beside(self.receipt)
+            paper = report.answer(self.portrait, self.receipt, rows=self._codes(rows), judged=judged)
+            return certified(path, paper, self.publication.changed(**publication))
 
-    def label(self, path: str | Path, *, rows: pa.Table | None = None, **publication: Unpack[Published]) -> Path:
+    def label(
+        self,
+        path: str | Path,
+        *,
+        rows: pa.Table | None = None,
+        lang: str | None = None,
+        **publication: Unpack[Published],
+    ) -> Path:
         """Write the privacy label of these rows."""
-        paper = report.answer(self.portrait, self.receipt, rows=self._codes(rows))
-        return written(path, html.label(paper, self.publication.changed(**publication)))
+        with chosen(lang):
+            paper = report.answer(self.portrait, self.receipt, rows=self._codes(rows))
+            return written(path, html.label(paper, self.publication.changed(**publication)))
 
     @overload
-    def plot(self, *, rows: pa.Table | None = None) -> Chart: ...
+    def plot(self, *, rows: pa.Table | None = None, lang: str | None = None) -> Chart: ...
     @overload
-    def plot(self, path: str | Path, *, rows: pa.Table | None = None) -> Path: ...
-    def plot(self, path: str | Path | None = None, *, rows: pa.Table | None = None) -> Chart | Path:
+    def plot(self, path: str | Path, *, rows: pa.Table | None = None, lang: str | None = None) -> Path: ...
+    def plot(
+        self, path: str | Path | None = None, *, rows: pa.Table | None = None, lang: str | None = None
+    ) -> Chart | Path:
         """The pictures, side by side, which a notebook draws; with a path, write them to this SVG file instead."""
         if path is not None:
             check_ending(path)
-        return drawn(chart(self.portrait, self._codes(rows)), path)
+        with chosen(lang):
+            return drawn(chart(self.portrait, self._codes(rows)), path)
 
     def to_dict(self) -> dict[str, Any]:
         """What was done and what it cost, for machines."""

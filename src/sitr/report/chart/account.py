@@ -9,10 +9,9 @@ from fractions import Fraction
 
 from sitr.loss.loss import Loss
 from sitr.numbers import Interval
-from sitr.report.chart.svg import BLUE, GREY, line, nice_ticks, polyline, svg, text, window
+from sitr.report.chart.svg import BLUE, GREY, line, nice_ticks, placed, polyline, svg, text, window
 from sitr.report.figures import about, at_most, short
-from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.words import Words
+from sitr.report.words.words import Words, in_words
 
 WIDTH = 0.01
 """The relative width of the band."""
@@ -23,40 +22,43 @@ SHARES = 12
 DECADES = range(1, 13)
 """δ = 10⁻¹, 10⁻², …, and six powers of ten beyond the given δ."""
 
-ENDLESS = "as far as ε is finite"
-"""The note on an axis that ends where ε becomes infinite."""
-
 _LEFT, _SPAN, _HEIGHT, _HEAD, _FOOT, _GAP, _EDGE = 9.0, 89.0, 220, 40, 34, 18, 1.0
 
 Points = tuple[tuple[float, float], ...]
 
 
-def chart(loss: Loss, *, delta: float, words: Words = ENGLISH) -> str:
+def chart(loss: Loss, *, delta: float, words: Words | None = None) -> str:
     """Both panels in one chart; only the first if δ is 0 or 1."""
-    panels = [along_epsilon(loss, delta=delta), *([along_releases(loss, delta=delta)] if 0.0 < delta < 1.0 else [])]
+    words = in_words(words)
+    panels = [along_epsilon(loss, delta=delta, words=words)]
+    if 0.0 < delta < 1.0:
+        panels.append(along_releases(loss, delta=delta, words=words))
     parts: list[str] = []
     top = 0
     for panel in panels:
-        parts.extend(panel.svg(top=top))
+        parts.extend(panel.svg(words, top=top))
         top += _HEAD + _HEIGHT + _FOOT + _GAP
     note = words.accounting.bands()
-    parts.append(text(note, x=_EDGE, y=top + 6, size=11, opacity=0.8))
-    return svg("Privacy loss: δ at each ε, and ε by number of releases", note, parts, height=top + 16)
+    parts.extend(placed([text(note, x=_EDGE, y=top + 6, size=11, opacity=0.8)], words))
+    return svg(words.label("Privacy loss: δ at each ε, and ε by number of releases"), note, parts, height=top + 16)
 
 
-def along_epsilon(loss: Loss, *, delta: float) -> Panel:
+def along_epsilon(loss: Loss, *, delta: float, words: Words | None = None) -> Panel:
     """ε at powers of ten, drawn as δ at each ε."""
+    words = in_words(words)
     beyond = math.ceil(-math.log10(delta)) + 6 if delta > 0.0 else 12
     places = [10.0**-power for power in range(1, min(300, max(DECADES[-1], beyond)) + 1)][:: 1 + beyond // 25]
     found = [(place, loss.epsilon(delta=place, relative=WIDTH)) for place in places]
     known = [(place, epsilon) for place, epsilon in found if math.isfinite(epsilon.upper)]
     under, over = _sides([(epsilon, place) for place, epsilon in known])
-    across = "ε" if len(known) == len(found) else f"ε, {ENDLESS}"
-    return Panel("δ at each ε", across, "δ, on a logarithmic axis", under, over, logarithmic=True)
+    across = "ε" if len(known) == len(found) else words.accounting.endless("ε")
+    upright = words.label("δ, on a logarithmic axis")
+    return Panel(words.label("δ at each ε"), across, upright, under, over, logarithmic=True)
 
 
-def along_releases(loss: Loss, *, delta: float) -> Panel:
+def along_releases(loss: Loss, *, delta: float, words: Words | None = None) -> Panel:
     """ε after some of several equal releases, up to all; if they differ, after repetitions of the whole."""
+    words = in_words(words)
     equal = len(loss.laws) == 1 and loss.laws[0][1] > 1
     law, times = loss.laws[0] if equal else (None, SHARES)
     places = sorted({max(1, round(times * share / SHARES)) for share in range(1, SHARES + 1)})
@@ -64,9 +66,9 @@ def along_releases(loss: Loss, *, delta: float) -> Panel:
     found = [(place, part.epsilon(delta=delta, relative=WIDTH)) for place, part in parts]
     known = [(place, epsilon) for place, epsilon in found if math.isfinite(epsilon.upper)]
     under, over = (tuple((place, getattr(one, side)) for place, one in known) for side in ("lower", "upper"))
-    axis = "releases" if equal else "repetitions of the whole"
-    axis = axis if len(known) == len(found) else f"{axis}, {ENDLESS}"
-    return Panel(f"ε by number of releases, at δ = {at_most(delta)}", axis, "ε", under, over, logarithmic=False)
+    axis = words.label("releases") if equal else words.label("repetitions of the whole")
+    axis = axis if len(known) == len(found) else words.accounting.endless(axis)
+    return Panel(words.accounting.by_releases(at_most(delta)), axis, "ε", under, over, logarithmic=False)
 
 
 def _sides(points: list[tuple[Interval, float]]) -> tuple[Points, Points]:
@@ -85,9 +87,9 @@ class Panel:
     logarithmic: bool
     """Whether the vertical axis is logarithmic."""
 
-    def svg(self, *, top: int) -> Iterator[str]:
+    def svg(self, words: Words, *, top: int) -> Iterator[str]:
         pane = top + _HEAD
-        yield text(self.title, x=_EDGE, y=top + 15, size=15, weight=650)
+        yield from placed([text(self.title, x=_EDGE, y=top + 15, size=15, weight=650)], words)
         yield text(self.upright, x=_EDGE, y=top + 32, size=11, opacity=0.75)
         for tick, write in self._upright_ticks():
             height = pane + self._y(tick)

@@ -9,10 +9,9 @@ from heapq import nlargest
 
 from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.aggregate.release import Release
-from sitr.report.chart.svg import BLUE, line, nice_ticks, rect, svg, text
+from sitr.report.chart.svg import BLUE, line, nice_ticks, placed, rect, svg, text
 from sitr.report.figures import CONFIDENCE, Figures, short, shortened, visible
-from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.words import Words
+from sitr.report.words.words import Words, in_words
 
 MOST_KEYS = 40
 _MOST_LETTERS = 34
@@ -21,12 +20,13 @@ _LEFT, _RIGHT = 1.0, 99.0
 """The ends of the horizontal axis, in percent."""
 
 
-def chart(release: Release, *, words: Words = ENGLISH, most: int = MOST_KEYS) -> str:
+def chart(release: Release, *, words: Words | None = None, most: int = MOST_KEYS) -> str:
     """One panel for each column of an answer, a bar with a 95% whisker for each key.
 
     Beyond `most` keys, only those with the largest numbers in the first column are drawn, and the chart says so.
     Choosing them from noisy numbers costs nothing.
     """
+    words = in_words(words)
     say = words.aggregate
     title = say.chart([column.name for column in release.plan.columns])
     if not release.keys:
@@ -43,7 +43,7 @@ def chart(release: Release, *, words: Words = ENGLISH, most: int = MOST_KEYS) ->
     if len(drawn) < len(release.keys):
         parts.append(text(note, x=_LEFT, y=top, size=12, opacity=0.8))
         top += 24
-    return svg(title, note, parts, height=top - _GAP)
+    return svg(title, note, placed(parts, words), height=top - _GAP)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,21 +8,21 @@ from fractions import Fraction
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.arrows import Kept
-from sitr.report.chart.svg import BLUE, GREY, ORANGE, rect, svg, text
+from sitr.report.chart.svg import BLUE, GREY, ORANGE, placed, rect, svg, text
 from sitr.report.figures import about
-from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.notation import parameters
-from sitr.report.words.words import Words
+from sitr.report.words.words import Words, in_words
 
 _PALE = 'fill-opacity="0.3"'
 
 
-def budget_bar(budget: Filter, *, charge: Kept | None = None, words: Words = ENGLISH) -> str:
+def budget_bar(budget: Filter, *, charge: Kept | None = None, words: Words | None = None) -> str:
     """What is spent and what is left of a budget: a bar for each parameter of its promise.
 
     A `charge` that is already included in what is spent gets its own colour. The first charge closes γ, whatever is
     left of it.
     """
+    words = in_words(words)
     parts: list[str] = []
     top = 0
     for symbol, promised, spent, last in _parameters(budget, charge):
@@ -41,7 +41,9 @@ def budget_bar(budget: Filter, *, charge: Kept | None = None, words: Words = ENG
     for place, (colour, name) in enumerate([*spent_parts, (GREY, "left")]):
         parts.append(rect(34 * place, top, 2, 10, fill=colour, more=_PALE if colour == GREY else ""))
         parts.append(text(words.label(name), x=34 * place + 3.5, y=top + 9, size=12))
-    return svg(words.label("The budget: spent and left"), words.budget(budget, charge), parts, height=top + 14)
+    return svg(
+        words.label("The budget: spent and left"), words.budget(budget, charge), placed(parts, words), height=top + 14
+    )
 
 
 def _parameters(budget: Filter, charge: Kept | None) -> Iterator[tuple[str, Fraction, Fraction, Fraction]]:

@@ -11,10 +11,9 @@ from sitr.accounting.compare import Comparison, compare
 from sitr.accounting.schedule import MOST_TIMES, Schedule
 from sitr.accounting.theorems.theorem import Total
 from sitr.numbers import exact
-from sitr.report.chart.svg import BLUE, GREY, ORANGE, line, nice_ticks, polyline, svg, text, window
+from sitr.report.chart.svg import BLUE, GREY, ORANGE, line, nice_ticks, placed, polyline, svg, text, window
 from sitr.report.figures import at_most, short
-from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.words import Words
+from sitr.report.words.words import Words, in_words
 
 COLOURS = (BLUE, ORANGE, "#3d9a35", "#b0468f", GREY, "#c4402b")
 """Each is visible on white and on black; curves of the same colour have different dashes."""
@@ -51,8 +50,9 @@ class Family:
         ]
 
 
-def along_delta(comparison: Comparison) -> Family:
+def along_delta(comparison: Comparison, words: Words | None = None) -> Family:
     """The same schedule at several δ around the δ of the comparison."""
+    words = in_words(words)
     deltas = (
         float(exact(comparison.delta) * Fraction(10) ** power) for power in _thinned(DECADES, comparison.schedule)
     )
@@ -60,11 +60,12 @@ def along_delta(comparison: Comparison) -> Family:
     found = tuple(
         comparison if delta == comparison.delta else compare(comparison.schedule, delta=delta) for delta in kept
     )
-    return Family("Total ε at each δ", "δ", kept, found, lambda value: at_most(value, digits=2))
+    return Family(words.label("Total ε at each δ"), "δ", kept, found, lambda value: at_most(value, digits=2))
 
 
-def along_releases(comparison: Comparison) -> Family:
+def along_releases(comparison: Comparison, words: Words | None = None) -> Family:
     """The same schedule once, three times and more often, at the δ of the comparison."""
+    words = in_words(words)
     largest = max(part.times for part in comparison.schedule.parts)
     plans = [
         Schedule(tuple(replace(part, times=part.times * factor) for part in comparison.schedule.parts))
@@ -73,8 +74,8 @@ def along_releases(comparison: Comparison) -> Family:
     ]
     found = (comparison, *(compare(longer, delta=comparison.delta) for longer in plans[1:]))
     places = tuple(float(longer.releases) for longer in plans)
-    title = f"Total ε when all releases are repeated, at δ = {at_most(comparison.delta)}"
-    return Family(title, "releases", places, found, short)
+    title = words.accounting.repeated(at_most(comparison.delta))
+    return Family(title, words.label("releases"), places, found, short)
 
 
 def _thinned(places: Sequence[int], schedule: Schedule) -> Sequence[int]:
@@ -82,9 +83,10 @@ def _thinned(places: Sequence[int], schedule: Schedule) -> Sequence[int]:
     return places[:: len(places) // 2] if many else places
 
 
-def chart(comparison: Comparison, *, words: Words = ENGLISH) -> str:
+def chart(comparison: Comparison, *, words: Words | None = None) -> str:
     """Both panels with one legend; the tightest theorem at the given δ has a thick curve."""
-    families = (along_delta(comparison), along_releases(comparison))
+    words = in_words(words)
+    families = (along_delta(comparison, words), along_releases(comparison, words))
     best = comparison.tightest
     strokes = [
         _Stroke(row.theorem.name, place, thick=best is not None and row.theorem == best.theorem)
@@ -95,14 +97,16 @@ def chart(comparison: Comparison, *, words: Words = ENGLISH) -> str:
     parts: list[str] = []
     top = 0
     for family in families:
-        parts.extend(_panel(family, strokes, top=top))
+        parts.extend(_panel(family, strokes, words, top=top))
         top += _HEAD + _HEIGHT + _FOOT + _GAP
     # The given δ, among the others.
     mark = _LEFT + _WIDTH * _Scale.along(families[0].places).share(comparison.delta)
     parts.append(line(mark, _HEAD, mark, _HEAD + _HEIGHT, more='stroke-opacity="0.5" stroke-dasharray="2 3"'))
-    parts.append(text(description, x=_EDGE, y=top + 10, size=11, opacity=0.8))
-    parts.extend(_legend(comparison, strokes, words, top=top + 20))
-    return svg("Composition theorems compared: total ε", description, parts, height=top + 24 + 20 * len(strokes))
+    parts.extend(placed([text(description, x=_EDGE, y=top + 10, size=11, opacity=0.8)], words))
+    parts.extend(placed(_legend(comparison, strokes, words, top=top + 20), words))
+    return svg(
+        words.label("Composition theorems compared: total ε"), description, parts, height=top + 24 + 20 * len(strokes)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,13 +127,13 @@ class _Stroke:
         return f'stroke-width="{5 if self.thick else 2}"' + (f' stroke-dasharray="{dash}"' if dash else "")
 
 
-def _panel(family: Family, strokes: Sequence[_Stroke], *, top: int) -> Iterator[str]:
+def _panel(family: Family, strokes: Sequence[_Stroke], words: Words, *, top: int) -> Iterator[str]:
     curves = {stroke: family.curve(stroke.name) for stroke in strokes}
     heights = _Scale.above(list(curves.values()))
     widths = _Scale.along(family.places)
     pane = top + _HEAD
-    yield text(family.title, x=_EDGE, y=top + 15, size=15, weight=650)
-    yield text("ε, on a logarithmic axis", x=_EDGE, y=top + 32, size=11, opacity=0.75)
+    yield from placed([text(family.title, x=_EDGE, y=top + 15, size=15, weight=650)], words)
+    yield text(words.label("ε, on a logarithmic axis"), x=_EDGE, y=top + 32, size=11, opacity=0.75)
     for tick in heights.ticks():
         y = pane + _HEIGHT * (1 - heights.share(float(tick)))
         yield line(_LEFT, y, _LEFT + _WIDTH, y, more='stroke-opacity="0.2"')

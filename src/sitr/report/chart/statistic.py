@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from sitr.questions.statistic.question import StatisticRelease
-from sitr.report.chart.svg import BLUE, rect, svg, text
+from sitr.report.chart.svg import BLUE, placed, rect, svg, text
 from sitr.report.words.words import Words
 
 
@@ -20,4 +20,4 @@ def chart(release: StatisticRelease, *, words: Words) -> str:
         parts.append(text(type(measured.mechanism).__name__, x=1, y=top + 10))
         parts.append(text(say.value(release.values[row]), x=99, y=top + 10, anchor="end"))
         parts.append(rect(50 - long if value < 0 else 50, top + 14, long, 10, fill=BLUE))
-    return svg(title, say.value(release.values), parts, height=46 + 30 * len(values))
+    return svg(title, say.value(release.values), placed(parts, words), height=46 + 30 * len(values))

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 from html import escape, unescape
+from typing import Protocol
 
 BLUE, ORANGE, GREY = "#0072b2", "#d07a00", "#8a94a0"
 """The palette, after Okabe and Ito: distinguishable with any colour vision, and by brightness alone."""
@@ -19,10 +20,17 @@ WIDTH = 800
 """The width of a chart in its own file, in pixels."""
 
 
+class Written(Protocol):
+    """Words that run in a direction."""
+
+    @property
+    def direction(self) -> str: ...
+
+
 def svg(title: str, description: str, parts: Iterable[str], *, height: int) -> str:
     """A chart as wide as its place, with a title and a description in words."""
     return (
-        f'<svg role="img" width="100%" height="{height}" '
+        f'<svg role="img" width="100%" height="{height}" direction="ltr" '
         'font-family="system-ui, -apple-system, Segoe UI, Roboto, Liberation Sans, Arial, sans-serif">'
         f"<title>{escape(title)}</title><desc>{escape(description)}</desc>{''.join(parts)}</svg>"
     )
@@ -46,6 +54,29 @@ def line(x1: float, y1: float, x2: float, y2: float, *, stroke: str = "currentCo
 def rect(x: float, y: float, width: float, height: float, *, fill: str, more: str = "") -> str:
     """A bar or a tile."""
     return f'<rect x="{x:.2f}%" y="{y:g}" width="{width:.2f}%" height="{height:g}" fill="{fill}" {more}/>'
+
+
+def placed(parts: Iterable[str], words: Written) -> list[str]:
+    """Parts that begin at the left, as they are; mirrored, to begin at the right, if the words run from the right.
+
+    Not for curves: an axis of numbers runs from left to right in every language.
+    """
+    return list(parts) if words.direction == "ltr" else [mirrored(part) for part in parts]
+
+
+def mirrored(part: str) -> str:
+    """Words, a line or a bar, as far from the right as it was from the left.
+
+    >>> mirrored(rect(10, 0, 30, 12, fill=BLUE))
+    '<rect x="60.00%" y="0" width="30.00%" height="12" fill="#0072b2" />'
+    >>> mirrored(line(10, 0, 30, 0))
+    '<line x1="90.00%" y1="0" x2="70.00%" y2="0" stroke="currentColor" />'
+    """
+    wide = re.search(r'^<rect [^>]*width="([\d.]+)%"', part)
+    far = 100 - (float(wide[1]) if wide else 0.0)
+    part = re.sub(r'( x[12]?=")(-?[\d.]+)%', lambda found: f"{found[1]}{far - float(found[2]):.2f}%", part)
+    ends = {"start": "end", "end": "start", "middle": "middle"}
+    return re.sub(r'(text-anchor=")(\w+)', lambda found: found[1] + ends[found[2]], part, count=1)
 
 
 def window(parts: Iterable[str], *, x: float, y: float, width: float, height: float) -> str:

@@ -12,10 +12,9 @@ from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.marginals import Weights
 from sitr.questions.synthetic.plan import Method
 from sitr.questions.synthetic.portrait import Portrait
-from sitr.report.chart.svg import BLUE, ORANGE, rect, svg, text
+from sitr.report.chart.svg import BLUE, ORANGE, placed, rect, svg, text
 from sitr.report.figures import shortened, visible
-from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.words import Words
+from sitr.report.words.words import Words, in_words
 
 MOST_BARS = 24
 _ENDS = 12
@@ -24,17 +23,18 @@ _ROW, _HEAD, _GAP, _AXIS = 18, 40, 24, 16
 _SQUARE, _MOST_TILES, _MOST_MAPS = 150, 24, 4
 
 
-def chart(portrait: Portrait, rows: Codes, *, words: Words = ENGLISH) -> str:
+def chart(portrait: Portrait, rows: Codes, *, words: Words | None = None) -> str:
     """Every column: the noisy shares above, those of the synthetic rows below; then a few pairs as maps, side by side.
 
     Only released numbers are drawn: a picture costs nothing.
     """
+    words = in_words(words)
     parts: list[str] = []
     top = 0
     for place, axis in enumerate(portrait.axes):
-        noisy, cells = _single(portrait, place), list(axis.cells())
+        noisy, cells = _single(portrait, place), words.histogram.cells(axis)
         drawn, shown = _shares(rows[:, place], len(cells)), _shown(noisy)
-        labels = [shortened(visible(cells[cell].label), most=26) for cell in shown]
+        labels = [shortened(cells[cell], most=26) for cell in shown]
         sides = [side[shown] for side in (noisy, drawn)]
         if others := len(cells) - len(shown):
             labels.append(words.synthetic.others(others))
@@ -48,7 +48,7 @@ def chart(portrait: Portrait, rows: Codes, *, words: Words = ENGLISH) -> str:
         parts.extend(_maps(portrait, rows, i, j, top=top, words=words))
         top += _HEAD + _SQUARE + _AXIS + _GAP
     title, description = words.synthetic.chart()
-    return svg(title, description, parts, height=top)
+    return svg(title, description, placed(parts, words), height=top)
 
 
 def _bars(name: str, labels: list[str], noisy: Weights, drawn: Weights, *, top: int, words: Words) -> Iterator[str]:
@@ -73,7 +73,7 @@ def _maps(portrait: Portrait, rows: Codes, i: int, j: int, *, top: int, words: W
     sides = [_tiles(model), _tiles(drawn)]
     most = max(float(side.max()) for side in sides) or 1.0
     yield text(words.synthetic.map(columns[i], columns[j]), x=1, y=top + 16, size=15, weight=650)
-    (first, last), (left, right) = (_ends(portrait, place) for place in (i, j))
+    (first, last), (left, right) = (_ends(portrait, place, words) for place in (i, j))
     yield text(first, x=1, y=top + _HEAD + 11, size=11, opacity=0.8)
     yield text(last, x=1, y=top + _HEAD + _SQUARE - 2, size=11, opacity=0.8)
     for start, label, side in ((20.0, "fitted model", sides[0]), (61.0, "synthetic rows", sides[1])):
@@ -87,11 +87,10 @@ def _maps(portrait: Portrait, rows: Codes, i: int, j: int, *, top: int, words: W
             yield rect(start + column * wide, y, wide, high, fill=BLUE, more=f'fill-opacity="{shade:.3f}"')
 
 
-def _ends(portrait: Portrait, place: int) -> tuple[str, str]:
+def _ends(portrait: Portrait, place: int, words: Words) -> tuple[str, str]:
     """The labels of the first and the last cell of a column."""
-    cells = list(portrait.axes[place].cells())
-    first, last = (shortened(visible(cell.label), most=_ENDS) for cell in (cells[0], cells[-1]))
-    return first, last
+    cells = words.histogram.cells(portrait.axes[place])
+    return shortened(cells[0], most=_ENDS), shortened(cells[-1], most=_ENDS)
 
 
 def _tiles(table: Weights) -> Weights:

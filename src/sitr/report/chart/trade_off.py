@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from sitr.report.chart.svg import BLUE, GREY, line, polyline, svg, text, window
 from sitr.report.figures import about
 from sitr.report.views import Views, trade_off
-from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.words import Words
+from sitr.report.words.words import Words, in_words
 
 _LEFT, _SPAN, _HEIGHT, _TOP, _FOOT = 11.0, 88.0, 240, 30, 40
 _TICKS = (0, 0.25, 0.5, 0.75, 1)
 
 
-def chart(views: Views, *, words: Words = ENGLISH) -> str:
+def chart(views: Views, *, words: Words | None = None) -> str:
     """The curve below which every attack stays, above the diagonal of blind guessing.
 
     The curve is a proved upper bound at every place, because it follows the lines that each (ε, δ) allows.
     """
+    words = in_words(words)
     say = words.certificate
     title, across, upright = say.trade_off()
     described = say.no_attack() if views.detected is None else say.attack(views.detected)

@@ -15,11 +15,10 @@ from sitr.namespace import Later
 from sitr.report.chart.budget import budget_bar
 from sitr.report.chart.svg import BLUE
 from sitr.report.chart.trade_off import chart as trade_off
-from sitr.report.figures import visible
+from sitr.report.figures import displayed
 from sitr.report.level import Level
 from sitr.report.paper import Column, Paper, Role, Section, Table
 from sitr.report.views import Missing, Views
-from sitr.report.words.notation import notation
 from sitr.report.words.protects import Protects
 from sitr.report.words.words import Words
 
@@ -43,7 +42,7 @@ NOBODY = Publication()
 
 def _harmless(value: Any) -> Any:
     """Whatever a template writes is harmless text, except for markup that was made here."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, markupsafe.Markup) else value
+    return displayed(value) if isinstance(value, str) and not isinstance(value, markupsafe.Markup) else value
 
 
 @cache
@@ -127,7 +126,7 @@ def _head(paper: Paper, publication: Publication, query: Protects, receipt: Rece
         "publication": publication,
         "title": publication.title or receipt.dataset,
         "byline": [*filter(None, (publication.organisation, day, publication.contact))],
-        "badge": f"{words.flavor(promise)} · {notation(promise)}",
+        "badge": f"{words.flavor(promise)} · {words.notation(promise)}",
         "statement": words.meaning(found, query) if paper.private else words.would_be(),
         "odds": words.odds(found, query) if paper.private else "",
     }
@@ -207,9 +206,9 @@ def _budget(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Section
     """What was charged, what is left, and the record in the ledger."""
     words, standing, entry = paper.words, receipt.standing, receipt.entry
     budget = (
-        ("total", notation(standing.promise)),
+        ("total", words.notation(standing.promise)),
         ("before", words.stands(receipt.before())),
-        ("this answer", notation(entry.price)),
+        ("this answer", words.notation(entry.price)),
         ("after", words.stands(standing)),
     )
     record = (

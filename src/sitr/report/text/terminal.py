@@ -10,10 +10,9 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from sitr.report.figures import all_digits, visible
+from sitr.report.figures import all_digits, displayed
 from sitr.report.paper import Facts, Paper, Role, Table
-from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.words import Words
+from sitr.report.words.words import Words, in_words
 
 MOST_ROWS = 50
 """The most rows that a text shows, unless it must show all of them."""
@@ -31,9 +30,9 @@ def render(paper: Paper, *, most: int | None = MOST_ROWS, exact: bool = False) -
     if not paper.private:
         parts.append(Text(paper.words.not_private(), style="bold white on red"))
     if paper.receipt is None and paper.question:
-        parts.append(Text(visible(paper.question), style="italic"))
+        parts.append(Text(displayed(paper.question), style="italic"))
     if paper.value:
-        parts.append(Text(visible(all_digits(paper.value) if exact else paper.value), style="bold"))
+        parts.append(Text(displayed(all_digits(paper.value) if exact else paper.value), style="bold"))
     if paper.table is not None:
         parts.append(grid(paper.table, most=most, exact=exact))
         if most is not None and most < paper.table.size:
@@ -48,7 +47,7 @@ def brief(paper: Paper, line: str) -> RenderableType:
     if not paper.private:
         parts.append(Text(paper.words.not_private(), style="bold white on red"))
     if paper.value:
-        parts.append(Text(visible(paper.value), style="bold"))
+        parts.append(Text(displayed(paper.value), style="bold"))
     if paper.table is not None:
         parts.append(grid(paper.table, most=FEW_ROWS))
         if paper.table.size > FEW_ROWS:
@@ -65,23 +64,24 @@ def grid(table: Table, *, most: int | None = None, exact: bool = False) -> Grid:
     for column in compress(table.columns, shown):
         right = column.role in (Role.NUMBER, Role.INTERVAL)
         # Text, not str: rich would read a name in square brackets as markup.
-        heading = Text(visible(column.heading))
+        heading = Text(displayed(column.heading))
         made.add_column(heading, justify="right" if right else "left", no_wrap=column.role is Role.BAR)
     styles = ["blue" if column.role is Role.BAR else "" for column in table.columns]
     for row in islice(table.rows(), most):
         texts = map(all_digits, row) if exact else row
-        cells = [Text(visible(cell), style=style) for cell, style in zip(texts, styles, strict=True)]
+        cells = [Text(displayed(cell), style=style) for cell, style in zip(texts, styles, strict=True)]
         made.add_row(*compress(cells, shown))
     return made
 
 
-def facts(facts: Facts, *, words: Words = ENGLISH) -> Grid:
+def facts(facts: Facts, *, words: Words | None = None) -> Grid:
     """Labelled sentences, one below the other."""
+    words = in_words(words)
     made = Grid.grid(padding=(0, 2))
     made.add_column(style="dim", no_wrap=True)
     made.add_column(overflow="fold")
     for name, sentence in facts:
-        made.add_row(Text(words.label(name)), Text(visible(sentence)))
+        made.add_row(Text(words.label(name)), Text(displayed(sentence)))
     return made
 
 

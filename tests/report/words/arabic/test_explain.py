@@ -17,7 +17,7 @@ from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.report.explain import VOICES, explain
-from sitr.report.words.arabic.explain import ltr
+from sitr.report.words.arabic.marks import ltr
 from sitr.report.words.language import Language
 
 TERMS: dict[str, Promise] = {

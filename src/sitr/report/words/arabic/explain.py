@@ -1,13 +1,8 @@
-"""Promises explained in Arabic.
-
-Formulas and numbers run from left to right inside lines that run from right to left, so each is enclosed in Unicode
-isolates. Without them, the displayed order of `ε = 0.5` or `(1, 10⁻⁶)` would depend on the text around it.
-"""
+"""Promises explained in Arabic."""
 
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 
 from sitr.flavors.approximate import ApproximateDP
@@ -20,6 +15,7 @@ from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.report.figures import about, at_most
 from sitr.report.headline import Headline
+from sitr.report.words.arabic.marks import ltr
 from sitr.report.words.explanation import (
     Concentrated,
     Explanation,
@@ -36,17 +32,6 @@ from sitr.report.words.explanation import (
 )
 from sitr.report.words.language import Language
 from sitr.report.words.notation import odds, shares
-
-
-def ltr(formula: str) -> str:
-    r"""A formula that reads from left to right in any context, and that breaks only after a comma.
-
-    >>> ascii(ltr("e = 1, d = 2"))
-    "'\\u2066e\\xa0=\\xa01, d\\xa0=\\xa02\\u2069'"
-    """
-    unbroken = re.sub("(?<!,) ", "\u00a0", formula)
-    return f"\u2066{unbroken}\u2069"
-
 
 _PAIR = {
     Whom.YOU: "في أي مجموعتي بيانات تختلفان في بيانات شخص واحد",

@@ -59,7 +59,11 @@ class AccountingWords:
 
     def adaptively(self, row: Row, /) -> str:
         """Whether this total is valid when parameters are chosen adaptively: yes, no, or the condition."""
-        return "yes" if row.adaptive.valid else row.adaptive.condition or "no"
+        return "yes" if row.adaptive.valid else self.reason(row.adaptive.condition) or "no"
+
+    def reason(self, reason: str, /) -> str:
+        """Why a theorem does not apply, or under what condition."""
+        return reason
 
     def releases(self, schedule: Schedule, /) -> str:
         """The size of a schedule."""
@@ -188,3 +192,31 @@ class AccountingWords:
             return "Each curve is the ε that one theorem proves; lower is tighter. Values ten times larger are cut off."
         grows = f", of up to {at_most(largest)} with more releases" if largest is not None else ""
         return f"Every ε here holds except for a fraction γ = {at_most(gamma)} of data{grows}."
+
+    def by_releases(self, delta: str, /) -> str:
+        """The title of the chart of ε along the releases."""
+        return f"ε by number of releases, at δ = {delta}"
+
+    def repeated(self, delta: str, /) -> str:
+        """The title of the chart of theorems along repetitions."""
+        return f"Total ε when all releases are repeated, at δ = {delta}"
+
+    def endless(self, axis: str, /) -> str:
+        """An axis that ends where ε becomes infinite."""
+        return f"{axis}, as far as ε is finite"
+
+    def keeps(self, parameter: str, epsilon: str, delta: str, /) -> str:
+        """The parameter that was found, and the (ε, δ) that it meets."""
+        return f"{parameter} keeps ε = {epsilon} at δ = {delta}"
+
+    def setting(self, values: str, /) -> str:
+        """The parameters that were given."""
+        return f"{values}."
+
+    def with_sigma(self, found: str, sigma: str, /) -> str:
+        """A result, and the noise that it needs."""
+        return f"{found}, with σ = {sigma}"
+
+    def for_group(self, size: int, meaning: str, /) -> str:
+        """The meaning of a promise for a group."""
+        return f"For a group of {size}, with all their data in place of yours: {meaning}"

@@ -61,6 +61,10 @@ class English:
         """A label, a heading or a name in a legend. Labels are written in English, so they stay as they are."""
         return name
 
+    def notation(self, promise: Kept, /, *, left: bool = False) -> str:
+        """A promise in symbols and few digits, rounded up, or rounded down if it is what is `left`."""
+        return notation(promise, left=left)
+
     def flavor(self, promise: Kept, /) -> str:
         """The name of a promise's flavor."""
         match promise:
@@ -72,6 +76,10 @@ class English:
                 return "zero-concentrated differential privacy"
             case RandomDP(inner):
                 return f"random {self.flavor(_inside(inner))}"
+
+    def promise(self, promise: Kept, /) -> str:
+        """A promise in symbols, and its flavor."""
+        return f"{notation(promise)}, {self.flavor(promise)}"
 
     def headline(self, headline: Headline, /) -> str:
         """The (ε, δ) in symbols, and what the promise alone implies if the noise does better."""
@@ -152,7 +160,11 @@ class English:
 
     def neighbors(self, receipt: Receipt, /) -> str:
         """How two neighbouring tables differ."""
-        return f"Neighbouring tables: {visible(receipt.neighbors)}."
+        return f"Neighbouring tables: {self.protects(receipt.neighbors)}."
+
+    def protects(self, neighbors: str, /) -> str:
+        """Who is protected, as a ledger writes it: `person (id), add-remove` or `row, replace-one`."""
+        return visible(neighbors)
 
     def noise(self, law: Noise, /, *, granularity: Number = 1) -> str:
         """The law of the noise and its scale, with the value of one granule."""
@@ -194,6 +206,10 @@ class English:
     def interval(self, low: str, high: str, /) -> str:
         """Both ends of an interval."""
         return f"{low} to {high}"
+
+    def entry(self, receipt: Receipt, /) -> str:
+        """The ledger entry of a charge: its number, the data set, and when."""
+        return f"{receipt.entry.number}, {visible(receipt.dataset)}, {receipt.entry.at:%Y-%m-%d %H:%M:%S} UTC"
 
     def digits(self) -> str:
         """How numbers are rounded, and where all digits are."""

@@ -64,6 +64,10 @@ class HistogramWords:
         who = unit(plan.tally.query)
         return f"{law[0].upper()}{law[1:]}: {what} one {who} moves the counts by at most {moved}."
 
+    def cells(self, axis: Axis, /) -> tuple[str, ...]:
+        """The labels of all cells of a column."""
+        return tuple(visible(cell.label) for cell in axis.cells())
+
     def released(self, histogram: Histogram, /) -> str:
         """What was released, in a few words."""
         columns = " and ".join(visible(axis.column.name) for axis in histogram.grid.axes)

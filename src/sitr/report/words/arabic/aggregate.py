@@ -1,0 +1,239 @@
+"""The sentences of answers to aggregate questions, in Arabic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from typing import cast
+
+from sitr.dataset.schema import Key
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.arrows import Kept
+from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.mechanisms.composed import Composed
+from sitr.mechanisms.threshold import Threshold
+from sitr.neighbors.distance import Distance
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person
+from sitr.numbers import exact
+from sitr.plans.plan import Plan
+from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm
+from sitr.questions.aggregate.release import Release
+from sitr.report.figures import CONFIDENCE, about, at_least, at_most, number, shortened, visible
+from sitr.report.headline import Headline
+from sitr.report.words.arabic.marks import listed, ltr, named
+from sitr.report.words.arabic.meaning import DELTA, EPSILON, kept
+from sitr.report.words.arabic.nouns import BAR, KEY, NOBODY, ROW, caps, chance, counted, noise, unit, units
+from sitr.report.words.messages import isolated
+
+_PERCENT = ltr(f"{about(CONFIDENCE * 100)}%")
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateWords:
+    """An answer with keys and columns."""
+
+    def contribution(self, query: BoundedQuery, /) -> str:
+        """The most that one unit can contribute, and the rows that belong to no unit."""
+        if not isinstance(query.unit, Person):
+            return "يُحسب الصف الواحد مرة واحدة. ومن له عدة صفوف فحمايته أقل: صفًا صفًا، لا جملةً واحدة."
+        return (
+            f"يساهم كل شخص بعدد {caps(query)}. وتُترك الصفوف التي تتجاوز هذه الحدود القصوى عشوائيًا، وتُترك دائمًا الصفوف "
+            f"التي لا قيمة لها في {named(query.unit.column)}."
+        )
+
+    def error(self) -> str:
+        """What an error means, and what it does not include."""
+        return (
+            f"كل عدد على حدة لا يبعد عن الإجابة الدقيقة بأكثر من {ltr('±')} الخطأ باحتمال {_PERCENT}؛ ولا يشمل ذلك "
+            "التحيز الناتج عن القصر ضمن الحدود وعن الحدود القصوى."
+        )
+
+    def negative(self, plan: AggregatePlan, /) -> str:
+        """Why a count can be below 0, in an answer where one is."""
+        if plan.threshold is None:
+            return "العدد الذي يقل عن الصفر يعني عددًا دقيقًا صغيرًا: فقد كانت الضوضاء أكبر من العدد نفسه."
+        return (
+            "العدد الذي يقل عن الصفر يعني عددًا دقيقًا صغيرًا مع ضوضاء أكبر. وقد ظهر مفتاحه لأن عدد "
+            f"{units(plan.query)} فيه، وله ضوضاء أخرى، بلغ العتبة."
+        )
+
+    def exposure(self, plan: AggregatePlan, /) -> str:
+        """P(L = +∞), the probability that somebody is exposed outright."""
+        mass, who = plan.infinite_mass(), unit(plan.query)
+        if mass == 0.0:
+            return NOBODY
+        return (
+            f"باحتمال لا يتجاوز {ltr(at_most(mass))} (أي {chance(mass)}) يجتاز العتبةَ مصادفةً مفتاحٌ لا يوجد إلا عند "
+            f"{who} واحد، فيظهر، وفي ذلك انكشاف تام لهذا ال{who}."
+        )
+
+    def tail(self, plan: Plan, /) -> str:
+        """The finite tail, which degrades gracefully."""
+        if plan.finite_tail() > 0.0:
+            return (
+                f"يغطي جزء آخر من {DELTA} قدره {ltr(at_most(plan.finite_tail()))} الضوضاء الكبيرة غير المعتادة. وعندئذ "
+                f"تتدهور الخصوصية بلطف: قد تتغير نسبة الأرجحية بأكثر من العامل {ltr('e^ε')}، لكن بعامل منتهٍ دائمًا، "
+                "وكلما كبر العامل ندر وقوعه."
+            )
+        if isinstance(plan.price, ZeroConcentratedDP):
+            return (
+                f"ليس للخسارة سقف ثابت، لكن لها ذيلًا رقيقًا كذيل التوزيع الغاوسي: فـ{ltr('ρ')} تضع حدًا لاحتمال الخسائر "
+                "الكبيرة، وكل خسارة منتهية."
+            )
+        return f"لا ذيل منتهيًا هنا: فالخسارة لا تتجاوز {EPSILON} على أي وجه آخر."
+
+    def shown_keys(self, plan: AggregatePlan, /) -> str:
+        """How it was decided which keys are shown."""
+        if not plan.query.keys:
+            return "ليس في السؤال مجموعات، فللإجابة صف واحد، أيًّا كانت البيانات."
+        if plan.threshold is None:
+            if plan.query.cells == 1:
+                return "أُعلن المفتاح الوحيد مسبقًا. وهو في الإجابة، مع ضوضاء، سواء أكان في البيانات أم لم يكن."
+            return (
+                f"أُعلنت المفاتيح كلها مسبقًا، وعددها {ltr(number(plan.query.cells or 0))}. وكل منها في الإجابة، مع "
+                "ضوضاء، سواء أكان في البيانات أم لم يكن."
+            )
+        return (
+            f"المفاتيح غير معلنة. ويظهر المفتاح إذا كان عدد {units(plan.query)} فيه، مع الضوضاء "
+            f"({noise(plan.threshold.noise)})، لا يقل عن {ltr(number(plan.threshold.least))}. وتُترك المفاتيح الأخرى، "
+            "ولا يُنشر عددها."
+        )
+
+    def public(self, query: BoundedQuery, /) -> tuple[str, ...]:
+        """What was assumed to be public knowledge."""
+        limits = [f"الحدود القصوى: {caps(query)} لكل شخص"] if isinstance(query.unit, Person) else []
+        known = [
+            f"مفاتيح {named(key.name)}، وهي {counted(len(key.keys), KEY)}: {self._listed(key.keys)}"
+            for key in query.keys
+            if key.keys is not None
+        ]
+        clamps = {
+            f"حدود {named(term.column.name)}، من {ltr(about(term.quantised.lower * term.quantised.granularity))} إلى "
+            f"{ltr(about(term.quantised.upper * term.quantised.granularity))}، وحجم حبيبته، "
+            f"{ltr(about(term.quantised.granularity))}": None
+            for term in query.terms
+            if term.column is not None and term.quantised is not None
+        }
+        size = [f"عدد {units(query)}"] if query.relation is Relation.REPLACE_ONE else []
+        return ("أسماء الأعمدة وأنواعها، والسؤال نفسه", *size, *limits, *known, *clamps)
+
+    def _listed(self, keys: tuple[Key, ...]) -> str:
+        first = listed(isolated(shortened(self.key(key), most=24)) for key in keys[:6])
+        return first + (f" و{ltr(number(len(keys) - 6))} غيرها" if len(keys) > 6 else "")
+
+    def moved(self, query: BoundedQuery, /) -> str:
+        """A heading: how far one unit moves a number."""
+        return f"مقدار ما يغيره {unit(query)} واحد"
+
+    def sensitivity(self, far: Distance, query: BoundedQuery, /) -> str:
+        """How far one unit moves what is measured."""
+        return (
+            f"يغير {unit(query)} واحد العددَ بما لا يتجاوز {ltr(number(far.largest))}، والعمودَ كله بما لا يتجاوز "
+            f"{ltr(number(far.l1))} (مجموع المربعات: {ltr(number(far.l2_squared))})، بالحبيبات"
+        )
+
+    def in_granules(self, law: str, /) -> str:
+        """A law of noise whose scale is in granules."""
+        return f"{law}، بالحبيبات"
+
+    def checking(self, query: BoundedQuery, /) -> str:
+        """What the symbols of the checks mean."""
+        return (
+            f"{ltr('Δ')} هي أقصى ما يمكن أن يغير به {unit(query)} واحد عمودًا، بالحبيبات؛ وحجم الضوضاء بالحبيبات أيضًا."
+        )
+
+    def exact_sizes(self, sizes: Sequence[tuple[str, str]], /) -> str:
+        """The sizes of the noise of the measurements as fractions."""
+        return f"الأحجام الدقيقة: {'؛ '.join(f'{named(name)}: {ltr(size)}' for name, size in sizes)}."
+
+    def checks(self, plan: AggregatePlan, headline: Headline, /) -> tuple[str, ...]:
+        """The arithmetic from noise to price: one line per measurement and one for the sum."""
+        lines = [f"{named(each.term.name)}: {ltr(_share(each))}" for each in plan.noisy]
+        if plan.threshold is not None:
+            lines.append(f"المفاتيح: {_threshold(plan.threshold)}")
+        return (*lines, f"معًا: {_together(plan, cast('Kept', headline.promise))}")
+
+    def released(self, release: Release, /) -> str:
+        """What was released, in a few words."""
+        names = listed(named(column.name) for column in release.plan.columns)
+        return f"{names}: {counted(len(release.keys), ROW)}"
+
+    def error_of(self, errors: Sequence[tuple[str, str]], /) -> str:
+        """The error of each column, in a few words."""
+        shown = "؛ ".join(f"{named(name)} {ltr(error)}" for name, error in errors)
+        return f"{shown} (باحتمال {_PERCENT})"
+
+    def empty(self, plan: AggregatePlan, /) -> str:
+        """What an answer without rows means."""
+        least = ltr(number(plan.threshold.least if plan.threshold else 0))
+        return f"لم يبلغ أي مفتاح العتبة {least}. وقد دُفع ثمن هذه الإجابة؛ وهي لا تعني أن البيانات فارغة."
+
+    def largest(self, shown: int, total: int, /) -> str:
+        """A note that all keys are drawn, or only the largest."""
+        if shown == total:
+            return f"{counted(total, BAR)}، مع فترة {ltr('95%')} لكل منها."
+        return f"رُسمت أكبر المفاتيح فقط: {ltr(number(shown))} من أصل {ltr(number(total))}."
+
+    def chart(self, names: Sequence[str], /) -> str:
+        """The title of a chart of these columns."""
+        return f"{listed(map(named, names))}، مع فترات {ltr('95%')}"
+
+    def key(self, part: Key, /) -> str:
+        """A value of a grouping column."""
+        match part:
+            case None:
+                return "(بلا قيمة)"
+            case bool():
+                return "صحيح" if part else "خطأ"
+            case date():
+                return part.isoformat()
+            case "":
+                return "(نص فارغ)"
+            case _:
+                return visible(str(part))
+
+    def label(self, key: tuple[Key, ...], /) -> str:
+        """A whole key in one line."""
+        return " · ".join(map(self.key, key)) if key else "جميع الصفوف"
+
+
+def _share(measured: NoisyTerm) -> str:
+    """The cost of one measurement, from its sensitivity and its noise."""
+    law, (formula, symbol) = measured.noise, measured.noise.arithmetic
+    moved = measured.distance.l2_squared if law.euclidean else measured.distance.l1
+    return f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}"
+
+
+def _threshold(threshold: Threshold) -> str:
+    law, promise = threshold.noise, threshold.promise()
+    share = _result(exact(law.sensitivity) / exact(law.scale), "ε")
+    first = f"Δ / scale = {number(law.sensitivity)} / {about(law.scale)} {share}"
+    single = f"1 − (1 − p)^{threshold.groups} ≤ {at_most(promise.delta)} = δ"
+    chance_of_one = ltr(f"p = P({threshold.each} + Z ≥ {number(threshold.least)})")
+    return f"{ltr(first)}؛ {ltr(single)}، حيث {chance_of_one} و{ltr('Z')} هي الضوضاء"
+
+
+def _together(plan: AggregatePlan, promise: Kept) -> str:
+    """The sum of the shares, then the conversion if there is one, then the price."""
+    match Composed(tuple(each.noise for each in plan.noisy)).promise():
+        case ZeroConcentratedDP(rho):
+            steps = [ltr(f"ρ ≤ {at_most(rho, digits=6)}")]
+        case GaussianDP(mu):
+            steps = [ltr(f"√Σμ² ≤ {at_most(mu, digits=6)}")]
+        case found:
+            steps = [ltr(f"ε ≤ {at_most(found.epsilon, digits=6)}")]  # type: ignore[union-attr]
+    if plan.threshold is not None:
+        steps.append(f"ومع المفاتيح {kept(promise)}، بجمع خسائرها")
+    elif isinstance(plan.price, ApproximateDP) and plan.price.delta > 0:
+        steps.append(f"أي {kept(promise)}")
+    return listed([*steps, f"ضمن الثمن {kept(plan.price)}"])
+
+
+def _result(share: Fraction, symbol: str) -> str:
+    text = at_most(share, digits=6)
+    return f"{'=' if at_least(share, digits=6) == text else '≤'} {text} = {symbol}"

@@ -1,0 +1,37 @@
+"""Text of another direction inside Arabic lines, each part enclosed in Unicode isolates.
+
+Formulas and numbers run from left to right; names and values of the user run in a direction of their own. Without
+isolates, the displayed order of `ε = 0.5` or `(1, 10⁻⁶)` would depend on the text around it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from sitr.report.figures import visible
+from sitr.report.words.messages import isolated
+
+
+def ltr(formula: str) -> str:
+    r"""A formula that reads from left to right in any context, and that breaks only after a comma.
+
+    >>> ascii(ltr("e = 1, d = 2"))
+    "'\\u2066e\\xa0=\\xa01, d\\xa0=\\xa02\\u2069'"
+    """
+    unbroken = re.sub("(?<!,) ", "\u00a0", formula)
+    return f"\u2066{unbroken}\u2069"
+
+
+def named(text: str) -> str:
+    """A name or a value of the user, made harmless, in its own direction."""
+    return isolated(visible(text))
+
+
+def listed(parts: Iterable[str]) -> str:
+    """Parts of a list, separated by Arabic commas.
+
+    >>> listed(["أ", "ب"])
+    'أ، ب'
+    """
+    return "، ".join(parts)

@@ -1,0 +1,99 @@
+"""What data sets, budgets, questions, previews and answers say about themselves in one line, in Arabic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sitr.accounting.filter import Filter
+from sitr.dataset.schema import Column, Table
+from sitr.flavors.arrows import Kept
+from sitr.ledger.receipt import Receipt
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person
+from sitr.report.figures import about, error, number
+from sitr.report.words.arabic.marks import listed, ltr, named
+from sitr.report.words.arabic.meaning import kept
+from sitr.report.words.arabic.nouns import ANSWER, COLUMN, GROUP, ROW, counted
+from sitr.report.words.messages import isolated
+
+RELATIONS = {Relation.ADD_REMOVE: "الإضافة أو الحذف", Relation.REPLACE_ONE: "الاستبدال"}
+"""How neighbouring tables differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryWords:
+    """One line, and the words of tables and facts below it."""
+
+    def dataset(self, table: Table, /) -> str:
+        """A data set: who is protected, the caps, and the number of columns."""
+        columns = counted(len(table.columns), COLUMN)
+        return f"مجموعة البيانات {named(table.name)}: تحمي كل {self.unit(table)}، {self.caps(table)}؛ {columns}"
+
+    def unit(self, table: Table, /) -> str:
+        """Who is protected."""
+        who = f"شخص ({named(table.unit.column)})" if isinstance(table.unit, Person) else "صف"
+        return f"{who}، بعلاقة {RELATIONS[table.relation]}"
+
+    def caps(self, table: Table, /) -> str:
+        """The most that one unit contributes to a question."""
+        if not isinstance(table.unit, Person):
+            return "ويُحسب مرة واحدة"
+        rows = counted(table.max_rows_per_group, ROW, oblique=True)
+        return f"بحد أقصى {rows} في كل مجموعة من {counted(table.max_groups, GROUP, oblique=True)}"
+
+    def bounds(self, column: Column, /) -> str:
+        """The bounds and the granularity of a column; empty if it has none."""
+        if column.quantised is None:
+            return ""
+        low, high = map(about, column.quantised.ends)
+        return f"من {ltr(low)} إلى {ltr(high)} بخطوة {ltr(about(column.quantised.granularity))}"
+
+    def identifies(self) -> str:
+        """In place of public values, in the column of the unit."""
+        return "يُعرِّف شخصًا"
+
+    def values(self, column: Column, shown: str, /) -> str:
+        """The number of public values, and some of them; empty if none is declared."""
+        return "" if column.keys is None else f"{ltr(number(len(column.keys)))}: {isolated(shown)}"
+
+    def unreadable(self, name: str, problem: Exception, /) -> str:
+        """A budget whose ledger cannot be read."""
+        return f"ميزانية {named(name)}: {named(str(problem))}"
+
+    def budget(self, name: str, standing: Filter, /) -> str:
+        """A budget: spent and left."""
+        spent, left = kept(standing.spent()), kept(standing.remaining(), left=True)
+        charges = counted(standing.charges, ANSWER, oblique=True)
+        return f"ميزانية {named(name)}: أُنفق {spent} على {charges}، وبقي {left} من {kept(standing.promise)}"
+
+    def question(self, text: str, /) -> str:
+        """A question that has no price yet."""
+        return f"السؤال: {named(text)}"
+
+    def selection(self, text: str, /) -> str:
+        """A question that does not say yet what to compute."""
+        return f"سؤال يُستكمل بواسطة {ltr('agg(…)')} أو {ltr('histogram(…)')}: {named(text)}"
+
+    def next_step(self) -> str:
+        """What to do with a question."""
+        return f"يعرض {ltr('preview(price)')} الأخطاء مجانًا؛ ويدفع {ltr('release(price)')} الثمن ويعطي الإجابة"
+
+    def preview(self, text: str, price: Kept, errors: Mapping[str, float], after: Filter | None, /) -> str:
+        """A preview: the price, the errors, and what would be left."""
+        found = [f"{named(name)} {ltr(f'± {error(width)}')}" for name, width in errors.items()]
+        shown = f"؛ الأخطاء عند {ltr('95%')}: {listed(found)}" if found else ""
+        then = "" if after is None else kept(after.remaining(), left=True)
+        left = f"سيبقى {then}" if then else "الميزانية لا تكفي لدفع هذا"
+        return f"معاينة مقابل {kept(price)}: {named(text)}{shown}؛ {left}"
+
+    def synthetic(self, names: Sequence[str], /) -> str:
+        """Synthetic rows: the columns that they imitate."""
+        return f"صفوف اصطناعية لـ {listed(map(named, names))}"
+
+    def answer(self, receipt: Receipt, rows: int | None, /) -> str:
+        """An answer: its price, and what is left; `rows` is None if it has no table."""
+        price = kept(receipt.entry.price)
+        paid = f"دُفع {price}" if rows is None else f"{counted(rows, ROW)} مقابل {price}"
+        left = f"وبقي {kept(receipt.standing.remaining(), left=True)} من {kept(receipt.standing.promise)}"
+        return f"{paid}؛ {left}. يعرض {ltr('print(…)')} ما وُعد به."

@@ -1,0 +1,133 @@
+"""The sentences of synthetic rows, in Arabic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sitr.dataset.cells import size
+from sitr.namespace import Later
+from sitr.report.figures import number
+from sitr.report.words.arabic.marks import ltr, named
+from sitr.report.words.arabic.meaning import kept
+from sitr.report.words.arabic.nouns import CELL, COLUMN, PAIR, ROW, TABLE, VALUE, counted
+
+if TYPE_CHECKING:
+    from sitr.questions.synthetic import plan as planned
+    from sitr.questions.synthetic.figures import Figure, Quality
+    from sitr.questions.synthetic.plan import SynthesisPlan
+    from sitr.questions.synthetic.portrait import Portrait
+else:
+    planned = Later("sitr.questions.synthetic.plan")
+
+
+@dataclass(frozen=True, slots=True)
+class SyntheticWords:
+    """Rows drawn from a model that fits noisy tables."""
+
+    def tables(self, count: int, /) -> str:
+        """How many tables were measured."""
+        return f"{counted(count, TABLE)}، ولكل عدد فيها ضوضاؤه؛ والصفوف المسحوبة منها لا تكلف شيئًا آخر"
+
+    def rows(self, portrait: Portrait, /) -> str:
+        """How many rows the data set has."""
+        return f"نحو {ltr(number(portrait.size))} في مجموعة البيانات، بحسب أعداد عليها ضوضاء"
+
+    def released(self, portrait: Portrait, drawn: int | None, /) -> str:
+        """What was released, in a few words."""
+        columns = counted(len(portrait.plan.sheet.names), COLUMN, oblique=True)
+        return f"جداول عليها ضوضاء من {columns}" if drawn is None else f"{counted(drawn, ROW)} من {columns}"
+
+    def imitates(self) -> str:
+        """What the comparison with the noisy tables shows, and what it does not."""
+        return (
+            "يقارن الرسم الصفوف الاصطناعية بالجداول ذات الضوضاء التي صُنعت منها، فكلاهما يشترك في أخطاء الضوضاء. وهو لا "
+            "يبين مدى بعدهما عن البيانات."
+        )
+
+    def public(self, plan: SynthesisPlan, /) -> tuple[str, ...]:
+        """What was assumed to be public knowledge."""
+        cells = (f"خلايا {named(axis.column.name)}، وهي {counted(size(axis), CELL)}" for axis in plan.sheet.axes)
+        return ("أسماء الأعمدة وأنواعها", self.caps(plan), *cells)
+
+    def missed(self, portrait: Portrait, /) -> str:
+        """Which pairs the rows follow less closely than the noise alone would explain; the first few by name."""
+        names = [_pair(pair) for pair in portrait.missed]
+        more = f" و{ltr(number(len(names) - 3))} غيرها" if len(names) > 3 else ""
+        missed = f"{counted(len(names), PAIR)} من أصل {ltr(number(len(portrait.measured.pairs)))}"
+        return f"مما لا يطابقه النموذج: {missed}: {'؛ '.join(names[:3])}{more}"
+
+    def price(self, plan: SynthesisPlan, /) -> str:
+        """The one charge, and its parts."""
+        if plan.quality is None:
+            return kept(plan.price)
+        rows, quality = kept(plan.division.price), kept(plan.quality.price)
+        parts = f"{kept(plan.price)}: منه {rows} للصفوف، و{quality} لقياس جودتها"
+        less = plan.price != plan.division.price + plan.quality.price  # type: ignore[operator] # one flavor
+        return f"{parts}؛ ومعًا يخسران أقل من مجموعهما" if less else parts
+
+    def caps(self, plan: SynthesisPlan, /) -> str:
+        """The most rows of one person."""
+        most = plan.sheet.most_rows
+        if most == 1:
+            return "يُحسب كل صف مرة واحدة"
+        return f"يُحسب للشخص الواحد {counted(most, ROW)} على الأكثر، تُختار عشوائيًا"
+
+    def pairs(self, count: int, /) -> str:
+        """The tables of pairs of columns."""
+        return f"{counted(min(count, planned.MOST_PAIRS), PAIR)} من الأعمدة، بحسب مجموعات القيم"
+
+    def about(self, error: str, /) -> str:
+        """An error that depends on the tables that will be chosen."""
+        return f"نحو {ltr(error)}"
+
+    def distances(self) -> str:
+        """What is measured for the quality."""
+        return "الجودة: كل مسافة، بعدد الصفوف"
+
+    def kinds(self, found: Quality, /) -> tuple[tuple[str, Sequence[Figure]], ...]:
+        """The figures about the quality by kind."""
+        distance = ltr("Σ|p − q|")
+        return (
+            (f"نسبة كل قيمة، {distance}", found.single),
+            (f"نسبة كل زوج من القيم، {distance}", found.pairs),
+            ("نسبة أي مدى", found.ranges),
+            ("الارتباط", found.correlations),
+        )
+
+    def of(self, figure: Figure, /) -> str:
+        """The columns of a figure."""
+        return _pair(figure.columns)
+
+    def compared(self, found: Quality, /) -> str:
+        """What the rows were compared with."""
+        if found.plan is None:
+            return f"بالجدول المعلن {named(found.holdout or '')}"
+        return f"بالبيانات، مقابل {kept(found.plan.price)}"
+
+    def accuracy(self, ours: float, theirs: float, /) -> str:
+        """How well a classifier does after training on synthetic rows, and on real ones."""
+        return (
+            f"{ltr(f'{ours:.3f}')} عند التدريب على صفوف اصطناعية، و{ltr(f'{theirs:.3f}')} عند التدريب على صفوف حقيقية"
+        )
+
+    def chart(self) -> tuple[str, str]:
+        """The title and the description of the chart."""
+        return (
+            "الصفوف الاصطناعية بجانب الجداول ذات الضوضاء التي صُنعت منها",
+            "نسب البيانات مع الضوضاء (بالأزرق) بجانب نسب الصفوف الاصطناعية (بالبرتقالي). وتُجمع قيم العمود التي تتجاوز "
+            f"القيم الأكثر تكرارًا، وعددها {ltr('24')}.",
+        )
+
+    def others(self, count: int, /) -> str:
+        """The values that have no bar of their own."""
+        return f"{counted(count, VALUE)} غير ذلك"
+
+    def map(self, down: str, across: str, /) -> str:
+        """The title of a map of two columns."""
+        return f"{named(down)} (عموديًا) و{named(across)} (أفقيًا)"
+
+
+def _pair(names: Sequence[str]) -> str:
+    return " و".join(map(named, names))

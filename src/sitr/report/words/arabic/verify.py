@@ -1,0 +1,40 @@
+"""The sentences about certificates that were verified, in Arabic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sitr.ledger.entry import Entry
+from sitr.report.words.arabic.marks import ltr, named
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyWords:
+    """What a ledger says about a certificate."""
+
+    def valid(self, entry: Entry, /) -> str:
+        """The page is as it was written."""
+        return f"صحيحة: هذه الشهادة تعود إلى {_entry(entry)}، ولم يطرأ عليها تغيير."
+
+    def altered(self, entry: Entry, /) -> str:
+        """The page was changed, in what readers see or elsewhere."""
+        return f"محرَّفة: تشير هذه الشهادة إلى {_entry(entry)}، لكنها ليست كما كتبها {ltr('Sitr')}. فلا تثق بأرقامها."
+
+    def unknown(self, number: int, /) -> str:
+        """There is no such entry."""
+        return f"قيد مجهول: تشير هذه الشهادة إلى القيد {ltr(str(number))}، وهو غير موجود في السجل."
+
+    def other(self, number: int, /) -> str:
+        """The page names an entry of another ledger."""
+        entry = ltr(str(number))
+        return f"سجل آخر: تشير هذه الشهادة إلى قيد رقمه {entry}، وليس هو القيد الذي يحمل هذا الرقم في هذا السجل."
+
+    def release(self, intact: bool, /) -> str:
+        """Whether the numbers for machines are those that were released."""
+        if intact:
+            return f"كما سُجِّلت في السجل؛ ويعرض الأمر {ltr('sitr show')} الإجابة من جديد إن كانت ما تزال محفوظة"
+        return "ليست ما سجّله السجل"
+
+
+def _entry(entry: Entry) -> str:
+    return f"القيد {ltr(str(entry.number))} من {named(entry.dataset)}"
