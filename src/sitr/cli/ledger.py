@@ -141,8 +141,8 @@ def _entries(entries: list[Entry], states: list[str] | None = None) -> Table:
     from sitr.report.words.words import in_words
 
     words = in_words()
-    names = ("entry", "time (UTC)", "who", "data set", "question", "price", *(["kept"] if states else []))
-    grid = table(*map(words.label, names))
+    headings = map(words.label, ("entry", "time (UTC)", "who", "data set", "question", "price"))
+    grid = table(*headings, *([words.label("kept")] if states else []))
     for place, entry in enumerate(entries):
         time = f"{entry.at:%Y-%m-%d %H:%M:%S}"
         texts = (visible(text) for text in (entry.by, entry.dataset, entry.question))

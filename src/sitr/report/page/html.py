@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -45,6 +47,13 @@ def _harmless(value: Any) -> Any:
     return displayed(value) if isinstance(value, str) and not isinstance(value, markupsafe.Markup) else value
 
 
+def _run(text: str) -> str:
+    """The direction of a text that begins with an isolate, which browsers do not skip when they look for a letter."""
+    outside = re.sub("[\u2066\u2068][^\u2066\u2068\u2069]*\u2069", "", text)
+    strong = next((kind for kind in map(unicodedata.bidirectional, outside) if kind in ("L", "R", "AL")), "L")
+    return markupsafe.Markup(' dir="rtl"') if outside != text and strong != "L" else ""
+
+
 @cache
 def _templates() -> jinja2.Environment:
     made = jinja2.Environment(
@@ -55,7 +64,7 @@ def _templates() -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=_harmless,
     )
-    made.globals.update(islice=islice, BLUE=BLUE)
+    made.globals.update(islice=islice, BLUE=BLUE, run=_run)
     made.filters.update(svg=markupsafe.Markup)
     return made
 

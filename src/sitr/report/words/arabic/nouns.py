@@ -81,7 +81,7 @@ def units(query: Protects) -> str:
 def caps(query: BoundedQuery) -> str:
     """The most rows of one person."""
     groups = f" في كل مجموعة، ضمن {counted(query.max_groups, GROUP, oblique=True)} على الأكثر" if query.keys else ""
-    return f"{counted(query.max_rows_per_group, ROW, oblique=True)} على الأكثر{groups}"
+    return f"ما لا يزيد على {counted(query.max_rows_per_group, ROW, oblique=True)}{groups}"
 
 
 LAWS: Mapping[str, str] = {

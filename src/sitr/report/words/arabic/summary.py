@@ -40,7 +40,7 @@ class SummaryWords:
         if not isinstance(table.unit, Person):
             return "ويُحسب مرة واحدة"
         rows = counted(table.max_rows_per_group, ROW, oblique=True)
-        return f"بحد أقصى {rows} في كل مجموعة من {counted(table.max_groups, GROUP, oblique=True)}"
+        return f"ما لا يزيد على {rows} في كل مجموعة، ضمن {counted(table.max_groups, GROUP, oblique=True)}"
 
     def bounds(self, column: Column, /) -> str:
         """The bounds and the granularity of a column; empty if it has none."""

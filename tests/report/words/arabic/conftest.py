@@ -1,0 +1,103 @@
+"""Every kind of answer, from the fixtures of the reports."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from html.parser import HTMLParser
+
+import pyarrow as pa
+import pytest
+
+from sitr.accounting.filter import Filter
+from sitr.errors import NotPrivate
+from sitr.flavors.pure import PureDP
+from sitr.noise.coins import TestCoins
+from sitr.questions.synthetic.axes import ARROW
+from sitr.questions.synthetic.marginals import measure
+from sitr.questions.synthetic.plan import plan
+from sitr.questions.synthetic.portrait import Portrait, portrait
+from sitr.report import aggregate, histogram, statistic, synthetic
+from sitr.report.paper import Paper
+from sitr.report.words.arabic.arabic import ARABIC
+from tests.report import test_histogram as histograms
+from tests.report import test_statistic as statistics
+from tests.report import test_synthetic as synthesized
+from tests.report.conftest import RELEASES, certified
+
+PLAIN = statistics.made(1, 2, price=PureDP(0.5), budget=Filter(PureDP(1.0)).consent(PureDP(0.5)))
+
+
+def _histogram(name: str) -> Paper:
+    found = histograms.made(*histograms.CASES[name])
+    return histogram.answer(found, histograms.receipt(found), words=ARABIC)
+
+
+def _processed() -> Paper:
+    found = histograms.made(*histograms.CASES["flat"]).nonnegative().lattice().simplex()
+    return histogram.answer(found, histograms.receipt(found), words=ARABIC)
+
+
+def drawn_rows() -> Portrait:
+    """The fitted model of the tests of synthetic rows."""
+    schema = pa.schema([(axis.column.name, ARROW[axis.column.kind]) for axis in synthesized.AXES])
+    planned = plan(synthesized.SHEET, synthesized.PRICE)
+    return portrait(measure(planned, synthesized.CODES, coins=TestCoins(1)), schema=schema, never=())
+
+
+def _synthetic() -> Paper:
+    judged = synthetic.quality(synthesized.FOUND, None, private=True, words=ARABIC)
+    return synthetic.answer(drawn_rows(), synthesized.RECEIPT, rows=synthesized.CODES, judged=judged, words=ARABIC)
+
+
+PAPERS: dict[str, Callable[[], Paper]] = {
+    **{
+        f"aggregate, {name}": lambda name=name: aggregate.answer(*certified(RELEASES[name]()), words=ARABIC)
+        for name in RELEASES
+    },
+    **{f"histogram, {name}": lambda name=name: _histogram(name) for name in histograms.CASES},
+    "histogram, processed": _processed,
+    "statistic, random": lambda: statistic.answer(*statistics.RECORD, words=ARABIC),
+    "statistic, several": lambda: statistic.answer(*PLAIN, words=ARABIC),
+    "synthetic": _synthetic,
+}
+
+
+@pytest.fixture(scope="session", params=PAPERS)
+def paper(request: pytest.FixtureRequest) -> Paper:
+    """The Arabic paper of each kind of answer, one after another."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivate)
+        return PAPERS[request.param]()
+
+
+class Spoken(HTMLParser):
+    """What a reader of a page hears, without code, quoted names and styles."""
+
+    SILENT = ("style", "code", "pre", "template", "h1")
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.said: list[str] = []
+        self._silent = 0
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self._silent += tag in self.SILENT
+        self.said += [value for name, value in attrs if name == "aria-label" and value]
+
+    def handle_endtag(self, tag: str) -> None:
+        self._silent -= tag in self.SILENT
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self.said.append(data)
+
+
+def english(text: str) -> list[str]:
+    """Latin words outside of isolates, which hold formulas, code and the user's own words."""
+    outside = re.sub("[\u2066\u2068][^\u2066\u2068\u2069]*\u2069", " ", text)
+    return re.findall(r"[A-Za-z]{2,}", outside)

@@ -1,0 +1,164 @@
+"""Every sentence of every language, said of several things: Arabic holds no English, and both have the same numbers."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from fractions import Fraction
+from functools import cache
+from itertools import zip_longest
+from typing import Any
+
+import pytest
+
+from sitr.accounting.compare import compare
+from sitr.accounting.filter import Filter
+from sitr.accounting.theorems.theorem import Total
+from sitr.accounting.training import Training
+from sitr.errors import NotPrivate
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.pure import PureDP
+from sitr.flavors.random import Basis, RandomDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person
+from sitr.numbers import Interval
+from sitr.questions.synthetic.plan import plan as planned_rows
+from sitr.report.headline import Headline, headline
+from sitr.report.level import Level
+from sitr.report.statistic import EachRow
+from sitr.report.views import views
+from sitr.report.words.arabic.arabic import ARABIC
+from sitr.report.words.english.english import ENGLISH
+from tests.report import test_histogram as histograms
+from tests.report import test_statistic as statistics
+from tests.report import test_synthetic as synthesized
+from tests.report.conftest import RELEASES, certified, table
+from tests.report.test_comparison import PLANS
+from tests.report.words.arabic.conftest import drawn_rows, english
+from tests.report.words.test_languages import parts
+
+RANDOM = RandomDP(ApproximateDP(0.5, 1e-7), 0.04, Basis.ASYMPTOTIC, parts=(("newcomer", 0.03),))
+KEPT = (PureDP(0.5), ApproximateDP(1.0, 1e-6), ZeroConcentratedDP(0.1, xi=0.1), RANDOM)
+
+
+@cache
+def samples() -> dict[str, list[Any]]:
+    """A few values of every type that a sentence takes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotPrivate)
+        releases = [RELEASES[name]() for name in RELEASES if name != "hostile"]
+        counts = [histograms.made(*case) for name, case in histograms.CASES.items() if name != "nothing"]
+        portrait = drawn_rows()
+    plans = [release.plan for release in releases]
+    found = [headline(plan) for plan in plans] + [Headline.of(RANDOM)]
+    seen = [views(one, None) for one in found]
+    compared = [compare(plan, delta=1e-6) for plan in PLANS.values()]
+    statistic, receipt = statistics.RECORD
+    described = table(keys={"ward": ("a", "b", None)})
+    return {
+        "Row": [row for one in compared for row in one.rows],
+        "Interval": [Interval(0.25, 0.5), Interval(0.0, 0.5), Interval(0.5, 0.5)],
+        "str": ["س"],
+        "float": [0.25, 1e-6],
+        "float | None": [None, 0.25],
+        "int": [1, 2, 5, 12, 100],
+        "int | None": [None, 1, 2, 5],
+        "bool": [True, False],
+        "Number": [Fraction(1, 4)],
+        "Training": [Training(60_000, 256, 60, 1.1), Training(60_000, 256, 1, 1.1)],
+        "Schedule": [*PLANS.values()],
+        "Total": [Total(0.5, 0.75, two_sided=True), Total(0.0, 0.75, two_sided=False)],
+        "Receipt": [certified(releases[0]).receipt, receipt],
+        "Sequence[str]": [("س", "ص")],
+        "Sequence[tuple[str, str]]": [(("س", "± 1"),)],
+        "BoundedQuery": [plan.query for plan in plans],
+        "AggregatePlan": plans,
+        "Plan": plans,
+        "Headline": found,
+        "Key": [None, True, False, "", date(2026, 1, 2), 7],
+        "tuple[Key, ...]": [(), (None, 7)],
+        "Release": releases,
+        "Distance": [plans[0].noisy[0].distance],
+        "Filter": [Filter(PureDP(2.0)).consent(PureDP(0.5)), statistics.BUDGET],
+        "Filter | None": [None, Filter(PureDP(2.0))],
+        "Kept": [*KEPT],
+        "Kept | None": [None, *KEPT],
+        "View": [view for one in seen for view in one.rows],
+        "Views": seen,
+        "date": [date(2026, month, 2) for month in range(1, 13)],
+        "Level": [*Level],
+        "Axis": [axis for one in counts for axis in one.grid.axes if axis.column.name != "ward"],
+        "HistogramPlan": [one.plan for one in counts],
+        "Histogram": [*counts, counts[0].nonnegative()],
+        "Protects": [table(), table(relation=Relation.REPLACE_ONE), EachRow(), replace(table(), unit=EachRow().unit)],
+        "Noise": [each.noise for plan in plans for each in plan.noisy],
+        "StatisticPlan": [statistic.plan],
+        "StatisticRelease": [statistic, statistics.made(1, 2)[0]],
+        "Any": [None, 7, Fraction(1, 4), (1, None)],
+        "Column": list(described.columns),
+        "Table": [described, replace(described, unit=EachRow().unit), replace(described, unit=Person("day"))],
+        "Mapping[str, float]": [{}, {"س": 0.5}],
+        "Exception": [ValueError("س")],
+        "SynthesisPlan": [planned_rows(synthesized.SHEET, synthesized.PRICE)],
+        "Quality": [synthesized.FOUND, synthesized.PUBLIC],
+        "Portrait": [portrait],
+        "Figure": list(synthesized.FOUND.single),
+        "Entry": [receipt.entry],
+    }
+
+
+BARE = {"accounting.adaptively", "accounting.reason", "accounting.setting", "aggregate.checks", "entry", "synthetic.of"}
+"""These may hold nothing but names, formulas and messages, which have a catalogue of their own."""
+
+SENTENCES = [name for name, value in parts(ENGLISH) if callable(value)]
+
+
+def of(words: Any, name: str) -> Any:
+    for part in name.split("."):
+        words = getattr(words, part)
+    return words
+
+
+def said(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case tuple():
+            for part in value:
+                yield from said(part)
+
+
+def calls(name: str) -> Iterator[tuple[list[Any], dict[str, Any]]]:
+    """The sentence with each of the samples, one parameter after another."""
+    parameters = inspect.signature(of(ENGLISH, name)).parameters.values()
+    values = {each.name: samples()[str(each.annotation)] for each in parameters}
+    longest = max((len(each) for each in values.values()), default=1)
+    for place in range(longest):
+        chosen = {each.name: values[each.name][place % len(values[each.name])] for each in parameters}
+        named = {each.name: chosen[each.name] for each in parameters if each.kind is each.KEYWORD_ONLY}
+        yield [chosen[each.name] for each in parameters if each.name not in named], named
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_a_sentence_holds_no_english_and_the_same_numbers(name: str) -> None:
+    for values, named in calls(name):
+        first, second = (list(said(of(words, name)(*values, **named))) for words in (ENGLISH, ARABIC))
+        for one, other in zip_longest(first, second):
+            assert isinstance(one, str)
+            assert isinstance(other, str)
+            assert bool(one) == bool(other)
+            assert english(other) == [], other
+            letters = re.sub("[\u2066\u2068][^\u2069]*\u2069", "", one)
+            if re.search("[a-z]{3}", letters) and name not in BARE:
+                assert re.search("[\u0621-\u064a]", other), (one, other)
+            assert numbers(other) <= numbers(one) | {"1", "2", "95", "24"}, (one, other)
+
+
+def numbers(text: str) -> set[str]:
+    """The numbers in a text."""
+    return set(re.findall(r"\d[\d,.]*\d|\d", text))
