@@ -143,8 +143,23 @@ def test_interruption_of_a_process_is_quiet_and_leaves_no_half_a_file(tmp_path: 
     assert not (tmp_path / "demo" / "visits.parquet").exists()
 
 
-def test_json_is_ascii(script: Sitr, description: Path) -> None:
-    question = 'SELECT COUNT(*) AS "عدد" FROM visits'
-    done = script("preview", description, question, "--price", "zcdp(0.1)", "--json")
-    assert done.out.isascii()
-    assert json.loads(done.out)["columns"][0]["name"] == "عدد"
+NAMED = 'SELECT COUNT(*) AS "عدد" FROM visits'
+
+
+def test_json_has_every_script_as_it_is(sitr: Sitr, description: Path) -> None:
+    done = sitr("preview", description, NAMED, "--price", "zcdp(0.1)", "--json")
+    assert '"name": "عدد"' in done.out
+    assert "\\u" not in done.out
+    assert sitr("ask", description, NAMED, "--price", "zcdp(0.1)", "-o", "n.json").code == 0
+    written = Path("n.json").read_text(encoding="utf-8")
+    assert '"name": "عدد"' in written
+    assert "\\u" not in written
+
+
+def test_json_loses_nothing_where_a_terminal_lacks_the_letters(description: Path) -> None:
+    code = "import sys; sys.argv[0] = 'sitr'; from sitr.cli.main import main; main()"
+    words = ["preview", str(description), NAMED, "--price", "zcdp(0.1)", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, check=True, env={"PYTHONIOENCODING": "ascii"}
+    )
+    assert json.loads(done.stdout)["columns"][0]["name"] == "عدد"

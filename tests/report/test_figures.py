@@ -20,6 +20,7 @@ from sitr.report.figures import (
     at_least,
     at_most,
     chance,
+    displayed,
     error,
     legible,
     number,
@@ -196,6 +197,25 @@ def test_visible_text_has_nothing_that_acts(text: str) -> None:
     assert not any(
         ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or "\u202a" <= c <= "\u202e" or "\u2066" <= c <= "\u2069" for c in shown
     )
+
+
+@given(st.text(st.sampled_from("ab\u2066\u2067\u2068\u2069\u202e\x1b")))
+def test_displayed_text_keeps_isolates_only_if_all_of_them_match(text: str) -> None:
+    shown = displayed(text)
+    assert len(shown) == len(text)
+    assert not set(shown) & set("\u2067\u202a\u202b\u202c\u202d\u202e\x1b")
+    depth = 0
+    for character in shown:
+        depth += (character in "\u2066\u2068") - (character == "\u2069")
+        assert depth >= 0
+    assert depth == 0
+
+
+def test_displayed_text_keeps_the_isolates_of_sentences() -> None:
+    for text in ("\u2066ε = 1\u2069، \u2068ward\u2069", "\u2068a \u2066b\u2069\u2069", "جناح القلب"):
+        assert displayed(text) == text
+    hostile = visible("ward\u2069\u2066")
+    assert displayed(f"\u2068{hostile}\u2069") == "\u2068ward��\u2069"
 
 
 def test_visible_keeps_ordinary_text() -> None:

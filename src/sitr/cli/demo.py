@@ -13,6 +13,7 @@ from sitr.cli import papers, preview
 from sitr.cli.options import Json, promise
 from sitr.cli.progress import working
 from sitr.cli.terminal import console, say_json
+from sitr.report.words.messages import said
 
 QUESTION = "SELECT ward, COUNT(*) AS visits, SUM(cost) AS total FROM visits GROUP BY ward"
 NEXT_QUESTION = "SELECT age_band, COUNT(DISTINCT patient_id) AS patients FROM visits GROUP BY age_band"
@@ -44,9 +45,9 @@ def demo(
         question = open_description(description).budget().sql(QUESTION)
         expected = question.preview(price)
     if not as_json:
-        _say(f"The visits of an invented hospital {'are' if made else 'were already'} in {data}.")
-        _say(f"Their public description is {description}; all answers together may cost {BUDGET}.")
-        _say("\nA question and its price, before anything is read or spent:\n")
+        _say(said(f"The visits of an invented hospital {'are' if made else 'were already'} in {data}."))
+        _say(said(f"Their public description is {description}; all answers together may cost {BUDGET}."))
+        _say(f"\n{said('A question and its price, before anything is read or spent:')}\n")
         preview.show(expected)
     with _step(3, quiet=as_json):
         answer = question.release(price)
@@ -58,10 +59,10 @@ def demo(
         written = {name: str(path) for name, path in files.items()}
         say_json({"files": written, "preview": expected.to_dict(), "answer": answer.to_dict()})
         return
-    _say("\nThe answer, after its price was recorded in the ledger:\n")
+    _say(f"\n{said('The answer, after its price was recorded in the ledger:')}\n")
     papers.show(answer, whole=True)
-    _say(f"\nThe certificate that explains it is {certificate}, and its chart is {chart}.")
-    _say("Try next:")
+    _say("\n" + said(f"The certificate that explains it is {certificate}, and its chart is {chart}."))
+    _say(said("Try next:"))
     _say(f"  sitr ask {shlex.quote(str(description))} \"{NEXT_QUESTION}\" --price 'zcdp(0.02)'")
     _say(f"  sitr ledger show {shlex.quote(str(ledger))}")
 

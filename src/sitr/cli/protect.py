@@ -31,6 +31,7 @@ from sitr.cli.terminal import console, say_json
 from sitr.cli.terminal import table as empty
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
+from sitr.report.words.messages import said
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from sitr.dataset.schema import Column, Key, Table
     from sitr.flavors.arrows import Additive, Kept
     from sitr.questions.aggregate.nodes import Query
+    from sitr.report.words.words import Words
     from sitr.session.dataset import Unprotected
 
 
@@ -136,49 +138,50 @@ def _content(table: Table, *, description: Path, promised: Kept | None, ledger: 
 def _columns(described: Table) -> Grid:
     """The columns, and what a question can do with each."""
     from sitr.report.figures import about, shortened, visible
+    from sitr.report.words.words import in_words
 
-    grid = empty("column", "type", "bounds", "step", "public keys", "can be")
+    words = in_words()
+    grid = empty(*map(words.label, ("column", "type", "bounds", "step", "public keys", "can be")))
     for column in described.columns:
-        keys = ", ".join("(no value)" if key is None else visible(str(key)) for key in column.keys or ())
+        keys = ", ".join(map(words.aggregate.key, column.keys or ()))
+        low, high = (about(end, digits=15) for end in column.quantised.ends) if column.quantised else ("", "")
         grid.add_row(
             visible(column.name),
-            column.kind.value,
-            " to ".join(about(end, digits=15) for end in column.quantised.ends) if column.quantised else "",
+            words.label(column.kind.value),
+            words.interval(low, high) if column.quantised else "",
             about(column.quantised.granularity, digits=15) if column.quantised else "",
             shortened(keys, most=40) + (f" ({len(column.keys)})" if column.keys and len(keys) > 40 else ""),
-            _uses(column, described),
+            _uses(column, described, words),
         )
     return grid
 
 
-def _uses(column: Column, table: Table) -> str:
+def _uses(column: Column, table: Table, words: Words) -> str:
     from sitr.dataset.schema import GROUPABLE
 
     if isinstance(table.unit, Person) and table.unit.column == column.name:
-        return "counted distinct"
-    summed = ["summed"] if column.quantised else []
-    grouped = ["grouped" if column.keys else "grouped with δ"] if column.kind in GROUPABLE else []
-    return ", ".join([*summed, *grouped]) or "counted"
+        return words.label("counted distinct")
+    summed = [words.label("summed")] if column.quantised else []
+    by = words.label("grouped") if column.keys else words.label("grouped with δ")
+    return ", ".join([*summed, *([by] if column.kind in GROUPABLE else [])]) or words.label("counted")
 
 
 def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Path | None) -> str:
     from sitr.flavors.notation import write
     from sitr.flavors.random import RandomDP
     from sitr.questions.aggregate.nodes import text
-    from sitr.report.figures import counted
-    from sitr.report.words.english.english import ENGLISH
+    from sitr.report.words.words import in_words
 
-    groups, rows = counted(table.max_groups, "group"), counted(table.max_rows_per_group, "row")
-    caps = f", with at most {groups} and {rows} in each" if isinstance(table.unit, Person) else ""
-    written = f"Protects each {table.neighbors()}{caps}. Written to {target}."
+    words = in_words()
+    written = f"{words.summary.protects(table)} {said(f'Written to {target}.')}"
     if promised is None:
-        return f"{written}\nNo budget is set, so give --budget and --ledger with each question."
+        return f"{written}\n{said('No budget is set, so give --budget and --ledger with each question.')}"
     inner = cast("Additive", promised.inner) if isinstance(promised, RandomDP) else promised
     asked = [str(target), text(_first_question(table, inner)), "--price", write(inner.share(Fraction(1, 10)))]
-    newcomer = f"\n{warning}" if (warning := ENGLISH.newcomer(promised)) else ""
-    costs = f"All answers together may cost {write(promised)}; the ledger is {ledger}.{newcomer}"
+    newcomer = f"\n{warning}" if (warning := words.newcomer(promised)) else ""
+    costs = said(f"All answers together may cost {write(promised)}; the ledger is {ledger}.") + newcomer
     commands = (f"  {shlex.join(['sitr', command, *asked])}" for command in ("preview", "ask"))
-    return "\n".join((written, f"{costs} See what a first answer costs, then ask for it:", *commands))
+    return "\n".join((written, f"{costs} {said('See what a first answer costs, then ask for it:')}", *commands))
 
 
 def _first_question(table: Table, promised: Additive) -> Query:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sitr.cli.options import Json
-from sitr.cli.papers import Certificate, Output, Pages, Plot, publish, writers
+from sitr.cli.papers import Certificate, Output, Plot, publish, writers
 
 
 def show(
@@ -29,5 +29,5 @@ def show(
     from sitr.ledger.sql import SqlLedger
     from sitr.session.shelf import reopened
 
-    files = writers(output, plot, Pages(certificate=certificate))
+    files = writers(output, certificate, plot)
     publish(reopened(SqlLedger(ledger, create=False), entry), files, as_json=as_json, whole=output is None)

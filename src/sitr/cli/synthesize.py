@@ -159,7 +159,7 @@ def _show(made: Synthetic, written: list[Path], found: QualityAnswer | None, *, 
         show(render(found.beside(made.receipt), exact=exact), out=out)
     elif made.released.plan.quality is not None:
         out.print(said("The quality was paid for and was not measured: it is lost."), soft_wrap=True)
-    out.print(said(f"Rows drawn: {rows:,}. Written: {', '.join(map(str, written)) or said('nothing')}"), soft_wrap=True)
+    out.print(said(f"{rows:,} rows drawn. Written: {', '.join(map(str, written)) or said('nothing')}"), soft_wrap=True)
     if made.receipt.kept is not None:
         out.print(
             said(f"Noisy tables kept in {made.receipt.kept}: the same command draws from them again, for free."),

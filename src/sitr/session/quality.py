@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Unpack, cast, overload
 
@@ -20,7 +19,7 @@ from sitr.report import synthetic as report
 from sitr.report.paper import Paper
 from sitr.report.text import terminal
 from sitr.session.chart import Chart
-from sitr.session.shown import Tabled
+from sitr.session.shown import Tabled, once
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,10 +39,10 @@ class QualityAnswer(Tabled):
         """The figures."""
         return self.released
 
-    @cached_property
+    @property
     def paper(self) -> Paper:
         """What is shown of it."""
-        return self.beside(None)
+        return once(self, lambda: self.beside(None))
 
     def beside(self, shown: Receipt | None) -> Paper:
         """What is shown of it where this receipt is shown too."""
@@ -92,21 +91,21 @@ class QualityAnswer(Tabled):
         """False only if test coins made the noise of the figures or of the rows."""
         return bool(self.synthetic.private) if self.receipt is None else self.receipt.private
 
-    def certificate(self, path: str | Path, **publication: Unpack[Published]) -> Path:
+    def certificate(self, path: str | Path, *, lang: str | None = None, **publication: Unpack[Published]) -> Path:
         """Write the certificate of the rows, with these figures."""
-        return cast("Path", self.synthetic.certificate(path, found=self, **publication))
+        return cast("Path", self.synthetic.certificate(path, found=self, lang=lang, **publication))
 
-    def label(self, path: str | Path, **publication: Unpack[Published]) -> Path:
+    def label(self, path: str | Path, *, lang: str | None = None, **publication: Unpack[Published]) -> Path:
         """Write the privacy label of the rows."""
-        return cast("Path", self.synthetic.label(path, **publication))
+        return cast("Path", self.synthetic.label(path, lang=lang, **publication))
 
     @overload
-    def plot(self) -> Chart: ...
+    def plot(self, *, lang: str | None = None) -> Chart: ...
     @overload
-    def plot(self, path: str | Path) -> Path: ...
-    def plot(self, path: str | Path | None = None) -> Chart | Path:
+    def plot(self, path: str | Path, *, lang: str | None = None) -> Path: ...
+    def plot(self, path: str | Path | None = None, *, lang: str | None = None) -> Chart | Path:
         """The pictures of the rows, which a notebook draws; with a path, write them to this SVG file instead."""
-        return cast("Chart | Path", self.synthetic.plot(path))
+        return cast("Chart | Path", self.synthetic.plot(path, lang=lang))
 
     def _brief(self) -> str:
         (_, compared), *_ = self.paper.facts

@@ -18,6 +18,7 @@ from sitr.report.aggregate import answer, preview
 from sitr.report.chart.aggregate import chart
 from sitr.report.chart.svg import standalone
 from sitr.report.page.html import FEW_ROWS, fragment, label, page
+from sitr.report.words.arabic.arabic import ARABIC
 from tests.report.conftest import Certified
 
 CHROMIUM = shutil.which("chromium")
@@ -82,6 +83,15 @@ def test_a_page_fits_and_shows_its_chart(opened, certificate: Certified, width: 
     assert tab.locator("figure > svg").count() == (3 if len(certificate.release.keys) > FEW_ROWS else 2)
 
 
+OUTSIDE = """pictures => pictures.flatMap(picture => {
+    const frame = picture.getBoundingClientRect();
+    return [...picture.querySelectorAll('text')].filter(text => {
+        const box = text.getBoundingClientRect();
+        return box.left < frame.left - 1 || box.right > frame.right + 1;
+    }).map(text => text.textContent);
+})"""
+"""Labels that stick out of their pictures."""
+
 SAID = Publication(
     title="Visits by ward", organisation="City hospital", contact="a@b", purpose="Beds", caveats=("Late.",)
 )
@@ -125,6 +135,33 @@ def test_a_page_turns_around_for_other_languages(opened, make, certify) -> None:
     assert number.evaluate("each => getComputedStyle(each).direction") == "ltr"
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_an_arabic_page_fits_and_can_be_read_by_all(opened, make, certify, width: int) -> None:
+    tab = opened(page(answer(*certify(make("many")), words=ARABIC), SAID), width)
+    assert tab.evaluate("[document.documentElement.lang, document.documentElement.dir]") == ["ar", "rtl"]
+    assert overflow(tab) <= 0
+    for scheme in SCHEMES:
+        tab.emulate_media(color_scheme=scheme)
+        assert violations(tab) == []
+
+
+def test_an_arabic_chart_begins_at_the_right(opened, make, certify) -> None:
+    tab = opened(page(answer(*certify(make("many")), words=ARABIC)), 390)
+    assert tab.locator("figure > svg").evaluate_all(OUTSIDE) == []
+    first = tab.locator("figure > svg").first
+    frame, label_box = first.bounding_box(), first.locator("text").first.bounding_box()
+    assert frame is not None
+    assert label_box is not None
+    assert label_box["x"] > frame["x"] + frame["width"] / 2
+
+
+def test_an_arabic_sentence_that_begins_with_a_formula_runs_from_the_right(opened, make, certify) -> None:
+    """Browsers look for the first letter inside isolates, too, so the page must say it."""
+    tab = opened(label(answer(*certify(make("known")), words=ARABIC)), 390)
+    left = tab.locator("dd bdi").filter(has_text="من \u2066ε").first
+    assert left.evaluate("each => getComputedStyle(each).direction") == "rtl"
+
+
 def test_a_warning_can_be_read_by_all(opened, make, certify) -> None:
     release = make("ungrouped")
     tab = opened(page(answer(*certify(release, private=False))), 1280)
@@ -134,16 +171,9 @@ def test_a_warning_can_be_read_by_all(opened, make, certify) -> None:
 
 def test_text_in_the_chart_stays_in_the_chart(opened, make, certify) -> None:
     """No label sticks out of its picture, not even on a narrow screen."""
-    script = """pictures => pictures.flatMap(picture => {
-        const frame = picture.getBoundingClientRect();
-        return [...picture.querySelectorAll('text')].filter(text => {
-            const box = text.getBoundingClientRect();
-            return box.left < frame.left - 1 || box.right > frame.right + 1;
-        }).map(text => text.textContent);
-    })"""
     for name in ("known", "gaussian_with_threshold", "many"):
         tab = opened(page(answer(*certify(make(name)))), 360)
-        assert tab.locator("figure > svg").evaluate_all(script) == []
+        assert tab.locator("figure > svg").evaluate_all(OUTSIDE) == []
 
 
 def test_faults_would_be_found(opened, make, certify) -> None:

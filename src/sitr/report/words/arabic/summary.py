@@ -42,6 +42,11 @@ class SummaryWords:
         rows = counted(table.max_rows_per_group, ROW, oblique=True)
         return f"ما لا يزيد على {rows} في كل مجموعة، ضمن {counted(table.max_groups, GROUP, oblique=True)}"
 
+    def protects(self, table: Table, /) -> str:
+        """Who is protected, and the most that each contributes, in a sentence."""
+        caps = f"، {self.caps(table)}" if isinstance(table.unit, Person) else ""
+        return f"المحمي كل {self.unit(table)}{caps}."
+
     def bounds(self, column: Column, /) -> str:
         """The bounds and the granularity of a column; empty if it has none."""
         if column.quantised is None:

@@ -34,6 +34,12 @@ class SummaryWords:
         rows, groups = counted(table.max_rows_per_group, "row"), counted(table.max_groups, "group")
         return f"at most {rows} in each of {groups}"
 
+    def protects(self, table: Table, /) -> str:
+        """Who is protected, and the most that each contributes, in a sentence."""
+        groups, rows = counted(table.max_groups, "group"), counted(table.max_rows_per_group, "row")
+        caps = f", with at most {groups} and {rows} in each" if isinstance(table.unit, Person) else ""
+        return f"Protects each {self.unit(table)}{caps}."
+
     def bounds(self, column: Column, /) -> str:
         """The bounds and the granularity of a column; empty if it has none."""
         if column.quantised is None:

@@ -1,0 +1,86 @@
+"""`--lang ar` speaks Arabic only: reports, tables and files; code, names and JSON stay as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sitr.dataset.hospital import WARDS
+from sitr.ledger.sql import SqlLedger
+
+Sitr = Callable[..., Any]
+
+WARD = "SELECT ward, COUNT(*) AS visits, SUM(cost) AS total FROM visits GROUP BY ward"
+PRICE = ("--price", "zcdp(0.05)")
+NAMES = {*WARDS, "ward", "visits", "total"}
+
+
+def latin(text: str) -> set[str]:
+    """Latin words outside of isolates, which hold formulas, code and the user's own words."""
+    return set(re.findall(r"[A-Za-z]{2,}", re.sub("[\u2066\u2068][^\u2066\u2068\u2069]*\u2069", " ", text)))
+
+
+def test_an_answer_is_in_arabic(sitr: Sitr, description: Path) -> None:
+    done = sitr("ask", description, WARD, *PRICE, "--lang", "ar")
+    assert (done.code, done.err) == (0, "")
+    assert "الخصوصية التفاضلية المركزة الصفرية" in done.out
+    assert latin(done.out) <= NAMES
+    again = sitr("ask", description, WARD, *PRICE, "--lang", "ar")
+    assert "ولم يُنفق شيء" in again.out
+    assert latin(again.out) <= NAMES
+    assert "zero-concentrated differential privacy" in sitr("ask", description, WARD, *PRICE).out
+
+
+def test_a_preview_is_in_arabic_but_for_the_question(sitr: Sitr, description: Path) -> None:
+    done = sitr("preview", description, WARD, *PRICE, "--lang", "ar", environment={"COLUMNS": "400"})
+    assert done.code == 0
+    assert latin(done.out.replace(WARD, "")) <= NAMES | {"COUNT", "SUM", "cost"}
+
+
+def test_the_locale_chooses_arabic(sitr: Sitr, description: Path) -> None:
+    arabic = {"LANG": "ar_EG.UTF-8", "LC_ALL": None, "LC_MESSAGES": None}
+    assert latin(sitr("ask", description, WARD, *PRICE, environment=arabic).out) <= NAMES
+
+
+def test_files_are_in_arabic_and_json_is_in_english(sitr: Sitr, description: Path) -> None:
+    files = ("--certificate", "page.html", "--label", "card.html", "--plot", "chart.svg", "-o", "rows.json")
+    assert sitr("ask", description, WARD, *PRICE, *files, "--lang=ar").code == 0
+    for page in ("page.html", "card.html"):
+        assert '<html lang="ar" dir="rtl">' in Path(page).read_text(encoding="utf-8")
+    assert "مع فترات" in Path("chart.svg").read_text(encoding="utf-8")
+    assert not re.search("[\u0621-\u064a]", Path("rows.json").read_text(encoding="utf-8"))
+    verified = sitr("verify", "page.html", "--ledger", "sitr.db", "--lang", "ar")
+    assert verified.code == 0
+    assert verified.out.startswith("صحيحة")
+
+
+def test_a_ledger_is_in_arabic(sitr: Sitr, description: Path) -> None:
+    sitr("ask", description, "SELECT COUNT(*) AS n FROM visits", *PRICE)
+    for command in (("ledger", "show"), ("ledger", "answers")):
+        done = sitr(*command, "sitr.db", "--lang", "ar", environment={"COLUMNS": "400"})
+        assert done.code == 0
+        (entry,) = SqlLedger("sitr.db", create=False).entries()
+        assert latin(done.out.replace(entry.by, "")) <= {"SELECT", "COUNT", "AS", "FROM", "visits"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("calibrate", "sigma", "--epsilon", "1", "--delta", "1e-5", "--steps", "3"),
+        ("dpsgd", "--examples", "60000", "--batch", "600", "--epochs", "1", "--epsilon", "3", "--delta", "1e-5"),
+        ("account", "schedule.yaml", "--delta", "1e-6"),
+        ("compare", "schedule.yaml", "--delta", "1e-6"),
+        ("convert", "zcdp(0.5)", "--to", "approximate", "--delta", "1e-6", "--group", "2"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_accounts_are_in_arabic(sitr: Sitr, folder: Path, words: tuple[str, ...]) -> None:
+    (folder / "schedule.yaml").write_text("- {pure: {epsilon: 0.1}, times: 10}\n")
+    done = sitr(*words, "--lang", "ar")
+    assert (done.code, done.err) == (0, "")
+    assert re.search("[\u0621-\u064a]", done.out)
+    assert latin(done.out) <= {"approximate", "epsilon", "delta"}
