@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
+from functools import partial
 from html.parser import HTMLParser
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -29,13 +31,20 @@ from tests.report.conftest import RELEASES, certified
 PLAIN = statistics.made(1, 2, price=PureDP(0.5), budget=Filter(PureDP(1.0)).consent(PureDP(0.5)))
 
 
+CASES: dict[str, Any] = {**histograms.CASES}
+
+
+def _aggregate(name: str) -> Paper:
+    return aggregate.answer(*certified(RELEASES[name]()), words=ARABIC)
+
+
 def _histogram(name: str) -> Paper:
-    found = histograms.made(*histograms.CASES[name])
+    found = histograms.made(*CASES[name])
     return histogram.answer(found, histograms.receipt(found), words=ARABIC)
 
 
 def _processed() -> Paper:
-    found = histograms.made(*histograms.CASES["flat"]).nonnegative().lattice().simplex()
+    found = histograms.made(*CASES["flat"]).nonnegative().lattice().simplex()
     return histogram.answer(found, histograms.receipt(found), words=ARABIC)
 
 
@@ -52,11 +61,8 @@ def _synthetic() -> Paper:
 
 
 PAPERS: dict[str, Callable[[], Paper]] = {
-    **{
-        f"aggregate, {name}": lambda name=name: aggregate.answer(*certified(RELEASES[name]()), words=ARABIC)
-        for name in RELEASES
-    },
-    **{f"histogram, {name}": lambda name=name: _histogram(name) for name in histograms.CASES},
+    **{f"aggregate, {name}": partial(_aggregate, name) for name in RELEASES},
+    **{f"histogram, {name}": partial(_histogram, name) for name in CASES},
     "histogram, processed": _processed,
     "statistic, random": lambda: statistic.answer(*statistics.RECORD, words=ARABIC),
     "statistic, several": lambda: statistic.answer(*PLAIN, words=ARABIC),

@@ -22,6 +22,7 @@ from sitr.report.paper import Paper
 from sitr.report.text import terminal
 from sitr.report.words.arabic import arabic
 from sitr.report.words.arabic.arabic import ARABIC
+from sitr.report.words.arabic.labels import LABELS
 from sitr.report.words.english.english import ENGLISH
 from tests.report.test_comparison import PLANS
 from tests.report.test_sensitivities import WAYS
@@ -39,13 +40,13 @@ OWN = {
 class Strict(dict[str, str]):
     """Labels that must all be known."""
 
-    def get(self, key: str, _default: object = None) -> str:  # type: ignore[override]
+    def get(self, key: str, _default: object = None) -> str:
         return self[key]
 
 
 @pytest.fixture(autouse=True)
 def _strict(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arabic, "LABELS", Strict(arabic.LABELS))
+    monkeypatch.setattr(arabic, "LABELS", Strict(LABELS))
 
 
 def check(said: list[str]) -> None:
