@@ -39,7 +39,7 @@ from tests.report import test_statistic as statistics
 from tests.report import test_synthetic as synthesized
 from tests.report.conftest import RELEASES, certified, table
 from tests.report.test_comparison import PLANS
-from tests.report.words.arabic.conftest import drawn_rows, english
+from tests.report.words.arabic.conftest import CASES, drawn_rows, english
 from tests.report.words.test_languages import parts
 
 RANDOM = RandomDP(ApproximateDP(0.5, 1e-7), 0.04, Basis.ASYMPTOTIC, parts=(("newcomer", 0.03),))
@@ -52,7 +52,7 @@ def samples() -> dict[str, list[Any]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotPrivate)
         releases = [RELEASES[name]() for name in RELEASES if name != "hostile"]
-        counts = [histograms.made(*case) for name, case in histograms.CASES.items() if name != "nothing"]
+        counts = [histograms.made(*case) for name, case in CASES.items() if name != "nothing"]
         portrait = drawn_rows()
     plans = [release.plan for release in releases]
     found = [headline(plan) for plan in plans] + [Headline.of(RANDOM)]
