@@ -76,11 +76,11 @@ def protect(
     Example: sitr protect visits.parquet --unit patient_id --max-groups 3 --max-rows-per-group 2
     --bounds cost=0:5000 --keys ward=Cardiology,Surgery --budget 'zcdp(0.5)' --ledger sitr.db
     """
-    if not source.is_file():
-        raise no_source(source)
     target = output if output is not None else _beside(source)
     _check_target(target, force=force)
     promised = promise(budget) if budget is not None else None
+    if not source.is_file():
+        raise no_source(source)
     from sitr.dataset.schema import describe  # only now: much slower than to refuse a budget
     from sitr.report.text import terminal as text
     from sitr.session import dataset as session
