@@ -129,10 +129,9 @@ def _reported(error: SitrError, *, as_json: bool) -> typer.Exit:
         fields = {"wanted": error.wanted, "given": error.given, "do": error.do}
         say_json({"error": type(error).__name__, **fields}, stderr=True)
     else:
-        # Without rich, which takes longer to import than most errors to find.
-        mark = typer.style("error:", fg=typer.colors.RED, bold=True)
-        color = False if "NO_COLOR" in os.environ else None  # None: only on a terminal
-        typer.echo(f"{mark} {printable(str(error))}", err=True, color=color)
+        # Without rich, which takes longer to import than most errors to find, but in colour where rich would use it.
+        color = False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
+        typer.echo(f"\x1b[1;31merror:\x1b[0m {printable(str(error))}", err=True, color=color)
     return typer.Exit(2 if isinstance(error, _BAD_INPUT) else 1)
 
 
