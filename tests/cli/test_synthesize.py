@@ -211,9 +211,14 @@ def test_a_described_file_is_not_taken_by_itself(sitr: Sitr) -> None:
 
 
 def test_of_a_file_by_itself_the_unit_is_said(sitr: Sitr) -> None:
-    for words in ((), ("--unit", "patient_id"), ("--unit", "patient_id", "--unit-row", "--rows-per-person", 2)):
+    for words, missing in (
+        ((), "missing --unit COLUMN with --rows-per-person (or --unit-row)."),
+        (("--unit", "patient_id"), "missing --rows-per-person."),
+        (("--unit", "patient_id", "--unit-row", "--rows-per-person", 2), "both"),
+    ):
         refused = sitr("synthesize", "visits.parquet", *PRICE, *words, "-o", "rows.csv", "--json").error()
-        assert "--unit" in refused["wanted"]
+        assert refused["given"].endswith(missing)
+        assert "--unit" in refused["do"]
 
 
 @pytest.mark.parametrize("option", ["--price", "--quality"])
