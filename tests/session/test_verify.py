@@ -31,7 +31,8 @@ def asked(budget: Budget) -> Any:
 
 @pytest.fixture
 def page(budget: Budget, tmp_path: Path) -> Path:
-    return asked(budget).release(PRICE).certificate(tmp_path / "page.html")
+    written: Path = asked(budget).release(PRICE).certificate(tmp_path / "page.html")
+    return written
 
 
 def test_a_page_as_it_was_written_is_valid(budget: Budget, page: Path) -> None:
