@@ -171,9 +171,12 @@ def test_a_file_by_itself_is_paid_for_once(sitr: Sitr) -> None:
     assert not Path("visits.sitr.db").exists()
     assert sitr(*words, *unit, "--rows", 10, "-o", "one.csv").code == 0
     assert entries("visits.sitr.db") == 1
-    again = sitr(*words, *unit, "--rows", 10, "-o", "two.csv", "--json")
-    assert (again.code, again.error()["error"]) == (1, "BudgetExceeded")
+    assert sitr(*words, *unit, "--rows", 10, "-o", "again.csv").code == 0
+    assert Path("again.csv").read_text() == Path("one.csv").read_text()
+    fresh = sitr(*words, *unit, "--rows", 10, "-o", "two.csv", "--fresh", "--json")
+    assert (fresh.code, fresh.error()["error"]) == (1, "BudgetExceeded")
     assert not Path("two.csv").exists()
+    assert entries("visits.sitr.db") == 1
 
 
 @pytest.mark.parametrize(
