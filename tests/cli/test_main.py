@@ -32,6 +32,7 @@ COMMANDS = (
     "dpsgd",
     "convert",
     "explain",
+    "registry",
     "sensitivity",
     "ledger",
 )
