@@ -64,7 +64,7 @@ def reopened(ledger: Ledger, number: int) -> Answer:
         )
     written = kept.content["plan"]
     released, receipt = opened(kept, built(written), ledger=ledger) if written is not None else (None, None)
-    if receipt is None or type(released) not in RELEASED:
+    if receipt is None or type(released).__name__ not in RELEASED:
         raise FileError(
             given=f"Entry {number} is not an answer that can be shown from the ledger alone.",
             do="Ask the same question again at the same price: that costs nothing for synthetic rows, but a statistic "
