@@ -83,7 +83,7 @@ def test_decimal_commas_need_a_confirmation(tmp_path: Path) -> None:
     assert "decimal=','" in refused.value.do
     written = []
     for confirmed in ({"types": types, "decimal": ","}, {"accept_types": True}):
-        data = sitr.protect(path, unit=sitr.Row(), bounds={"preis": (0, 9)}, **confirmed)  # type: ignore[arg-type]
+        data = sitr.protect(path, unit=sitr.Row(), bounds={"preis": (0, 9)}, **confirmed)
         written.append(data.save(tmp_path / "rows.sitr.yaml").read_text())
         assert sitr.open(tmp_path / "rows.sitr.yaml").table == data.table
     assert written[0] == written[1]

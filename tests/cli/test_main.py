@@ -35,6 +35,7 @@ COMMANDS = (
     "dpsgd",
     "convert",
     "explain",
+    "registry",
     "sensitivity",
     "ledger",
 )

@@ -171,9 +171,12 @@ def test_a_file_by_itself_is_paid_for_once(sitr: Sitr) -> None:
     assert not Path("visits.sitr.db").exists()
     assert sitr(*words, *unit, "--rows", 10, "-o", "one.csv").code == 0
     assert entries("visits.sitr.db") == 1
-    again = sitr(*words, *unit, "--rows", 10, "-o", "two.csv", "--json")
-    assert (again.code, again.error()["error"]) == (1, "BudgetExceeded")
+    assert sitr(*words, *unit, "--rows", 10, "-o", "again.csv").code == 0
+    assert Path("again.csv").read_text() == Path("one.csv").read_text()
+    fresh = sitr(*words, *unit, "--rows", 10, "-o", "two.csv", "--fresh", "--json")
+    assert (fresh.code, fresh.error()["error"]) == (1, "BudgetExceeded")
     assert not Path("two.csv").exists()
+    assert entries("visits.sitr.db") == 1
 
 
 @pytest.mark.parametrize(
@@ -211,9 +214,14 @@ def test_a_described_file_is_not_taken_by_itself(sitr: Sitr) -> None:
 
 
 def test_of_a_file_by_itself_the_unit_is_said(sitr: Sitr) -> None:
-    for words in ((), ("--unit", "patient_id"), ("--unit", "patient_id", "--unit-row", "--rows-per-person", 2)):
+    for words, missing in (
+        ((), "missing --unit COLUMN with --rows-per-person (or --unit-row)."),
+        (("--unit", "patient_id"), "missing --rows-per-person."),
+        (("--unit", "patient_id", "--unit-row", "--rows-per-person", 2), "both"),
+    ):
         refused = sitr("synthesize", "visits.parquet", *PRICE, *words, "-o", "rows.csv", "--json").error()
-        assert "--unit" in refused["wanted"]
+        assert refused["given"].endswith(missing)
+        assert "--unit" in refused["do"]
 
 
 @pytest.mark.parametrize("option", ["--price", "--quality"])

@@ -32,6 +32,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def fail(*_: object, **__: object) -> None:
         raise error
 
+    monkeypatch.setattr("pathlib.Path.exists", lambda _: True)  # the command looks for the description first
     monkeypatch.setattr("sitr.session.dataset.open", fail)
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
+from typing import cast
 
 import pytest
 from flint import arb, ctx
@@ -16,6 +17,7 @@ from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.loss import Loss
 from sitr.numbers import Interval, Number, ball, exact
 
 BITS = 400
@@ -199,13 +201,17 @@ class Step:
         return Interval(0.0, found)
 
 
+def step(at: Fraction, after: float) -> Loss:
+    return cast("Loss", Step(at, after))
+
+
 @pytest.mark.parametrize("number", [0.1, 0.3, 1e-6, 2.3, 1e22])
 def test_a_proof_is_about_the_decimals_that_a_promise_prints(number):
     """The binary 0.1 is above a tenth, and the binary 0.3 below three tenths."""
     decimal, share = exact(number), exact(0.1)
     just_above = decimal + Fraction(1, 10**400)
-    assert not ApproximateDP(number, 0.5).proved_by(Step(just_above, 0.0))
-    assert ApproximateDP(number, 0.5).proved_by(Step(Fraction(math.nextafter(number, 0.0)), 0.5))
+    assert not ApproximateDP(number, 0.5).proved_by(step(just_above, 0.0))
+    assert ApproximateDP(number, 0.5).proved_by(step(Fraction(math.nextafter(number, 0.0)), 0.5))
     assert Fraction(0.1) > share
-    assert not ApproximateDP(1.0, 0.1).proved_by(Step(Fraction(0), 0.1))
-    assert ApproximateDP(1.0, 0.1).proved_by(Step(Fraction(0), math.nextafter(0.1, 0.0)))
+    assert not ApproximateDP(1.0, 0.1).proved_by(step(Fraction(0), 0.1))
+    assert ApproximateDP(1.0, 0.1).proved_by(step(Fraction(0), math.nextafter(0.1, 0.0)))

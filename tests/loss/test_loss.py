@@ -510,5 +510,6 @@ def test_a_wide_answer_is_told_even_if_the_other_direction_is_closed() -> None:
 def test_gaussians_together_are_one_that_loses_no_less(mus):
     """Their μ² add up exactly; the root is rounded up, by less than one float."""
     ((law, _),) = Loss.compose([Loss.of(GaussianLaw(mu)) for mu in mus]).laws
+    assert isinstance(law, GaussianLaw)
     whole = sum((Fraction(mu) ** 2 for mu in mus), Fraction(0))
     assert Fraction(math.nextafter(law.mu, 0.0)) ** 2 < whole <= Fraction(law.mu) ** 2

@@ -33,7 +33,6 @@ from sitr.noise.uniform import uniform_block
 from sitr.numbers import Number, exact, positive, upward
 from sitr.questions.histogram.methods import Buckets, Flat, Method, Tree
 from sitr.session.dataset import Dataset
-from sitr.session.kept import _CLASSES
 
 PRICE = PureDP(0.5)
 
@@ -85,7 +84,8 @@ class Blurred(Noise):
 @pytest.fixture
 def only_blurred(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidates, "NOISES", (Blurred,))
-    monkeypatch.setitem(_CLASSES, "Blurred", Blurred)  # made from NOISES when the module is loaded
+    monkeypatch.setattr(candidates, "Blurred", Blurred, raising=False)  # only noise of Sitr itself can be kept
+    monkeypatch.setattr(Blurred, "__module__", candidates.__name__)
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from sitr.loss.forms.finite import response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
 from sitr.numbers import Interval, exact
-from sitr.report.attack import FALSE_ALARMS, Attack, ends
+from sitr.report.attack import Attack, ends
+from sitr.report.views import FALSE_ALARMS
 from sitr.report.words.english.english import ENGLISH
 
 NORMAL = NormalDist()

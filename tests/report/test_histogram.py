@@ -151,7 +151,8 @@ def test_bars_are_as_long_as_the_counts() -> None:
 @pytest.mark.parametrize("case", ["flat", "gaussian", "tree", "buckets", "bins", "tiles", "days", "unlisted"])
 @pytest.mark.parametrize("epsilon", [0.01, 1.0])
 def test_counts_are_rounded_to_the_noise_and_intervals_outward(case: str, epsilon: float) -> None:
-    cells, price, method, counts = CASES[case]
+    known: Any = CASES[case]
+    cells, price, method, counts = known
     cheap: Additive = ApproximateDP(epsilon, 1e-6) if isinstance(price, ApproximateDP) else PureDP(epsilon)
     many = dict.fromkeys(counts, (9999, 9999)) if case == "unlisted" else {1: 3_217}
     found = made(cells, cheap, method, many)

@@ -119,7 +119,10 @@ def test_the_day_is_the_one_given_or_that_of_the_first_charge() -> None:
 @pytest.mark.parametrize("name", NEEDED)
 def test_what_the_registry_requires_is_asked_for(name: str) -> None:
     with pytest.raises(DescriptionError, match=f"no {name}.*--{name}"):
-        replace(deployment(), publication=replace(SAID, **{name: ""})).record()
+        replace(
+            deployment(),
+            publication=Publication.read({field: text for field, text in SAID.content().items() if field != name}),
+        ).record()
 
 
 def test_a_sector_that_the_registry_does_not_know_is_refused() -> None:

@@ -31,7 +31,8 @@ def asked(budget: Budget) -> Any:
 
 @pytest.fixture
 def page(budget: Budget, tmp_path: Path) -> Path:
-    return asked(budget).release(PRICE).certificate(tmp_path / "page.html")
+    written: Path = asked(budget).release(PRICE).certificate(tmp_path / "page.html")
+    return written
 
 
 def test_a_page_as_it_was_written_is_valid(budget: Budget, page: Path) -> None:
@@ -92,7 +93,9 @@ def test_a_page_of_another_ledger(budget: Budget, visits: Dataset, page: Path, t
     assert verify(page, budget.ledger).verdict is Verdict.VALID
 
 
-@pytest.mark.parametrize("text", ["", "<html></html>", '<template id="sitr-release" data-entry="x"></template>', "\0"])
+@pytest.mark.parametrize(
+    "text", ["", "<html></html>", '<template class="sitr-release" data-entry="x"></template>', "\0"]
+)
 def test_a_page_that_names_no_entry_is_no_certificate(budget: Budget, tmp_path: Path, text: str) -> None:
     (tmp_path / "page.html").write_text(text)
     with pytest.raises(InvalidParameter, match="names none"):
@@ -102,7 +105,7 @@ def test_a_page_that_names_no_entry_is_no_certificate(budget: Budget, tmp_path: 
 
 
 def test_an_entry_of_absurd_size_is_no_entry(budget: Budget, tmp_path: Path) -> None:
-    (tmp_path / "page.html").write_text(f'<template id="sitr-release" data-entry="{"9" * 18}"></template>')
+    (tmp_path / "page.html").write_text(f'<template class="sitr-release" data-entry="{"9" * 18}"></template>')
     assert verify(tmp_path / "page.html", budget.ledger).verdict is Verdict.UNKNOWN_ENTRY
 
 

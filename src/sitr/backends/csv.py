@@ -127,13 +127,14 @@ class _Sniffed:
         options = "" if decimal == POINT else ", decimal_separator=',', thousands='.'"
         try:
             with connection({}) as engine:
-                *format, columns = engine.execute(
+                delimiter, quote, header, dates, timestamps, columns = engine.execute(
                     "SELECT Delimiter, Quote, HasHeader, DateFormat, TimestampFormat, Columns "
                     f"FROM sniff_csv({literal(only_this_file(path))}, sample_size=-1{options})"
                 ).fetchall()[0]
         except (duckdb.Error, OSError):
             return None
-        return cls(*format, {column["name"]: _settled(kind_of(column["type"])) for column in columns})
+        kinds = {column["name"]: _settled(kind_of(column["type"])) for column in columns}
+        return cls(delimiter, quote, header, dates, timestamps, kinds)
 
 
 def settle(path: Path, *, declared: Mapping[str, Kind], decimal: str | None = None) -> CsvFile:

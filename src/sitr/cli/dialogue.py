@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from sitr.cli.terminal import printable
-from sitr.errors import SitrError
+from sitr.errors import SitrError, printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -42,16 +42,16 @@ app = typer.Typer(
     rich_markup_mode=None,  # twice as fast, and plain text is safe in every pipe
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo.demo, start.start, protect.protect, preview.preview, ask.ask):
-    app.command(cls=Command)(command)
-app.command(cls=histogram.HistogramCommand)(histogram.histogram)
-app.command(cls=SourceCommand)(synthesize.synthesize)
+KINDS: dict[object, type[Command]] = {
+    histogram.histogram: histogram.HistogramCommand,
+    synthesize.synthesize: SourceCommand,
+}
 for command in (
-    *(show.show, verify.verify),
+    *(demo.demo, start.start, protect.protect, preview.preview, ask.ask, histogram.histogram, synthesize.synthesize),
+    *(show.show, verify.verify, registry.registry),
     *(compare.compare, account.account, calibrate.calibrate, dpsgd.dpsgd, convert.convert, explain.explain),
-    registry.registry,
 ):
-    app.command(cls=Command)(command)
+    app.command(cls=KINDS.get(command, Command))(command)
 app.add_typer(sensitivity.app, name="sensitivity")
 app.add_typer(ledger.app, name="ledger")
 

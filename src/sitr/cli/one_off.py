@@ -92,9 +92,8 @@ def described(source: Path) -> bool:
 
 def opened(source: Path, who: Who, *prices: Kept, budget: str | None, ledger: Path | None) -> Budget:
     """The budget that a description names, or a one-off budget for these prices: see `Dataset.one_off`."""
-    described = source.suffix in (".yaml", ".yml")
     if not source.exists():
-        raise no_description(source) if described else no_source(source)
+        raise no_description(source) if described(source) else no_source(source)
     promised = promise(budget) if budget is not None else None
     from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a budget
     from sitr.session.terms import check_undescribed

@@ -75,9 +75,27 @@ def protect(
     Example: sitr protect visits.parquet --unit patient_id --max-groups 3 --max-rows-per-group 2
     --bounds cost=0:5000 --keys ward=Cardiology,Surgery --budget 'zcdp(0.5)' --ledger sitr.db
     """
-    who = (source, unit, unit_row, max_groups, max_rows_per_group)
-    public_facts = (bounds, granularity, keys, keys_file, types, decimal, accept_types, relation, name, public)
-    choices = Choices(*who, *public_facts, budget, ledger, output, force)
+    choices = Choices(
+        source,
+        unit,
+        unit_row,
+        max_groups,
+        max_rows_per_group,
+        bounds,
+        granularity,
+        keys,
+        keys_file,
+        types,
+        decimal,
+        accept_types,
+        relation,
+        name,
+        public,
+        budget,
+        ledger,
+        output,
+        force,
+    )
     choices.check_target()
     if choices == Choices(source) and on_terminal(as_json=as_json):
         describe(*interview(choices), as_json=as_json)

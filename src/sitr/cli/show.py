@@ -8,7 +8,21 @@ from typing import Annotated
 import typer
 
 from sitr.cli.options import Json
-from sitr.cli.papers import Certificate, Output, Plot, publish, writers
+from sitr.cli.papers import (
+    Caveat,
+    Certificate,
+    Contact,
+    Exact,
+    Label,
+    Organisation,
+    Output,
+    Pages,
+    Plot,
+    Purpose,
+    Title,
+    publish,
+    writers,
+)
 
 
 def show(
@@ -16,7 +30,14 @@ def show(
     entry: Annotated[int, typer.Argument(metavar="ENTRY", help="The number of an entry.")],
     output: Output = None,
     certificate: Certificate = None,
+    label: Label = None,
+    title: Title = None,
+    organisation: Organisation = None,
+    contact: Contact = None,
+    purpose: Purpose = None,
+    caveat: Caveat = None,
     plot: Plot = None,
+    exact: Exact = False,
     as_json: Json = False,
 ) -> None:
     """Show a kept answer again and write its files, at no charge.
@@ -29,5 +50,7 @@ def show(
     from sitr.ledger.sql import SqlLedger
     from sitr.session.shelf import reopened
 
-    files = writers(output, certificate, plot)
-    publish(reopened(SqlLedger(ledger, create=False), entry), files, as_json=as_json, whole=output is None)
+    pages = Pages(certificate, label, title, organisation, contact, purpose, tuple(caveat or ()))
+    files = writers(output, plot, pages)
+    answer = reopened(SqlLedger(ledger, create=False), entry)
+    publish(answer, files, as_json=as_json, whole=output is None, exact=exact)

@@ -56,9 +56,27 @@ def start(
 
     Example: sitr start visits.csv
     """
-    who = (source, unit, unit_row, max_groups, max_rows_per_group)
-    public_facts = (bounds, granularity, keys, keys_file, types, decimal, accept_types, relation, name, public)
-    choices = Choices(*who, *public_facts, budget, ledger, output, force)
+    choices = Choices(
+        source,
+        unit,
+        unit_row,
+        max_groups,
+        max_rows_per_group,
+        bounds,
+        granularity,
+        keys,
+        keys_file,
+        types,
+        decimal,
+        accept_types,
+        relation,
+        name,
+        public,
+        budget,
+        ledger,
+        output,
+        force,
+    )
     choices.check_target()
     if on_terminal(as_json=as_json):
         describe(*interview(choices), as_json=as_json)

@@ -193,8 +193,8 @@ def _reported(error: SitrError, *, as_json: bool) -> typer.Exit:
         place = None if error.excerpt is None else asdict(error.excerpt)
         say_json({"error": type(error).__name__, **fields, "excerpt": place}, stderr=True)
     else:
-        # Without rich, which takes longer to import than most errors to find.
-        color = False if "NO_COLOR" in os.environ else None  # None: only on a terminal
+        # Without rich, which takes longer to import than most errors to find, but in colour where rich would use it.
+        color = False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
         lines = [f"{_red(said('error:'))} {printable(error_text(error))}"]
         if error.excerpt is not None:
             text, carets = error.excerpt.drawn()
@@ -204,7 +204,7 @@ def _reported(error: SitrError, *, as_json: bool) -> typer.Exit:
 
 
 def _red(text: str) -> str:
-    return typer.style(text, fg=typer.colors.RED, bold=True)
+    return f"\x1b[1;31m{text}\x1b[0m"
 
 
 def _explained(error: OSError) -> SitrError:

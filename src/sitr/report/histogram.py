@@ -11,10 +11,11 @@ from typing import Any
 from sitr.accounting.filter import Filter
 from sitr.dataset.cells import Grid
 from sitr.ledger.receipt import Receipt
+from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.histogram.counts import Histogram
 from sitr.questions.histogram.fit import HistogramPlan
 from sitr.report.chart.histogram import chart, figures, step
-from sitr.report.figures import CONFIDENCE, AllDigits, Estimate, Figures, Rounded
+from sitr.report.figures import CONFIDENCE, AllDigits, Figures, Rounded
 from sitr.report.level import Level
 from sitr.report.paper import Column, Facts, Paper, Role, Section, Table, answered, previewed
 from sitr.report.words.english.english import ENGLISH

@@ -34,6 +34,11 @@ def answer_paper(released: object, receipt: Receipt) -> Paper:
     return paper
 
 
+def can_be_shown(released: object) -> bool:
+    """Whether the paper of this answer needs nothing but the answer."""
+    return _name(released) in RELEASED
+
+
 def preview_paper(plan: Plan, standing: Filter) -> Paper:
     """The paper of a preview; `standing` is the budget now."""
     paper: Paper = PLANNED[_name(plan)].preview(plan, standing)

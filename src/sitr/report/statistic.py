@@ -11,9 +11,10 @@ from sitr.ledger.receipt import Receipt
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
 from sitr.numbers import exact as exact_number
+from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.statistic.question import StatisticPlan, StatisticRelease, errors_of
 from sitr.report.chart.statistic import chart
-from sitr.report.figures import CONFIDENCE, Estimate, Figures, Rounded, legible, visible
+from sitr.report.figures import CONFIDENCE, Figures, Rounded, legible, visible
 from sitr.report.level import Level
 from sitr.report.paper import Facts, Paper, Section, answered, previewed
 from sitr.report.words.words import Words, in_words

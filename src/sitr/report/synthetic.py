@@ -10,6 +10,7 @@ from sitr.accounting.filter import Filter
 from sitr.dataset.cells import Rule, size
 from sitr.ledger.receipt import Receipt
 from sitr.numbers import exact
+from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.figures import Figure, Quality
 from sitr.questions.synthetic.plan import Method, SynthesisPlan
@@ -17,7 +18,7 @@ from sitr.questions.synthetic.portrait import Portrait
 from sitr.report import envelope
 from sitr.report.chart.synthetic import chart
 from sitr.report.envelope import promise_dict
-from sitr.report.figures import Estimate, Figures, Rounded, error, number, shortened, visible
+from sitr.report.figures import Figures, Rounded, error, number, shortened, visible
 from sitr.report.headline import headline
 from sitr.report.level import Level
 from sitr.report.paper import Column, Facts, Paper, Section, Table, again, answered, entry, previewed

@@ -8,7 +8,7 @@ from enum import Enum
 from sitr.errors import FileError
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
-from sitr.report.papers import RELEASED
+from sitr.report.papers import can_be_shown
 from sitr.session.answer import Answer
 from sitr.session.kept import find, opened
 from sitr.session.plain import built
@@ -64,7 +64,7 @@ def reopened(ledger: Ledger, number: int) -> Answer:
         )
     written = kept.content["plan"]
     released, receipt = opened(kept, built(written), ledger=ledger) if written is not None else (None, None)
-    if receipt is None or type(released) not in RELEASED:
+    if receipt is None or not can_be_shown(released):
         raise FileError(
             given=f"Entry {number} is not an answer that can be shown from the ledger alone.",
             do="Ask the same question again at the same price: that costs nothing for synthetic rows, but a statistic "

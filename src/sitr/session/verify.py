@@ -19,7 +19,7 @@ from sitr.ledger.entry import Entry, Sealed
 from sitr.ledger.ledger import Ledger
 
 ELEMENT = "sitr-release"
-"""The id of the element in which a page names its entry."""
+"""The class of the element in which a page names its entry."""
 
 
 class Verdict(Enum):
@@ -109,7 +109,7 @@ class _Mark(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         said = {name: value or "" for name, value in attrs}
         entry = said.get("data-entry", "")
-        if tag == "template" and said.get("id") == ELEMENT and entry.isdecimal() and len(entry) < 19:
+        if tag == "template" and said.get("class") == ELEMENT and entry.isdecimal() and len(entry) < 19:
             self.number, self._inside = entry, True
             self.charged, self.sha256 = said.get("data-charged", ""), said.get("data-sha256", "")
 

@@ -99,6 +99,8 @@ def test_both_prices_are_in_the_plan(sheet: Sheet, prices: tuple[Kept, Kept | No
     else:
         whole = alone.price + plan.quality.price  # type: ignore[operator]
         if isinstance(price, ApproximateDP):
+            assert isinstance(plan.price, ApproximateDP)
+            assert isinstance(whole, ApproximateDP)
             assert plan.price.delta == whole.delta
             assert plan.price.epsilon < whole.epsilon
         else:

@@ -10,9 +10,10 @@ from itertools import islice, product
 import numpy as np
 from numpy.typing import NDArray
 
+from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.histogram.counts import Histogram
 from sitr.report.chart.svg import BLUE, line, nice_ticks, placed, rect, svg, text
-from sitr.report.figures import CONFIDENCE, Estimate, Figures, short, shortened
+from sitr.report.figures import CONFIDENCE, Figures, short, shortened
 from sitr.report.words.words import Words, in_words
 
 Reals = NDArray[np.float64]

@@ -2,14 +2,15 @@
 
 Errors and help texts are written in English where they are raised. Another language has a catalogue: a JSON file that
 maps each English template to its translation. `{}` stands for a value in English; `{0}`, `{1}`, … stand for the same
-values in the translation, in any order. A message without an entry is shown in English, so nothing is ever hidden; a
-test walks the source and proves that there is none.
+values in the translation, in any order. A second file has phrases that occur as values. A message without an entry is
+shown in English, so nothing is ever hidden; a test walks the source and proves that there is none.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import string
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -32,20 +33,35 @@ class Catalogue:
 
     entries: Mapping[str, str]
 
-    def say(self, message: str) -> str:
-        """The translation of a message; the message itself if there is none. Values are translated if they can be."""
-        if (exact := self.entries.get(message)) is not None:
-            return exact
-        found = [template for template in self.entries if "{}" in template and _may_be(template, message)]
+    def say(self, message: str, *, least: int = 2) -> str:
+        """The translation of a message; the message itself if there is none. Values are translated if they can be.
+
+        Templates with fewer than `least` letters of their own are not tried: they would fit almost everything.
+        """
+        if (same := self.entries.get(message)) is not None:
+            return same
+        found = [each for each in self.entries if "{}" in each and _letters(each) >= least and _may_be(each, message)]
         for template in sorted(found, key=_letters, reverse=True):
             if match := _pattern(template).fullmatch(message):
-                return self.entries[template].format(*(self.value(value) for value in match.groups()))
+                return _filled(self.entries[template], [self.say(value, least=8) for value in match.groups()], match)
         return message
 
-    def value(self, value: str) -> str:
-        """A part of a longer text: if it stays in English, its direction must not disturb the text around it."""
-        said = self.say(value)
-        return said if said != value else isolated(value)
+    def part(self, message: str) -> str:
+        """A message within a longer text: if it stays in English, its direction must not disturb the text around."""
+        said = self.say(message)
+        return said if said != message else isolated(message)
+
+
+def _filled(template: str, values: list[str], match: re.Match[str]) -> str:
+    """The template with its values. Values that stay as they are keep their direction, unless one encloses them."""
+    text, enclosed = "", 0
+    for literal, name, _, _ in string.Formatter().parse(template):
+        text += literal
+        enclosed += literal.count("\u2066") - literal.count("\u2069")
+        if name is not None:
+            value = values[int(name)]
+            text += value if enclosed or value != match[int(name) + 1] else isolated(value)
+    return text
 
 
 def isolated(value: str) -> str:
@@ -69,7 +85,7 @@ def error_text(error: SitrError) -> str:
     found = catalogue(spoken())
     if found is None:
         return error.message
-    wanted, given, do = map(found.value, (error.wanted, error.given, error.do))
+    wanted, given, do = map(found.part, (error.wanted, error.given, error.do))
     if not error.wanted or error.wanted.endswith("."):
         return " ".join(filter(None, (wanted, given, do)))
     return f"{found.entries[_EXPECTED].format(wanted, given)} {do}"
@@ -77,14 +93,15 @@ def error_text(error: SitrError) -> str:
 
 @cache
 def _loaded(language: Language) -> Catalogue:
-    path = Path(__file__).with_name(language.name.lower()) / "messages.json"
-    return Catalogue(json.loads(path.read_text(encoding="utf-8")))
+    folder = Path(__file__).with_name(language.name.lower())
+    texts = ((folder / name).read_text(encoding="utf-8") for name in ("phrases.json", "messages.json"))
+    return Catalogue({english: said for text in texts for english, said in json.loads(text).items()})
 
 
 def _may_be(template: str, message: str) -> bool:
     """A quick look at both ends, before the pattern is compiled."""
     first, *_, last = template.split("{}")
-    return message.startswith(first) and message.endswith(last) and _letters(template) > 1
+    return message.startswith(first) and message.endswith(last)
 
 
 def _letters(template: str) -> int:

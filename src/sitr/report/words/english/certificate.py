@@ -80,7 +80,7 @@ class CertificateWords:
 
     def flavor(self, view: View, /) -> str:
         """The name of a flavor, with the δ at which it is read."""
-        name = FLAVORS[view.flavor]  # type: ignore[index] # all flavors of a view are listed
+        name = FLAVORS[view.flavor]
         return name if view.delta is None else f"{name}, δ = {at_most(view.delta)}"
 
     def bound(self, view: View, /) -> str:
