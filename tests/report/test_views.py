@@ -170,7 +170,7 @@ def test_the_curve_of_one_point_is_the_known_one() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0, 20.0])
 def test_the_curve_of_a_pure_promise_keeps_its_corner(epsilon: float) -> None:
-    """All lines of a pure promise cross in one corner, up to rounding; without it, the curve would be blind guessing."""
+    """All its lines cross in one corner, up to rounding; without the corner, the curve would be blind guessing."""
     points = views(Headline.of(PureDP(epsilon)), None).points
     assert len(points) > 1
     (_, (middle, height), _) = trade_off(points)
