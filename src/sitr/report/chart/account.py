@@ -42,7 +42,7 @@ def chart(loss: Loss, *, delta: float, words: Words = ENGLISH) -> str:
         parts += [*drawn]
     note = words.accounting.bands()
     drawn, height = paragraph(note, y=top + 2)
-    title = words.label("Privacy loss: δ at each ε, and ε by number of releases")
+    title = words.accounting.loss()
     return svg(title, note, [*parts, *drawn], height=top + height, direction=words.direction)
 
 
@@ -54,7 +54,7 @@ def along_epsilon(loss: Loss, *, delta: float, words: Words = ENGLISH) -> Panel:
     known = [(place, epsilon) for place, epsilon in found if math.isfinite(epsilon.upper)]
     under, over = _sides([(epsilon, place) for place, epsilon in known])
     across = words.accounting.axis("ε", whole=len(known) == len(found))
-    title, upright = words.label("δ at each ε"), words.label("δ, on a logarithmic axis")
+    title, upright = words.accounting.at_each("δ", "ε"), words.accounting.logarithmic("δ")
     mark = (delta, words.accounting.given_delta(delta)) if 0.0 < delta < 1.0 else None
     return Panel(title, across, upright, under, over, logarithmic=True, mark=mark)
 

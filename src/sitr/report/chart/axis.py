@@ -38,7 +38,9 @@ def nice_ticks(low: Fraction, high: Fraction, *, most: int = MOST) -> list[Fract
 
 
 def written(ticks: Sequence[Fraction]) -> list[str]:
-    """All numbers of an axis in one way: with the same decimals, the same letter, or as powers of ten.
+    """All numbers of an axis in one way: in plain digits, with the same letter, or as powers of ten.
+
+    Even steps have the same decimals.
 
     >>> written([Fraction(0), Fraction(2500), Fraction(5000)]), written([Fraction(5000), Fraction(10_000)])
     (['0', '2,500', '5,000'], ['5 k', '10 k'])
@@ -52,7 +54,10 @@ def written(ticks: Sequence[Fraction]) -> list[str]:
     plain = largest < 4 and smallest >= -3
     if not plain and all(size == Fraction(10) ** exponent(size) for size in sizes):
         return ["0" if not tick else ("−" if tick < 0 else "") + power_of_ten(exponent(tick)) for tick in ticks]
-    if plain or (-3 <= largest < 4 and smallest >= -5):
+    even = len({after - before for before, after in pairwise(ticks)}) < 2
+    if plain and not even:
+        return [about(tick) for tick in ticks]
+    if plain or (even and -3 <= largest < 4 and smallest >= -5):
         return _decimals(ticks)
     power = 3 * (largest // 3)
     if power in _LETTERS:

@@ -77,7 +77,7 @@ def along_delta(comparison: Comparison, *, words: Words = ENGLISH) -> Family:
         comparison if delta == comparison.delta else compare(comparison.schedule, delta=delta) for delta in kept
     )
     mark = (comparison.delta, words.accounting.given_delta(comparison.delta))
-    return Family(words.label("Total ε at each δ"), "δ", kept, found, mark)
+    return Family(words.accounting.totals(), "δ", kept, found, mark)
 
 
 def along_releases(comparison: Comparison, *, words: Words = ENGLISH) -> Family:
@@ -119,7 +119,7 @@ def drawn(comparison: Comparison, families: tuple[Family, Family], *, words: Wor
         lines, height = paragraph(sentence, y=top + 2)
         parts, top = [*parts, *lines], top + height
     description = " ".join([note, *(f"{stroke.full};" for stroke in strokes)]).rstrip(";")
-    title = words.label("Composition theorems compared: total ε")
+    title = words.accounting.compared()
     return svg(title, description, parts, height=top, direction=words.direction)
 
 
@@ -161,7 +161,7 @@ def _panel(family: Family, strokes: Sequence[_Stroke], words: Words, *, top: flo
     """The elements of a panel, and where they end."""
     curves = {stroke: family.curve(stroke.name) for stroke in strokes}
     heights, widths = _above(list(curves.values())), _along(family.places)
-    parts, pane = heading(family.title, words.label("ε, on a logarithmic axis"), top=top)
+    parts, pane = heading(family.title, words.accounting.logarithmic("ε"), top=top)
     pane += 20 if family.mark else 8
     left = margin(written(heights.ticks()))
     lines, ends = [], []

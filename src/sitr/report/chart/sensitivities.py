@@ -15,7 +15,6 @@ from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words
 
 _WIDTH = RIGHT - LEFT
-_AXIS = "95% error on a logarithmic axis: shorter is more accurate"
 _THICK = 12
 
 
@@ -26,7 +25,7 @@ def chart(outcomes: Outcomes, *, title: str, words: Words = ENGLISH) -> str:
     """
     drawn, refused = ranked(outcomes), impossible(outcomes)
     scale = _scale([float(outcome.error) for outcome in drawn if not useless(outcome)])
-    parts, top = heading(title, words.label(_AXIS))
+    parts, top = heading(title, words.accounting.error_axis())
     for outcome in drawn:
         bar, top = _bar(outcome, scale, top=top, words=words)
         parts += bar

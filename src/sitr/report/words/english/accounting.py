@@ -191,6 +191,30 @@ class AccountingWords:
         seldom = f"{at_most(probability, digits=2)} of the time" if probability > 0.01 else chance(probability)
         return f"; no answer: {seldom}"
 
+    def loss(self) -> str:
+        """The title of the chart of a loss."""
+        return "Privacy loss: δ at each ε, and ε by number of releases"
+
+    def at_each(self, symbol: str, given: str, /) -> str:
+        """The title of a curve of one number by another."""
+        return f"{symbol} at each {given}"
+
+    def logarithmic(self, symbol: str, /) -> str:
+        """The name of a logarithmic axis."""
+        return f"{symbol}, on a logarithmic axis"
+
+    def compared(self) -> str:
+        """The title of the chart of theorems."""
+        return "Composition theorems compared: total ε"
+
+    def totals(self) -> str:
+        """The title of the chart of theorems by δ."""
+        return "Total ε at each δ"
+
+    def error_axis(self) -> str:
+        """The axis of the chart of ways to release a statistic."""
+        return "95% error on a logarithmic axis: shorter is more accurate"
+
     def axis(self, name: str, /, *, whole: bool) -> str:
         """The name of an axis, with a note if it ends where ε becomes infinite."""
         return name if whole else f"{name}, as far as ε is finite"
