@@ -61,7 +61,7 @@ def test_a_way_that_is_refused_has_an_empty_bar_and_its_reason():
     never = Outcome("smooth, Laplace", ApproximateDP(1.0, 1e-6), Fraction(1, 9), refused=0.9999)
     drawn = ET.fromstring(chart((*WAYS, never), title="The median"))
     frames = [line for line in drawn.iter("line") if line.get("stroke-dasharray")]
-    words = [each.text for each in drawn.iter("text")]
+    words = [each.text or "" for each in drawn.iter("text")]
     assert len(frames) == 2 * 2  # above and below each empty bar
     assert words[words.index("random, all pairs") + 1] == "Too few people."
     assert "no answer: 0.25 of the time" in " ".join(words)

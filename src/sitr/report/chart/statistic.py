@@ -34,5 +34,4 @@ def chart(release: StatisticRelease, *, words: Words = ENGLISH) -> str:
 
 def _length(value: object) -> Fraction:
     """The length of a bar: 0 for what is no finite number."""
-    finite = isinstance(value, int | float | Fraction) and math.isfinite(value)
-    return Fraction(value) if finite else Fraction(0)  # type: ignore[arg-type]  # a number
+    return Fraction(value) if isinstance(value, int | float | Fraction) and math.isfinite(value) else Fraction(0)
