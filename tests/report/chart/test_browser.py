@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import re
 import shutil
+import zlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -163,3 +165,21 @@ def test_a_file_is_dark_where_the_reader_wants_it_and_black_on_paper(browser: Br
 def test_a_chart_in_a_page_takes_the_colours_of_the_page(tab: Page) -> None:
     tab.set_content(f'<body style="color:rgb(1, 2, 3)">{picture("answer, known")}')
     assert tab.evaluate("getComputedStyle(document.querySelector('text')).fill") == "rgb(1, 2, 3)"
+
+
+def test_an_image_is_printed_in_light_colours(tab: Page) -> None:
+    """Readers who prefer dark pages do not want black sheets of paper."""
+    tab.emulate_media(color_scheme="dark")
+    tab.set_content(f'<body style="margin:0"><img alt="" src="{image(picture("answer, known"))}">')
+    tab.evaluate("document.images[0].decode()")
+    printed = tab.pdf(print_background=True)
+    tab.emulate_media(color_scheme="light")
+    streams = re.findall(rb"FlateDecode.*?stream\r?\n(.*?)endstream", printed, re.DOTALL)
+    fills = {fill for stream in streams for fill in re.findall(rb"([\d.]+) [\d.]+ [\d.]+ rg", _inflated(stream))}
+    assert b".102" in fills  # the ink of a light page
+    assert b".0863" not in fills  # the ground of a dark one
+    assert b".9098" not in fills  # and its ink
+
+
+def _inflated(stream: bytes) -> bytes:
+    return zlib.decompressobj().decompress(stream)
