@@ -166,3 +166,13 @@ def test_the_curve_of_one_point_is_the_known_one() -> None:
     assert len(others) == 1
     assert others[0] == pytest.approx((1 - delta, 1.0))
     assert end == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0, 20.0])
+def test_the_curve_of_a_pure_promise_keeps_its_corner(epsilon: float) -> None:
+    """All its lines cross in one corner, up to rounding; without the corner, the curve would be blind guessing."""
+    points = views(Headline.of(PureDP(epsilon)), None).points
+    assert len(points) > 1
+    (_, (middle, height), _) = trade_off(points)
+    assert middle == pytest.approx(1 / (1 + math.exp(epsilon)), rel=1e-6)
+    assert height == pytest.approx(1 / (1 + math.exp(-epsilon)), rel=1e-6)

@@ -212,6 +212,10 @@ def _detected(points: tuple[tuple[float, float], ...], loss: Loss | None) -> flo
         return from_points
 
 
+_SAME = 1e-9
+"""Corners are the same if they differ by less than this, relatively."""
+
+
 def trade_off(points: tuple[tuple[float, float], ...]) -> list[tuple[float, float]]:
     """The corners of the curve below which every test stays: false positives and the most true positives.
 
@@ -227,7 +231,9 @@ def trade_off(points: tuple[tuple[float, float], ...]) -> list[tuple[float, floa
     crossings = {
         (other - start) / (slope - steeper) for slope, start in lines for steeper, other in lines if slope < steeper
     }
-    places = sorted({0.0, 1.0, *(place for place in crossings if 0.0 < place < 1.0)})
+    # Many lines may cross in one corner. If rounding split it into several, none of them would seem to bend the curve.
+    near = [before for before, place in pairwise(sorted({0.0, 1.0, *crossings})) if place - before <= _SAME * place]
+    places = sorted({0.0, 1.0, *(place for place in crossings - {*near} if 0.0 < place < 1.0)})
     curve = [(place, min(start + slope * place for slope, start in lines)) for place in places]
     bends = [middle for (before, middle), (_, after) in pairwise(pairwise(curve)) if _bends(before, middle, after)]
     return [curve[0], *bends, curve[-1]]
