@@ -179,7 +179,7 @@ def response(epsilon: float) -> tuple[tuple[float, float], ...]:
 @pytest.mark.parametrize(
     "points",
     [*map(response, (0.01, 0.1, 1.0, 5.0)), *map(profile, (0.1, 0.5, 1.0, 2.0))],
-    ids=lambda points: len(points),
+    ids=[*(f"response-{e}" for e in (0.01, 0.1, 1.0, 5.0)), *(f"gaussian-{m}" for m in (0.1, 0.5, 1.0, 2.0))],
 )
 def test_the_curve_is_drawn_no_lower_than_the_least_line(points: tuple[tuple[float, float], ...]) -> None:
     for fpr in np.linspace(0, 1, 1001).tolist():
