@@ -11,7 +11,6 @@ import argparse
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +24,15 @@ from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.mechanisms.threshold import Threshold
 from sitr.noise.coins import Coins
-from sitr.report.chart.svg import BLUE, ORANGE, line, polyline, standalone, svg, text, window
+from sitr.report.chart.axis import Logarithmic, across, margin, written
+from sitr.report.chart.ends import End, names
+from sitr.report.chart.svg import BLUE, ORANGE, heading, line, polyline, standalone, svg, text, window
 
 Counts = NDArray[np.float64]
 
 WAYS = ("noise everywhere, nearest", "noise everywhere, largest first", "random, only where people are", "threshold")
+NAMES = ("nearest", "largest first", "random", "threshold")
+"""Short names for the ends of curves."""
 COLOURS = (BLUE, "#3d9a35", ORANGE, "#b0468f")
 DELTA = 1e-6
 
@@ -90,39 +93,37 @@ def largest_first(noisy: Counts, people: int) -> Counts:
 
 def picture(setting: Setting, errors: dict[int, list[float]]) -> str:
     """The error by number of full cells, both on logarithmic axes."""
-    pane, left, width, height = 62, 9.0, 88.0, 260
-    places = list(errors)
-    highest = math.ceil(math.log10(max(max(row) for row in errors.values())) - 0.01)
-    lowest = math.floor(math.log10(min(min(row) for row in errors.values())))
-
-    def across(full: float) -> float:
-        return math.log(full / places[0]) / math.log(places[-1] / places[0])
-
-    def down(error: float) -> float:
-        return height * (highest - math.log10(error)) / (highest - lowest)
-
+    end, height = 66.0, 260
+    places, values = list(errors), [error for row in errors.values() for error in row]
+    up = Logarithmic(math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)) - 0.01))
+    along = Logarithmic(math.log10(places[0]), math.log10(places[-1]))
     caption = f"{setting.cells} cells, {setting.people} people, ε = {setting.epsilon}; mean Σ|released − counted|/n"
-    parts = [
-        text("Where most cells are empty, noise only where people are", x=1, y=16, size=15, weight=650),
-        text(caption, x=1, y=36, size=11, opacity=0.75),
-    ]
-    for power in range(lowest, highest + 1):
-        parts.append(line(left, pane + down(10.0**power), left + width, pane + down(10.0**power), more=_FAINT))
-        parts.append(text(f"{10.0**power:g}", x=left - 1, y=pane + down(10.0**power) + 4, size=11, anchor="end"))
-    below: dict[str, Any] = {"y": pane + height + 18, "size": 11, "anchor": "middle"}
-    parts.extend(text(str(full), x=left + width * across(full), **below) for full in places)
-    parts.append(text("cells with people", x=left + width / 2, y=pane + height + 34, size=11, anchor="middle"))
-    curves = [[(1000 * across(full), down(row[way])) for full, row in errors.items()] for way in range(len(WAYS))]
+    parts, pane = heading("Where most cells are empty, noise only where people are", caption)
+    pane += 8
+    ticks = up.ticks()
+    numbers = written(ticks)
+    left = margin(numbers)
+
+    def x(full: float) -> float:
+        return left + (end - left) * along.share(full)
+
+    def y(error: float) -> float:
+        return height * (1 - up.share(error))
+
+    for tick, number in zip(ticks, numbers, strict=True):
+        parts.append(line(left, pane + y(float(tick)), end, pane + y(float(tick)), more='stroke-opacity="0.2"'))
+        parts.append(text(number, x=left - 1, y=pane + y(float(tick)) + 4, size=11, anchor="end"))
+    parts += across([(x(full), str(full)) for full in places], y=pane + height + 18)
+    parts.append(text("cells with people", x=(left + end) / 2, y=pane + height + 34, size=11, anchor="middle"))
+    curves = [[(1000 * along.share(full), y(row[way])) for full, row in errors.items()] for way in range(len(WAYS))]
     drawn = [polyline(curve, stroke=COLOURS[way], more='stroke-width="3"') for way, curve in enumerate(curves)]
-    parts.append(window(drawn, x=left, y=pane, width=width, height=height))
-    for place, (way, colour) in enumerate(zip(WAYS, COLOURS, strict=True)):
-        y = pane + height + 56 + 18 * place
-        parts.append(line(1, y - 4, 5, y - 4, stroke=colour, more='stroke-width="3"'))
-        parts.append(text(way, x=6, y=y))
-    return standalone(svg("Histograms with many empty cells", caption, parts, height=pane + height + 130))
-
-
-_FAINT = 'stroke-opacity="0.2"'
+    parts.append(window(drawn, x=left, y=pane, width=end - left, height=height))
+    ends = [
+        End(end, pane + curve[-1][1], name, way, colour)
+        for curve, name, way, colour in zip(curves, NAMES, WAYS, COLOURS, strict=True)
+    ]
+    parts += names(ends, x=end + 3, room=97 - end, top=pane, bottom=pane + height)
+    return standalone(svg("Histograms with many empty cells", caption, parts, height=pane + height + 42))
 
 
 def main() -> None:

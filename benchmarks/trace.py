@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from inspect import CO_OPTIMIZED
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
@@ -50,7 +51,8 @@ def stops() -> list[Stop]:
 
     def called(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(root) and not code.co_name.startswith("<"):
+        function = code.co_flags & CO_OPTIMIZED and not code.co_name.startswith("<")  # not a module or a class
+        if event == "call" and code.co_filename.startswith(root) and function:
             file = code.co_filename.removeprefix(root)
             if "/" in file:
                 found.setdefault(Stop(file, code.co_qualname))

@@ -173,6 +173,11 @@ ALLOWED = {
     ("invoke", "_reported"): "typer ends a command in this way, after the error was shown",
     ("invoke", "typer.Exit"): "typer ends a command in this way",
     ("_version", "typer.Exit"): "typer ends a command in this way",
+    ("verify", "typer.Exit"): "the exit code is the verdict",
+    ("interview", "KeyboardInterrupt"): "answering no stops like Ctrl-C",
+    ("ask", "KeyboardInterrupt"): "the end of the input stops like Ctrl-C",
+    ("_named", "ValueError"): "whoever reads a kept answer catches it",
+    ("parse", "unreadable"): "returns a QuestionError, from another file",
 }
 
 

@@ -38,6 +38,7 @@ def test_files_beside_the_source_take_its_name() -> None:
 def test_a_description_that_cannot_be_written_is_refused_before_any_question(tmp_path: Path) -> None:
     (tmp_path / "old.yaml").write_text("")
     source = tmp_path / "visits.csv"
+    source.touch()
     Choices(source).check_target()
     Choices(source, output=tmp_path / "old.yaml", force=True).check_target()
     for output, error in (("old.yaml", FileError), ("missing/new.yaml", FileError), ("new.txt", BadUsage)):

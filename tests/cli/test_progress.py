@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,8 +27,7 @@ def test_it_is_for_people_before_a_terminal(sitr: Sitr, words: tuple[str, ...], 
 
 @pytest.mark.usefixtures("description")
 def test_it_goes_away_before_an_error_is_told(sitr: Sitr) -> None:
-    Path("visits.parquet").unlink()
-    refused = sitr(*ASK, environment=TERMINAL)
+    refused = sitr(*ASK[:-1], "zcdp(9)", environment=TERMINAL)
     assert refused.code == 1
     assert refused.err.rindex("Reading and adding noise") < refused.err.index("error:")
     assert refused.err.rindex("\x1b[?25h") < refused.err.index("error:")  # the cursor is back

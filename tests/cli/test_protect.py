@@ -140,7 +140,7 @@ def test_protecting_anew_does_not_renew_the_budget(sitr: Sitr) -> None:
     asked = ("visits.sitr.yaml", "SELECT COUNT(*) AS n FROM visits", "--price", "zcdp(0.3)")
     assert sitr("ask", *asked).code == 0
     assert sitr("protect", "visits.parquet", *PERSON, *BUDGET, "--force").code == 0
-    assert sitr("ask", *asked, "--json").error()["error"] == "BudgetExceeded"
+    assert sitr("ask", *asked, "--fresh", "--json").error()["error"] == "BudgetExceeded"
     richer = ("--budget", "zcdp(9)", "--ledger", "sitr.db", "-o", "richer.yaml")
     assert sitr("protect", "visits.parquet", *PERSON, *richer, "--json").error()["error"] == "DescriptionError"
 

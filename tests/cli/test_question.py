@@ -59,7 +59,7 @@ def test_the_same_budget_may_be_said_again(sitr: Sitr, description: Path) -> Non
     Path("linked.db").symlink_to("sitr.db")
     for ledger in ("sitr.db", Path("sitr.db").resolve(), "linked.db"):
         same = ("--budget", "zcdp(rho=0.5)", "--ledger", ledger)
-        assert sitr("ask", description, COUNT, "--price", "zcdp(0.1)", *same).code == 0
+        assert sitr("ask", description, COUNT, "--price", "zcdp(0.1)", "--fresh", *same).code == 0
     assert len(SqlLedger("sitr.db", create=False).entries()) == 3
 
 

@@ -72,7 +72,7 @@ def test_from_an_awkward_file_to_a_first_table(tmp_path: Path, sitr: Sitr, monke
 
 def test_the_conversation_in_the_tutorial_is_true(tmp_path: Path) -> None:
     """What it types leads to what it shows, line by line; `...` stands for any lines."""
-    text = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
+    text = (ROOT / "docs" / "tutorials" / "first-hour.md").read_text("utf-8")
     (shown,) = re.findall(r"^```text\n\$ sitr start clinic.csv\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     (made,) = re.findall(r"^\$ echo -e '(.*)' > clinic.csv$", text, re.MULTILINE)
     (tmp_path / "clinic.csv").write_text(made.replace("\\n", "\n") + "\n")

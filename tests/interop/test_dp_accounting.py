@@ -81,11 +81,11 @@ def test_a_response_is_read_as_its_two_vectors() -> None:
 def test_nested_counts_multiply(event: dp_event.DpEvent, relation: Relation) -> None:
     nested = dp_event.SelfComposedDpEvent(dp_event.ComposedDpEvent([dp_event.SelfComposedDpEvent(event, 5)] * 2), 3)
     once, often = from_event(event, relation=relation), from_event(nested, relation=relation)
-    assert often == once * 30
     (law, _), ((many, times),) = once.laws[0], often.laws
     if isinstance(law, GaussianLaw) and isinstance(many, GaussianLaw):
-        assert many.mu == pytest.approx(law.mu * math.sqrt(30))
+        assert law.mu * math.sqrt(30) <= many.mu <= law.mu * math.sqrt(30) * (1 + 1e-14)  # rounded up at each sum
     else:
+        assert often == once * 30
         assert (many, times) == (law, 30)
 
 

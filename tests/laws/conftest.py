@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 import pytest
 from flint import arb, ctx
 
-from sitr.flavors import profile
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.curve import Curve, Table
@@ -19,6 +18,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss import lattice
 from sitr.numbers import ball
 
 Pair = list[tuple[arb, arb]]
@@ -33,10 +33,10 @@ EPSILONS = [0, 0.1, 0.3, 1, 3, 8]
 def few_cells():
     """Profiles are added on a coarse lattice here: it costs soundness nothing, and saves most of the time.
 
-    The constant is patched where it is read: `profile` imports it by value.
+    The constant is patched where it is read.
     """
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(profile, "CELLS", 256)
+        patch.setattr(lattice, "CELLS", 256)
         yield
 
 

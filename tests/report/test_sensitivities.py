@@ -57,5 +57,25 @@ def test_the_picture_has_a_bar_for_every_way():
     assert 1.0 < bars[0] < bars[2] <= 99.0
 
 
+def test_a_way_that_is_refused_has_an_empty_bar_and_its_reason():
+    never = Outcome("smooth, Laplace", ApproximateDP(1.0, 1e-6), Fraction(1, 9), refused=0.9999)
+    drawn = ET.fromstring(chart((*WAYS, never), title="The median"))
+    frames = [line for line in drawn.iter("line") if line.get("stroke-dasharray")]
+    words = [each.text or "" for each in drawn.iter("text")]
+    assert len(frames) == 2 * 2  # above and below each empty bar
+    assert words[words.index("random, all pairs") + 1] == "Too few people."
+    assert "no answer: 0.25 of the time" in " ".join(words)
+    assert "no answer: nearly always" in " ".join(words)
+    assert "random, all pairs: Too few people." in (drawn[1].text or "")
+    solid = [line for line in drawn.iter("line") if line.get("stroke-width") == "12"]
+    assert len(solid) == 2 * 3
+
+
+def test_refusals_alone_and_errors_of_zero_have_a_picture():
+    assert "Too few people." in chart(WAYS[-1:], title="None")
+    none = Outcome("global", PureDP(1.0), Fraction(0))
+    assert "nan" not in chart((none, WAYS[1]), title="Zero")
+
+
 def test_equal_errors_are_drawn_too():
     assert "global" in chart(WAYS[:1], title="One")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from statistics import NormalDist
 
+import numpy as np
 import pytest
 
 from sitr.flavors.approximate import ApproximateDP
@@ -20,6 +22,7 @@ from sitr.loss.loss import Loss
 from sitr.questions.aggregate.release import Release
 from sitr.report.figures import at_most
 from sitr.report.headline import Headline, headline
+from sitr.report.power import detected_at
 from sitr.report.views import DELTAS, FALSE_ALARMS, ORDER, Missing, View, Views, trade_off, views
 
 
@@ -145,16 +148,43 @@ def test_a_random_promise_bounds_no_attack() -> None:
     assert row(found, PureDP).promise == PureDP(1.0)
 
 
+def drawn(points: tuple[tuple[float, float], ...], fpr: float) -> float:
+    """The height of the curve as it is drawn: straight lines between its points."""
+    xs, ys = zip(*trade_off(points), strict=True)
+    return float(np.interp(fpr, xs, ys))
+
+
 def test_the_curve_stays_above_every_attack() -> None:
     loss = Loss.of(GaussianLaw(1.0))
     found = views(Headline.of(ZeroConcentratedDP(0.5), loss=lambda: loss), loss)
-    corners = trade_off(found.points)
     for fpr in (0.001, 0.01, 0.1, 0.3, 0.5, 0.9):
-        left = max(corner for corner in corners if corner[0] <= fpr)
-        right = min(corner for corner in corners if corner[0] > fpr)
-        drawn = left[1] + (right[1] - left[1]) * (fpr - left[0]) / (right[0] - left[0])
         best = loss.trade_off(fpr=fpr)
-        assert best.lower - 1e-9 <= drawn <= best.upper + 0.05
+        assert best.lower - 1e-9 <= drawn(found.points, fpr) <= best.upper + 0.05
+
+
+def profile(mu: float) -> tuple[tuple[float, float], ...]:
+    """Points (ε, δ) of Gaussian DP, at equal steps of ε."""
+    normal = NormalDist().cdf
+    return tuple(
+        (e, normal(-e / mu + mu / 2) - math.exp(e) * normal(-e / mu - mu / 2)) for e in np.linspace(0, 3, 13).tolist()
+    )
+
+
+def response(epsilon: float) -> tuple[tuple[float, float], ...]:
+    """Points (ε′, δ) of randomized response, whose lines all cross in one corner, up to rounding."""
+    steps = [epsilon * step / 12 for step in range(13)]
+    return tuple((e, max(0.0, (math.exp(epsilon) - math.exp(e)) / (1 + math.exp(epsilon)))) for e in steps)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [*map(response, (0.01, 0.1, 1.0, 5.0)), *map(profile, (0.1, 0.5, 1.0, 2.0))],
+    ids=[*(f"response-{e}" for e in (0.01, 0.1, 1.0, 5.0)), *(f"gaussian-{m}" for m in (0.1, 0.5, 1.0, 2.0))],
+)
+def test_the_curve_is_drawn_no_lower_than_the_least_line(points: tuple[tuple[float, float], ...]) -> None:
+    for fpr in np.linspace(0, 1, 1001).tolist():
+        least = min(detected_at(epsilon, delta, alarms=fpr) for epsilon, delta in points)
+        assert least - 1e-12 <= drawn(points, fpr) <= least + 1e-12
 
 
 def test_the_curve_of_one_point_is_the_known_one() -> None:
@@ -163,6 +193,5 @@ def test_the_curve_of_one_point_is_the_known_one() -> None:
     assert (left, start) == (0.0, delta)
     assert middle == pytest.approx((1 - delta) / (1 + math.e))
     assert height == pytest.approx(1 - middle)
-    assert len(others) == 1
-    assert others[0] == pytest.approx((1 - delta, 1.0))
+    assert others[-1] == pytest.approx((1 - delta, 1.0))
     assert end == (1.0, 1.0)

@@ -21,7 +21,15 @@ import pytest
 import sitr
 from sitr.backends.duckdb import DuckDB
 from sitr.dataset.schema import Kind
-from sitr.errors import BackendFailure, BudgetExceeded, FileError, IncompatiblePromises, NotKept, QuestionError
+from sitr.errors import (
+    BackendFailure,
+    BudgetExceeded,
+    FileError,
+    IncompatiblePromises,
+    LedgerBusy,
+    NotKept,
+    QuestionError,
+)
 from sitr.ledger.entry import Sealed
 from sitr.ledger.receipt import Receipt
 from sitr.ledger.sql import SqlLedger
@@ -796,3 +804,81 @@ def test_figures_that_nobody_paid_for_are_refused(
     edited(path, add)
     with pytest.raises(FileError, match="was changed or is damaged"):
         asked.release(PRICE)
+
+
+def test_another_format_of_the_same_file_is_another_question(tmp_path: Path) -> None:
+    path = tmp_path / "visits.csv"
+    path.write_text("id;x\n" + "".join(f"{row};{row % 7},5\n" for row in range(3000)))
+
+    def total(decimal: str) -> Any:
+        types = {"id": "integer", "x": "real"}
+        bounds, step = {"x": (0, 10)}, {"x": 0.5}
+        data = sitr.protect(path, unit=Row(), types=types, decimal=decimal, bounds=bounds, granularity=step)
+        return data.budget("pure(9)", ledger=tmp_path / "sitr.db").agg(s=sitr.sum("x")).release("pure(1)")
+
+    wrong, right = total("."), total(",")
+    assert not right.receipt.again
+    assert wrong["s"][0] < 1000 < right["s"][0]
+    assert total(",").receipt.again
+
+
+def with_quality(budget: Budget) -> Any:
+    return budget.synthesize(columns=["ward"]).release("zcdp(0.1)", quality="zcdp(0.1)")
+
+
+def test_the_first_stage_outlives_a_second_whose_hash_could_not_be_recorded(
+    open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budget, seal, calls = open_budget(), SqlLedger.seal, []
+
+    def busy(ledger: SqlLedger, *words: Any) -> None:
+        calls.append(words)
+        if len(calls) == 2:
+            raise LedgerBusy(given="The ledger is in use by another program.", do="Try again.")
+        seal(ledger, *words)
+
+    monkeypatch.setattr(SqlLedger, "seal", busy)
+    with pytest.warns(NotKept, match="could not be recorded"):
+        first = with_quality(budget)
+    assert first.quality is not None
+    again = with_quality(budget)
+    assert again.receipt.again
+    assert again.quality is None  # only what the ledger knows is returned
+    assert len(budget.entries()) == 1
+
+
+def test_a_ledger_that_another_program_writes_to_still_answers(
+    open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    budget = open_budget()
+    counted(budget).release(PRICE)
+    monkeypatch.setattr(SqlLedger, "seal", lambda *_: pytest.fail("nothing new is recorded"))
+    assert counted(budget).release(PRICE).receipt.again
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda content: content.update(released={"enum": ["neighbors.relation.Relation", "NOPE"]}),
+        lambda content: content.update(released={"questions.aggregate.release.Release": {}}),
+        lambda content: content.update(released=nested(700)),
+    ],
+)
+def test_a_made_up_file_without_a_hash_is_refused_in_words(
+    open_budget: Callable[..., Budget], monkeypatch: pytest.MonkeyPatch, edit: Callable[..., None]
+) -> None:
+    budget, seal = open_budget(), SqlLedger.seal
+    monkeypatch.setattr(SqlLedger, "seal", lambda *_: None)  # as after a crash
+    counted(budget).release(PRICE)
+    monkeypatch.setattr(SqlLedger, "seal", seal)
+    edited(answers(budget)[0], edit)
+    with pytest.raises(FileError, match="was changed or is damaged"):
+        counted(budget).release(PRICE)
+
+
+def nested(depth: int) -> list[Any]:
+    """A list in a list, this often."""
+    made: list[Any] = []
+    for _ in range(depth):
+        made = [made]
+    return made

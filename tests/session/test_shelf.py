@@ -84,3 +84,17 @@ def test_what_cannot_be_shown_says_why(budget: Budget) -> None:
     KINDS["aggregate"](budget).release(PRICE).receipt.kept.write_text("damaged")
     with pytest.raises(FileError, match="was changed or is damaged"):
         reopened(budget.ledger, 3)
+
+
+def test_a_plan_that_the_entry_did_not_pay_for_is_not_shown(budget: Budget, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a recorded hash, a file could otherwise claim a smaller price and have it recorded."""
+    seal = SqlLedger.seal
+    monkeypatch.setattr(SqlLedger, "seal", lambda *_: None)
+    answer = budget.group_by("ward").agg(n=sitr.count()).release("zcdp(0.1)")
+    monkeypatch.setattr(SqlLedger, "seal", seal)
+    path = answer.receipt.kept
+    assert path is not None
+    path.write_text(path.read_text().replace('"rho":0.1', '"rho":0.01'))
+    with pytest.raises(FileError, match="was changed or is damaged"):
+        reopened(budget.ledger, 1)
+    assert not budget.ledger.seals(1)

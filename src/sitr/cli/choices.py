@@ -85,19 +85,18 @@ class Choices:
         """Refuse a description that cannot be written."""
         from sitr.backends.formats import check_readable
 
-        check_readable(self.source)  # first: a wrong name is the likelier mistake
-        if self.target.suffix not in (".yaml", ".yml"):
-            raise BadUsage(
-                wanted="a description whose name ends in .yaml", given=f"{self.target}", do="Change the ending."
-            )
-        if self.target.exists() and not self.force:
+        target = self.target
+        check_readable(self.source)  # before the target: a wrong name is the likelier mistake
+        if target.suffix not in (".yaml", ".yml"):
+            raise BadUsage(wanted="a description whose name ends in .yaml", given=f"{target}", do="Change the ending.")
+        if target.exists() and not self.force:
             raise FileError(
-                given=f"{self.target} already exists.",
+                given=f"{target} already exists.",
                 do="Choose another file with -o, or overwrite it with --force.",
             )
-        if not os.access(self.target.parent, os.W_OK | os.X_OK):
+        if not os.access(target.parent, os.W_OK | os.X_OK):
             raise FileError(
-                given=f"Cannot write {self.target}, because its folder does not exist or is not writable.",
+                given=f"Cannot write {target}, because its folder does not exist or is not writable.",
                 do="Create the folder, or choose another with -o.",
             )
 

@@ -48,8 +48,9 @@ KINDS: dict[object, type[Command]] = {
 }
 for command in (
     *(demo.demo, start.start, protect.protect, preview.preview, ask.ask, histogram.histogram, synthesize.synthesize),
-    *(show.show, verify.verify, registry.registry),
+    *(show.show, verify.verify),
     *(compare.compare, account.account, calibrate.calibrate, dpsgd.dpsgd, convert.convert, explain.explain),
+    registry.registry,
 ):
     app.command(cls=KINDS.get(command, Command))(command)
 app.add_typer(sensitivity.app, name="sensitivity")

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -46,9 +46,9 @@ def promise(text: str) -> Kept:
     >>> promise("zcdp(0.05)")
     ZeroConcentratedDP(rho=0.05)
     """
-    from sitr.flavors.notation import parse
+    from sitr.flavors.price import price_of
 
-    return cast("Kept", parse(text))  # the session refuses flavors that no budget can have
+    return price_of(text)
 
 
 def unit_of(column: str | None, *, row: bool) -> str | Row:

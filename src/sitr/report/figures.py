@@ -190,7 +190,7 @@ class Figures:
     @classmethod
     def fitting(cls, width: Fraction, *, step: Fraction | None) -> Figures:
         """The figures of errors of this size, before any number is rounded."""
-        place = _exponent(max(width, step or Fraction(0)) or Fraction(1)) - 1
+        place = exponent(max(width, step or Fraction(0)) or Fraction(1)) - 1
         return cls(place if step is None or place >= 0 else -_own_decimals(step, -place))
 
     def rounds(self, step: Fraction | None) -> bool:
@@ -264,21 +264,34 @@ def _significant(value: Fraction, digits: int, rounding: Callable[[Fraction], in
     """Plain digits between 0.001 and 10¹⁵, a power of ten outside."""
     if value == 0:
         return "0"
-    places = digits - 1 - _exponent(value)
+    places = digits - 1 - exponent(value)
     scaled = rounding(value * Fraction(10) ** places)
     rounded = scaled / Fraction(10) ** places
-    power = _exponent(rounded) if rounded else 0
+    power = exponent(rounded) if rounded else 0
     if -3 <= power < 15:
         decimals = max(0, places)
         text = _decimal(int(rounded * 10**decimals), decimals)
         return text.rstrip("0").rstrip(".") if decimals else text
     mantissa = _significant(rounded / Fraction(10) ** power, digits, rounding)
-    ten = "10" + str(power).translate(_SUPERSCRIPT)
+    ten = power_of_ten(power)
     return ten if mantissa == "1" else f"{mantissa} × {ten}"
 
 
-def _exponent(value: Fraction) -> int:
-    """⌊log₁₀|value|⌋, exactly."""
+def power_of_ten(power: int) -> str:
+    """A power of ten.
+
+    >>> power_of_ten(-6)
+    '10⁻⁶'
+    """
+    return "10" + str(power).translate(_SUPERSCRIPT)
+
+
+def exponent(value: Fraction) -> int:
+    """⌊log₁₀|value|⌋, exactly.
+
+    >>> exponent(Fraction(1, 1000)), exponent(Fraction(999))
+    (-3, 2)
+    """
     size = abs(value)
     power = len(str(size.numerator)) - len(str(size.denominator))
     return power if size >= Fraction(10) ** power else power - 1

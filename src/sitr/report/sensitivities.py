@@ -28,13 +28,10 @@ def render(outcomes: Outcomes, *, words: Words | None = None) -> RenderableType:
     """For a terminal: the ways that work, the smallest error first, and why the others do not."""
     words = in_words(words)
     say, known = words.accounting, ranked(outcomes)
-    rows = []
-    for outcome in known:
-        often = "" if outcome.refused < _SELDOM else say.no_answer(outcome.refused, often=_OFTEN)
-        rows.append((outcome.way, f"± {error(outcome.error)}", words.notation(promised(outcome)) + often))
+    rows = [(one.way, f"± {error(one.error)}", words.notation(promised(one)) + seldom(one, words)) for one in known]
     random = any(isinstance(outcome.promise, RandomDP) for outcome in known)
     below: Facts = (
-        *(("cannot", f"{way} — {say.reason(reason)}") for way, reason in _impossible(outcomes).items()),
+        *(("cannot", f"{way} — {say.reason(reason)}") for way, reason in impossible(outcomes).items()),
         *((("random", say.random_way()),) if random else ()),
         ("public", say.public()),
     )
@@ -60,7 +57,7 @@ def to_dict(outcomes: Outcomes) -> dict[str, object]:
             }
             for outcome in ranked(outcomes)
         ],
-        "impossible": _impossible(outcomes),
+        "impossible": impossible(outcomes),
     }
 
 
@@ -71,10 +68,21 @@ def ranked(outcomes: Outcomes) -> list[Outcome]:
     []
     """
     known = (outcome for outcome in outcomes if isinstance(outcome, Outcome))
-    return sorted(known, key=lambda found: (found.refused > _OFTEN, found.error))
+    return sorted(known, key=lambda found: (useless(found), found.error))
 
 
-def _impossible(outcomes: Outcomes) -> dict[str, str]:
+def useless(outcome: Outcome) -> bool:
+    """Whether a way hardly ever gives an answer."""
+    return outcome.refused > _OFTEN
+
+
+def seldom(outcome: Outcome, words: Words) -> str:
+    """How often a way gives no answer, if that is worth a word."""
+    return "" if outcome.refused < _SELDOM else words.accounting.no_answer(outcome.refused, often=_OFTEN)
+
+
+def impossible(outcomes: Outcomes) -> dict[str, str]:
+    """The ways that do not work, and why."""
     return {outcome.way: outcome.reason for outcome in outcomes if isinstance(outcome, Impossible)}
 
 

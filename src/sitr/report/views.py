@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache, partial
-from itertools import pairwise
 from typing import Any, cast
 
 from sitr.errors import IncompatiblePromises, SitrError, WiderThanAsked
@@ -213,9 +212,12 @@ def _detected(points: tuple[tuple[float, float], ...], loss: Loss | None) -> flo
 
 
 def trade_off(points: tuple[tuple[float, float], ...]) -> list[tuple[float, float]]:
-    """The corners of the curve below which every test stays: false positives and the most true positives.
+    """Points of the curve below which every test stays: false positives and the most true positives.
 
     Each (ε, δ) allows at most δ + e^ε·x and 1 − e^{−ε}(1 − δ − x) at x false positives.      [KOV15, Sec. 2]
+
+    The least of these lines bends only where two of them cross, so all crossings are points. None is left out as
+    straight: many lines may cross in one corner, which rounding splits into several that seem straight.
 
     >>> trade_off(((0.0, 0.5),))
     [(0.0, 0.5), (0.5, 1.0), (1.0, 1.0)]
@@ -228,12 +230,4 @@ def trade_off(points: tuple[tuple[float, float], ...]) -> list[tuple[float, floa
         (other - start) / (slope - steeper) for slope, start in lines for steeper, other in lines if slope < steeper
     }
     places = sorted({0.0, 1.0, *(place for place in crossings if 0.0 < place < 1.0)})
-    curve = [(place, min(start + slope * place for slope, start in lines)) for place in places]
-    bends = [middle for (before, middle), (_, after) in pairwise(pairwise(curve)) if _bends(before, middle, after)]
-    return [curve[0], *bends, curve[-1]]
-
-
-def _bends(before: tuple[float, float], middle: tuple[float, float], after: tuple[float, float]) -> bool:
-    """Does the curve bend here, or go straight on?"""
-    (x, y), (here, height), (end, last) = before, middle, after
-    return height - (y + (last - y) * (here - x) / (end - x)) > 1e-9
+    return [(place, min(start + slope * place for slope, start in lines)) for place in places]

@@ -12,7 +12,7 @@ from typing import Unpack
 from sitr.backends.backend import Backend, check_unchanged
 from sitr.backends.csv import CsvFile, confirm, unconfirmed
 from sitr.backends.duckdb import ArrowStream, DuckDB, open_source
-from sitr.dataset.csv_format import DECIMALS
+from sitr.dataset.csv_format import DECIMALS, CsvFormat
 from sitr.dataset.description import Description, load, save
 from sitr.dataset.literals import shown
 from sitr.dataset.publication import Publication, Published
@@ -133,8 +133,7 @@ class Dataset(Shown):
                 given=f"The public table {in_memory[0]} is in memory, and a description on disk can only name files.",
                 do="Write it to Parquet and declare that file.",
             )
-        source = self._backend.source if isinstance(self._backend, DuckDB) else None
-        format = source.format if isinstance(source, CsvFile) else None
+        format = self._format()
         place = Path(ledger) if ledger is not None else None
         made = Description(self.table, self.source, format, kept, place, files)
         check_overwrite(Path(path), made)
@@ -164,9 +163,14 @@ class Dataset(Shown):
         later = LazyLedger(place, account_name(self.table), promise, self.table.neighbors())
         return self._budget(later)
 
+    def _format(self) -> CsvFormat | None:
+        """How the lines of a CSV file are read; None for other sources."""
+        source = self._backend.source if isinstance(self._backend, DuckDB) else None
+        return source.format if isinstance(source, CsvFile) else None
+
     def _budget(self, ledger: Ledger, publication: Publication | None = None, *, keep: bool = True) -> Budget:
         said = publication or (Publication() if self.described is None else self.described.publication)
-        source = "" if self.source is None else self.source.name
+        source = "" if self.source is None else f"{self.source.name} {self._format() or ''}"
         at = Desk(self.table, self._backend, ledger, account_name(self.table), source, keeping() and keep, said)
         return Budget(at, self.public)
 

@@ -42,7 +42,7 @@ class Desk:
     account: str
     """The name of the data set in the ledger."""
     source: str = ""
-    """The name of the file of rows, which is public; empty for rows in memory."""
+    """The file of rows by name, and how its lines are read if it is CSV; both are public. Empty for rows in memory."""
     keep: bool = True
     """Whether answers are kept beside the ledger, and returned when the same question is asked again."""
     publication: Publication = field(default=Publication(), compare=False)

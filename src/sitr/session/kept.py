@@ -2,7 +2,7 @@
 
 The same question at the same price is answered from here, for free: see `again`. "The same" means
 
-- the same data set in the same ledger, with the same public description and the same name of its file of rows;
+- the same data set in the same ledger, with the same public description, and the same name and format of its file;
 - the same plan: every bound, cap, cell, noise and the price, as text. A plan with a function of your own has no text,
   so it is asked anew every time;
 - the same version of Sitr; answers of other versions stay on disk and are ignored;
@@ -18,7 +18,8 @@ The ledger records the SHA-256 of the file, which is the hash of the answer. A c
 
 The order is: charge durable, rows read, noise added, file durable, hash recorded, answer shown. If the process dies
 before the file is durable, the charge stays spent and asking again costs again. If it dies between file and hash, the
-hash is recorded when the same question is asked again: until then, the file is as trustworthy as its folder.
+hash is recorded when the same question is asked again: until then, the file is as trustworthy as its folder. A second
+stage whose hash was not recorded is lost: only the first stage, whose hash is known, is returned.
 
 Two processes that ask the same question at the same time may both pay: neither waits for the other.
 """
@@ -48,6 +49,12 @@ from sitr.session.plain import built, plain, text
 VERSION = 3
 """The version of the format."""
 
+UNREADABLE = (
+    *(ValueError, TypeError, ArithmeticError, LookupError),
+    *(AttributeError, AssertionError, ImportError, RecursionError),
+)
+"""What reading a file can raise that was damaged or made up."""
+
 KEYS = {"sitr", "entry", "at", "question", "dataset", "description", "private", "plan", "released"}
 """What every file holds."""
 
@@ -72,9 +79,9 @@ class KeptAnswer:
             released = built(self.content["released"], plan=plan)
             if released.possible():
                 return released
-        except (ValueError, TypeError, ArithmeticError, AttributeError, ImportError):
+        except UNREADABLE:
             pass
-        raise _changed(self.path, self.entry)
+        raise changed(self)
 
 
 def keep(receipt: Receipt, plan: Plan, released: Any, *, at: Desk) -> Receipt:
@@ -96,8 +103,9 @@ def keep(receipt: Receipt, plan: Plan, released: Any, *, at: Desk) -> Receipt:
             _warn(f"The answer could not be kept in {folder} ({failure.strerror}). Save it before this process ends.")
     try:
         at.ledger.seal(made.entry.number, Sealed.ANSWER, made.sha256)
-    except LedgerError as failure:
+    except LedgerError as failure:  # a file of the first stage, whose hash is recorded, stays
         _warn(f"The hash of the answer could not be recorded, so its certificate cannot be verified: {failure}")
+        return made
     if receipt.kept is not None and made.kept != receipt.kept:
         receipt.kept.unlink(missing_ok=True)
     return made
@@ -123,7 +131,8 @@ def again(plan: Plan, *, at: Desk) -> tuple[Any, Receipt] | None:
 def opened(found: KeptAnswer, plan: Plan, *, ledger: Ledger) -> tuple[Any, Receipt]:
     """What a file holds, with its receipt; the ledger records its hash if a crash left that out."""
     released, neighbors = found.released(plan), ledger.account(found.entry.dataset).neighbors
-    ledger.seal(found.entry.number, Sealed.ANSWER, found.sha256)
+    if found.sha256 not in _hashes(ledger, found.entry):  # looking first: a ledger that is only read answers, too
+        ledger.seal(found.entry.number, Sealed.ANSWER, found.sha256)
     receipt = Receipt(
         found.content["dataset"],
         neighbors,
@@ -141,14 +150,18 @@ def find(ledger: Ledger, entry: Entry) -> KeptAnswer | None:
     """The file with the newest recorded hash, or with none if none is recorded; `FileError` if it was changed."""
     if (folder := _folder(ledger)) is None or entry.version != sitr_version():
         return None
-    hashes = [seal.sha256 for seal in ledger.seals(entry.number) if seal.kind is Sealed.ANSWER]
-    files = list(_files(folder, entry))
+    hashes, files = _hashes(ledger, entry), list(_files(folder, entry))
     sealed = [file for file in files if file.sha256 in hashes]
     if sealed:
         return max(sealed, key=lambda file: hashes.index(file.sha256))
     if files and (hashes or not files[0].content):
-        raise _changed(files[0].path, entry)
+        raise changed(files[0])
     return files[0] if files else None
+
+
+def _hashes(ledger: Ledger, entry: Entry) -> list[str]:
+    """The recorded hashes of an answer, oldest first."""
+    return [seal.sha256 for seal in ledger.seals(entry.number) if seal.kind is Sealed.ANSWER]
 
 
 def _files(folder: Path, entry: Entry) -> Iterator[KeptAnswer]:
@@ -158,7 +171,7 @@ def _files(folder: Path, entry: Entry) -> Iterator[KeptAnswer]:
             content = json.loads(data := path.read_bytes())
         except OSError:  # another user's file, or one that was deleted just now
             continue
-        except ValueError:
+        except (ValueError, RecursionError):
             content = None
         if not isinstance(content, dict) or not content.keys() >= KEYS:
             yield KeptAnswer(path, {}, "", entry)
@@ -184,7 +197,7 @@ def _content(receipt: Receipt, plan: Plan, released: Any, at: Desk) -> str:
 
 
 def _described(at: Desk) -> str:
-    """The version of the public description: its hash, with the name of the file of rows."""
+    """The version of the public description: its hash, with the name and the format of the file of rows."""
     return sha256(text((at.table, at.source)).encode()).hexdigest()
 
 
@@ -228,9 +241,10 @@ def _write(path: Path, content: bytes) -> None:
         os.close(folder)
 
 
-def _changed(path: Path, entry: Entry) -> FileError:
+def changed(found: KeptAnswer) -> FileError:
+    """The error for a file that does not hold what was released."""
     return FileError(
-        given=f"The kept answer of entry {entry.number}, {path}, was changed or is damaged.",
+        given=f"The kept answer of entry {found.entry.number}, {found.path}, was changed or is damaged.",
         do="Restore it, or ask with fresh=True (--fresh) to pay for a new answer; nothing was spent.",
     )
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import cast
 
 from sitr.errors import FileError
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
+from sitr.plans.plan import Plan
 from sitr.report.papers import can_be_shown
 from sitr.session.answer import Answer
-from sitr.session.kept import find, opened
+from sitr.session.kept import UNREADABLE, KeptAnswer, changed, find, opened
 from sitr.session.plain import built
 
 
@@ -62,8 +64,8 @@ def reopened(ledger: Ledger, number: int) -> Answer:
             given=f"No answer of entry {number} is kept by this version of Sitr.",
             do="Run sitr ledger answers to see what is kept.",
         )
-    written = kept.content["plan"]
-    released, receipt = opened(kept, built(written), ledger=ledger) if written is not None else (None, None)
+    plan = _paid(kept, ledger)
+    released, receipt = opened(kept, plan, ledger=ledger) if plan is not None else (None, None)
     if receipt is None or not can_be_shown(released):
         raise FileError(
             given=f"Entry {number} is not an answer that can be shown from the ledger alone.",
@@ -73,3 +75,16 @@ def reopened(ledger: Ledger, number: int) -> Answer:
             else "Repeat the same request for synthetic rows at the same price: that costs nothing.",
         )
     return Answer(released, receipt, None)
+
+
+def _paid(kept: KeptAnswer, ledger: Ledger) -> Plan | None:
+    """The plan in a file, if the entry paid for it; None if the file holds none."""
+    if kept.content["plan"] is None:
+        return None
+    try:
+        plan = built(kept.content["plan"])
+        if kept.entry in ledger.paid(kept.entry.dataset, price=plan.price, question=plan.text):
+            return cast("Plan", plan)
+    except UNREADABLE:
+        pass
+    raise changed(kept)

@@ -71,8 +71,9 @@ def test_different_releases_are_repeated_as_a_whole():
 )
 def test_every_loss_has_a_picture(loss, delta):
     root = ET.fromstring(standalone(chart(loss, delta=delta)))
-    titles = [node.text for node in root.iter() if node.get("font-weight") == "650"]
-    assert len(titles) == (2 if delta > 0 else 1)
+    title = " ".join(node.text or "" for node in root.iter() if node.get("font-weight") == "650")
+    assert title.startswith("δ at each ε")
+    assert ("ε by number of releases" in title) == (delta > 0)
     for line in (node for node in root.iter() if node.tag.endswith("polyline")):
         for place in line.get("points", "").split():
             x, y = map(float, place.split(","))
@@ -82,4 +83,13 @@ def test_every_loss_has_a_picture(loss, delta):
 
 def test_ticks_are_powers_of_ten_or_round_numbers():
     panel = Panel("", "", "", ((1.0, 1e-3),), ((1.0, 1e-3), (2.0, 1e-9)), logarithmic=True)
-    assert [word for _, word in panel._upright_ticks()] == ["10⁻⁹", "10⁻⁸", "10⁻⁷", "10⁻⁶", "10⁻⁵", "10⁻⁴", "0.001"]
+    assert [word for _, word in panel._upright_ticks()] == ["10⁻⁹", "10⁻⁷", "10⁻⁵", "10⁻³"]
+
+
+def test_the_given_delta_is_marked_where_it_is() -> None:
+    root = ET.fromstring(chart(NOISE, delta=1e-6))
+    (mark,) = (node for node in root.iter("line") if node.get("stroke-dasharray"))
+    words = {node.text: float(node.attrib["y"]) for node in root.iter("text")}
+    assert mark.attrib["y1"] == mark.attrib["y2"]
+    assert float(mark.attrib["y1"]) == pytest.approx(words["10⁻⁶"] - 4, abs=0.01)  # the number beside the axis
+    assert "δ = 10⁻⁶" in words

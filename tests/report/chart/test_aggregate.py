@@ -18,8 +18,9 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.questions.aggregate.release import Release
 from sitr.report.chart.aggregate import MOST_KEYS, chart
+from sitr.report.chart.axis import nice_ticks
 from sitr.report.chart.budget import budget_bar
-from sitr.report.chart.svg import BLUE, GREY, ORANGE, nice_ticks
+from sitr.report.chart.svg import BLUE, GREY, ORANGE
 from sitr.report.figures import CONFIDENCE, Figures
 
 Make = Callable[[str], Release]

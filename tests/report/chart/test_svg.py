@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree as ET
 
-from sitr.report.chart.svg import BLUE, line, mirrored, placed, polyline, rect, svg, text, window
-from sitr.report.words.arabic.arabic import ARABIC
-from sitr.report.words.english.english import ENGLISH
+from sitr.report.chart.svg import label, line, pair, polyline, rect, standalone, svg, text, window
 
 
 def test_words_cannot_act() -> None:
@@ -29,23 +28,39 @@ def test_lines_take_the_colour_of_the_page_unless_told_otherwise() -> None:
     assert blue == {"x1": "0.00%", "y1": "1", "x2": "2.00%", "y2": "3", "stroke": "#0072b2"}
 
 
-def test_a_mirror_keeps_sizes_and_turns_places_and_anchors_around() -> None:
-    bar = ET.fromstring(mirrored(rect(10, 3, 30, 12, fill=BLUE))).attrib
-    assert (bar["x"], bar["width"], bar["y"], bar["height"]) == ("60.00%", "30.00%", "3", "12")
-    stroke = ET.fromstring(mirrored(line(10, 1, 30, 2))).attrib
-    assert (stroke["x1"], stroke["x2"], stroke["y1"], stroke["y2"]) == ("90.00%", "70.00%", "1", "2")
-    for anchor, other in (("start", "end"), ("end", "start"), ("middle", "middle")):
-        words = ET.fromstring(mirrored(text('x="1%" text-anchor="start"', x=25, y=2, anchor=anchor)))
-        assert (words.attrib["x"], words.attrib["text-anchor"]) == ("75.00%", other)
-        assert words.text == 'x="1%" text-anchor="start"'
+def test_what_is_cut_can_be_read_in_full() -> None:
+    long = "A name that is much too long for a place of ten percent"
+    drawn = ET.fromstring(label(long, x=1, y=2, room=10))
+    assert (drawn.text or "").endswith("…")
+    assert [title.text for title in drawn] == [long]
+    assert not list(ET.fromstring(label("short", x=1, y=2, room=30)))
 
 
-def test_a_mirror_twice_is_no_mirror() -> None:
-    for part in (rect(10.25, 3, 30.5, 12, fill=BLUE), line(10, 1, 30, 2), text("words", x=25, y=2)):
-        assert mirrored(mirrored(part)) == part
+def test_the_longer_of_a_pair_is_cut() -> None:
+    for left, right in (("x" * 90, "12"), ("x", "1" * 90)):
+        shown = [each.partition(">")[2].partition("<")[0] for each in pair(left, right, y=1)]
+        assert [word.endswith("…") for word in shown] == [len(left) > 50, len(right) > 50]
 
 
-def test_only_words_that_run_from_the_right_turn_a_chart_around() -> None:
-    parts = [rect(10, 3, 30, 12, fill=BLUE)]
-    assert placed(parts, ENGLISH) == parts
-    assert placed(parts, ARABIC) == [mirrored(parts[0])]
+def test_a_number_that_has_the_room_it_needs_is_never_cut() -> None:
+    for number in (f"{10**power + 7:,}" for power in range(12)):
+        assert f">{number}<" in pair("x" * 90, number, y=1)[1]
+
+
+def test_a_mirrored_chart_has_everything_at_the_same_distance_from_the_other_margin() -> None:
+    pane = window([polyline([(0, 5), (1000, 10)], stroke="#000000")], x=9, y=20, width=61, height=240)
+    parts = [text("a", x=1, y=2), line(10, 1, 30, 2), rect(20, 3, 50, 4, fill="#000000"), pane]
+    words, stroke, bar, flipped = list(ET.fromstring(svg("", "", parts, height=10, direction="rtl")))[2:]
+    assert (words.attrib["x"], words.attrib["text-anchor"]) == ("99.00%", "start")  # which is the right end now
+    assert (stroke.attrib["x1"], stroke.attrib["x2"]) == ("90.00%", "70.00%")
+    assert (bar.attrib["x"], bar.attrib["width"]) == ("30.00%", "50.00%")
+    assert (flipped.attrib["x"], flipped[0].attrib["transform"]) == ("30.00%", "matrix(-1 0 0 1 1000 0)")
+    assert 'direction="ltr"' in svg("", "", parts, height=10)
+
+
+def test_a_file_has_styles_that_touch_nothing_else() -> None:
+    root = ET.fromstring(standalone(svg("A title", "In words.", [], height=10)))
+    assert root.attrib["class"] == "sitr-chart"
+    (style,) = (each.text or "" for each in root.iter() if each.tag.endswith("style"))
+    assert all(rule.endswith(".sitr-chart") for rule in re.findall(r"([^{}@]+)\{color", style))
+    assert "<style" not in svg("A title", "In words.", [], height=10)

@@ -15,7 +15,7 @@ def widths(parts: list[str]) -> list[float]:
 
 
 def test_bars_are_as_long_as_their_shares() -> None:
-    parts = list(_bars("x", ["a", "b"], np.array([0.75, 0.25]), np.array([0.5, 0.5]), top=0, words=ENGLISH))
+    parts = list(_bars(["a", "b"], np.array([0.75, 0.25]), np.array([0.5, 0.5]), top=0, words=ENGLISH))
     long, first, short, second = widths(parts)
     assert abs(short / long - 1 / 3) < 0.01
     assert first == second

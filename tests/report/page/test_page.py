@@ -16,7 +16,7 @@ from sitr.dataset.publication import Publication
 from sitr.questions.aggregate.release import Release
 from sitr.report.aggregate import answer, preview
 from sitr.report.chart.aggregate import chart
-from sitr.report.chart.svg import standalone
+from sitr.report.chart.svg import WIDTH, standalone
 from sitr.report.page.html import FEW_ROWS, fragment, label, page
 from sitr.report.words.arabic.arabic import ARABIC
 from tests.report.conftest import Certified
@@ -210,8 +210,10 @@ def test_a_chart_in_a_file_scales_as_an_image(
     opened: Callable[[str, int], Page], make: Callable[[str], Release]
 ) -> None:
     picture = base64.b64encode(standalone(chart(make("known"))).encode()).decode()
-    images = [f'<img alt="" {size} src="data:image/svg+xml;base64,{picture}">' for size in ("", 'width="400"')]
+    images = [
+        f'<img alt="" {size} src="data:image/svg+xml;base64,{picture}">' for size in ("", f'width="{WIDTH // 2}"')
+    ]
     tab = opened("".join(images), 1280)
     natural, halved = tab.evaluate("[...document.images].map(one => [one.width, one.height])")
-    assert natural[0] == 800
-    assert halved == [400, natural[1] / 2]
+    assert natural[0] == WIDTH
+    assert halved == [WIDTH // 2, pytest.approx(natural[1] / 2, abs=1)]

@@ -9,8 +9,8 @@ from fractions import Fraction
 
 from sitr.loss.loss import Loss
 from sitr.numbers import Interval
-from sitr.report.chart.svg import BLUE, GREY, line, nice_ticks, placed, polyline, svg, text, window
-from sitr.report.figures import about, at_most, short
+from sitr.report.chart.axis import Logarithmic, across, margin, nice_ticks, written
+from sitr.report.chart.svg import BLUE, GREY, heading, label, line, paragraph, polyline, svg, text, window
 from sitr.report.words.words import Words, in_words
 
 WIDTH = 0.01
@@ -22,7 +22,7 @@ SHARES = 12
 DECADES = range(1, 13)
 """δ = 10⁻¹, 10⁻², …, and six powers of ten beyond the given δ."""
 
-_LEFT, _SPAN, _HEIGHT, _HEAD, _FOOT, _GAP, _EDGE = 9.0, 89.0, 220, 40, 34, 18, 1.0
+_END, _HEIGHT, _FOOT, _GAP = 96.0, 220, 34, 18
 
 Points = tuple[tuple[float, float], ...]
 
@@ -30,17 +30,20 @@ Points = tuple[tuple[float, float], ...]
 def chart(loss: Loss, *, delta: float, words: Words | None = None) -> str:
     """Both panels in one chart; only the first if δ is 0 or 1."""
     words = in_words(words)
-    panels = [along_epsilon(loss, delta=delta, words=words)]
-    if 0.0 < delta < 1.0:
-        panels.append(along_releases(loss, delta=delta, words=words))
+    both = 0.0 < delta < 1.0
+    panels = [
+        along_epsilon(loss, delta=delta, words=words),
+        *([along_releases(loss, delta=delta, words=words)] if both else []),
+    ]
     parts: list[str] = []
-    top = 0
+    top = 0.0
     for panel in panels:
-        parts.extend(panel.svg(words, top=top))
-        top += _HEAD + _HEIGHT + _FOOT + _GAP
+        drawn, top = panel.svg(top=top)
+        parts += [*drawn]
     note = words.accounting.bands()
-    parts.extend(placed([text(note, x=_EDGE, y=top + 6, size=11, opacity=0.8)], words))
-    return svg(words.label("Privacy loss: δ at each ε, and ε by number of releases"), note, parts, height=top + 16)
+    drawn, height = paragraph(note, y=top + 2)
+    title = words.accounting.loss()
+    return svg(title, note, [*parts, *drawn], height=top + height, direction=words.direction)
 
 
 def along_epsilon(loss: Loss, *, delta: float, words: Words | None = None) -> Panel:
@@ -51,9 +54,10 @@ def along_epsilon(loss: Loss, *, delta: float, words: Words | None = None) -> Pa
     found = [(place, loss.epsilon(delta=place, relative=WIDTH)) for place in places]
     known = [(place, epsilon) for place, epsilon in found if math.isfinite(epsilon.upper)]
     under, over = _sides([(epsilon, place) for place, epsilon in known])
-    across = "ε" if len(known) == len(found) else words.accounting.endless("ε")
-    upright = words.label("δ, on a logarithmic axis")
-    return Panel(words.label("δ at each ε"), across, upright, under, over, logarithmic=True)
+    across = words.accounting.axis("ε", whole=len(known) == len(found))
+    title, upright = words.accounting.at_each("δ", "ε"), words.accounting.logarithmic("δ")
+    mark = (delta, words.accounting.given_delta(delta)) if 0.0 < delta < 1.0 else None
+    return Panel(title, across, upright, under, over, logarithmic=True, mark=mark)
 
 
 def along_releases(loss: Loss, *, delta: float, words: Words | None = None) -> Panel:
@@ -66,9 +70,9 @@ def along_releases(loss: Loss, *, delta: float, words: Words | None = None) -> P
     found = [(place, part.epsilon(delta=delta, relative=WIDTH)) for place, part in parts]
     known = [(place, epsilon) for place, epsilon in found if math.isfinite(epsilon.upper)]
     under, over = (tuple((place, getattr(one, side)) for place, one in known) for side in ("lower", "upper"))
-    axis = words.label("releases") if equal else words.label("repetitions of the whole")
-    axis = axis if len(known) == len(found) else words.accounting.endless(axis)
-    return Panel(words.accounting.by_releases(at_most(delta)), axis, "ε", under, over, logarithmic=False)
+    name = words.label("releases" if equal else "repetitions of the whole")
+    axis = words.accounting.axis(name, whole=len(known) == len(found))
+    return Panel(words.accounting.by_releases(delta), axis, "ε", under, over, logarithmic=False)
 
 
 def _sides(points: list[tuple[Interval, float]]) -> tuple[Points, Points]:
@@ -86,27 +90,51 @@ class Panel:
     over: Points
     logarithmic: bool
     """Whether the vertical axis is logarithmic."""
+    mark: tuple[float, str] | None = None
+    """A height to be marked, and its name."""
 
-    def svg(self, words: Words, *, top: int) -> Iterator[str]:
-        pane = top + _HEAD
-        yield from placed([text(self.title, x=_EDGE, y=top + 15, size=15, weight=650)], words)
-        yield text(self.upright, x=_EDGE, y=top + 32, size=11, opacity=0.75)
-        for tick, write in self._upright_ticks():
-            height = pane + self._y(tick)
-            yield line(_LEFT, height, _LEFT + _SPAN, height, more='stroke-opacity="0.2"')
-            yield text(write, x=_LEFT - 1, y=height + 4, size=11, anchor="end", opacity=0.75)
-        for place in nice_ticks(Fraction(0), Fraction(self._last)):
-            x = _LEFT + _SPAN * float(place) / self._last
-            anchor = "end" if x > 94 else "middle"
-            yield line(x, pane + _HEIGHT, x, pane + _HEIGHT + 4, more='stroke-opacity="0.6"')
-            yield text(short(place), x=x, y=pane + _HEIGHT + 17, size=11, anchor=anchor, opacity=0.75)
-        yield text(self.across, x=_LEFT + _SPAN / 2, y=pane + _HEIGHT + 31, size=11, anchor="middle", opacity=0.75)
+    def svg(self, *, top: float) -> tuple[list[str], float]:
+        """The elements, and where they end."""
+        parts, pane = heading(self.title, self.upright, top=top)
+        pane += 8
         low, high = ([(1000 * x / self._last, self._y(y)) for x, y in side] for side in (self.under, self.over))
         drawn = [
             polyline([*low, *reversed(high)], stroke=GREY, more='stroke-opacity="0.5" stroke-width="5"'),
             polyline(high * 2 if len(high) == 1 else high, stroke=BLUE, more='stroke-width="2.5"'),
         ]
-        yield window(drawn, x=_LEFT, y=pane, width=_SPAN, height=_HEIGHT)
+        curve = window(drawn, x=self._left, y=pane, width=_END - self._left, height=_HEIGHT)
+        parts += [*self._axes(pane), curve, *self._marked(pane)]
+        return parts, pane + _HEIGHT + _FOOT + _GAP
+
+    def _axes(self, pane: float) -> Iterator[str]:
+        for tick, write in self._upright_ticks():
+            height = pane + self._y(tick)
+            yield line(self._left, height, _END, height, more='stroke-opacity="0.2"')
+            yield text(write, x=self._left - 1, y=height + 4, size=11, anchor="end", opacity=0.75)
+        numbers = nice_ticks(Fraction(0), Fraction(self._last))
+        places = [self._left + (_END - self._left) * float(number) / self._last for number in numbers]
+        for x in places:
+            yield line(x, pane + _HEIGHT, x, pane + _HEIGHT + 4, more='stroke-opacity="0.6"')
+        yield from across(list(zip(places, written(numbers), strict=True)), y=pane + _HEIGHT + 17)
+        middle = (self._left + _END) / 2
+        yield label(self.across, x=middle, y=pane + _HEIGHT + 32, room=80, size=11, anchor="middle", opacity=0.75)
+
+    def _marked(self, pane: float) -> Iterator[str]:
+        """A line at the marked height; its name is where a falling curve is not: below it on the left, or above it."""
+        if self.mark is None or not self.over:
+            return
+        value, name = self.mark
+        y = self._y(value)
+        if 0 <= y <= _HEIGHT:
+            late = any(x > self._last / 2 and height > value for x, height in self.over)
+            x, anchor, side = (self._left + 1, "start", 13) if late else (_END, "end", -4)
+            yield line(self._left, pane + y, _END, pane + y, more='stroke-dasharray="2 3" stroke-opacity="0.7"')
+            yield label(name, x=x, y=pane + y + side, room=60, size=11, anchor=anchor)
+
+    @property
+    def _left(self) -> float:
+        """Where the pane begins, in percent."""
+        return margin([write for _, write in self._upright_ticks()])
 
     @property
     def _last(self) -> float:
@@ -126,7 +154,5 @@ class Panel:
 
     def _upright_ticks(self) -> list[tuple[float, str]]:
         low, high = self._ends()
-        if not self.logarithmic:
-            return [(float(tick), about(tick)) for tick in nice_ticks(Fraction(low), Fraction(high))]
-        powers = range(math.ceil(low), math.floor(high) + 1)
-        return [(10.0**power, about(Fraction(10) ** power)) for power in powers[:: 1 + len(powers) // 8]]
+        ticks = Logarithmic(low, high).ticks() if self.logarithmic else nice_ticks(Fraction(low), Fraction(high))
+        return [(float(tick), write) for tick, write in zip(ticks, written(ticks), strict=True)]

@@ -9,15 +9,13 @@ from heapq import nlargest
 
 from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.aggregate.release import Release
-from sitr.report.chart.svg import BLUE, line, nice_ticks, placed, rect, svg, text
-from sitr.report.figures import CONFIDENCE, Figures, short, shortened, visible
+from sitr.report.chart.axis import across, nice_ticks, written
+from sitr.report.chart.svg import BLUE, LEFT, RIGHT, label, line, pair, paragraph, rect, svg
+from sitr.report.figures import CONFIDENCE, Figures, visible
 from sitr.report.words.words import Words, in_words
 
 MOST_KEYS = 40
-_MOST_LETTERS = 34
 _ROW, _HEAD, _FOOT, _GAP = 38, 42, 24, 22
-_LEFT, _RIGHT = 1.0, 99.0
-"""The ends of the horizontal axis, in percent."""
 
 
 def chart(release: Release, *, words: Words | None = None, most: int = MOST_KEYS) -> str:
@@ -30,20 +28,20 @@ def chart(release: Release, *, words: Words | None = None, most: int = MOST_KEYS
     say = words.aggregate
     title = say.chart([column.name for column in release.plan.columns])
     if not release.keys:
-        return _empty(title, say.empty(release.plan))
+        return _empty(title, say.empty(release.plan), words)
     drawn = _drawn(release, most)
-    labels = [shortened(say.label(release.keys[place]), most=_MOST_LETTERS) for place in drawn]
+    labels = [say.label(release.keys[place]) for place in drawn]
     parts: list[str] = []
-    top = 0
+    top = 0.0
     for index in range(len(release.plan.columns)):
         panel = _Panel.of(release, index, drawn)
         parts.extend(panel.svg(labels, top=top))
         top += panel.height(len(labels)) + _GAP
     note = say.largest(len(drawn), len(release.keys))
     if len(drawn) < len(release.keys):
-        parts.append(text(note, x=_LEFT, y=top, size=12, opacity=0.8))
-        top += 24
-    return svg(title, note, placed(parts, words), height=top - _GAP)
+        lines, height = paragraph(note, y=top, size=12)
+        parts, top = [*parts, *lines], top + height + _GAP
+    return svg(title, note, parts, height=top - _GAP, direction=words.direction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,29 +72,26 @@ class _Panel:
 
     def x(self, value: Fraction) -> float:
         """The place of a value on the axis."""
-        return _LEFT + float((value - self.low) / (self.high - self.low)) * (_RIGHT - _LEFT)
+        return LEFT + float((value - self.low) / (self.high - self.low)) * (RIGHT - LEFT)
 
-    def svg(self, labels: list[str], *, top: int) -> Iterator[str]:
-        yield text(shortened(self.name, most=_MOST_LETTERS), x=_LEFT, y=top + 15, size=15, weight=650)
-        yield text(f"± {self.error}", x=_RIGHT, y=top + 15, size=12, opacity=0.8, anchor="end")
-        yield text(shortened(self.aggregate, most=_MOST_LETTERS + 8), x=_LEFT, y=top + 31, size=11, opacity=0.75)
-        ticks = [(tick, self.x(tick)) for tick in nice_ticks(self.low, self.high)]
-        for place, (label, one, figures) in enumerate(zip(labels, self.shown, self.figures, strict=True)):
-            yield from self._bar(label, one, figures.value(one), [x for _, x in ticks], top + _HEAD + _ROW * place)
-        for tick, x in ticks:
-            anchor = "start" if x < 6 else "end" if x > 94 else "middle"
-            bottom = top + self.height(len(labels)) - _FOOT
-            yield text(short(tick), x=x, y=bottom + 12, size=11, opacity=0.75, anchor=anchor)
+    def svg(self, labels: list[str], *, top: float) -> Iterator[str]:
+        yield from pair(self.name, f"± {self.error}", y=top + 15, size=15, weight=650, opacity=0.8)
+        yield label(self.aggregate, x=LEFT, y=top + 31, room=RIGHT - LEFT, size=11, opacity=0.75)
+        ticks = nice_ticks(self.low, self.high)
+        places = [self.x(tick) for tick in ticks]
+        for place, (name, one, figures) in enumerate(zip(labels, self.shown, self.figures, strict=True)):
+            yield from self._bar(name, one, figures.value(one), places, top + _HEAD + _ROW * place)
+        bottom = top + self.height(len(labels)) - _FOOT
+        yield from across(list(zip(places, written(ticks), strict=True)), y=bottom + 12)
 
-    def _bar(self, label: str, one: Estimate, value: str, ticks: list[float], top: int) -> Iterator[str]:
+    def _bar(self, name: str, one: Estimate, value: str, ticks: list[float], top: float) -> Iterator[str]:
         zero, end = self.x(Fraction(0)), self.x(one.value)
         low, high = self.x(one.low), self.x(one.high)
         middle = top + 23
         # Grid lines are drawn only next to bars, so they never cross a word.
         for x in ticks:
             yield line(x, top + 15, x, top + 31, more=f'stroke-opacity="{0.9 if x == zero else 0.2}"')
-        yield text(label, x=_LEFT, y=top + 12, size=12)
-        yield text(value, x=_RIGHT, y=top + 12, size=12, anchor="end")
+        yield from pair(name, value, y=top + 12)
         yield rect(min(zero, end), top + 17, abs(end - zero), 12, fill=BLUE, more='fill-opacity="0.75"')
         yield line(low, middle, high, middle, more='stroke-width="1.5"')
         for x in (low, high):
@@ -112,8 +107,9 @@ def _drawn(release: Release, most: int) -> list[int]:
     return nlargest(most, places, key=first.__getitem__)
 
 
-def _empty(title: str, sentence: str) -> str:
+def _empty(title: str, sentence: str, words: Words) -> str:
     first, _, rest = sentence.partition(". ")
     dashed = 'rx="6" stroke="currentColor" stroke-opacity="0.4" stroke-dasharray="5 4"'
     frame = rect(0.5, 1, 99, 78, fill="none", more=dashed)
-    return svg(title, rest, [frame, text(f"{first}.", x=50, y=45, size=14, anchor="middle")], height=80)
+    said = label(f"{first}.", x=50, y=45, room=96, anchor="middle")
+    return svg(title, rest, [frame, said], height=80, direction=words.direction)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.arrows import Kept
-from sitr.report.chart.svg import BLUE, GREY, ORANGE, placed, rect, svg, text
+from sitr.report.chart.svg import BLUE, GREY, ORANGE, label, rect, svg, text
 from sitr.report.figures import about
 from sitr.report.words.notation import parameters
 from sitr.report.words.words import Words, in_words
@@ -40,10 +40,9 @@ def budget_bar(budget: Filter, *, charge: Kept | None = None, words: Words | Non
     spent_parts = [(BLUE, "spent")] if charge is None else [(BLUE, "spent before"), (ORANGE, "this answer")]
     for place, (colour, name) in enumerate([*spent_parts, (GREY, "left")]):
         parts.append(rect(34 * place, top, 2, 10, fill=colour, more=_PALE if colour == GREY else ""))
-        parts.append(text(words.label(name), x=34 * place + 3.5, y=top + 9, size=12))
-    return svg(
-        words.label("The budget: spent and left"), words.budget(budget, charge), placed(parts, words), height=top + 14
-    )
+        parts.append(label(words.label(name), x=34 * place + 3.5, y=top + 10, room=30))
+    title = words.label("The budget: spent and left")
+    return svg(title, words.budget(budget, charge), parts, height=top + 16, direction=words.direction)
 
 
 def _parameters(budget: Filter, charge: Kept | None) -> Iterator[tuple[str, Fraction, Fraction, Fraction]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -11,8 +11,22 @@ from sitr.accounting.compare import Comparison, compare
 from sitr.accounting.schedule import MOST_TIMES, Schedule
 from sitr.accounting.theorems.theorem import Total
 from sitr.numbers import exact
-from sitr.report.chart.svg import BLUE, GREY, ORANGE, line, nice_ticks, placed, polyline, svg, text, window
-from sitr.report.figures import at_most, short
+from sitr.report.chart.axis import Logarithmic, across, margin, written
+from sitr.report.chart.ends import GAP, End, names
+from sitr.report.chart.svg import (
+    BLUE,
+    GREY,
+    ORANGE,
+    RIGHT,
+    heading,
+    label,
+    line,
+    paragraph,
+    polyline,
+    svg,
+    text,
+    window,
+)
 from sitr.report.words.words import Words, in_words
 
 COLOURS = (BLUE, ORANGE, "#3d9a35", "#b0468f", GREY, "#c4402b")
@@ -26,8 +40,9 @@ DECADES = range(-3, 4)
 MANY = 50
 """Above this many kinds of steps, a point takes seconds: only the ends and the middle of an axis are computed."""
 
-_EDGE, _LEFT, _WIDTH, _HEIGHT = 1.0, 9.0, 89.0, 240
-_HEAD, _FOOT, _GAP = 40, 34, 18
+_END, _HEIGHT, _FOOT, _GAP = 58.0, 240, 34, 18
+_NAMES = 61.5
+"""Where the names of the curves begin, in percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +53,8 @@ class Family:
     axis: str
     places: tuple[float, ...]
     comparisons: tuple[Comparison, ...]
-    write: Callable[[float], str]
+    mark: tuple[float, str] | None = None
+    """A place to be marked, and its name."""
 
     def curve(self, name: str) -> list[tuple[float, float]]:
         """The points where this theorem applies: the place and its upper bound on ε."""
@@ -50,7 +66,7 @@ class Family:
         ]
 
 
-def along_delta(comparison: Comparison, words: Words | None = None) -> Family:
+def along_delta(comparison: Comparison, *, words: Words | None = None) -> Family:
     """The same schedule at several δ around the δ of the comparison."""
     words = in_words(words)
     deltas = (
@@ -60,10 +76,11 @@ def along_delta(comparison: Comparison, words: Words | None = None) -> Family:
     found = tuple(
         comparison if delta == comparison.delta else compare(comparison.schedule, delta=delta) for delta in kept
     )
-    return Family(words.label("Total ε at each δ"), "δ", kept, found, lambda value: at_most(value, digits=2))
+    mark = (comparison.delta, words.accounting.given_delta(comparison.delta))
+    return Family(words.accounting.totals(), "δ", kept, found, mark)
 
 
-def along_releases(comparison: Comparison, words: Words | None = None) -> Family:
+def along_releases(comparison: Comparison, *, words: Words | None = None) -> Family:
     """The same schedule once, three times and more often, at the δ of the comparison."""
     words = in_words(words)
     largest = max(part.times for part in comparison.schedule.parts)
@@ -74,8 +91,7 @@ def along_releases(comparison: Comparison, words: Words | None = None) -> Family
     ]
     found = (comparison, *(compare(longer, delta=comparison.delta) for longer in plans[1:]))
     places = tuple(float(longer.releases) for longer in plans)
-    title = words.accounting.repeated(at_most(comparison.delta))
-    return Family(title, words.label("releases"), places, found, short)
+    return Family(words.accounting.repeated(comparison.delta), words.label("releases"), places, found)
 
 
 def _thinned(places: Sequence[int], schedule: Schedule) -> Sequence[int]:
@@ -84,29 +100,43 @@ def _thinned(places: Sequence[int], schedule: Schedule) -> Sequence[int]:
 
 
 def chart(comparison: Comparison, *, words: Words | None = None) -> str:
-    """Both panels with one legend; the tightest theorem at the given δ has a thick curve."""
+    """Both panels, with the names at the ends of the curves; the tightest theorem at the given δ has a thick curve."""
     words = in_words(words)
-    families = (along_delta(comparison, words), along_releases(comparison, words))
-    best = comparison.tightest
-    strokes = [
-        _Stroke(row.theorem.name, place, thick=best is not None and row.theorem == best.theorem)
-        for place, row in enumerate(comparison.rows)
-        if any(family.curve(row.theorem.name) for family in families)
-    ]
-    description = words.accounting.curves(comparison.gamma, families[1].comparisons[-1].gamma)
+    families = (along_delta(comparison, words=words), along_releases(comparison, words=words))
+    return drawn(comparison, families, words=words)
+
+
+def drawn(comparison: Comparison, families: tuple[Family, Family], *, words: Words | None = None) -> str:
+    """The chart of curves that are known."""
+    words = in_words(words)
+    strokes = _strokes(comparison, families, words)
+    note = words.accounting.curves(comparison.gamma, families[1].comparisons[-1].gamma)
+    best = [stroke.full for stroke in strokes if stroke.thick]
+    tightest = words.accounting.tightest(best[0], comparison.delta) if best else ""
     parts: list[str] = []
-    top = 0
+    top = 0.0
     for family in families:
-        parts.extend(_panel(family, strokes, words, top=top))
-        top += _HEAD + _HEIGHT + _FOOT + _GAP
-    # The given δ, among the others.
-    mark = _LEFT + _WIDTH * _Scale.along(families[0].places).share(comparison.delta)
-    parts.append(line(mark, _HEAD, mark, _HEAD + _HEIGHT, more='stroke-opacity="0.5" stroke-dasharray="2 3"'))
-    parts.extend(placed([text(description, x=_EDGE, y=top + 10, size=11, opacity=0.8)], words))
-    parts.extend(placed(_legend(comparison, strokes, words, top=top + 20), words))
-    return svg(
-        words.label("Composition theorems compared: total ε"), description, parts, height=top + 24 + 20 * len(strokes)
-    )
+        panel, top = _panel(family, strokes, words, top=top)
+        parts += panel
+    for sentence in (tightest, note):
+        lines, height = paragraph(sentence, y=top + 2)
+        parts, top = [*parts, *lines], top + height
+    description = " ".join([note, *(f"{stroke.full};" for stroke in strokes)]).rstrip(";")
+    title = words.accounting.compared()
+    return svg(title, description, parts, height=top, direction=words.direction)
+
+
+def _strokes(comparison: Comparison, families: Sequence[Family], words: Words) -> list[_Stroke]:
+    """The theorems that have a curve."""
+    best, say = comparison.tightest, words.accounting
+    found = []
+    for place, row in enumerate(comparison.rows):
+        name = row.theorem.name
+        if any(family.curve(name) for family in families):
+            total = row.outcome if isinstance(row.outcome, Total) else None
+            thick = best is not None and row.theorem == best.theorem
+            found.append(_Stroke(name, place, say.curve(name), say.curve_total(name, total), thick=thick))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +145,9 @@ class _Stroke:
 
     name: str
     place: int
+    shown: str
+    full: str
+    """The whole name, with the total at the given δ."""
     thick: bool
 
     @property
@@ -127,83 +160,67 @@ class _Stroke:
         return f'stroke-width="{5 if self.thick else 2}"' + (f' stroke-dasharray="{dash}"' if dash else "")
 
 
-def _panel(family: Family, strokes: Sequence[_Stroke], words: Words, *, top: int) -> Iterator[str]:
+def _panel(family: Family, strokes: Sequence[_Stroke], words: Words, *, top: float) -> tuple[list[str], float]:
+    """The elements of a panel, and where they end."""
     curves = {stroke: family.curve(stroke.name) for stroke in strokes}
-    heights = _Scale.above(list(curves.values()))
-    widths = _Scale.along(family.places)
-    pane = top + _HEAD
-    yield from placed([text(family.title, x=_EDGE, y=top + 15, size=15, weight=650)], words)
-    yield text(words.label("ε, on a logarithmic axis"), x=_EDGE, y=top + 32, size=11, opacity=0.75)
-    for tick in heights.ticks():
-        y = pane + _HEIGHT * (1 - heights.share(float(tick)))
-        yield line(_LEFT, y, _LEFT + _WIDTH, y, more='stroke-opacity="0.2"')
-        yield text(short(tick), x=_LEFT - 1, y=y + 4, size=11, anchor="end", opacity=0.75)
-    for place in family.places:
-        x = _LEFT + _WIDTH * widths.share(place)
-        yield line(x, pane + _HEIGHT, x, pane + _HEIGHT + 4, more='stroke-opacity="0.6"')
-        anchor = "end" if x > 94 else "middle"
-        yield text(family.write(place), x=x, y=pane + _HEIGHT + 17, size=11, anchor=anchor, opacity=0.75)
-    yield text(family.axis, x=_LEFT + _WIDTH / 2, y=pane + _HEIGHT + 31, size=11, anchor="middle", opacity=0.75)
-    drawn = []
+    heights, widths = _above(list(curves.values())), _along(family.places)
+    parts, pane = heading(family.title, words.accounting.logarithmic("ε"), top=top)
+    pane += 20 if family.mark else 8
+    left = margin(written(heights.ticks()))
+    lines, ends = [], []
     for stroke in sorted(strokes, key=lambda stroke: not stroke.thick):  # the thick curve lies below the others
         points = [(1000 * widths.share(x), _HEIGHT * (1 - heights.share(y))) for x, y in curves[stroke]]
         # A single point is a line of length 0, whose round ends make a dot.
-        drawn.append(polyline(points * 2 if len(points) == 1 else points, stroke=stroke.colour, more=stroke.style))
-    yield window(drawn, x=_LEFT, y=pane, width=_WIDTH, height=_HEIGHT)
+        lines.append(polyline(points * 2 if len(points) == 1 else points, stroke=stroke.colour, more=stroke.style))
+        if points:
+            x, y = points[-1]
+            place = left + (_END - left) * x / 1000
+            ends.append(End(place, pane + y, stroke.shown, stroke.full, stroke.colour, bold=stroke.thick))
+    below = max(_HEIGHT, round(GAP * (len(ends) - 1)))
+    parts += [
+        *_axes(family, heights, widths, left, pane),
+        window(lines, x=left, y=pane, width=_END - left, height=_HEIGHT),
+        *names(ends, x=_NAMES, room=RIGHT - _NAMES, top=pane, bottom=pane + below),
+    ]
+    return parts, pane + below + _FOOT + _GAP
 
 
-def _legend(comparison: Comparison, strokes: Sequence[_Stroke], words: Words, *, top: int) -> Iterator[str]:
-    """Every theorem with its ε at the given δ, if it has one."""
-    outcomes = {row.theorem.name: row.outcome for row in comparison.rows}
-    for index, stroke in enumerate(strokes):
-        y = top + 20 * index
-        outcome = outcomes[stroke.name]
-        value = f": ε = {at_most(outcome.upper)}" if isinstance(outcome, Total) else ""
-        name = words.accounting.theorem(stroke.name) + value + (words.label(", the tightest") if stroke.thick else "")
-        yield line(_EDGE, y + 8, _LEFT - 2, y + 8, stroke=stroke.colour, more=stroke.style)
-        yield text(name, x=_LEFT, y=y + 12, weight=650 if stroke.thick else 400)
+def _axes(family: Family, heights: Logarithmic, widths: Logarithmic, left: float, pane: float) -> Iterator[str]:
+    bottom, middle, wide = pane + _HEIGHT, (left + _END) / 2, _END - left
+    ticks = heights.ticks()
+    for tick, number in zip(ticks, written(ticks), strict=True):
+        y = pane + _HEIGHT * (1 - heights.share(float(tick)))
+        yield line(left, y, _END, y, more='stroke-opacity="0.2"')
+        yield text(number, x=left - 1, y=y + 4, size=11, anchor="end", opacity=0.75)
+    ticks = widths.ticks(most=4)
+    places = [left + wide * widths.share(float(tick)) for tick in ticks]
+    for x in places:
+        yield line(x, bottom, x, bottom + 4, more='stroke-opacity="0.6"')
+    yield from across(list(zip(places, written(ticks), strict=True)), y=bottom + 17)
+    yield label(family.axis, x=middle, y=bottom + 32, room=wide, size=11, anchor="middle", opacity=0.75)
+    if family.mark is not None:
+        place, name = family.mark
+        x = left + wide * widths.share(place)
+        yield line(x, pane, x, bottom, more='stroke-opacity="0.7" stroke-dasharray="2 3"')
+        yield label(name, x=x, y=pane - 5, room=wide, size=11, anchor="middle")
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    """A logarithmic axis."""
+def _along(places: Sequence[float]) -> Logarithmic:
+    """From the first place to the last."""
+    low, high = math.log10(places[0]), math.log10(places[-1])
+    return Logarithmic(low, high) if low < high else Logarithmic(low - 0.5, high + 0.5)
 
-    low: float
-    high: float
 
-    @classmethod
-    def along(cls, places: Sequence[float]) -> _Scale:
-        """From the first place to the last."""
-        low, high = math.log10(places[0]), math.log10(places[-1])
-        return cls(low, high) if low < high else cls(low - 0.5, high + 0.5)
+def _above(curves: Sequence[Sequence[tuple[float, float]]]) -> Logarithmic:
+    """From the least value to the largest, with a margin, but at most ten times the top of the lowest curves.
 
-    @classmethod
-    def above(cls, curves: Sequence[Sequence[tuple[float, float]]]) -> _Scale:
-        """From the least value to the largest, with a margin, but at most ten times the top of the lowest curves.
-
-        The legend names curves that leave the chart; they would squeeze the others, which matter, into one line.
-        """
-        lowest: dict[float, float] = {}
-        for place, value in (point for curve in curves for point in curve):
-            lowest[place] = min(value, lowest.get(place, value))
-        reach = max(lowest.values(), default=1.0) or 1.0
-        inside = [value for curve in curves for _, value in curve if reach * 1e-3 <= value <= reach * 10]
-        low, high = min(inside, default=reach), max(inside, default=reach)
-        room = 0.05 * math.log10(high / low) or 0.2
-        return cls(math.log10(low) - room, math.log10(high) + room)
-
-    def share(self, value: float) -> float:
-        """0 at the low end, 1 at the high end; zero, which has no logarithm, lies below the chart."""
-        return (math.log10(value) - self.low) / (self.high - self.low) if value > 0.0 else -1.0
-
-    def ticks(self) -> list[Fraction]:
-        """1, 2, 5, 10, … if these are few; powers of ten if they are many; even steps if there are fewer than three."""
-        fine = self._inside((1, 2, 5))
-        if len(fine) >= 3:
-            return fine if len(fine) <= 9 else self._inside((1,))
-        return [tick for tick in nice_ticks(Fraction(10**self.low), Fraction(10**self.high)) if tick > 0]
-
-    def _inside(self, digits: tuple[int, ...]) -> list[Fraction]:
-        powers = range(math.floor(self.low), math.ceil(self.high) + 1)
-        ticks = (Fraction(10) ** power * digit for power in powers for digit in digits)
-        return [tick for tick in ticks if self.low <= math.log10(tick) <= self.high]
+    Curves that leave the chart have a name at its edge; they would squeeze the others, which matter, into one line.
+    """
+    lowest: dict[float, float] = {}
+    for place, value in (point for curve in curves for point in curve):
+        lowest[place] = min(value, lowest.get(place, value))
+    reach = max(lowest.values(), default=1.0) or 1.0
+    inside = [value for curve in curves for _, value in curve if reach * 1e-3 <= value <= reach * 10]
+    low, high = min(inside, default=reach), max(inside, default=reach)
+    room = 0.05 * math.log10(high / low) or 0.2
+    return Logarithmic(math.log10(low) - room, math.log10(high) + room)

@@ -1,58 +1,79 @@
-"""The error of each way to release a statistic, as bars."""
+"""The error of each way to release a statistic, as bars; ways that give no answer have an empty bar."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from sitr.flavors.random import RandomDP
 from sitr.questions.statistic.ways import Outcome
-from sitr.report.chart.svg import BLUE, GREY, ORANGE, line, placed, svg, text
+from sitr.report.chart.axis import Logarithmic
+from sitr.report.chart.svg import BLUE, LEFT, ORANGE, RIGHT, heading, label, line, paragraph, svg
 from sitr.report.figures import error
-from sitr.report.sensitivities import Outcomes, promised, ranked
+from sitr.report.sensitivities import Outcomes, impossible, promised, ranked, seldom, useless
 from sitr.report.words.words import Words, in_words
 
-_LEFT, _WIDTH, _ROW, _HEAD = 1.0, 98.0, 44, 46
-_AXIS = "95% error on a logarithmic axis: shorter is more accurate"
+_WIDTH = RIGHT - LEFT
+_THICK = 12
 
 
 def chart(outcomes: Outcomes, *, title: str, words: Words | None = None) -> str:
-    """A bar for every error, on a logarithmic axis: blue for promises to everybody, orange for promises with a γ."""
+    """A bar for every error, on a logarithmic axis: blue for promises to everybody, orange for promises with a γ.
+
+    A way that does not work, or hardly ever gives an answer, has an empty bar, and the reason below it.
+    """
     words = in_words(words)
-    drawn = ranked(outcomes)
-    errors = [float(outcome.error) for outcome in drawn]
-    low, high = _quarter(min(errors), down=True), _quarter(max(errors), down=False)
-    parts = [
-        text(title, x=_LEFT, y=16, size=15, weight=650),
-        text(words.label(_AXIS), x=_LEFT, y=34, size=11, opacity=0.75),
-    ]
-    for place, outcome in enumerate(drawn):
-        parts.extend(_bar(outcome, words, share=_share(float(outcome.error), low, high), top=_HEAD + _ROW * place))
-    bottom = _HEAD + _ROW * len(drawn)
-    parts.extend(_legend(bottom + 12, words))
-    listed = "; ".join(f"{outcome.way}: ± {error(outcome.error)}" for outcome in drawn)
-    return svg(title, f"{listed}. {words.accounting.public()}", placed(parts, words), height=bottom + 24)
+    drawn, refused = ranked(outcomes), impossible(outcomes)
+    scale = _scale([float(outcome.error) for outcome in drawn if not useless(outcome)])
+    parts, top = heading(title, words.accounting.error_axis())
+    for outcome in drawn:
+        bar, top = _bar(outcome, scale, top=top, words=words)
+        parts += bar
+    for way, reason in refused.items():
+        bar, top = _row(way, reason, None, BLUE, top=top)
+        parts += bar
+    parts += _legend(top + 14, words)
+    works = [f"{outcome.way}: ± {error(outcome.error)}{seldom(outcome, words)}" for outcome in drawn]
+    listed = "; ".join([*works, *(f"{way}: {reason}" for way, reason in refused.items())])
+    return svg(title, f"{listed}. {words.accounting.public()}", parts, height=top + 24, direction=words.direction)
 
 
-def _quarter(error: float, *, down: bool) -> float:
-    """The next quarter of a power of ten; one more below the least error, so that its bar has a length."""
-    quarters = 4 * math.log10(error)
-    return 10 ** ((math.floor(quarters) - 1 if down else math.ceil(quarters)) / 4)
+def _scale(errors: Sequence[float]) -> Logarithmic:
+    """From one quarter of a power of ten to another; one more below the least error, so that its bar has a length."""
+    quarters = [4 * math.log10(error) for error in errors if error > 0.0] or [0.0]
+    return Logarithmic((math.floor(min(quarters)) - 1) / 4, math.ceil(max(quarters)) / 4)
 
 
-def _share(error: float, low: float, high: float) -> float:
-    return math.log(error / low) / math.log(high / low)
-
-
-def _bar(outcome: Outcome, words: Words, *, share: float, top: int) -> Iterator[str]:
+def _bar(outcome: Outcome, scale: Logarithmic, *, top: float, words: Words) -> tuple[list[str], float]:
     colour = ORANGE if isinstance(outcome.promise, RandomDP) else BLUE
-    yield text(f"{outcome.way}: ± {error(outcome.error)}", x=_LEFT, y=top + 12, weight=650)
-    yield text(words.notation(promised(outcome)), x=_LEFT + _WIDTH, y=top + 12, size=11, anchor="end", opacity=0.75)
-    yield line(_LEFT, top + 24, _LEFT + _WIDTH, top + 24, stroke=GREY, more='stroke-width="12" stroke-opacity="0.2"')
-    yield line(_LEFT, top + 24, _LEFT + _WIDTH * share, top + 24, stroke=colour, more='stroke-width="12"')
+    share = None if useless(outcome) else max(0.0, scale.share(float(outcome.error)))
+    head = f"{outcome.way}: ± {error(outcome.error)}"
+    return _row(head, words.notation(promised(outcome)) + seldom(outcome, words), share, colour, top=top)
 
 
-def _legend(y: int, words: Words) -> Iterator[str]:
+def _row(head: str, below: str, share: float | None, colour: str, *, top: float) -> tuple[list[str], float]:
+    """A name, a bar, or the frame of an empty one, and a text below it; and where they end."""
+    y = top + 26
+    lines, height = paragraph(below, y=y + 20, opacity=0.75, most=6)
+    ground = 'stroke-opacity="0.15"'
+    parts = [label(head, x=LEFT, y=top + 14, room=_WIDTH, weight=650)]
+    if share is None:
+        parts += [
+            line(LEFT, y + side, RIGHT, y + side, more='stroke-dasharray="4 4" stroke-opacity="0.6"')
+            for side in (-_THICK // 2, _THICK // 2)
+        ]
+    else:
+        parts += [
+            line(LEFT, y, RIGHT, y, more=f'stroke-width="{_THICK}" {ground}'),
+            line(LEFT, y, LEFT + _WIDTH * share, y, stroke=colour, more=f'stroke-width="{_THICK}"'),
+        ]
+    return [*parts, *lines], y + 16 + height
+
+
+def _legend(y: float, words: Words) -> list[str]:
+    parts = []
     for place, (colour, name) in enumerate(((BLUE, "protects everybody"), (ORANGE, "a random newcomer only"))):
-        yield line(_LEFT + 40 * place, y - 4, _LEFT + 40 * place + 2, y - 4, stroke=colour, more='stroke-width="10"')
-        yield text(words.label(name), x=_LEFT + 40 * place + 3, y=y)
+        x = LEFT + 45 * place
+        parts.append(line(x, y - 4, x + 2, y - 4, stroke=colour, more='stroke-width="10"'))
+        parts.append(label(words.label(name), x=x + 3.5, y=y, room=41 if place == 0 else 50, size=11))
+    return parts

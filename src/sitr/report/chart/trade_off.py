@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sitr.report.chart.svg import BLUE, GREY, line, polyline, svg, text, window
+from sitr.report.chart.svg import BLUE, GREY, LEFT, RIGHT, label, line, polyline, svg, text, window
 from sitr.report.figures import about
 from sitr.report.views import Views, trade_off
 from sitr.report.words.words import Words, in_words
 
-_LEFT, _SPAN, _HEIGHT, _TOP, _FOOT = 11.0, 88.0, 240, 30, 40
+_LEFT, _SPAN, _HEIGHT, _TOP, _FOOT = 15.0, 83.0, 240, 30, 40
 _TICKS = (0, 0.25, 0.5, 0.75, 1)
 
 
@@ -22,8 +22,9 @@ def chart(views: Views, *, words: Words | None = None) -> str:
     say = words.certificate
     title, across, upright = say.trade_off()
     described = say.no_attack() if views.detected is None else say.attack(views.detected)
-    parts = [text(upright, x=0, y=14, size=12, opacity=0.8), *_frame(across), *_curves(views, words)]
-    return svg(title, described, parts, height=_TOP + _HEIGHT + _FOOT)
+    head = label(upright, x=LEFT, y=14, room=RIGHT - LEFT, opacity=0.8)
+    parts = [head, *_frame(across), *_curves(views, words)]
+    return svg(title, described, parts, height=_TOP + _HEIGHT + _FOOT, direction=words.direction)
 
 
 def _frame(across: str) -> Iterator[str]:
@@ -34,7 +35,7 @@ def _frame(across: str) -> Iterator[str]:
         yield line(x, _TOP + _HEIGHT, x, _TOP + _HEIGHT + 4, more='stroke-opacity="0.6"')
         yield text(written, x=_LEFT - 1, y=y + 4, size=11, anchor="end", opacity=0.8)
         yield text(written, x=x, y=_TOP + _HEIGHT + 17, size=11, anchor=_anchor(share), opacity=0.8)
-    yield text(across, x=_LEFT + _SPAN, y=_TOP + _HEIGHT + 34, size=12, anchor="end", opacity=0.8)
+    yield label(across, x=RIGHT, y=_TOP + _HEIGHT + 34, room=RIGHT - LEFT, anchor="end", opacity=0.8)
 
 
 def _anchor(share: float) -> str:
@@ -54,5 +55,5 @@ def _curves(views: Views, words: Words) -> Iterator[str]:
         ((BLUE, words.certificate.any_attack(), ""), (GREY, words.certificate.blind(), 'stroke-dasharray="5 4"'))
     ):
         y = _TOP + _HEIGHT - 40 + 20 * place
-        yield line(60, y - 4, 65, y - 4, stroke=colour, more=f'stroke-width="2.5" {dashes}')
-        yield text(name, x=67, y=y, size=12)
+        yield line(58, y - 4, 63, y - 4, stroke=colour, more=f'stroke-width="2.5" {dashes}')
+        yield label(name, x=65, y=y, room=34)

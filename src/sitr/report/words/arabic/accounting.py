@@ -35,6 +35,19 @@ THEOREMS: Mapping[str, str] = {
     "loss": "توزيع خسارة الخصوصية",
     "random_union": "العشوائية بحد الاتحاد",
 }
+CURVES: Mapping[str, str] = {
+    "advanced": "المتقدمة",
+    "halved": "بالنصف",
+    "optimal_equal": "المثلى، متساوية",
+    "optimal_mixed": "المثلى، مختلفة",
+    "concentrated": "المركزة",
+    "renyi": "ريني",
+    "renyi_as_published": f"ريني، {ltr('2016')}",
+    "profile": f"عدة {ltr('(ε, δ)')}",
+    "loss": "الخسارة نفسها",
+    "random_union": "حد الاتحاد",
+}
+"""Names that are short enough for the end of a curve; the others are the same as in tables."""
 RANDOM = (
     f"تصح كل {EPSILON} هنا إلا لهذه النسبة من البيانات. وهذه خصوصية تفاضلية عشوائية: تفترض بيانات قابلة للتبادل، وتحمي "
     "قادمًا جديدًا عشوائيًا ولا تحميك أنت، ولا تَعِد سائر من في البيانات بشيء، ولا تصح إلا إذا حُددت كل آلية عشوائية "
@@ -178,17 +191,57 @@ class AccountingWords:
         grows = f"، تبلغ {ltr(at_most(largest))} مع إصدارات أكثر" if largest is not None else ""
         return f"تصح كل {EPSILON} هنا إلا لنسبة {ltr(f'γ = {at_most(gamma)}')} من البيانات{grows}."
 
-    def by_releases(self, delta: str, /) -> str:
-        """The title of the chart of ε along the releases."""
-        return f"{EPSILON} بحسب عدد الإصدارات، عند {ltr(f'δ = {delta}')}"
+    def loss(self) -> str:
+        """The title of the chart of a loss."""
+        return f"خسارة الخصوصية: {ltr('δ')} عند كل {EPSILON}، و{EPSILON} بحسب عدد الإصدارات"
 
-    def repeated(self, delta: str, /) -> str:
-        """The title of the chart of theorems along repetitions."""
-        return f"مجموع {EPSILON} عند تكرار الإصدارات كلها، عند {ltr(f'δ = {delta}')}"
+    def at_each(self, symbol: str, given: str, /) -> str:
+        """The title of a curve of one number by another."""
+        return f"{ltr(symbol)} عند كل {ltr(given)}"
 
-    def endless(self, axis: str, /) -> str:
-        """An axis that ends where ε becomes infinite."""
-        return f"{axis}، ما دامت {EPSILON} منتهية"
+    def logarithmic(self, symbol: str, /) -> str:
+        """The name of a logarithmic axis."""
+        return f"{ltr(symbol)} على محور لوغاريتمي"
+
+    def compared(self) -> str:
+        """The title of the chart of theorems."""
+        return f"مقارنة نظريات التركيب: مجموع {EPSILON}"
+
+    def totals(self) -> str:
+        """The title of the chart of theorems by δ."""
+        return f"مجموع {EPSILON} عند كل {ltr('δ')}"
+
+    def error_axis(self) -> str:
+        """The axis of the chart of ways to release a statistic."""
+        return f"الخطأ بثقة {ltr('95%')} على محور لوغاريتمي: الأقصر أدق"
+
+    def axis(self, name: str, /, *, whole: bool) -> str:
+        """The name of an axis, with a note if it ends where ε becomes infinite."""
+        return name if whole else f"{name}، ما دامت {EPSILON} منتهية"
+
+    def by_releases(self, delta: float, /) -> str:
+        """The title of the chart of ε by number of releases."""
+        return f"{EPSILON} بحسب عدد الإصدارات، عند {ltr(f'δ = {at_most(delta)}')}"
+
+    def repeated(self, delta: float, /) -> str:
+        """The title of the chart of theorems by number of releases."""
+        return f"مجموع {EPSILON} عند تكرار الإصدارات كلها، عند {ltr(f'δ = {at_most(delta)}')}"
+
+    def given_delta(self, delta: float, /) -> str:
+        """The name of the given δ on an axis."""
+        return ltr(f"δ = {at_most(delta)}")
+
+    def curve(self, name: str, /) -> str:
+        """The name of a theorem at the end of its curve."""
+        return CURVES.get(name, self.theorem(name))
+
+    def curve_total(self, name: str, total: Total | None, /) -> str:
+        """The whole name of a theorem and its ε at the given δ, if it has one."""
+        return self.theorem(name) + ("" if total is None else f": {ltr(f'ε = {at_most(total.upper)}')}")
+
+    def tightest(self, curve: str, delta: float, /) -> str:
+        """Which theorem is the tightest; its curve is thick."""
+        return f"أحكم النظريات عند {ltr(f'δ = {at_most(delta)}')} (المنحنى السميك) هي: {curve}."
 
     def keeps(self, parameter: str, epsilon: str, delta: str, /) -> str:
         """The parameter that was found, and the (ε, δ) that it meets."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sitr.dataset.cells import Axis, Categories, Cell, Granular, Rule, above, below, nowhere, short
+from sitr.dataset.cells import Axis, Categories, Cell, Dates, Granular, Rule, above, below, nowhere, short
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.questions.histogram.methods import Bins, Buckets, Flat, Sparse, Tree, Unlisted
@@ -180,6 +180,19 @@ class HistogramWords:
     def together(self, cells: int, /) -> str:
         """How many cells share a bar of the chart."""
         return f"مع فترات {_PERCENT}" if cells == 1 else f"في كل عمود بياني {counted(cells, CELL)} متجاورة"
+
+    def density(self, axis: Axis, unit: Fraction, /) -> str:
+        """What the heights of bars are if cells differ in width."""
+        size = ltr(about(unit))
+        if isinstance(axis, Dates):
+            of = "يوم" if unit == 1 else f"فترة من الأيام طولها {size}"
+        else:
+            of = f"{'وحدة' if unit == 1 else size} من {named(axis.column.name)}"
+        return f"تختلف الخلايا في عرضها، فالارتفاعات أعداد لكل {of}."
+
+    def hollow(self, bars: int, /) -> str:
+        """Bars that are left out because no value belongs to them."""
+        return f"لم تُرسم خلايا ليس فيها عدد صحيح، وعددها {ltr(number(bars))}."
 
     def largest(self, shown: int, total: int, /) -> str:
         """Whether the chart shows all cells."""

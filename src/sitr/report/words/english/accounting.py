@@ -32,6 +32,19 @@ THEOREMS: Mapping[str, str] = {
     "loss": "privacy-loss distribution",
     "random_union": "random, union bound",
 }
+CURVES: Mapping[str, str] = {
+    "advanced": "advanced",
+    "halved": "halved",
+    "optimal_equal": "optimal, equal",
+    "optimal_mixed": "optimal, mixed",
+    "concentrated": "concentrated",
+    "renyi": "Rényi",
+    "renyi_as_published": "Rényi, 2016",
+    "profile": "several (ε, δ)",
+    "loss": "loss itself",
+    "random_union": "union bound",
+}
+"""Names that are short enough for the end of a curve; the others are the same as in tables."""
 RANDOM = (
     "every ε here holds except for this fraction of data. This is random differential privacy: it assumes exchangeable "
     "data, protects a random newcomer and not you, promises nothing to the others in the data, and holds only if every "
@@ -182,6 +195,62 @@ class AccountingWords:
         seldom = f"{at_most(probability, digits=2)} of the time" if probability > 0.01 else chance(probability)
         return f"; no answer: {seldom}"
 
+    def loss(self) -> str:
+        """The title of the chart of a loss."""
+        return "Privacy loss: δ at each ε, and ε by number of releases"
+
+    def at_each(self, symbol: str, given: str, /) -> str:
+        """The title of a curve of one number by another."""
+        return f"{symbol} at each {given}"
+
+    def logarithmic(self, symbol: str, /) -> str:
+        """The name of a logarithmic axis."""
+        return f"{symbol}, on a logarithmic axis"
+
+    def compared(self) -> str:
+        """The title of the chart of theorems."""
+        return "Composition theorems compared: total ε"
+
+    def totals(self) -> str:
+        """The title of the chart of theorems by δ."""
+        return "Total ε at each δ"
+
+    def error_axis(self) -> str:
+        """The axis of the chart of ways to release a statistic."""
+        return "95% error on a logarithmic axis: shorter is more accurate"
+
+    def axis(self, name: str, /, *, whole: bool) -> str:
+        """The name of an axis, with a note if it ends where ε becomes infinite."""
+        return name if whole else f"{name}, as far as ε is finite"
+
+    def by_releases(self, delta: float, /) -> str:
+        """The title of the chart of ε by number of releases."""
+        return f"ε by number of releases, at δ = {at_most(delta)}"
+
+    def repeated(self, delta: float, /) -> str:
+        """The title of the chart of theorems by number of releases."""
+        return f"Total ε when all releases are repeated, at δ = {at_most(delta)}"
+
+    def given_delta(self, delta: float, /) -> str:
+        """The name of the given δ on an axis."""
+        return f"δ = {at_most(delta)}"
+
+    def curve(self, name: str, /) -> str:
+        """The name of a theorem at the end of its curve.
+
+        >>> AccountingWords().curve("halved"), AccountingWords().curve("basic")
+        ('halved', 'basic')
+        """
+        return CURVES.get(name, self.theorem(name))
+
+    def curve_total(self, name: str, total: Total | None, /) -> str:
+        """The whole name of a theorem and its ε at the given δ, if it has one."""
+        return self.theorem(name) + ("" if total is None else f": ε = {at_most(total.upper)}")
+
+    def tightest(self, curve: str, delta: float, /) -> str:
+        """Which theorem is the tightest; its curve is thick."""
+        return f"The tightest at δ = {at_most(delta)} (thick) is {curve}."
+
     def bands(self) -> str:
         """How to read the chart of a loss."""
         return "The line joins upper bounds; the pale band reaches to lower bounds. At computed points, ε lies between."
@@ -192,18 +261,6 @@ class AccountingWords:
             return "Each curve is the ε that one theorem proves; lower is tighter. Values ten times larger are cut off."
         grows = f", of up to {at_most(largest)} with more releases" if largest is not None else ""
         return f"Every ε here holds except for a fraction γ = {at_most(gamma)} of data{grows}."
-
-    def by_releases(self, delta: str, /) -> str:
-        """The title of the chart of ε along the releases."""
-        return f"ε by number of releases, at δ = {delta}"
-
-    def repeated(self, delta: str, /) -> str:
-        """The title of the chart of theorems along repetitions."""
-        return f"Total ε when all releases are repeated, at δ = {delta}"
-
-    def endless(self, axis: str, /) -> str:
-        """An axis that ends where ε becomes infinite."""
-        return f"{axis}, as far as ε is finite"
 
     def keeps(self, parameter: str, epsilon: str, delta: str, /) -> str:
         """The parameter that was found, and the (ε, δ) that it meets."""

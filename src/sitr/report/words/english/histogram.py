@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from sitr.dataset.cells import Axis, Categories, Granular, Rule
+from sitr.dataset.cells import Axis, Categories, Dates, Granular, Rule
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.questions.histogram.methods import Bins, Buckets, Flat, Sparse, Tree, Unlisted
@@ -157,6 +157,19 @@ class HistogramWords:
     def together(self, cells: int, /) -> str:
         """How many cells share a bar of the chart."""
         return "with 95% intervals" if cells == 1 else f"{number(cells)} neighbouring cells in each bar"
+
+    def density(self, axis: Axis, unit: Fraction, /) -> str:
+        """What the heights of bars are if cells differ in width."""
+        size = about(unit)
+        if isinstance(axis, Dates):
+            of = "day" if unit == 1 else f"{size} days"
+        else:
+            of = f"{'unit' if unit == 1 else size} of {visible(axis.column.name)}"
+        return f"Cells differ in width, so heights are counts for every {of}."
+
+    def hollow(self, bars: int, /) -> str:
+        """Bars that are left out because no value belongs to them."""
+        return f"{counted(bars, 'cell')} without a whole number {'is' if bars == 1 else 'are'} not drawn."
 
     def largest(self, shown: int, total: int, /) -> str:
         """Whether the chart shows all cells."""
