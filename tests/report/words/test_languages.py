@@ -87,7 +87,7 @@ def labels(path: Path, tree: ast.Module) -> Iterator[str]:
                 yield from texts([each.value for each in keywords if each.arg == "title"])
             case ast.Tuple(elts=[ast.Constant(str(name)), second]) if not isinstance(second, ast.Constant):
                 yield name
-            case ast.Tuple(elts=[ast.Name() | ast.Constant(), ast.Constant(str(name)), *_]) if "chart" in path.parts:
+            case ast.Tuple(elts=[ast.Name(), ast.Constant(str(name))]) if "chart" in path.parts:
                 yield name
 
 
@@ -102,9 +102,13 @@ def test_every_label_is_translated() -> None:
     assert sorted(used() - set(LABELS)) == []
 
 
+DRAWN = {"fitted model", "noisy table", "synthetic rows"}
+"""Legends that a chart keeps in a tuple with other things."""
+
+
 def test_no_translation_of_a_label_is_left_over() -> None:
     named = {kind.value for kind in Kind} | {state.value for state in State}
-    looped = {"type", "bounds", "public values", "95% error on a logarithmic axis: shorter is more accurate"}
+    looped = {"type", "bounds", "public values", "repetitions of the whole", *DRAWN}
     assert sorted(set(LABELS) - used() - named - looped) == []
     assert named <= set(LABELS)
 

@@ -72,6 +72,8 @@ def samples() -> dict[str, list[Any]]:
         "Number": [Fraction(1, 4)],
         "Training": [Training(60_000, 256, 60, 1.1), Training(60_000, 256, 1, 1.1)],
         "Schedule": [*PLANS.values()],
+        "Fraction": [Fraction(1), Fraction(5)],
+        "Total | None": [None, Total(0.5, 0.75, two_sided=True)],
         "Total": [Total(0.5, 0.75, two_sided=True), Total(0.0, 0.75, two_sided=False)],
         "Receipt": [certified(releases[0]).receipt, receipt],
         "Sequence[str]": [("س", "ص")],

@@ -13,7 +13,7 @@ from sitr.questions.histogram.counts import Histogram
 from sitr.report.chart.axis import across
 from sitr.report.chart.line import FOOT, HEIGHT, Bars
 from sitr.report.chart.svg import BLUE, LEFT, RIGHT, heading, label, line, pair, rect, svg
-from sitr.report.figures import CONFIDENCE, Figures, visible
+from sitr.report.figures import CONFIDENCE, Figures
 from sitr.report.words.words import Words, in_words
 
 MOST_TILES, MOST_ROWS = 48, 40
@@ -62,9 +62,9 @@ def _line_chart(histogram: Histogram, words: Words) -> str:
     parts, top = heading(say.title(histogram), *notes)
     parts += bars.svg(top=top + 8)
     top += 8 + HEIGHT + FOOT
-    for place, cell in islice(enumerate(axis.cells()), axis.ordinary, None):
+    for place, name in islice(enumerate(say.cells(axis)), axis.ordinary, None):
         top += 18
-        parts += pair(visible(cell.label), _with_interval(histogram, place, words), y=top)
+        parts += pair(name, _with_interval(histogram, place, words), y=top)
     largest = _rounded(histogram, float(histogram.counts.max()))
     described = " ".join([say.bars(len(bars.bars), notes[0], largest=largest), *notes[1:]])
     return svg(say.title(histogram), described, parts, height=top + 8, direction=words.direction)
@@ -84,7 +84,7 @@ def _tiles(histogram: Histogram, words: Words) -> str:
     """A tile for each cell of two columns; darker means a larger count."""
     say = words.histogram
     counts = histogram.counts.reshape(histogram.grid.shape)
-    rows, columns = ([visible(cell.label) for cell in axis.cells()] for axis in histogram.grid.axes)
+    rows, columns = map(say.cells, histogram.grid.axes)
     fullest = float(max(counts.max(), 1.0))
     left, wide = _NAMES + 2, (RIGHT - _NAMES - 2) / len(columns)
     parts, top = heading(say.title(histogram), say.darkest(_rounded(histogram, fullest)))
@@ -106,7 +106,7 @@ def _largest(histogram: Histogram, words: Words) -> str:
     say, size = words.histogram, len(histogram.counts)
     places = range(size) if size <= MOST_ROWS else np.argsort(-histogram.counts, kind="stable")[:MOST_ROWS].tolist()
     chosen = {int(place) for place in places}
-    every = product(*([cell.label for cell in axis.cells()] for axis in histogram.grid.axes))
+    every = product(*map(say.cells, histogram.grid.axes))
     named = {place: names for place, names in enumerate(islice(every, max(chosen) + 1)) if place in chosen}
     low, high = histogram.ends(confidence=CONFIDENCE)
     limit = max(1.0, *(float(high[place]) for place in chosen if math.isfinite(high[place])))
@@ -114,7 +114,7 @@ def _largest(histogram: Histogram, words: Words) -> str:
     parts, top = heading(say.title(histogram), note)
     for place in places:
         count = float(histogram.counts[place])
-        name = " · ".join(visible(part) for part in named[int(place)])
+        name = " · ".join(named[int(place)])
         parts += pair(name, _rounded(histogram, count), y=top + 14)
         parts.append(rect(LEFT, top + 18, 98 * max(0.0, count) / limit, 10, fill=BLUE, more='fill-opacity="0.75"'))
         ends = [LEFT + 98 * min(limit, float(part[place])) / limit for part in (low, high)]

@@ -23,7 +23,8 @@ def chart(outcomes: Outcomes, *, title: str, words: Words | None = None) -> str:
     A way that does not work, or hardly ever gives an answer, has an empty bar, and the reason below it.
     """
     words = in_words(words)
-    drawn, refused = ranked(outcomes), impossible(outcomes)
+    drawn = ranked(outcomes)
+    refused = {way: words.accounting.reason(reason) for way, reason in impossible(outcomes).items()}
     scale = _scale([float(outcome.error) for outcome in drawn if not useless(outcome)])
     parts, top = heading(title, words.accounting.error_axis())
     for outcome in drawn:

@@ -33,9 +33,9 @@ def chart(portrait: Portrait, rows: Codes, *, words: Words | None = None) -> str
     parts: list[str] = []
     top = 0.0
     for place, axis in enumerate(portrait.axes):
-        noisy, cells = _single(portrait, place), list(axis.cells())
+        noisy, cells = _single(portrait, place), words.histogram.cells(axis)
         drawn, shown = _shares(rows[:, place], len(cells)), _shown(noisy)
-        labels = [visible(cells[cell].label) for cell in shown]
+        labels = [cells[cell] for cell in shown]
         sides = [side[shown] for side in (noisy, drawn)]
         if others := len(cells) - len(shown):
             labels.append(words.synthetic.others(others))
@@ -76,7 +76,7 @@ def _maps(portrait: Portrait, rows: Codes, i: int, j: int, *, top: float, words:
     drawn = _shares(flat, model.size).reshape(model.shape)
     sides = [_tiles(model), _tiles(drawn)]
     most = max(float(side.max()) for side in sides) or 1.0
-    (first, last), (left, right) = (_ends(portrait, place) for place in (i, j))
+    (first, last), (left, right) = (_ends(portrait, place, words) for place in (i, j))
     yield label(first, x=LEFT, y=top + _HEAD + 11, room=_MAPS[0] - 2, size=11, opacity=0.8)
     yield label(last, x=LEFT, y=top + _HEAD + _SQUARE - 2, room=_MAPS[0] - 2, size=11, opacity=0.8)
     below = top + _HEAD + _SQUARE + 14
@@ -91,10 +91,10 @@ def _maps(portrait: Portrait, rows: Codes, i: int, j: int, *, top: float, words:
             yield rect(start + column * wide, y, wide, high, fill=BLUE, more=f'fill-opacity="{shade:.3f}"')
 
 
-def _ends(portrait: Portrait, place: int) -> tuple[str, str]:
+def _ends(portrait: Portrait, place: int, words: Words) -> tuple[str, str]:
     """The labels of the first and the last cell of a column."""
-    cells = list(portrait.axes[place].cells())
-    return visible(cells[0].label), visible(cells[-1].label)
+    cells = words.histogram.cells(portrait.axes[place])
+    return cells[0], cells[-1]
 
 
 def _tiles(table: Weights) -> Weights:

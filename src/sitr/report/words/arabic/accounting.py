@@ -77,7 +77,7 @@ class AccountingWords:
         """Why a theorem does not apply, or under what condition."""
         found = catalogue(Language.ARABIC)
         assert found is not None
-        return found.value(reason)
+        return found.part(reason)
 
     def releases(self, schedule: Schedule, /) -> str:
         """The size of a schedule."""

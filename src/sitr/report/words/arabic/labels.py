@@ -16,6 +16,7 @@ LABELS: Mapping[str, str] = {
     "Caveats": "تنبيهات",
     "Through every flavor": "عبر جميع الأصناف",
     "What an attacker could do": "ما الذي يستطيعه المهاجم",
+    "In pictures": "في صور",
     "The question": "السؤال",
     "How the rows were read": "كيف قُرئت الصفوف",
     "The record": "القيد",
@@ -149,7 +150,6 @@ LABELS: Mapping[str, str] = {
     "changed": "محرَّفة",
     # Legends and axes of charts
     " ← tightest": " ← الأحكم",
-    ", the tightest": "، وهي الأحكم",
     "The budget: spent and left": "الميزانية: المنفق والمتبقي",
     "closed": "مغلقة",
     "spent before": "أُنفق من قبل",
@@ -158,14 +158,5 @@ LABELS: Mapping[str, str] = {
     "fitted model": "النموذج المطابق",
     "protects everybody": "تحمي الجميع",
     "a random newcomer only": "قادمًا جديدًا عشوائيًا فقط",
-    "95% error on a logarithmic axis: shorter is more accurate": (f"خطأ {ltr('95%')} على محور لوغاريتمي: الأقصر أدق"),
-    "Privacy loss: δ at each ε, and ε by number of releases": (
-        f"خسارة الخصوصية: {ltr('δ')} عند كل {ltr('ε')}، و{ltr('ε')} بحسب عدد الإصدارات"
-    ),
-    "δ at each ε": f"{ltr('δ')} عند كل {ltr('ε')}",
-    "δ, on a logarithmic axis": f"{ltr('δ')} على محور لوغاريتمي",
-    "ε, on a logarithmic axis": f"{ltr('ε')} على محور لوغاريتمي",
     "repetitions of the whole": "تكرارات الكل",
-    "Total ε at each δ": f"مجموع {ltr('ε')} عند كل {ltr('δ')}",
-    "Composition theorems compared: total ε": f"مقارنة نظريات التركيب: مجموع {ltr('ε')}",
 }
