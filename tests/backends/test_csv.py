@@ -90,6 +90,29 @@ def test_decimal_commas_need_a_confirmation(tmp_path: Path) -> None:
     assert "decimal: ','" in written[0]
 
 
+@pytest.mark.parametrize("numbers", ["2,5", "2.5"])
+@pytest.mark.parametrize("last", ["n/a", "1;2", "2.5 €", "?"])
+def test_a_row_that_is_no_number_does_not_decide_the_decimal_mark(tmp_path: Path, numbers: str, last: str) -> None:
+    """Otherwise it would turn every 2,5 into a missing value, and nobody would be asked."""
+    types = {"id": "integer", "preis": "real"}
+    path = csv(tmp_path, "id;preis\n" + f"1;{numbers}\n" * 9 + f'2;"{last}"\n')
+    with pytest.raises(DescriptionError, match=r"decimal mark of rows.csv is not declared.*values of preis") as refused:
+        sitr.protect(path, unit=sitr.Row(), types=types)
+    assert "--decimal . or --decimal ," in refused.value.do
+    assert last not in str(refused.value)
+
+
+def test_no_row_changes_a_file_whose_types_and_decimal_mark_are_declared(tmp_path: Path) -> None:
+    types = {"id": "integer", "preis": "real"}
+    for mark in (".", ","):
+        descriptions = set()
+        for last in ("", "2;n/a\n", "2;2.5\n", "2;2,5\n", "2;\n", "2;1.234,5\n"):
+            path = csv(tmp_path, "id;preis\n" + "1;3,5\n" * 9 + last)
+            data = sitr.protect(path, unit=sitr.Row(), types=types, decimal=mark)
+            descriptions.add(data.save(tmp_path / "rows.sitr.yaml").read_text())
+        assert len(descriptions) == 1
+
+
 def test_a_column_declared_as_text_keeps_its_commas(tmp_path: Path) -> None:
     types = {"id": "integer", "preis": "text", "stück": "integer"}
     data = sitr.protect(csv(tmp_path, EUROPEAN), unit=sitr.Row(), types=types)

@@ -128,6 +128,15 @@ def test_decimal_commas_are_declared(sitr: Sitr) -> None:
     assert load(Path("prices.sitr.yaml")).format == CsvFormat(";", decimal=",")
 
 
+def test_a_decimal_mark_that_the_rows_do_not_show_is_declared(sitr: Sitr) -> None:
+    Path("prices.csv").write_text("ward;price\nA;2,75\nB;n/a\n")
+    types = ("protect", "prices.csv", "--type", "ward=text", "--type", "price=real", "--json")
+    assert "with decimal points unless you declare commas" in sitr(*types).error()["given"]
+    assert "--decimal . or --decimal ," in sitr(*types, "--unit-row").error()["do"]
+    assert sitr(*types, "--unit-row", "--decimal", ",").code == 0
+    assert load(Path("prices.sitr.yaml")).format == CsvFormat(";", decimal=",")
+
+
 def test_the_budget_is_opened_at_once(sitr: Sitr) -> None:
     assert "zcdp(rho=0.5); the ledger is sitr.db." in sitr("protect", "visits.parquet", *PERSON, *BUDGET).out
     ledger = SqlLedger("sitr.db", create=False)

@@ -160,6 +160,16 @@ def test_types_can_be_corrected_and_a_column_named_by_its_number(tmp_path: Path)
     }
 
 
+def test_a_decimal_mark_that_the_rows_do_not_show_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "stays.csv").write_text('id,cost\n1,"2,5"\n2,"n/a"\n')
+    answers = {"Corrections": "cost=real", "Decimal mark": ",", "Column, its number": "1"}
+    done = talk("start", "stays.csv", answers=answers, folder=tmp_path)
+    assert done.code == 0, done.text
+    assert "Decimal mark of this file (. or ,): " in done.text  # nothing is proposed
+    written = yaml.safe_load((tmp_path / "stays.sitr.yaml").read_text())
+    assert (written["csv"]["decimal"], written["columns"]["cost"]["type"]) == (",", "real")
+
+
 def test_each_row_can_be_one_person(tmp_path: Path) -> None:
     (tmp_path / "survey.csv").write_text("age;row\n31;1\n44;2\n")
     answers = {"Column, its number": "each row", "Bounds of age": "0:120", "Bounds of row": ""}

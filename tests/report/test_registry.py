@@ -81,7 +81,7 @@ def test_the_numbers_are_those_of_the_budget() -> None:
     shown = {
         repr(promise): (
             deployment(promise).record()["deployment"]["dp_variant"]["variant_name"],
-            deployment(promise).record()["deployment"]["privacy_loss"]["privacy_parameters"],
+            deployment(promise).record()["deployment"]["privacy_loss"].get("privacy_parameters"),
         )
         for promise in PROMISES
     }
@@ -89,12 +89,27 @@ def test_the_numbers_are_those_of_the_budget() -> None:
         ("Pure DP", {"epsilon": 1.0}),
         ("Approximate DP", {"epsilon": 1.0, "delta": 1e-6}),
         ("Zero-concentrated DP", {"rho": 0.5}),
-        ("Custom", {"rho": 0.5}),
-        ("Custom", {"epsilon": 1.0}),
+        ("Custom", None),
+        ("Custom", None),
     ]
-    details = deployment(RandomDP(PureDP(1.0), 0.05)).record()["deployment"]["privacy_loss"]
-    assert "γ = 0.05" in details["privacy_parameters_details"]
-    assert "random newcomer" in details["privacy_parameters_details"]
+
+
+def test_no_parameter_is_shown_without_the_others() -> None:
+    """The registry has no field for γ or ξ, and ε or ρ alone would promise more than the budget does."""
+    details = {
+        repr(promise): deployment(promise).record()["deployment"]["privacy_loss"]["privacy_parameters_details"]
+        for promise in PROMISES
+    }
+    *whole, slanted, random = details.values()
+    assert "ρ = 0.5, ξ = 0.1. They stand only here" in slanted
+    assert "ε = 1, γ = 0.05, finite-sample. They stand only here" in random
+    assert "random newcomer" in random
+    assert not any("only here" in text for text in whole)
+
+
+def test_a_record_claims_no_entropy_that_the_ledger_does_not_know() -> None:
+    made = deployment().record()["deployment"]["implementation"]["mechanisms"]
+    assert "operating system, unless a caller gave test coins, which the ledger does not record." in made
 
 
 def test_the_address_is_the_one_that_the_registry_makes() -> None:

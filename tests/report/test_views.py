@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from statistics import NormalDist
 
 import numpy as np
@@ -17,6 +18,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.forms.finite import response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
 from sitr.questions.aggregate.release import Release
@@ -24,6 +26,7 @@ from sitr.report.figures import at_most
 from sitr.report.headline import Headline, headline
 from sitr.report.power import detected_at
 from sitr.report.views import DELTAS, FALSE_ALARMS, ORDER, Missing, View, Views, trade_off, views
+from tests.report.conftest import planned
 
 
 def of(release: Release) -> Views:
@@ -123,6 +126,47 @@ def test_a_pure_loss_never_exceeds_its_epsilon(make: Callable[[str], Release]) -
     assert of(make("one_row")).exceeding == 0.0
 
 
+def test_the_loss_of_a_vector_exceeds_epsilon_no_more_often_than_its_promise_says() -> None:
+    """Two counts move by one each, with discrete Gaussian noise: every pair of outputs is tried."""
+    rho = 0.5
+    sql = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
+    plan = planned(sql, ZeroConcentratedDP(rho), keys={"ward": ("a", "b")}, max_groups=2, max_rows_per_group=1)
+    found = views(headline(plan), plan.loss())
+    epsilon, (measured,) = found.headline.epsilon, plan.measurements
+    variance = float(measured.mechanism.size) ** 2  # type: ignore[attr-defined] # discrete Gaussian noise has a size
+    weights = {noise: math.exp(-(noise**2) / (2 * variance)) for noise in range(-25, 26)}
+    whole = math.fsum(weights.values())
+    tried = math.fsum(
+        weights[one] * weights[other] / whole**2
+        for one, other in product(weights, repeat=2)
+        if (2 * (one + other) + 2) / (2 * variance) > epsilon
+    )
+    assert found.exceeding is not None
+    assert 1e-7 < tried <= found.exceeding
+    assert found.exceeding == pytest.approx(math.exp(-((epsilon - rho) ** 2) / (4 * rho)), rel=1e-9)
+    assert not found.exceeding_from_loss
+
+
+def test_the_loss_bounds_its_tail_where_it_is_smaller_than_that_of_the_promise() -> None:
+    loss = Loss.of(GaussianLaw(1.0))
+    found = views(Headline.of(ZeroConcentratedDP(0.5), loss=lambda: loss), loss)
+    assert found.exceeding_from_loss
+    wide = views(Headline.of(ZeroConcentratedDP(50.0), loss=lambda: loss), loss)
+    assert wide.exceeding_from_loss
+    assert wide.exceeding == found.exceeding
+
+
+def test_an_approximate_promise_alone_bounds_no_tail() -> None:
+    assert views(Headline.of(ApproximateDP(1.0, 1e-6)), None).exceeding is None
+
+
+def test_an_approximate_promise_without_a_delta_is_pure() -> None:
+    for law in (None, Loss.of(response(1.0))):
+        found, pure = (views(Headline.of(promise), law) for promise in (ApproximateDP(1.0, 0.0), PureDP(1.0)))
+        assert row(found, PureDP).promise == PureDP(1.0)
+        assert found.rows == pure.rows
+
+
 def test_the_best_attack_is_bounded_from_above(make: Callable[[str], Release]) -> None:
     loss = make("ungrouped").plan.loss()
     assert loss is not None
@@ -135,7 +179,9 @@ def test_without_a_law_the_promise_speaks_for_itself() -> None:
     found = views(Headline.of(ZeroConcentratedDP(0.5)), None)
     assert row(found, ZeroConcentratedDP).promise == ZeroConcentratedDP(0.5)
     assert row(found, ApproximateDP, delta=1e-5).promise == ZeroConcentratedDP(0.5).to_approximate(delta=1e-5)
-    assert found.exceeding is None
+    assert found.exceeding == pytest.approx(math.exp(-((found.headline.epsilon - 0.5) ** 2) / 2), rel=1e-9)
+    assert found.exceeding >= Loss.of(GaussianLaw(1.0)).exceeding(epsilon=found.headline.epsilon).lower
+    assert not found.exceeding_from_loss
     gaussian = Loss.of(GaussianLaw(1.0)).trade_off(fpr=FALSE_ALARMS)
     assert found.detected is not None
     assert found.detected >= gaussian.lower

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import duckdb
@@ -47,6 +47,8 @@ class CsvFile:
     path: Path
     format: CsvFormat
     columns: tuple[tuple[str, Kind], ...]
+    unmarked: tuple[str, ...] = field(default=(), compare=False)
+    """Columns declared as numbers that do not show the decimal mark, where nobody declared it."""
 
     def kinds(self) -> dict[str, Kind]:
         """The declared types, if the header still names the same columns; reads the first line only."""
@@ -146,12 +148,13 @@ def settle(path: Path, *, declared: Mapping[str, Kind], decimal: str | None = No
             given=f"{path} cannot be read as a CSV file in UTF-8 with a header and the same fields in every line.",
             do="Export it again, preferably as Parquet.",
         )
-    kinds, decimal = (found.kinds, decimal) if decimal else _decimals(path, found, declared)
+    kinds, detected = (found.kinds, decimal) if decimal else _decimals(path, found, declared)
+    unmarked = () if decimal or detected == COMMA else _unmarked(kinds, declared)
     mark = found.quote if len(found.quote) == 1 and found.quote != "\0" else QUOTE
     kinds = _without_words(CsvFile(path, CsvFormat(found.delimiter, mark), tuple(kinds.items())), declared)
     kinds.update((name, kind) for name, kind in declared.items() if name in kinds)
-    format = CsvFormat(found.delimiter, mark, *_formats(kinds, found.dates, found.timestamps), decimal)
-    settled = CsvFile(path, format, tuple(kinds.items()))
+    format = CsvFormat(found.delimiter, mark, *_formats(kinds, found.dates, found.timestamps), detected)
+    settled = CsvFile(path, format, tuple(kinds.items()), unmarked)
     refuse_twins(name for name in settled.header() if name)
     _refuse_odd_names(path, settled.header(), list(kinds))
     if unknown := [name for name in declared if name not in kinds]:
@@ -171,6 +174,13 @@ def confirm(file: CsvFile, *, declared: Mapping[str, Kind], decimal: str | None 
     """
     if not unconfirmed(file, declared=declared, decimal=decimal):
         return
+    if decimal is None and file.unmarked:
+        raise DescriptionError(
+            given=f"The decimal mark of {file.path.name} is not declared, and it cannot be detected because not all "
+            f"values of {', '.join(file.unmarked)} are numbers.",
+            do="Add --decimal . or --decimal , (in Python: decimal='.' or decimal=','); values that are not numbers "
+            "with this mark count as missing.",
+        )
     options = shlex.join(confirming(file))
     python = f"types={ ({name: kind.value for name, kind in file.columns}) }"
     python += f", decimal={COMMA!r}" if file.format.decimal == COMMA else ""
@@ -185,22 +195,23 @@ def confirm(file: CsvFile, *, declared: Mapping[str, Kind], decimal: str | None 
 
 def unconfirmed(file: CsvFile, *, declared: Mapping[str, Kind], decimal: str | None) -> bool:
     """Whether anything about the file is known only from its rows."""
-    commas = decimal is None and file.format.decimal == COMMA
-    return commas or bool(formats(file)) or not all(name in declared for name, _ in file.columns)
+    mark = decimal is None and (file.format.decimal == COMMA or bool(file.unmarked))
+    return mark or bool(formats(file)) or not all(name in declared for name, _ in file.columns)
 
 
 def proposal(file: CsvFile) -> str:
     """What was detected, in words."""
     types = [f"{name} {kind.value}" for name, kind in file.columns]
     commas = ["with decimal commas"] if file.format.decimal == COMMA else []
-    return ", ".join((*types, *commas, *formats(file)))
+    points = ["with decimal points unless you declare commas"] if file.unmarked else []
+    return ", ".join((*types, *commas, *points, *formats(file)))
 
 
 def confirming(file: CsvFile) -> list[str]:
     """The options that declare what was detected."""
     types = [word for name, kind in file.columns for word in ("--type", f"{name}={kind.value}")]
-    commas = ["--decimal", COMMA] if file.format.decimal == COMMA else []
-    return [*types, *commas, *(["--accept-types"] if formats(file) else [])]
+    mark = ["--decimal", file.format.decimal] if file.format.decimal == COMMA or file.unmarked else []
+    return [*types, *mark, *(["--accept-types"] if formats(file) else [])]
 
 
 def formats(file: CsvFile) -> list[str]:
@@ -218,6 +229,11 @@ def _decimals(path: Path, found: _Sniffed, declared: Mapping[str, Kind]) -> tupl
         return found.kinds, POINT
     commas = any(other.kinds[name] in NUMERIC for name in texts)
     return (other.kinds, COMMA) if commas else (found.kinds, POINT)
+
+
+def _unmarked(kinds: Mapping[str, Kind], declared: Mapping[str, Kind]) -> tuple[str, ...]:
+    """The columns declared as numbers in which something else was detected: a single row is enough for that."""
+    return tuple(name for name, kind in kinds.items() if declared.get(name) in NUMERIC and kind not in NUMERIC)
 
 
 def _without_words(file: CsvFile, declared: Mapping[str, Kind]) -> dict[str, Kind]:

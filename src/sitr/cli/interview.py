@@ -91,11 +91,13 @@ def _types(at: Dialogue, choices: Choices, found: Unprotected) -> tuple[Choices,
     if found.file is None or choices.accept_types or found.confirmed:
         _show(at, found)
         return choices, found
-    mark = found.file.format.decimal
-    if choices.decimal is None and (mark == COMMA or found.file.format.delimiter != COMMA):
-        at.say(DECIMALS)
-        choices, found = at.ask("Decimal mark of this file (. or ,)", _looking(choices, "decimal"), proposal=mark)
     while found.file is not None:
+        mark, unmarked = found.file.format.decimal, found.file.unmarked
+        if choices.decimal is None and (mark == COMMA or found.file.format.delimiter != COMMA or unmarked):
+            at.say(DECIMALS)
+            question, proposal = "Decimal mark of this file (. or ,)", None if unmarked else mark
+            choices, found = at.ask(question, _looking(choices, "decimal"), proposal=proposal)
+            continue
         _show(at, found)
         at.say("\n".join((TYPES, *(f"Also from the rows: {written}." for written in formats(found.file)))))
         question = f"Corrections (such as code=text, smokes=boolean), or {RIGHT}"

@@ -18,7 +18,6 @@ from sitr.errors import DescriptionError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
-from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.entry import Account, Entry
 from sitr.report.words.english.registry import RegistryWords
@@ -46,7 +45,7 @@ class Deployment:
     def record(self) -> dict[str, Any]:
         """The record, a draft to complete and submit; `DescriptionError` if a required field is missing."""
         _check(self.publication)
-        basic = self._basic()
+        basic, (variant, parameters) = self._basic(), _variant(self.account.promise)
         return {
             "url_slug": slug(basic["name"], basic["data_curators"], basic["publication_date"]),
             "status": "Draft",
@@ -54,14 +53,14 @@ class Deployment:
             "deployment": {
                 "basic": basic,
                 "dp_variant": {
-                    "variant_name": _variant(self.account.promise),
+                    "variant_name": variant,
                     "unprotected_quantities": SAY.unprotected(self.account, self.table),
                 },
                 "privacy_loss": {
                     "privacy_unit": SAY.unit(self.account.neighbors.startswith("person")),
                     "privacy_unit_details": SAY.adjacent(self.account, self.table),
-                    "privacy_parameters": _parameters(self.account.promise),
-                    "privacy_parameters_details": SAY.parameters(self.standing),
+                    **({"privacy_parameters": parameters} if parameters else {}),
+                    "privacy_parameters_details": SAY.parameters(self.standing, bool(parameters)),
                 },
                 "deployment_model": self._model(),
                 "accounting": {
@@ -136,24 +135,13 @@ def _check(said: Publication) -> None:
         )
 
 
-def _variant(promise: Kept) -> str:
-    match promise:
-        case PureDP():
-            return "Pure DP"
-        case ApproximateDP():
-            return "Approximate DP"
-        case ZeroConcentratedDP(xi=0.0):
-            return "Zero-concentrated DP"
-    return "Custom"
-
-
-def _parameters(promise: Kept) -> dict[str, float]:
+def _variant(promise: Kept) -> tuple[str, dict[str, float]]:
+    """The variant and its parameters; none for a promise with a γ or ξ, which the registry has no fields for."""
     match promise:
         case PureDP(epsilon):
-            return {"epsilon": epsilon}
+            return "Pure DP", {"epsilon": epsilon}
         case ApproximateDP(epsilon, delta):
-            return {"epsilon": epsilon, "delta": delta}
-        case ZeroConcentratedDP(rho):
-            return {"rho": rho}
-        case RandomDP(inner):
-            return _parameters(inner)  # type: ignore[arg-type] # a ledger keeps no other promise inside a random one
+            return "Approximate DP", {"epsilon": epsilon, "delta": delta}
+        case ZeroConcentratedDP(rho, xi=0.0):
+            return "Zero-concentrated DP", {"rho": rho}
+    return "Custom", {}

@@ -19,7 +19,7 @@ from sitr.errors import IncompatiblePromises, SitrError, WiderThanAsked
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
-from sitr.flavors.promise import Promise
+from sitr.flavors.promise import Promise, largest_fitting
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
@@ -78,6 +78,8 @@ class Views:
     rows: tuple[View, ...]
     exceeding: float | None
     """P(L > ε) at most, at the ε of the headline; None if nothing is proved."""
+    exceeding_from_loss: bool
+    """Whether the law of the loss proves it; else the promise does."""
     mass: float
     """P(L = +∞) at most; 1 if nothing is known."""
     detected: float | None
@@ -97,10 +99,10 @@ def views(headline: Headline, loss: Loss | None) -> Views:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WiderThanAsked)
         rows = tuple(_rows(headline, promise, loss, mass))
-        exceeding = _exceeding(headline, loss)
+        exceeding, from_loss = _exceeding(headline, promise, loss)
         points = () if headline.gamma is not None else tuple(_points(headline, promise, loss))
         detected = _detected(points, loss)
-    return Views(headline, rows, exceeding, mass, detected, points)
+    return Views(headline, rows, exceeding, from_loss, mass, detected, points)
 
 
 def _rows(headline: Headline, promise: Promise, loss: Loss | None, mass: float) -> Iterator[View]:
@@ -132,7 +134,9 @@ def _view(empty: View, promise: Promise, loss: Loss | None, of: Callable[[Loss],
 
 
 def _implied(flavor: Any, promise: Promise, delta: float | None) -> Promise | None:
-    """What the promise says in this flavor; an (ε, δ) says nothing at a smaller δ."""
+    """What the promise says in this flavor; an (ε, δ) says nothing at a smaller δ, and an (ε, 0) is pure."""
+    if isinstance(promise, ApproximateDP) and promise.delta == 0.0:
+        promise = PureDP(promise.epsilon)
     if type(promise) is not flavor:
         return cast("Promise | None", flavor.implied_by(promise, delta=delta))
     return promise if delta is None or cast("ApproximateDP", promise).delta <= delta else None
@@ -172,14 +176,32 @@ def _epsilon(headline: Headline, promise: Promise, loss: Loss | None, empty: Vie
     )
 
 
-def _exceeding(headline: Headline, loss: Loss | None) -> float | None:
-    """P(L > ε): 0 where ε bounds the largest loss. For a sum, the bound that any dominating law gives is quick."""
+def _exceeding(headline: Headline, promise: Promise, loss: Loss | None) -> tuple[float | None, bool]:
+    """P(L > ε), and whether the loss proves it: 0 where ε bounds the largest loss.
+
+    For a sum, the bound that any dominating law gives is quick, but the tail of the promise may be far smaller.
+    """
     if headline.delta == 0.0:
-        return 0.0
-    if loss is None or not math.isfinite(headline.epsilon):
-        return None
+        return 0.0, False
+    if not math.isfinite(headline.epsilon):
+        return None, False
+    implied = _tail(promise, headline.epsilon)
+    if loss is None:
+        return implied, False
     single = len(loss.laws) <= 1 and all(times == 1 for _, times in loss.laws)
-    return (loss if single else replace(loss, bound=True)).exceeding(epsilon=headline.epsilon, relative=WIDTH).upper
+    law = loss if single else replace(loss, bound=True)
+    found = law.exceeding(epsilon=headline.epsilon, relative=WIDTH).upper
+    return (found, True) if implied is None or found < implied else (implied, False)
+
+
+def _tail(promise: Promise, epsilon: float) -> float | None:
+    """The least δ = e^{−x} for which the promise proves P(L > ε) ≤ δ; None if it proves none below 1."""
+
+    def proved(x: float) -> bool:
+        quantile = promise.loss_quantile(delta=math.exp(-x)) if x < 700.0 else None
+        return quantile is not None and quantile <= epsilon
+
+    return math.exp(-largest_fitting(proved, start=WIDTH)) if proved(WIDTH) else None
 
 
 def _points(headline: Headline, promise: Promise, loss: Loss | None) -> Iterator[tuple[float, float]]:

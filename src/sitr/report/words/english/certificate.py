@@ -137,7 +137,7 @@ class CertificateWords:
         name = f"probabilistic, ε = {rounded(views.headline.epsilon)}"
         if views.exceeding is None:
             return name, "none", "the law of the loss is not known"
-        proof = self.from_promise() if views.headline.delta == 0.0 else self.from_loss()
+        proof = self.from_loss() if views.exceeding_from_loss else self.from_promise()
         return name, f"P(L > ε) ≤ {at_most(views.exceeding)}", proof
 
     # What an attacker can do

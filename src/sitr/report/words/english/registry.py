@@ -52,12 +52,13 @@ class RegistryWords:
         declared = ", ".join(["names and types of columns", *listed])
         return f"What was declared public before the first question: {declared}.{size}"
 
-    def parameters(self, standing: Filter, /) -> str:
-        """The budget, and how much of it is spent."""
+    def parameters(self, standing: Filter, listed: bool, /) -> str:
+        """The budget, and how much of it is spent; `listed` if the registry has a field for each parameter."""
         spent = notation(standing.spent())
         random = f" {RANDOM}" if isinstance(standing.promise, RandomDP) else ""
+        only = "" if listed else " They stand only here, because the registry does not have a field for each of them."
         return (
-            f"The parameters are the budget for all releases together, {notation(standing.promise)}. "
+            f"The parameters are the budget for all releases together, {notation(standing.promise)}.{only} "
             f"{counted(standing.charges, 'release')} spent {spent} of it.{random}"
         )
 
@@ -102,10 +103,11 @@ class RegistryWords:
         """The noise and the software."""
         made = f" (version {', '.join(versions)})" if versions else ""
         return (
-            f"Sitr{made}. Noise is fitted to the sensitivity of each question and drawn from the entropy of the "
-            "operating system. Counts and sums are whole numbers of granules with noise from exact integer samplers, "
-            "so that no floating-point number meets the data before the noise. Error messages and empty groups look "
-            "the same for adjacent tables. Timing is not protected."
+            f"Sitr{made}. Noise is fitted to the sensitivity of each question. It is drawn from the entropy of the "
+            "operating system, unless a caller gave test coins, which the ledger does not record. Counts and sums are "
+            "whole numbers of granules with noise from exact integer samplers, so that no floating-point number meets "
+            "the data before the noise. Error messages and empty groups look the same for adjacent tables. Timing is "
+            "not protected."
         )
 
     def notes(self, account: Account, standing: Filter, /) -> str:
