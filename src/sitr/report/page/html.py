@@ -139,6 +139,8 @@ def _sections(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Secti
     yield from _promise(paper, query, receipt)
     yield Section("The question", code=paper.question)
     yield from paper.sections()
+    if paper.table is None and not paper.value and paper.picture is not None:  # rows that are only drawn
+        yield Section("In pictures", picture=paper.picture(), notes=paper.notes, level=Level.RESULT)
     words = paper.words
     handling = words.certificate.handling(private=paper.private, exact=paper.exact)
     yield Section(
@@ -151,16 +153,20 @@ def _sections(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Secti
 
 
 def _result(paper: Paper) -> Iterator[Section]:
-    """The answer once: as a value, as a short table, or as a chart with its table at the end of the page."""
+    """The answer once: as a value, as a short table, or as a chart with its table at the end of the page.
+
+    Synthetic rows are counted here; their quality and their pictures follow.
+    """
     words, long = paper.words, paper.table is not None and paper.table.size > FEW_ROWS
-    draw = (paper.brief or paper.picture) if long or (paper.table is None and not paper.value) else None
+    draw = (paper.brief or paper.picture) if long else None
+    drawn = paper.table is None and not paper.value
     last = words.certificate.further(words.certificate.heading(Level.NUMBERS))
     yield Section(
         "",
-        value=paper.value,
+        value=dict(paper.card).get("released", "") if drawn else paper.value,
         table=None if long else paper.table,
         picture="" if draw is None else draw(),
-        notes=(*([last] if long else ()), *paper.notes),
+        notes=() if drawn else (*([last] if long else ()), *paper.notes),
         level=Level.RESULT,
     )
     if long:
