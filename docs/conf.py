@@ -25,6 +25,7 @@ autodoc_mock_imports = ["opacus", "torch"]
 default_role = "code"  # docstrings write names in single backticks
 python_use_unqualified_type_names = True
 add_module_names = False
+suppress_warnings = ["ref.python"]  # short names of types are ambiguous: two questions have a Method
 
 # Notebooks are executed whenever the pages are built, and an error in a cell fails the build.
 nb_execution_mode = "force"
