@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 import re
 from xml.etree import ElementTree as ET
+
+import numpy as np
 
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
