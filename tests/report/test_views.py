@@ -179,6 +179,7 @@ def test_without_a_law_the_promise_speaks_for_itself() -> None:
     found = views(Headline.of(ZeroConcentratedDP(0.5)), None)
     assert row(found, ZeroConcentratedDP).promise == ZeroConcentratedDP(0.5)
     assert row(found, ApproximateDP, delta=1e-5).promise == ZeroConcentratedDP(0.5).to_approximate(delta=1e-5)
+    assert found.exceeding is not None
     assert found.exceeding == pytest.approx(math.exp(-((found.headline.epsilon - 0.5) ** 2) / 2), rel=1e-9)
     assert found.exceeding >= Loss.of(GaussianLaw(1.0)).exceeding(epsilon=found.headline.epsilon).lower
     assert not found.exceeding_from_loss

@@ -91,15 +91,15 @@ def _types(at: Dialogue, choices: Choices, found: Unprotected) -> tuple[Choices,
     if found.file is None or choices.accept_types or found.confirmed:
         _show(at, found)
         return choices, found
-    while found.file is not None:
-        mark, unmarked = found.file.format.decimal, found.file.unmarked
-        if choices.decimal is None and (mark == COMMA or found.file.format.delimiter != COMMA or unmarked):
+    while (file := found.file) is not None:
+        mark, unmarked = file.format.decimal, file.unmarked
+        if choices.decimal is None and (mark == COMMA or file.format.delimiter != COMMA or unmarked):
             at.say(DECIMALS)
             question, proposal = "Decimal mark of this file (. or ,)", None if unmarked else mark
             choices, found = at.ask(question, _looking(choices, "decimal"), proposal=proposal)
             continue
         _show(at, found)
-        at.say("\n".join((TYPES, *(f"Also from the rows: {written}." for written in formats(found.file)))))
+        at.say("\n".join((TYPES, *(f"Also from the rows: {written}." for written in formats(file)))))
         question = f"Corrections (such as code=text, smokes=boolean), or {RIGHT}"
         changed = at.ask(question, _looking(choices, "types"), proposal=RIGHT)
         if changed[0] == choices:
