@@ -806,6 +806,14 @@ def test_figures_that_nobody_paid_for_are_refused(
         asked.release(PRICE)
 
 
+def test_the_short_text_of_a_kept_answer_says_so_instead_of_an_old_balance(open_budget: Callable[..., Budget]) -> None:
+    budget = open_budget()
+    assert "left of ρ = 1" in repr(counted(budget).release(PRICE))
+    kept = repr(counted(budget).release(PRICE))
+    assert "kept answer of entry 1, nothing was spent" in kept
+    assert "left" not in kept
+
+
 def test_another_format_of_the_same_file_is_another_question(tmp_path: Path) -> None:
     path = tmp_path / "visits.csv"
     path.write_text("id;x\n" + "".join(f"{row};{row % 7},5\n" for row in range(3000)))

@@ -195,25 +195,19 @@ def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Path 
     if promised is None:
         return f"{written}\n{said('No budget is set, so give --budget and --ledger with each question.')}"
     inner = cast("Additive", promised.inner) if isinstance(promised, RandomDP) else promised
-    asked = [str(target), text(_first_question(table, inner)), "--price", write(inner.share(Fraction(1, 10)))]
+    asked = [str(target), text(_first_question(table)), "--price", write(inner.share(Fraction(1, 10)))]
     newcomer = f"\n{warning}" if (warning := words.newcomer(promised)) else ""
     costs = said(f"All answers together may cost {write(promised)}; the ledger is {ledger}.") + newcomer
     commands = (f"  {shlex.join(['sitr', command, *asked])}" for command in ("preview", "ask"))
     return "\n".join((written, f"{costs} {said('See what a first answer costs, then ask for it:')}", *commands))
 
 
-def _first_question(table: Table, promised: Additive) -> Query:
-    """A count by the first column that can be grouped by within this budget, or a count of everything."""
-    from sitr.cli.identifiers import identifies
-    from sitr.dataset.schema import Kind
-    from sitr.flavors.approximate import ApproximateDP
+def _first_question(table: Table) -> Query:
+    """A count by the first column with public keys, or of everything: unknown keys might all stay below a threshold."""
     from sitr.questions.aggregate.functions.count import Count
     from sitr.questions.aggregate.nodes import Named, Query
 
-    known = [column.name for column in table.columns if column.keys is not None]
-    texts = [column.name for column in table.columns if column.kind is Kind.TEXT and not identifies(column.name)]
-    unlisted = [name for name in texts if table.unit != Person(name)] if isinstance(promised, ApproximateDP) else []
-    by = [*known, *unlisted][:1]
+    by = [column.name for column in table.columns if column.keys is not None][:1]
     return Query(table.name, (Named(_free_name(by), Count()),), tuple(by))
 
 

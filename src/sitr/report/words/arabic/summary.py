@@ -101,4 +101,6 @@ class SummaryWords:
         price = kept(receipt.entry.price)
         paid = f"دُفع {price}" if rows is None else f"{counted(rows, ROW)} مقابل {price}"
         left = f"وبقي {kept(receipt.standing.remaining(), left=True)} من {kept(receipt.standing.promise)}"
+        if receipt.again:  # the budget may be smaller by now
+            left = f"وهي الإجابة المحفوظة للقيد {ltr(str(receipt.entry.number))}، ولم يُنفق شيء"
         return f"{paid}؛ {left}. يعرض {ltr('print(…)')} ما وُعد به."

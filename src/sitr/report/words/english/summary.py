@@ -93,4 +93,6 @@ class SummaryWords:
         """An answer: its price, and what is left; `rows` is None if it has no table."""
         paid = f"{'Charged' if rows is None else counted(rows, 'row') + ' for'} {notation(receipt.entry.price)}"
         left = f"{notation(receipt.standing.remaining(), left=True)} left of {notation(receipt.standing.promise)}"
+        if receipt.again:  # the budget may be smaller by now
+            left = f"kept answer of entry {receipt.entry.number}, nothing was spent"
         return f"{paid}; {left}. print(…) shows what is promised."
