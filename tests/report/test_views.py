@@ -217,7 +217,7 @@ def profile(mu: float) -> tuple[tuple[float, float], ...]:
     )
 
 
-def response(epsilon: float) -> tuple[tuple[float, float], ...]:
+def tossed(epsilon: float) -> tuple[tuple[float, float], ...]:
     """Points (ε′, δ) of randomized response, whose lines all cross in one corner, up to rounding."""
     steps = [epsilon * step / 12 for step in range(13)]
     return tuple((e, max(0.0, (math.exp(epsilon) - math.exp(e)) / (1 + math.exp(epsilon)))) for e in steps)
@@ -225,7 +225,7 @@ def response(epsilon: float) -> tuple[tuple[float, float], ...]:
 
 @pytest.mark.parametrize(
     "points",
-    [*map(response, (0.01, 0.1, 1.0, 5.0)), *map(profile, (0.1, 0.5, 1.0, 2.0))],
+    [*map(tossed, (0.01, 0.1, 1.0, 5.0)), *map(profile, (0.1, 0.5, 1.0, 2.0))],
     ids=[*(f"response-{e}" for e in (0.01, 0.1, 1.0, 5.0)), *(f"gaussian-{m}" for m in (0.1, 0.5, 1.0, 2.0))],
 )
 def test_the_curve_is_drawn_no_lower_than_the_least_line(points: tuple[tuple[float, float], ...]) -> None:

@@ -146,7 +146,8 @@ def json_text(content: Mapping[str, object], *, encoding: str = "utf-8") -> str:
 
 def _language(args: list[str]) -> tuple[Language, list[str]]:
     """The language that the arguments choose, or that of the locale, and the other arguments."""
-    chosen, rest, left = preferred(), [], iter(args)
+    chosen, left = preferred(), iter(args)
+    rest: list[str] = []
     for each in left:
         name, equals, value = each.partition("=")
         if each == "--":  # what follows are values

@@ -42,5 +42,5 @@ def test_the_best_attack_is_drawn_above_blind_guessing() -> None:
 
 def test_a_weaker_promise_lifts_the_curve() -> None:
     drawn = [curves(chart(views(Headline.of(PureDP(epsilon)), None)))[1] for epsilon in (0.5, 1.0, 2.0)]
-    heights = [float(np.interp(250, *zip(*curve, strict=True))) for curve in drawn]
+    heights = [float(np.interp(250.0, [x for x, _ in curve], [y for _, y in curve])) for curve in drawn]
     assert heights == sorted({*heights}, reverse=True)  # y grows downwards
