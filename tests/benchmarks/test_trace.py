@@ -8,7 +8,8 @@ import sys
 
 from benchmarks.trace import Stop, by_file, changes
 
-MOST = {"files": 30, "functions": 72}
+MOST = {"files": 35, "functions": 78}
+"""Choosing a language, looking for a kept answer and recording its hash each add a few to what was 30 and 69."""
 
 
 def test_a_question_passes_few_folders() -> None:
