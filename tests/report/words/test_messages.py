@@ -10,6 +10,7 @@ import string
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -20,8 +21,7 @@ from sitr.report.words.messages import Catalogue, catalogue, error_text, said
 
 ROOT = Path(sitr.__file__).parent
 FIELDS = ("wanted", "given", "do")
-ARABIC = catalogue(Language.ARABIC)
-assert ARABIC is not None
+ARABIC = cast("Catalogue", catalogue(Language.ARABIC))
 
 
 def templates(node: ast.AST) -> list[str]:
