@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from sitr.dataset.schema import Key
 from sitr.flavors.approximate import ApproximateDP
@@ -22,11 +22,13 @@ from sitr.numbers import exact
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm
-from sitr.questions.aggregate.release import Release
 from sitr.report.figures import CONFIDENCE, about, at_least, at_most, chance, counted, number, shortened, visible
 from sitr.report.headline import Headline
 from sitr.report.words.english.nouns import NOBODY, caps, noise, unit, units
 from sitr.report.words.notation import notation
+
+if TYPE_CHECKING:  # it brings Arrow, which most reports of budgets do not need
+    from sitr.questions.aggregate.release import Release
 
 
 @dataclass(frozen=True, slots=True)
