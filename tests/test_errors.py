@@ -178,6 +178,7 @@ ALLOWED = {
     ("ask", "KeyboardInterrupt"): "the end of the input stops like Ctrl-C",
     ("_named", "ValueError"): "whoever reads a kept answer catches it",
     ("parse", "unreadable"): "returns a QuestionError, from another file",
+    ("_paid", "changed"): "returns a FileError, from another file",
 }
 
 

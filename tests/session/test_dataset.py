@@ -192,7 +192,7 @@ def test_the_types_of_a_csv_file_are_a_proposal_until_they_are_confirmed(tmp_pat
         assert f"types={{'id': 'integer', 'days in bed': '{found[-1]}'}}" in error.value.do
         with pytest.raises(DescriptionError, match="confirm"):
             sitr.protect(source, unit=sitr.Row(), types={"id": "integer"})
-        declared = sitr.protect(source, unit=sitr.Row(), types={"id": "integer", "days in bed": "integer"})
+        declared = sitr.protect(source, unit=sitr.Row(), types={"id": "integer", "days in bed": "integer"}, decimal=".")
         assert [column.kind.value for column in declared.table.columns] == ["integer", "integer"]
         accepted = sitr.protect(source, unit=sitr.Row(), accept_types=True)
         assert accepted.table.columns[1].kind.value == found[-1]
@@ -235,9 +235,8 @@ def test_the_format_of_dates_is_confirmed_too(tmp_path: Path) -> None:
 def test_a_value_that_does_not_fit_its_declared_type_counts_as_missing(tmp_path: Path) -> None:
     source = tmp_path / "stays.csv"
     source.write_text("id,days\n1,2\n2,n/a\n3,2.5\n")
-    data = sitr.protect(
-        source, unit=sitr.Row(), types={"id": "integer", "days": "integer"}, keys={"days": [2, 3, None]}
-    )
+    types = {"id": "integer", "days": "integer"}
+    data = sitr.protect(source, unit=sitr.Row(), types=types, decimal=".", keys={"days": [2, 3, None]})
     budget = data.budget(PureDP(1e6), ledger=tmp_path / "l.db")
     answer = budget.sql("SELECT days, COUNT(*) AS n FROM stays GROUP BY days").release(PureDP(1000))
     assert dict(zip(*answer.table.to_pydict().values(), strict=True))[None] == 1

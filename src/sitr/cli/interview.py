@@ -72,8 +72,8 @@ def interview(choices: Choices) -> tuple[Choices, Unprotected]:
         choices = _keys(at, _bounds(at, choices, kinds), kinds)
         choices = _budget(at, choices, found)
         at.say(
-            f"Bounds and keys can also be added later, by editing {choices.target}. The same without questions:\n"
-            f"  {shlex.join(choices.words())}"
+            f"Bounds and keys can also be added later, by editing {choices.target}. The same without questions:",
+            f"  {shlex.join(choices.words())}",
         )
         done = f"Write {choices.target} and open the budget in {choices.ledger}? (yes or no)"
         if not at.ask(done, yes, proposal="yes"):
@@ -99,7 +99,7 @@ def _types(at: Dialogue, choices: Choices, found: Unprotected) -> tuple[Choices,
             choices, found = at.ask(question, _looking(choices, "decimal"), proposal=proposal)
             continue
         _show(at, found)
-        at.say("\n".join((TYPES, *(f"Also from the rows: {written}." for written in formats(file)))))
+        at.say(TYPES, *(f"Also from the rows: {written}." for written in formats(file)))
         question = f"Corrections (such as code=text, smokes=boolean), or {RIGHT}"
         changed = at.ask(question, _looking(choices, "types"), proposal=RIGHT)
         if changed[0] == choices:
@@ -159,7 +159,7 @@ def _unit(at: Dialogue, choices: Choices, kinds: Mapping[str, Kind]) -> Choices:
             )
         return replace(choices, unit=name)
 
-    at.say(WHO.format(row=row) + (f"\nThese look like ids: {', '.join(ids)}." if ids else ""))
+    at.say(WHO.format(row=row), *([f"These look like ids: {', '.join(ids)}."] if ids else []))
     best = ids[0] if ids and identifies_person(ids[0]) else None
     return at.ask(f"Column, its number, or {row}", read, proposal=best)
 
