@@ -84,3 +84,70 @@ def test_accounts_are_in_arabic(sitr: Sitr, folder: Path, words: tuple[str, ...]
     assert (done.code, done.err) == (0, "")
     assert re.search("[\u0621-\u064a]", done.out)
     assert latin(done.out) <= {"approximate", "epsilon", "delta"}
+
+
+INDIC = ("--lang", "ar", "--digits", "arabic-indic")
+
+
+def latin_digits(text: str) -> list[str]:
+    """Words with Latin digits outside of isolates that hold names and code."""
+    outside = re.sub("\u2068[^\u2068\u2069]*\u2069|\u2066[^\u2066\u2069]*[A-Za-z]{2}[^\u2066\u2069]*\u2069", " ", text)
+    return re.findall(r"\S*[0-9]\S*", outside)
+
+
+def test_digits_are_chosen_by_option_or_environment(sitr: Sitr, description: Path) -> None:
+    done = sitr("ask", description, WARD, *PRICE, *INDIC)
+    assert (done.code, done.err) == (0, "")
+    assert re.search("[٠-٩]", done.out)
+    assert latin_digits(done.out) == []
+    environment: dict[str, str | None] = {"SITR_DIGITS": "arabic-indic"}
+    assert sitr("ask", description, WARD, *PRICE, "--lang", "ar", environment=environment).out.count("٪") > 0
+    assert not re.search("[٠-٩]", sitr("ask", description, WARD, *PRICE, environment=environment).out)
+    chosen = sitr("ask", description, WARD, *PRICE, "--lang", "ar", "--digits=latin", environment=environment)
+    assert not re.search("[٠-٩]", chosen.out)
+
+
+def test_files_have_the_chosen_digits_and_json_has_its_own(sitr: Sitr, description: Path) -> None:
+    files = ("--certificate", "page.html", "--label", "card.html", "--plot", "chart.svg", "-o", "rows.json")
+    done = sitr("ask", description, WARD, *PRICE, *files, *INDIC, "--json")
+    assert done.code == 0
+    for name in ("page.html", "card.html", "chart.svg"):
+        assert re.search("[٠-٩]", Path(name).read_text(encoding="utf-8"))
+    assert not re.search("[٠-٩٫٬٪]", done.out + Path("rows.json").read_text(encoding="utf-8"))
+    assert sitr("verify", "page.html", "--ledger", "sitr.db", *INDIC).code == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("explain", "zcdp(0.5)"),
+        ("convert", "zcdp(0.5)", "--to", "approximate", "--delta", "1e-6", "--group", "2"),
+        ("calibrate", "sigma", "--epsilon", "1", "--delta", "1e-5", "--steps", "3"),
+        ("compare", "schedule.yaml", "--delta", "1e-6"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_accounts_have_the_chosen_digits_and_json_has_its_own(sitr: Sitr, folder: Path, words: tuple[str, ...]) -> None:
+    (folder / "schedule.yaml").write_text("- {pure: {epsilon: 0.1}, times: 10}\n")
+    done = sitr(*words, *INDIC)
+    assert done.code == 0
+    assert re.search("[٠-٩]", done.out)
+    promises = re.compile(r"\w+\([\w=., -]*\)")  # as they are written on the command line
+    assert latin_digits(promises.sub("", done.out)) == []
+    assert not re.search("[٠-٩٫٬٪]", sitr(*words, *INDIC, "--json").out)
+
+
+def test_unknown_digits_are_refused(sitr: Sitr) -> None:
+    done = sitr("explain", "pure(1)", "--digits", "roman")
+    assert done.code == 2
+    assert "Expected --digits with one of latin, arabic-indic, got 'roman'." in done.err
+    assert sitr("explain", "pure(1)", environment={"SITR_DIGITS": "roman"}).code == 2
+
+
+def test_a_ledger_has_the_chosen_digits_but_not_in_questions(sitr: Sitr, description: Path) -> None:
+    sitr("ask", description, "SELECT COUNT(*) AS n7 FROM visits", *PRICE)
+    for command in ("show", "answers"):
+        done = sitr("ledger", command, "sitr.db", *INDIC, environment={"COLUMNS": "400"})
+        assert "SELECT COUNT(*) AS n7 FROM visits" in done.out
+        assert latin_digits(done.out.replace("n7", "")) == []
+        assert re.search("[٠-٩]", done.out)

@@ -44,3 +44,19 @@ def test_an_unknown_language_is_refused(everything: dict[str, Any], tmp_path: Pa
     with pytest.raises(InvalidUse, match="lang with one of en, ar"):
         everything["answer"].certificate(tmp_path / "page.html", lang="xx")
     assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pages_cards_and_charts_in_both_digits(everything: dict[str, Any], kind: str, tmp_path: Path) -> None:
+    answer = everything[kind]
+    for write, name in ((answer.certificate, "page.html"), (answer.label, "card.html"), (answer.plot, "chart.svg")):
+        chosen = write(tmp_path / f"indic-{name}", lang="ar", digits="arabic-indic").read_text(encoding="utf-8")
+        assert re.search("[٠-٩]", chosen)
+        for others in ({"lang": "ar"}, {"lang": "en", "digits": "arabic-indic"}, {"lang": "ar", "digits": "latin"}):
+            assert not re.search("[٠-٩]", write(tmp_path / name, **others).read_text(encoding="utf-8"))
+
+
+def test_unknown_digits_are_refused(everything: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(InvalidUse, match="digits with one of latin, arabic-indic"):
+        everything["answer"].certificate(tmp_path / "page.html", lang="ar", digits="roman")
+    assert not (tmp_path / "page.html").exists()

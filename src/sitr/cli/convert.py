@@ -40,22 +40,24 @@ def convert(
     from sitr.report.explain import explain
     from sitr.report.headline import Headline
     from sitr.report.text.terminal import show
-    from sitr.report.words.language import spoken
+    from sitr.report.words.language import Digits, speaking, spoken
     from sitr.report.words.words import in_words
 
     stated = parse(promise)
     source = stated.for_group(group)
     result = converted(source, to, delta=delta)
-    told = explain(result, language=spoken()).meaning
-    meaning = told if group == 1 else in_words().accounting.for_group(group, told)
-    failure, headline = _failure(source, result), Headline.of(result)
+    headline = Headline.of(result)
+    with speaking(spoken(), Digits.LATIN if as_json else None):
+        told = explain(result, language=spoken()).meaning
+        meaning = told if group == 1 else in_words().accounting.for_group(group, told)
+        failure = _failure(source, result)
     if as_json:
         words = {"meaning": meaning, "failure": failure, "headline": headline.to_dict()}
         say_json({"promise": write(stated), "group": group, "result": write(result), **words})
         return
     out = console()
     out.print(write(result), style="bold", soft_wrap=True)
-    show(Text(headline.symbols()), out=out)
+    show(Text(in_words().numerals(headline.symbols())), out=out)
     show(Text(meaning), out=out)
     show(Text(failure), out=out)
 

@@ -26,11 +26,12 @@ def explain(
     from sitr.report import explain as explained
     from sitr.report.headline import Headline
     from sitr.report.text.terminal import show
-    from sitr.report.words.language import Language, spoken
+    from sitr.report.words.language import Digits, Language, speaking, spoken
 
     language = spoken()
     read = parse(promise)
-    explanation = explained.explain(read, language=language)
+    with speaking(language, Digits.LATIN if as_json else None):
+        explanation = explained.explain(read, language=language)
     if as_json:
         say_json({"promise": write(read), **explained.to_dict(explanation), "headline": Headline.of(read).to_dict()})
     elif language is Language.ARABIC:

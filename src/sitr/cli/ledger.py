@@ -147,7 +147,11 @@ def _entries(entries: list[Entry], states: list[str] | None = None) -> Table:
         time = f"{entry.at:%Y-%m-%d %H:%M:%S}"
         texts = (visible(text) for text in (entry.by, entry.dataset, entry.question))
         grid.add_row(
-            str(entry.number), time, *texts, words.notation(entry.price), *(states[place : place + 1] if states else [])
+            words.numerals(str(entry.number)),
+            words.numerals(time),
+            *texts,
+            words.notation(entry.price),
+            *(states[place : place + 1] if states else []),
         )
     return grid
 
@@ -158,8 +162,9 @@ def _bar(budget: Filter) -> str:
     γ does not count: when it is spent, other answers can still be bought.
     """
     from sitr.report.words.notation import parameters
+    from sitr.report.words.words import in_words
 
     spent, promised = parameters(budget.spent()), parameters(budget.promise)
     share = max((spent[name] / whole for name, whole in promised.items() if whole and name != "γ"), default=Fraction(1))
     full = math.floor(10 * share)
-    return "█" * full + "░" * (10 - full) + f" {math.ceil(100 * share)}%"
+    return "█" * full + "░" * (10 - full) + in_words().numerals(f" {math.ceil(100 * share)}%")

@@ -75,6 +75,14 @@ def _alone(
         str,
         typer.Option("--lang", metavar="en|ar", help="The language, anywhere on the line; default: that of LANG."),
     ] = "",
+    _digits: Annotated[
+        str,
+        typer.Option(
+            "--digits",
+            metavar="latin|arabic-indic",
+            help="The digits of Arabic texts, anywhere on the line; default: SITR_DIGITS, or else latin.",
+        ),
+    ] = "",
 ) -> None:
     help_alone(context)
 

@@ -167,8 +167,9 @@ def _columns(described: Table) -> Grid:
             visible(column.name),
             words.label(column.kind.value),
             words.interval(low, high) if column.quantised else "",
-            about(column.quantised.granularity, digits=15) if column.quantised else "",
-            shortened(keys, most=40) + (f" ({len(column.keys)})" if column.keys and len(keys) > 40 else ""),
+            words.numerals(about(column.quantised.granularity, digits=15)) if column.quantised else "",
+            shortened(keys, most=40)
+            + (words.numerals(f" ({len(column.keys)})") if column.keys and len(keys) > 40 else ""),
             _uses(column, described, words),
         )
     return grid

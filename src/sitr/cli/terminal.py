@@ -20,7 +20,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from sitr.cli.options import listed
 from sitr.errors import BadUsage, FileError, SitrError, printable
-from sitr.report.words.language import Language, preferred, speaking
+from sitr.report.words.language import Digits, Language, choice, preferred, preferred_digits, speaking
 from sitr.report.words.messages import error_text, said
 
 if TYPE_CHECKING:
@@ -38,15 +38,18 @@ _BAD_INPUT = (ValueError, TypeError)
 
 
 class Group(TyperGroup):
-    """A group of commands. The outermost one chooses the language: `--lang`, anywhere on the line, or the locale."""
+    """A group of commands. The outermost one chooses the language: `--lang`, anywhere on the line, or the locale.
+
+    `--digits` or an environment variable chooses the digits of Arabic texts in the same way.
+    """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if ctx.parent is None:
             try:
-                language, args = _language(args)
-            except BadUsage as error:
+                language, digits, args = _manner(args)
+            except SitrError as error:
                 raise _reported(error, as_json="--json" in args) from None
-            ctx.with_resource(speaking(language))
+            ctx.with_resource(speaking(language, digits))
         return super().parse_args(ctx, args)
 
     def get_help(self, ctx: Any) -> str:
@@ -144,25 +147,21 @@ def json_text(content: Mapping[str, object], *, encoding: str = "utf-8") -> str:
     return text
 
 
-def _language(args: list[str]) -> tuple[Language, list[str]]:
-    """The language that the arguments choose, or that of the locale, and the other arguments."""
-    chosen, left = preferred(), iter(args)
-    rest: list[str] = []
+def _manner(args: list[str]) -> tuple[Language, Digits, list[str]]:
+    """The language and the digits that the arguments choose, or those of the environment, and the other arguments."""
+    language, digits = preferred(), preferred_digits()
+    left, rest = iter(args), list[str]()
     for each in left:
         name, equals, value = each.partition("=")
         if each == "--":  # what follows are values
-            return chosen, [*rest, each, *left]
-        if name != "--lang":
+            rest += [each, *left]
+        elif name == "--lang":
+            language = choice(value if equals else next(left, ""), Language, option=name)
+        elif name == "--digits":
+            digits = choice(value if equals else next(left, ""), Digits, option=name)
+        else:
             rest.append(each)
-            continue
-        wanted = value if equals else next(left, "")
-        known = {language.value: language for language in Language}
-        if wanted not in known:
-            raise BadUsage(
-                wanted=f"--lang with one of {', '.join(known)}", given=repr(wanted), do="Choose one of those."
-            )
-        chosen = known[wanted]
-    return chosen, rest
+    return language, digits, rest
 
 
 def _help(command: Any, written: Callable[[Any], str], ctx: Any) -> str:

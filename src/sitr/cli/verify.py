@@ -63,7 +63,7 @@ def _facts(found: Verified, words: Words) -> Facts:
     return (
         ("question", found.entry.question),
         ("price", words.notation(found.entry.price)),
-        ("charged at", f"{found.entry.at:%Y-%m-%d %H:%M:%S} UTC"),
+        ("charged at", words.numerals(f"{found.entry.at:%Y-%m-%d %H:%M:%S} UTC")),
         ("asked by", found.entry.by),
         *release,
         *test,

@@ -69,7 +69,7 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
         title="Privacy certificate",
         card=(
             ("released", say.released(release)),
-            ("noise", say.error_of([(column.name, _error(column)) for column in plan.columns])),
+            ("noise", say.error_of([(column.name, _error(column, words)) for column in plan.columns])),
         ),
         value="" if release.keys else say.empty(plan),
         table=_answers(release, words) if release.keys else None,
@@ -142,7 +142,7 @@ def _cells(column: Shown, shown: Sequence[Estimate], words: Words) -> Iterator[t
             (f"{form.value(one)} ± {form.error(one.error)}", words.interval(form.low(one), form.high(one)))
             for form in (figures, AllDigits())
         )
-        yield Rounded(text, exact=exact), Rounded(interval, exact=ends)
+        yield Rounded(words.numerals(text), exact=words.numerals(exact)), Rounded(interval, exact=ends)
 
 
 def _notes(release: Release, words: Words) -> tuple[str, ...]:
@@ -165,8 +165,8 @@ def _columns(plan: AggregatePlan, words: Words) -> Table:
             column.name,
             column.sql,
             "; ".join(words.noise(each.noise, granularity=each.granularity) for each in column.measured),
-            "; ".join(about(each.distance.largest * each.granularity) for each in column.measured),
-            _error(column),
+            words.numerals("; ".join(about(each.distance.largest * each.granularity) for each in column.measured)),
+            _error(column, words),
         )
         for column in plan.columns
     ]
@@ -176,14 +176,16 @@ def _columns(plan: AggregatePlan, words: Words) -> Table:
 def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Section, ...]:
     say, query = words.aggregate, plan.query
     moments = isinstance(plan.price, ZeroConcentratedDP)
-    tail = words.notation(cast("Kept", headline.promise)) if moments else at_most(plan.finite_tail())
+    tail = words.notation(cast("Kept", headline.promise)) if moments else words.numerals(at_most(plan.finite_tail()))
     sizes = [(each.term.name, f"{each.noise.symbol} = {each.noise.size}") for each in plan.noisy]
     return (
         Section(
             "How the promise could fail",
             level=Level.PROMISE,
             cards=(
-                Card(words.label("Exposed outright"), at_most(plan.infinite_mass()), say.exposure(plan)),
+                Card(
+                    words.label("Exposed outright"), words.numerals(at_most(plan.infinite_mass())), say.exposure(plan)
+                ),
                 Card(words.label("The finite tail"), tail, say.tail(plan)),
             ),
         ),
@@ -204,7 +206,7 @@ def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Se
 
 def _made(column: Shown, plan: AggregatePlan, words: Words) -> Facts:
     measured = [fact for each in column.measured for fact in _measured(each, column, plan, words)]
-    return (("computed", visible(column.sql)), *measured, ("95% error", _error(column)))
+    return (("computed", visible(column.sql)), *measured, ("95% error", _error(column, words)))
 
 
 def _measured(each: NoisyTerm, column: Shown, plan: AggregatePlan, words: Words) -> Facts:
@@ -213,16 +215,17 @@ def _measured(each: NoisyTerm, column: Shown, plan: AggregatePlan, words: Words)
     return (
         *((("measured", visible(each.term.name)),) if each.term.name != column.sql else ()),
         *((("clamped to", words.interval(*ends)),) if ends else ()),
-        ("granule", about(each.granularity)),
+        ("granule", words.numerals(about(each.granularity))),
         ("noise", say.in_granules(words.noise(each.noise))),
         ("sensitivity", say.sensitivity(each.distance, plan.query)),
     )
 
 
-def _error(column: Shown) -> str:
+def _error(column: Shown, words: Words) -> str:
     width = column.width(CONFIDENCE)
     figures = Figures.fitting(width, step=column.aggregate.step)
-    return Rounded(f"± {figures.error(width)}", exact=f"± {AllDigits().error(width)}")
+    short, exact = (words.numerals(f"± {form.error(width)}") for form in (figures, AllDigits()))
+    return Rounded(short, exact=exact)
 
 
 def _rounded(column: Shown) -> bool:

@@ -126,7 +126,7 @@ def _rows(histogram: Histogram, words: Words) -> Iterator[tuple[str, ...]]:
         count, known = float(histogram.counts[place]), histogram.empty is not None and bool(histogram.empty[place])
         bar = _bar(max(0.0, count) / longest)
         if known:
-            yield (*label, "0", words.histogram.known_empty(), bar)
+            yield (*label, words.numerals("0"), words.histogram.known_empty(), bar)
             continue
         (shown, interval), (exact, ends) = (
             _written(each, count, float(low[place]), float(high[place]), words) for each in (form, AllDigits())
@@ -138,7 +138,7 @@ def _written(form: Figures | AllDigits, count: float, low: float, high: float, w
     """A count and its interval."""
     ended = math.isfinite(high)
     one = Estimate(Fraction(count), Fraction(low), Fraction(high if ended else low))
-    return form.value(one), words.interval(form.low(one), form.high(one) if ended else "∞")
+    return words.numerals(form.value(one)), words.interval(form.low(one), form.high(one) if ended else "∞")
 
 
 def _notes(histogram: Histogram, words: Words) -> tuple[str, ...]:

@@ -28,10 +28,13 @@ def render(outcomes: Outcomes, *, words: Words | None = None) -> RenderableType:
     """For a terminal: the ways that work, the smallest error first, and why the others do not."""
     words = in_words(words)
     say, known = words.accounting, ranked(outcomes)
-    rows = [(one.way, f"± {error(one.error)}", words.notation(promised(one)) + seldom(one, words)) for one in known]
+    rows = [
+        (say.way(one.way), words.numerals(f"± {error(one.error)}"), words.notation(promised(one)) + seldom(one, words))
+        for one in known
+    ]
     random = any(isinstance(outcome.promise, RandomDP) for outcome in known)
     below: Facts = (
-        *(("cannot", f"{way} — {say.reason(reason)}") for way, reason in impossible(outcomes).items()),
+        *(("cannot", f"{say.way(way)} — {say.reason(reason)}") for way, reason in impossible(outcomes).items()),
         *((("random", say.random_way()),) if random else ()),
         ("public", say.public()),
     )

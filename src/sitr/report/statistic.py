@@ -86,7 +86,7 @@ def _within(value: Any, width: Fraction, words: Words) -> str:
     middle = exact_number(value)
     one = Estimate(middle, middle - width, middle + width)
     (form,) = Figures.each([one], step=None)
-    return f"{form.value(one)} ± {form.error(width)}"
+    return words.numerals(f"{form.value(one)} ± {form.error(width)}")
 
 
 def _own(plan: StatisticPlan, words: Words) -> Facts:

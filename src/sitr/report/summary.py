@@ -87,7 +87,7 @@ def budget(name: str, table: Description, standing: Filter, *, words: Words | No
         ("meaning", words.whole(standing.promise, table)),
         ("spent", words.notation(standing.spent())),
         ("left", words.notation(standing.remaining(), left=True)),
-        ("answers", str(standing.charges)),
+        ("answers", words.numerals(str(standing.charges))),
     )
     return Paper(
         words,

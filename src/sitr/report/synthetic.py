@@ -112,11 +112,11 @@ def quality(found: Quality, receipt: Receipt | None, *, private: bool, words: Wo
 def _errors(plan: SynthesisPlan, words: Words) -> Iterator[tuple[str, ...]]:
     division = plan.division
     for name, cells, far in division.errors():
-        yield shortened(visible(name), most=60), number(cells), f"± {error(far)}"
+        yield shortened(visible(name), most=60), words.numerals(number(cells)), words.numerals(f"± {error(far)}")
     if (coarse := division.pair_error()) is not None:
         yield words.synthetic.pairs(division.pairs), "", words.synthetic.about(f"± {error(coarse)}")
     if plan.quality is not None:
-        yield words.synthetic.distances(), "", f"± {error(float(plan.quality.distances.error()))}"
+        yield words.synthetic.distances(), "", words.numerals(f"± {error(float(plan.quality.distances.error()))}")
 
 
 def _kinds(found: Quality, words: Words) -> Iterator[tuple[str, ...]]:
@@ -124,17 +124,18 @@ def _kinds(found: Quality, words: Words) -> Iterator[tuple[str, ...]]:
         if figures:
             worst = max(figures, key=lambda figure: abs(figure.found))
             mean = sum(abs(figure.found) for figure in figures) / len(figures)
-            yield name, f"{mean:.4f}", _worst(worst), words.synthetic.of(worst)
+            yield name, words.numerals(f"{mean:.4f}"), _worst(worst, words), words.synthetic.of(worst)
 
 
-def _worst(figure: Figure) -> str:
+def _worst(figure: Figure, words: Words) -> str:
     """A figure to the first two digits of its error, or to four decimals if it has none."""
     if not figure.error:
-        return f"{figure.found:.4f}"
+        return words.numerals(f"{figure.found:.4f}")
     found, far = exact(figure.found), exact(figure.error)
     one = Estimate(found, found - far, found + far)
     (form,) = Figures.each([one], step=None)
-    return Rounded(f"{form.value(one)} ± {form.error(far)}", exact=f"{figure.found:.15g} ± {figure.error:.15g}")
+    short, exact_text = f"{form.value(one)} ± {form.error(far)}", f"{figure.found:.15g} ± {figure.error:.15g}"
+    return Rounded(words.numerals(short), exact=words.numerals(exact_text))
 
 
 def _headings(words: Words, *names: str) -> tuple[Column, ...]:

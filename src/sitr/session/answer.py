@@ -67,12 +67,14 @@ class Answer(Tabled):
         return Publication() if self.request is None else cast("Publication", self.request.at.publication)
 
     @overload
-    def plot(self, *, lang: str | None = None) -> Chart: ...
+    def plot(self, *, lang: str | None = None, digits: str | None = None) -> Chart: ...
     @overload
-    def plot(self, path: str | Path, *, lang: str | None = None) -> Path: ...
-    def plot(self, path: str | Path | None = None, *, lang: str | None = None) -> Chart | Path:
+    def plot(self, path: str | Path, *, lang: str | None = None, digits: str | None = None) -> Path: ...
+    def plot(
+        self, path: str | Path | None = None, *, lang: str | None = None, digits: str | None = None
+    ) -> Chart | Path:
         """The chart, which a notebook draws; with a path, write it to this SVG file instead."""
-        with chosen(lang):
+        with chosen(lang, digits):
             assert self.paper.picture is not None
             return drawn(self.paper.picture(), path)
 

@@ -91,21 +91,27 @@ class QualityAnswer(Tabled):
         """False only if test coins made the noise of the figures or of the rows."""
         return bool(self.synthetic.private) if self.receipt is None else self.receipt.private
 
-    def certificate(self, path: str | Path, *, lang: str | None = None, **publication: Unpack[Published]) -> Path:
+    def certificate(
+        self, path: str | Path, *, lang: str | None = None, digits: str | None = None, **publication: Unpack[Published]
+    ) -> Path:
         """Write the certificate of the rows, with these figures."""
-        return cast("Path", self.synthetic.certificate(path, found=self, lang=lang, **publication))
+        return cast("Path", self.synthetic.certificate(path, found=self, lang=lang, digits=digits, **publication))
 
-    def label(self, path: str | Path, *, lang: str | None = None, **publication: Unpack[Published]) -> Path:
+    def label(
+        self, path: str | Path, *, lang: str | None = None, digits: str | None = None, **publication: Unpack[Published]
+    ) -> Path:
         """Write the privacy label of the rows."""
-        return cast("Path", self.synthetic.label(path, lang=lang, **publication))
+        return cast("Path", self.synthetic.label(path, lang=lang, digits=digits, **publication))
 
     @overload
-    def plot(self, *, lang: str | None = None) -> Chart: ...
+    def plot(self, *, lang: str | None = None, digits: str | None = None) -> Chart: ...
     @overload
-    def plot(self, path: str | Path, *, lang: str | None = None) -> Path: ...
-    def plot(self, path: str | Path | None = None, *, lang: str | None = None) -> Chart | Path:
+    def plot(self, path: str | Path, *, lang: str | None = None, digits: str | None = None) -> Path: ...
+    def plot(
+        self, path: str | Path | None = None, *, lang: str | None = None, digits: str | None = None
+    ) -> Chart | Path:
         """The pictures of the rows, which a notebook draws; with a path, write them to this SVG file instead."""
-        return cast("Chart | Path", self.synthetic.plot(path, lang=lang))
+        return cast("Chart | Path", self.synthetic.plot(path, lang=lang, digits=digits))
 
     def _brief(self) -> str:
         (_, compared), *_ = self.paper.facts

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sitr.dataset.publication import Publication, Published
-from sitr.errors import InvalidUse, unknown_name
+from sitr.errors import unknown_name
 from sitr.ledger.entry import Sealed
 from sitr.ledger.receipt import Receipt
 from sitr.namespace import needs
@@ -21,7 +21,8 @@ from sitr.numbers import Number
 from sitr.report.page import html
 from sitr.report.paper import Paper
 from sitr.report.text import terminal
-from sitr.report.words.language import Language, speaking, spoken
+from sitr.report.words.language import Digits, Language, choice, speaking, spoken
+from sitr.report.words.language import digits as used
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,17 +110,22 @@ class Tabled(Shown, Protocol):
         """Who publishes the answer, by the description of its data set."""
         return Publication()
 
-    def certificate(self, path: str | Path, *, lang: str | None = None, **publication: Unpack[Published]) -> Path:
+    def certificate(
+        self, path: str | Path, *, lang: str | None = None, digits: str | None = None, **publication: Unpack[Published]
+    ) -> Path:
         """Write the certificate: one HTML file that explains and defends this answer, with lang="ar" in Arabic.
 
-        It shows the title, organisation, contact, purpose, date and caveats that are given here or in the description.
+        With digits="arabic-indic", numbers in Arabic texts are ٠١٢ instead of 012. The page shows the title,
+        organisation, contact, purpose, date and caveats that are given here or in the description.
         """
-        with chosen(lang):
+        with chosen(lang, digits):
             return certified(path, self.paper, self.publication.changed(**publication))
 
-    def label(self, path: str | Path, *, lang: str | None = None, **publication: Unpack[Published]) -> Path:
+    def label(
+        self, path: str | Path, *, lang: str | None = None, digits: str | None = None, **publication: Unpack[Published]
+    ) -> Path:
         """Write the privacy label: one HTML card with the promise in one number and one sentence."""
-        with chosen(lang):
+        with chosen(lang, digits):
             return written(path, html.label(self.paper, self.publication.changed(**publication)))
 
     def _stamped(self, table: pa.Table) -> pa.Table:
@@ -128,20 +134,18 @@ class Tabled(Shown, Protocol):
 
 
 def once(holder: object, make: Callable[[], Paper]) -> Paper:
-    """The paper of an object, made once for each language that is spoken."""
-    papers: dict[Language, Paper] = vars(holder).setdefault("papers", {})
-    if (language := spoken()) not in papers:
-        papers[language] = make()
-    return papers[language]
+    """The paper of an object, made once for each language that is spoken, and for its digits."""
+    papers: dict[tuple[Language, Digits], Paper] = vars(holder).setdefault("papers", {})
+    if (manner := (spoken(), used())) not in papers:
+        papers[manner] = make()
+    return papers[manner]
 
 
 @contextmanager
-def chosen(lang: str | None) -> Iterator[None]:
-    """Make reports in this language; None is the one that is spoken already."""
-    known = {language.value: language for language in Language}
-    if lang is not None and lang not in known:
-        raise InvalidUse(wanted=f"lang with one of {', '.join(known)}", given=repr(lang), do="Choose one of those.")
-    with speaking(spoken() if lang is None else known[lang]):
+def chosen(lang: str | None, digits: str | None = None) -> Iterator[None]:
+    """Make reports in this language and with these digits; None stands for those that are used already."""
+    language = spoken() if lang is None else choice(lang, Language, option="lang")
+    with speaking(language, None if digits is None else choice(digits, Digits, option="digits")):
         yield
 
 

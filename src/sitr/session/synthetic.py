@@ -217,11 +217,12 @@ class Synthetic(Answer):
         rows: pa.Table | None = None,
         found: QualityAnswer | None = None,
         lang: str | None = None,
+        digits: str | None = None,
         **publication: Unpack[Published],
     ) -> Path:
         """Write a page: the noisy tables beside the synthetic rows, and how good these are if that was measured."""
         shown = self.quality if found is None else found
-        with chosen(lang):
+        with chosen(lang, digits):
             judged = None if shown is None else shown.beside(self.receipt)
             paper = report.answer(self.portrait, self.receipt, rows=self._codes(rows), judged=judged)
             return certified(path, paper, self.publication.changed(**publication))
@@ -232,24 +233,32 @@ class Synthetic(Answer):
         *,
         rows: pa.Table | None = None,
         lang: str | None = None,
+        digits: str | None = None,
         **publication: Unpack[Published],
     ) -> Path:
         """Write the privacy label of these rows."""
-        with chosen(lang):
+        with chosen(lang, digits):
             paper = report.answer(self.portrait, self.receipt, rows=self._codes(rows))
             return written(path, html.label(paper, self.publication.changed(**publication)))
 
     @overload
-    def plot(self, *, rows: pa.Table | None = None, lang: str | None = None) -> Chart: ...
+    def plot(self, *, rows: pa.Table | None = None, lang: str | None = None, digits: str | None = None) -> Chart: ...
     @overload
-    def plot(self, path: str | Path, *, rows: pa.Table | None = None, lang: str | None = None) -> Path: ...
     def plot(
-        self, path: str | Path | None = None, *, rows: pa.Table | None = None, lang: str | None = None
+        self, path: str | Path, *, rows: pa.Table | None = None, lang: str | None = None, digits: str | None = None
+    ) -> Path: ...
+    def plot(
+        self,
+        path: str | Path | None = None,
+        *,
+        rows: pa.Table | None = None,
+        lang: str | None = None,
+        digits: str | None = None,
     ) -> Chart | Path:
         """The pictures, side by side, which a notebook draws; with a path, write them to this SVG file instead."""
         if path is not None:
             check_ending(path)
-        with chosen(lang):
+        with chosen(lang, digits):
             return drawn(chart(self.portrait, self._codes(rows)), path)
 
     def to_dict(self) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from sitr.loss.loss import Loss
@@ -57,7 +57,7 @@ def along_epsilon(loss: Loss, *, delta: float, words: Words | None = None) -> Pa
     across = words.accounting.axis("ε", whole=len(known) == len(found))
     title, upright = words.accounting.at_each("δ", "ε"), words.accounting.logarithmic("δ")
     mark = (delta, words.accounting.given_delta(delta)) if 0.0 < delta < 1.0 else None
-    return Panel(title, across, upright, under, over, logarithmic=True, mark=mark)
+    return Panel(title, across, upright, under, over, logarithmic=True, words=words, mark=mark)
 
 
 def along_releases(loss: Loss, *, delta: float, words: Words | None = None) -> Panel:
@@ -72,7 +72,7 @@ def along_releases(loss: Loss, *, delta: float, words: Words | None = None) -> P
     under, over = (tuple((place, getattr(one, side)) for place, one in known) for side in ("lower", "upper"))
     name = words.label("releases" if equal else "repetitions of the whole")
     axis = words.accounting.axis(name, whole=len(known) == len(found))
-    return Panel(words.accounting.by_releases(delta), axis, "ε", under, over, logarithmic=False)
+    return Panel(words.accounting.by_releases(delta), axis, "ε", under, over, logarithmic=False, words=words)
 
 
 def _sides(points: list[tuple[Interval, float]]) -> tuple[Points, Points]:
@@ -90,6 +90,7 @@ class Panel:
     over: Points
     logarithmic: bool
     """Whether the vertical axis is logarithmic."""
+    words: Words = field(default_factory=in_words)
     mark: tuple[float, str] | None = None
     """A height to be marked, and its name."""
 
@@ -115,7 +116,7 @@ class Panel:
         places = [self._left + (_END - self._left) * float(number) / self._last for number in numbers]
         for x in places:
             yield line(x, pane + _HEIGHT, x, pane + _HEIGHT + 4, more='stroke-opacity="0.6"')
-        yield from across(list(zip(places, written(numbers), strict=True)), y=pane + _HEIGHT + 17)
+        yield from across(list(zip(places, written(numbers, words=self.words), strict=True)), y=pane + _HEIGHT + 17)
         middle = (self._left + _END) / 2
         yield label(self.across, x=middle, y=pane + _HEIGHT + 32, room=80, size=11, anchor="middle", opacity=0.75)
 
@@ -155,4 +156,4 @@ class Panel:
     def _upright_ticks(self) -> list[tuple[float, str]]:
         low, high = self._ends()
         ticks = Logarithmic(low, high).ticks() if self.logarithmic else nice_ticks(Fraction(low), Fraction(high))
-        return [(float(tick), write) for tick, write in zip(ticks, written(ticks), strict=True)]
+        return [(float(tick), write) for tick, write in zip(ticks, written(ticks, words=self.words), strict=True)]

@@ -35,7 +35,7 @@ def chart(release: Release, *, words: Words | None = None, most: int = MOST_KEYS
     top = 0.0
     for index in range(len(release.plan.columns)):
         panel = _Panel.of(release, index, drawn)
-        parts.extend(panel.svg(labels, top=top))
+        parts.extend(panel.svg(labels, words, top=top))
         top += panel.height(len(labels)) + _GAP
     note = say.largest(len(drawn), len(release.keys))
     if len(drawn) < len(release.keys):
@@ -74,15 +74,16 @@ class _Panel:
         """The place of a value on the axis."""
         return LEFT + float((value - self.low) / (self.high - self.low)) * (RIGHT - LEFT)
 
-    def svg(self, labels: list[str], *, top: float) -> Iterator[str]:
-        yield from pair(self.name, f"± {self.error}", y=top + 15, size=15, weight=650, opacity=0.8)
+    def svg(self, labels: list[str], words: Words, *, top: float) -> Iterator[str]:
+        yield from pair(self.name, words.numerals(f"± {self.error}"), y=top + 15, size=15, weight=650, opacity=0.8)
         yield label(self.aggregate, x=LEFT, y=top + 31, room=RIGHT - LEFT, size=11, opacity=0.75)
         ticks = nice_ticks(self.low, self.high)
         places = [self.x(tick) for tick in ticks]
         for place, (name, one, figures) in enumerate(zip(labels, self.shown, self.figures, strict=True)):
-            yield from self._bar(name, one, figures.value(one), places, top + _HEAD + _ROW * place)
+            shown = words.numerals(figures.value(one))
+            yield from self._bar(name, one, shown, places, top + _HEAD + _ROW * place)
         bottom = top + self.height(len(labels)) - _FOOT
-        yield from across(list(zip(places, written(ticks), strict=True)), y=bottom + 12)
+        yield from across(list(zip(places, written(ticks, words=words), strict=True)), y=bottom + 12)
 
     def _bar(self, name: str, one: Estimate, value: str, ticks: list[float], top: float) -> Iterator[str]:
         zero, end = self.x(Fraction(0)), self.x(one.value)

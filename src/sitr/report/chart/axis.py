@@ -12,6 +12,7 @@ from sitr.numbers import Number
 from sitr.report.chart.lettering import NARROW, cut, width
 from sitr.report.chart.svg import text
 from sitr.report.figures import about, exponent, number, power_of_ten
+from sitr.report.words.words import Words, in_words
 
 MOST = 4
 """The most steps of an axis: more numbers would touch each other on a telephone."""
@@ -21,8 +22,6 @@ _SIZE = 11
 
 _LONGEST = 96.0
 """The most room for a name below an axis, in pixels."""
-
-_LETTERS = {3: "k", 6: "M", 9: "G", 12: "T", 15: "P"}
 
 
 def nice_ticks(low: Fraction, high: Fraction, *, most: int = MOST) -> list[Fraction]:
@@ -37,7 +36,7 @@ def nice_ticks(low: Fraction, high: Fraction, *, most: int = MOST) -> list[Fract
     return [step * place for place in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
-def written(ticks: Sequence[Fraction]) -> list[str]:
+def written(ticks: Sequence[Fraction], *, words: Words | None = None) -> list[str]:
     """All numbers of an axis in one way: in plain digits, with the same letter, or as powers of ten.
 
     Even steps have the same decimals.
@@ -47,6 +46,11 @@ def written(ticks: Sequence[Fraction]) -> list[str]:
     >>> written([Fraction(1, 10**power) for power in (4, 3, 2)]), written([Fraction(0), Fraction(1, 2), Fraction(1)])
     (['10⁻⁴', '10⁻³', '10⁻²'], ['0', '0.5', '1.0'])
     """
+    words = in_words(words)
+    return [words.numerals(number) for number in _written(ticks, words)]
+
+
+def _written(ticks: Sequence[Fraction], words: Words) -> list[str]:
     sizes = [abs(tick) for tick in ticks if tick]
     if not sizes:
         return ["0" for _ in ticks]
@@ -60,8 +64,8 @@ def written(ticks: Sequence[Fraction]) -> list[str]:
     if plain or (even and -3 <= largest < 4 and smallest >= -5):
         return _decimals(ticks)
     power = 3 * (largest // 3)
-    if power in _LETTERS:
-        return ["0" if not tick else f"{about(tick / 10**power)} {_LETTERS[power]}" for tick in ticks]
+    if power in words.scales:
+        return ["0" if not tick else f"{about(tick / 10**power)} {words.scales[power]}" for tick in ticks]
     scale = Fraction(10) ** largest
     return ["0" if not tick else f"{about(tick / scale, digits=3)} × {power_of_ten(largest)}" for tick in ticks]
 

@@ -30,7 +30,7 @@ def budget_bar(budget: Filter, *, charge: Kept | None = None, words: Words | Non
         closed = symbol == "γ" and budget.charges
         left = words.label("closed") if closed else words.left(_percent(1 - share))
         parts += [
-            text(f"{symbol} = {about(promised)}", x=0, y=top + 12, size=12),
+            text(words.numerals(f"{symbol} = {about(promised)}"), x=0, y=top + 12, size=12),
             text(left, x=100, y=top + 12, size=12, anchor="end"),
             rect(0, top + 18, 100, 12, fill=GREY, more=_PALE),
             rect(0, top + 18, float(100 * before), 12, fill=BLUE),

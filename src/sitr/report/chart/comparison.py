@@ -166,7 +166,7 @@ def _panel(family: Family, strokes: Sequence[_Stroke], words: Words, *, top: flo
     heights, widths = _above(list(curves.values())), _along(family.places)
     parts, pane = heading(family.title, words.accounting.logarithmic("ε"), top=top)
     pane += 20 if family.mark else 8
-    left = margin(written(heights.ticks()))
+    left = margin(written(heights.ticks(), words=words))
     lines, ends = [], []
     for stroke in sorted(strokes, key=lambda stroke: not stroke.thick):  # the thick curve lies below the others
         points = [(1000 * widths.share(x), _HEIGHT * (1 - heights.share(y))) for x, y in curves[stroke]]
@@ -178,17 +178,19 @@ def _panel(family: Family, strokes: Sequence[_Stroke], words: Words, *, top: flo
             ends.append(End(place, pane + y, stroke.shown, stroke.full, stroke.colour, bold=stroke.thick))
     below = max(_HEIGHT, round(GAP * (len(ends) - 1)))
     parts += [
-        *_axes(family, heights, widths, left, pane),
+        *_axes(family, heights, widths, left, pane, words),
         window(lines, x=left, y=pane, width=_END - left, height=_HEIGHT),
         *names(ends, x=_NAMES, room=RIGHT - _NAMES, top=pane, bottom=pane + below),
     ]
     return parts, pane + below + _FOOT + _GAP
 
 
-def _axes(family: Family, heights: Logarithmic, widths: Logarithmic, left: float, pane: float) -> Iterator[str]:
+def _axes(
+    family: Family, heights: Logarithmic, widths: Logarithmic, left: float, pane: float, words: Words
+) -> Iterator[str]:
     bottom, middle, wide = pane + _HEIGHT, (left + _END) / 2, _END - left
     ticks = heights.ticks()
-    for tick, number in zip(ticks, written(ticks), strict=True):
+    for tick, number in zip(ticks, written(ticks, words=words), strict=True):
         y = pane + _HEIGHT * (1 - heights.share(float(tick)))
         yield line(left, y, _END, y, more='stroke-opacity="0.2"')
         yield text(number, x=left - 1, y=y + 4, size=11, anchor="end", opacity=0.75)
@@ -196,7 +198,7 @@ def _axes(family: Family, heights: Logarithmic, widths: Logarithmic, left: float
     places = [left + wide * widths.share(float(tick)) for tick in ticks]
     for x in places:
         yield line(x, bottom, x, bottom + 4, more='stroke-opacity="0.6"')
-    yield from across(list(zip(places, written(ticks), strict=True)), y=bottom + 17)
+    yield from across(list(zip(places, written(ticks, words=words), strict=True)), y=bottom + 17)
     yield label(family.axis, x=middle, y=bottom + 32, room=wide, size=11, anchor="middle", opacity=0.75)
     if family.mark is not None:
         place, name = family.mark

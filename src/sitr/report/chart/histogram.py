@@ -60,7 +60,7 @@ def _line_chart(histogram: Histogram, words: Words) -> str:
     if bars.hollow:
         notes.append(say.hollow(bars.hollow))
     parts, top = heading(say.title(histogram), *notes)
-    parts += bars.svg(top=top + 8)
+    parts += bars.svg(top=top + 8, words=words)
     top += 8 + HEIGHT + FOOT
     for place, name in islice(enumerate(say.cells(axis)), axis.ordinary, None):
         top += 18
@@ -75,9 +75,9 @@ def _with_interval(histogram: Histogram, place: int, words: Words) -> str:
     low, high = (float(part[place]) for part in histogram.ends(confidence=CONFIDENCE))
     count, shown = float(histogram.counts[place]), figures(histogram)
     if not math.isfinite(high):
-        return _rounded(histogram, count)
+        return words.numerals(_rounded(histogram, count))
     one = Estimate(Fraction(count), Fraction(low), Fraction(high))
-    return f"{shown.value(one)} ({words.interval(shown.low(one), shown.high(one))})"
+    return f"{words.numerals(shown.value(one))} ({words.interval(shown.low(one), shown.high(one))})"
 
 
 def _tiles(histogram: Histogram, words: Words) -> str:
@@ -115,7 +115,7 @@ def _largest(histogram: Histogram, words: Words) -> str:
     for place in places:
         count = float(histogram.counts[place])
         name = " · ".join(named[int(place)])
-        parts += pair(name, _rounded(histogram, count), y=top + 14)
+        parts += pair(name, words.numerals(_rounded(histogram, count)), y=top + 14)
         parts.append(rect(LEFT, top + 18, 98 * max(0.0, count) / limit, 10, fill=BLUE, more='fill-opacity="0.75"'))
         ends = [LEFT + 98 * min(limit, float(part[place])) / limit for part in (low, high)]
         parts.append(line(ends[0], top + 23, ends[1], top + 23, more='stroke-width="1.2"'))

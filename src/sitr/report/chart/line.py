@@ -23,6 +23,7 @@ from sitr.questions.histogram.counts import Histogram
 from sitr.report.chart.axis import across, fits, margin, nice_ticks, written
 from sitr.report.chart.svg import BLUE, line, rect, text
 from sitr.report.figures import CONFIDENCE, exponent
+from sitr.report.words.words import Words, in_words
 
 Reals = NDArray[np.float64]
 
@@ -83,20 +84,22 @@ class Bars:
         bars = found if unit is None else [bar.over(unit) for bar in found]
         return cls(axis, tuple(bars), together, hollow, unit)
 
-    def svg(self, *, top: float) -> Iterator[str]:
+    def svg(self, *, top: float, words: Words | None = None) -> Iterator[str]:
         """The bars with both axes."""
+        words = in_words(words)
         ends = [end for bar in self.bars for end in (bar.ends or ())]
         values = [0.0, *(bar.count for bar in self.bars), *ends]
         low, high = min(values), max(values)
         # At least one high, so that there is an axis even if all counts are zero.
         high = high if high > low else low + 1.0
         ticks = nice_ticks(Fraction(low), Fraction(high))
-        left = margin(written(ticks))
+        numbers = written(ticks, words=words)
+        left = margin(numbers)
 
         def up(value: float) -> float:
             return top + HEIGHT * (1 - (value - low) / (high - low))
 
-        for tick, number in zip(ticks, written(ticks), strict=True):
+        for tick, number in zip(ticks, numbers, strict=True):
             y = up(float(tick))
             yield line(left, y, _END, y, more=f'stroke-opacity="{0.7 if tick == 0 else 0.15}"')
             yield text(number, x=left - 1, y=y + 4, size=11, opacity=0.75, anchor="end")
@@ -108,23 +111,25 @@ class Bars:
             if bar.ends is not None:
                 middle = (begin + end) / 2
                 yield line(middle, up(bar.ends[0]), middle, up(bar.ends[1]), more='stroke-width="1.2"')
-        yield from across(self._places(left), y=top + HEIGHT + 18)
+        yield from across(self._places(left, words), y=top + HEIGHT + 18)
 
     def _x(self, value: Fraction, left: float) -> float:
         first, last = self.bars[0].low, self.bars[-1].high
         return left + float((value - first) / (last - first)) * (_END - left)
 
-    def _places(self, left: float) -> list[tuple[float, str]]:
+    def _places(self, left: float, words: Words) -> list[tuple[float, str]]:
         """The names of dates; all edges of cells if these are few and short; otherwise round numbers."""
         if isinstance(self.axis, Dates):
             first_cells = islice(self.axis.cells(), 0, self.axis.ordinary, self.together)
             pairs = zip(first_cells, self.bars, strict=True)
-            return [(self._x((bar.low + bar.high) / 2, left), _day(cell)) for cell, bar in pairs]
+            return [(self._x((bar.low + bar.high) / 2, left), words.numerals(_day(cell))) for cell, bar in pairs]
         first, last = self.bars[0].low, self.bars[-1].high
         cells = list(islice(self.axis.cells(), self.axis.ordinary))
         for ticks in ([*_numbers(cells)] if len(cells) < MOST_EDGES else [], nice_ticks(first, last)):
             inside = [min(max(tick, first), last) for tick in ticks]
-            places = [(self._x(tick, left), number) for tick, number in zip(inside, written(ticks), strict=True)]
+            places = [
+                (self._x(tick, left), number) for tick, number in zip(inside, written(ticks, words=words), strict=True)
+            ]
             if places and fits(places):
                 break
         return places

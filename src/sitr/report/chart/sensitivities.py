@@ -24,7 +24,9 @@ def chart(outcomes: Outcomes, *, title: str, words: Words | None = None) -> str:
     """
     words = in_words(words)
     drawn = ranked(outcomes)
-    refused = {way: words.accounting.reason(reason) for way, reason in impossible(outcomes).items()}
+    refused = {
+        words.accounting.way(way): words.accounting.reason(reason) for way, reason in impossible(outcomes).items()
+    }
     scale = _scale([float(outcome.error) for outcome in drawn if not useless(outcome)])
     parts, top = heading(title, words.accounting.error_axis())
     for outcome in drawn:
@@ -34,7 +36,7 @@ def chart(outcomes: Outcomes, *, title: str, words: Words | None = None) -> str:
         bar, top = _row(way, reason, None, BLUE, top=top)
         parts += bar
     parts += _legend(top + 14, words)
-    works = [f"{outcome.way}: ± {error(outcome.error)}{seldom(outcome, words)}" for outcome in drawn]
+    works = [f"{_head(outcome, words)}{seldom(outcome, words)}" for outcome in drawn]
     listed = "; ".join([*works, *(f"{way}: {reason}" for way, reason in refused.items())])
     return svg(title, f"{listed}. {words.accounting.public()}", parts, height=top + 24, direction=words.direction)
 
@@ -48,8 +50,14 @@ def _scale(errors: Sequence[float]) -> Logarithmic:
 def _bar(outcome: Outcome, scale: Logarithmic, *, top: float, words: Words) -> tuple[list[str], float]:
     colour = ORANGE if isinstance(outcome.promise, RandomDP) else BLUE
     share = None if useless(outcome) else max(0.0, scale.share(float(outcome.error)))
-    head = f"{outcome.way}: ± {error(outcome.error)}"
-    return _row(head, words.notation(promised(outcome)) + seldom(outcome, words), share, colour, top=top)
+    return _row(
+        _head(outcome, words), words.notation(promised(outcome)) + seldom(outcome, words), share, colour, top=top
+    )
+
+
+def _head(outcome: Outcome, words: Words) -> str:
+    """The name of a way, and its error."""
+    return f"{words.accounting.way(outcome.way)}: {words.numerals(f'± {error(outcome.error)}')}"
 
 
 def _row(head: str, below: str, share: float | None, colour: str, *, top: float) -> tuple[list[str], float]:

@@ -66,7 +66,7 @@ def _bars(labels: list[str], noisy: Weights, drawn: Weights, *, top: float, word
         for start, end, share, colour in zip(_STARTS, ends, (noisy, drawn), (BLUE, ORANGE), strict=True):
             part = float(share[place])
             yield rect(start, y + 3, _BAR * part / most, 11, fill=colour, more='fill-opacity="0.8"')
-            yield text(f"{100 * part:.1f}%", x=end, y=y + 12, size=11, anchor="end")
+            yield text(words.numerals(f"{100 * part:.1f}%"), x=end, y=y + 12, size=11, anchor="end")
 
 
 def _maps(portrait: Portrait, rows: Codes, i: int, j: int, *, top: float, words: Words) -> Iterator[str]:

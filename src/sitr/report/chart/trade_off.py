@@ -23,14 +23,14 @@ def chart(views: Views, *, words: Words | None = None) -> str:
     title, across, upright = say.trade_off()
     described = say.no_attack() if views.detected is None else say.attack(views.detected)
     head = label(upright, x=LEFT, y=14, room=RIGHT - LEFT, opacity=0.8)
-    parts = [head, *_frame(across), *_curves(views, words)]
+    parts = [head, *_frame(across, words), *_curves(views, words)]
     return svg(title, described, parts, height=_TOP + _HEIGHT + _FOOT, direction=words.direction)
 
 
-def _frame(across: str) -> Iterator[str]:
+def _frame(across: str, words: Words) -> Iterator[str]:
     for share in _TICKS:
         x, y = _LEFT + _SPAN * share, _TOP + _HEIGHT * (1 - share)
-        written = f"{about(100 * share)}%"
+        written = words.numerals(f"{about(100 * share)}%")
         yield line(_LEFT, y, _LEFT + _SPAN, y, more='stroke-opacity="0.2"')
         yield line(x, _TOP + _HEIGHT, x, _TOP + _HEIGHT + 4, more='stroke-opacity="0.6"')
         yield text(written, x=_LEFT - 1, y=y + 4, size=11, anchor="end", opacity=0.8)

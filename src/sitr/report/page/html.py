@@ -227,8 +227,8 @@ def _budget(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Section
         ("after", words.stands(standing)),
     )
     record = (
-        ("ledger entry", str(entry.number)),
-        ("charged at", f"{entry.at:%Y-%m-%d %H:%M:%S %Z}"),
+        ("ledger entry", words.numerals(str(entry.number))),
+        ("charged at", words.numerals(f"{entry.at:%Y-%m-%d %H:%M:%S %Z}")),
         ("asked by", entry.by),
         ("made with", f"Sitr {entry.version}"),
         *((("SHA-256 of the release", receipt.sha256),) if receipt.sha256 else ()),

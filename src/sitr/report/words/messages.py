@@ -18,6 +18,7 @@ from pathlib import Path
 
 from sitr.errors import SitrError
 from sitr.report.words.language import Language, spoken
+from sitr.report.words.numerals import numeral
 
 _EXPECTED = "Expected {}, got {}."
 
@@ -44,7 +45,13 @@ class Catalogue:
         for template in sorted(found, key=_letters, reverse=True):
             if match := _pattern(template).fullmatch(message):
                 return _filled(self.entries[template], [self.say(value, least=8) for value in match.groups()], match)
-        return message
+        return self._sentences(message) or message
+
+    def _sentences(self, message: str) -> str:
+        """A text that was composed of several messages; empty if one of them has no translation."""
+        parts = re.split(r"(?<=[.?!]) (?=[A-Z])", message)
+        said = [self.say(each) for each in parts] if len(parts) > 1 else []
+        return "" if any(one == other for one, other in zip(said, parts, strict=False)) else " ".join(said)
 
     def part(self, message: str) -> str:
         """A message within a longer text: if it stays in English, its direction must not disturb the text around."""
@@ -60,7 +67,7 @@ def _filled(template: str, values: list[str], match: re.Match[str]) -> str:
         enclosed += literal.count("\u2066") - literal.count("\u2069")
         if name is not None:
             value = values[int(name)]
-            text += value if enclosed or value != match[int(name) + 1] else isolated(value)
+            text += value if enclosed or value != match[int(name) + 1] else isolated(numeral(value))
     return text
 
 

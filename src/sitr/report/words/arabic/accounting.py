@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from sitr.numbers import Interval, Number
 from sitr.report.figures import about, at_least, at_most, number
-from sitr.report.words.arabic.marks import ltr
+from sitr.report.words.arabic.marks import code, ltr, named
 from sitr.report.words.arabic.meaning import DELTA, EPSILON, GAMMA, exceptions, likelihood
-from sitr.report.words.arabic.nouns import EXAMPLE, RELEASE, STEP, chance, counted
+from sitr.report.words.arabic.nouns import EXAMPLE, RELEASE, STEP, chance, confidence, counted
 from sitr.report.words.language import Language
 from sitr.report.words.messages import catalogue
+from sitr.report.words.numerals import numerals
 
 if TYPE_CHECKING:  # slow to import, and most reports need none of them
     from sitr.accounting.compare import Row
@@ -22,10 +23,10 @@ if TYPE_CHECKING:  # slow to import, and most reports need none of them
 
 THEOREMS: Mapping[str, str] = {
     "basic": "الأساسية",
-    "advanced": f"المتقدمة ({ltr('DRV 2010')})",
-    "halved": f"المتقدمة بالنصف ({ltr('DR 2016')})",
-    "optimal_equal": f"المثلى لخطوات متساوية ({ltr('KOV')})",
-    "optimal_mixed": f"المثلى لخطوات مختلفة ({ltr('MV')})",
+    "advanced": f"المتقدمة ({code('DRV 2010')})",
+    "halved": f"المتقدمة بالنصف ({code('DR 2016')})",
+    "optimal_equal": f"المثلى لخطوات متساوية ({code('KOV')})",
+    "optimal_mixed": f"المثلى لخطوات مختلفة ({code('MV')})",
     "concentrated": f"المركزة {ltr('(μ, τ)')}",
     "zero_concentrated": "المركزة الصفرية",
     "renyi": "ريني، أو محاسب العزوم",
@@ -48,6 +49,17 @@ CURVES: Mapping[str, str] = {
     "random_union": "حد الاتحاد",
 }
 """Names that are short enough for the end of a curve; the others are the same as in tables."""
+WAYS: Mapping[str, str] = {
+    "global": "الحساسية العامة",
+    "smooth, Laplace": "الحساسية الملساء، بضوضاء لابلاس",
+    "smooth, Gaussian": "الحساسية الملساء، بضوضاء غاوسية",
+    "smooth, Student": "الحساسية الملساء، بضوضاء ستيودنت",
+    "propose-test-release": "الاقتراح ثم الاختبار ثم الإصدار",
+    "random, disjoint pairs": "العشوائية، بأزواج منفصلة",
+    "random, all pairs": "العشوائية، بجميع الأزواج",
+    "random, sampler": "العشوائية، بمعاينة الحساسية",
+}
+"""The ways to release a statistic."""
 RANDOM = (
     f"تصح كل {EPSILON} هنا إلا لهذه النسبة من البيانات. وهذه خصوصية تفاضلية عشوائية: تفترض بيانات قابلة للتبادل، وتحمي "
     "قادمًا جديدًا عشوائيًا ولا تحميك أنت، ولا تَعِد سائر من في البيانات بشيء، ولا تصح إلا إذا حُددت كل آلية عشوائية "
@@ -61,7 +73,7 @@ class AccountingWords:
 
     def theorem(self, name: str, /) -> str:
         """The name of a theorem in tables and charts."""
-        return THEOREMS.get(name) or ltr(name.replace("_", " "))
+        return numerals(THEOREMS.get(name) or ltr(name.replace("_", " ")))
 
     def total(self, bounds: Total, /) -> str:
         """The total in four digits, rounded outward; an interval if both ends are known and differ in these digits."""
@@ -173,6 +185,10 @@ class AccountingWords:
         """What a way with a γ promises."""
         return f"في كل طريقة لها {GAMMA}، {RANDOM}"
 
+    def way(self, name: str, /) -> str:
+        """The name of a way to release a statistic."""
+        return WAYS.get(name) or named(name)
+
     def no_answer(self, probability: float, /, *, often: float) -> str:
         """How often a way gives no answer."""
         if probability > often:
@@ -213,7 +229,7 @@ class AccountingWords:
 
     def error_axis(self) -> str:
         """The axis of the chart of ways to release a statistic."""
-        return f"الخطأ بثقة {ltr('95%')} على محور لوغاريتمي: الأقصر أدق"
+        return f"الخطأ بثقة {confidence()} على محور لوغاريتمي: الأقصر أدق"
 
     def axis(self, name: str, /, *, whole: bool) -> str:
         """The name of an axis, with a note if it ends where ε becomes infinite."""
@@ -233,7 +249,7 @@ class AccountingWords:
 
     def curve(self, name: str, /) -> str:
         """The name of a theorem at the end of its curve."""
-        return CURVES.get(name, self.theorem(name))
+        return numerals(CURVES.get(name, self.theorem(name)))
 
     def curve_total(self, name: str, total: Total | None, /) -> str:
         """The whole name of a theorem and its ε at the given δ, if it has one."""

@@ -23,14 +23,13 @@ from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.release import Release
-from sitr.report.figures import CONFIDENCE, about, at_least, at_most, number, shortened, visible
+from sitr.report.figures import about, at_least, at_most, number, shortened, visible
 from sitr.report.headline import Headline
 from sitr.report.words.arabic.marks import listed, ltr, named
 from sitr.report.words.arabic.meaning import DELTA, EPSILON, kept
-from sitr.report.words.arabic.nouns import BAR, KEY, NOBODY, ROW, caps, chance, counted, noise, unit, units
+from sitr.report.words.arabic.nouns import BAR, KEY, NOBODY, ROW, caps, chance, confidence, counted, noise, unit, units
 from sitr.report.words.messages import isolated
-
-_PERCENT = ltr(f"{about(CONFIDENCE * 100)}%")
+from sitr.report.words.numerals import numerals
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class AggregateWords:
     def error(self) -> str:
         """What an error means, and what it does not include."""
         return (
-            f"كل عدد على حدة لا يبعد عن الإجابة الدقيقة بأكثر من {ltr('±')} الخطأ باحتمال {_PERCENT}؛ ولا يشمل ذلك "
+            f"كل عدد على حدة لا يبعد عن الإجابة الدقيقة بأكثر من {ltr('±')} الخطأ باحتمال {confidence()}؛ ولا يشمل ذلك "
             "التحيز الناتج عن القصر ضمن الحدود وعن الحدود القصوى."
         )
 
@@ -166,7 +165,7 @@ class AggregateWords:
     def error_of(self, errors: Sequence[tuple[str, str]], /) -> str:
         """The error of each column, in a few words."""
         shown = "؛ ".join(f"{named(name)} {ltr(error)}" for name, error in errors)
-        return f"{shown} (باحتمال {_PERCENT})"
+        return f"{shown} (باحتمال {confidence()})"
 
     def empty(self, plan: AggregatePlan, /) -> str:
         """What an answer without rows means."""
@@ -176,12 +175,12 @@ class AggregateWords:
     def largest(self, shown: int, total: int, /) -> str:
         """A note that all keys are drawn, or only the largest."""
         if shown == total:
-            return f"{counted(total, BAR)}، مع فترة {ltr('95%')} لكل منها."
+            return f"{counted(total, BAR)}، مع فترة {confidence()} لكل منها."
         return f"رُسمت أكبر المفاتيح فقط: {ltr(number(shown))} من أصل {ltr(number(total))}."
 
     def chart(self, names: Sequence[str], /) -> str:
         """The title of a chart of these columns."""
-        return f"{listed(map(named, names))}، مع فترات {ltr('95%')}"
+        return f"{listed(map(named, names))}، مع فترات {confidence()}"
 
     def key(self, part: Key, /) -> str:
         """A value of a grouping column."""
@@ -191,7 +190,9 @@ class AggregateWords:
             case bool():
                 return "صحيح" if part else "خطأ"
             case date():
-                return part.isoformat()
+                return numerals(part.isoformat())
+            case int():
+                return numerals(str(part))
             case "":
                 return "(نص فارغ)"
             case _:

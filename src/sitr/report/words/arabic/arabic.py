@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from typing import ClassVar, cast
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.approximate import ApproximateDP
@@ -23,7 +24,7 @@ from sitr.report.words.arabic.aggregate import AggregateWords
 from sitr.report.words.arabic.certificate import CertificateWords
 from sitr.report.words.arabic.histogram import HistogramWords
 from sitr.report.words.arabic.labels import LABELS
-from sitr.report.words.arabic.marks import ltr, named
+from sitr.report.words.arabic.marks import code, ltr, named
 from sitr.report.words.arabic.meaning import DELTA, EPSILON, GAMMA, exceptions, kept, likelihood, moved
 from sitr.report.words.arabic.nouns import noise, unit, units
 from sitr.report.words.arabic.statistic import StatisticWords
@@ -31,6 +32,7 @@ from sitr.report.words.arabic.summary import RELATIONS, SummaryWords
 from sitr.report.words.arabic.synthetic import SyntheticWords
 from sitr.report.words.arabic.verify import VerifyWords
 from sitr.report.words.explanation import symbols
+from sitr.report.words.numerals import numerals
 from sitr.report.words.protects import Protects
 
 
@@ -57,9 +59,16 @@ class Arabic:
     direction = "rtl"
     """The direction in which the language is written, for browsers."""
 
+    scales: ClassVar[Mapping[int, str]] = {3: "ألف", 6: "مليون", 9: "مليار", 12: "تريليون", 15: "كوادريليون"}
+    """The names of powers of ten on an axis."""
+
     def label(self, name: str, /) -> str:
         """A label, a heading or a name in a legend, by its English text."""
-        return LABELS.get(name, name)
+        return numerals(LABELS.get(name, name))
+
+    def numerals(self, text: str, /) -> str:
+        """Numbers outside of sentences, in the digits that the reader chose."""
+        return numerals(text)
 
     def notation(self, promise: Kept, /, *, left: bool = False) -> str:
         """A promise in symbols and few digits, rounded up, or rounded down if it is what is `left`."""
@@ -211,7 +220,7 @@ class Arabic:
         """How numbers are rounded, and where all digits are."""
         return (
             "قُرِّبت الأعداد إلى أول رقمين من الخطأ، والخطأ يشمل هذا التقريب؛ وفي الملفات والجداول ومع الخيار "
-            f"{ltr('--exact')} جميع الأرقام."
+            f"{code('--exact')} جميع الأرقام."
         )
 
     def cannot_pay(self) -> str:

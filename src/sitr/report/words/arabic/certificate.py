@@ -20,6 +20,7 @@ from sitr.report.words.arabic.marks import ltr
 from sitr.report.words.arabic.meaning import GAMMA
 from sitr.report.words.arabic.nouns import ANSWER, counted
 from sitr.report.words.explanation import symbols
+from sitr.report.words.numerals import numerals
 
 LEVELS = {
     Level.RESULT: "الإجابة",
@@ -82,7 +83,7 @@ class CertificateWords:
 
     def flavor(self, view: View, /) -> str:
         """The name of a flavor, with the δ at which it is read."""
-        name = FLAVORS[view.flavor]
+        name = numerals(FLAVORS[view.flavor])
         return name if view.delta is None else f"{name}، {ltr(f'δ = {at_most(view.delta)}')}"
 
     def bound(self, view: View, /) -> str:

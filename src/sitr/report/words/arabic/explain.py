@@ -60,7 +60,7 @@ _GRACEFULLY = (
 _EPSILON, _DELTA, _GAMMA = map(ltr, "εδγ")
 _PAIRS = ltr("(ε, δ)")
 _GROUP = f"أما مجموعة الأشخاص ذات الحجم {ltr('s')} فالوعد لها"
-_GROWTH = ltr("δ·(e^(s·ε) − 1)/(e^ε − 1)")
+_GROWTH = "δ·(e^(s·ε) − 1)/(e^ε − 1)"
 _DIFFER = f"لا تختلف احتمالاتها بأكثر من العامل {ltr('e^ε')} مع إضافة {_DELTA}"
 _EACH = "ومع كل إصدار إضافي"
 
@@ -89,7 +89,7 @@ class ArabicVoice:
             f"{_PAIR[whom]}، وأيًّا كانت الإجابات التي يُنظر إليها، {_DIFFER}، حيث {ltr(symbols(promise))}.",
             f"{_follows(((promise.epsilon, promise.delta),), whom)} و{_test(promise)}",
             _either(promise.delta, whom),
-            f"{_GENERAL} {_GROUP} {ltr('s·ε')} مع {_GROWTH}، وهذا ينمو بسرعة. {_EACH} تُضاف قيمتا {_EPSILON} "
+            f"{_GENERAL} {_GROUP} {ltr('s·ε')} مع {ltr(_GROWTH)}، وهذا ينمو بسرعة. {_EACH} تُضاف قيمتا {_EPSILON} "
             f"و{_DELTA} الخاصتان به، ما لم تنطبق نظرية تركيب أفضل.",
         )
 
@@ -102,8 +102,8 @@ class ArabicVoice:
             f"{ltr(symbols(promise))}. ومعنى كل منها أنه، أيًّا كانت الإجابات، {_DIFFER}.",
             f"{_follows(points, whom)} و{_test(promise)}",
             _at_several(promise, whom),
-            f"{_GENERAL} {_GROUP} عند كل نقطة {ltr('s·ε')} مع {_GROWTH}. {_EACH} تُجمع الخسائر ويُحسب المنحنى كله من "
-            "جديد.",
+            f"{_GENERAL} {_GROUP} عند كل نقطة {ltr('s·ε')} مع {ltr(_GROWTH)}. {_EACH} تُجمع الخسائر ويُحسب المنحنى كله "
+            "من جديد.",
         )
 
     def concentrated(self, promise: ConcentratedDP, /, *, whom: Whom) -> Explanation:

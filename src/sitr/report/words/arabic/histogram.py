@@ -12,16 +12,15 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.questions.histogram.methods import Bins, Buckets, Flat, Sparse, Tree, Unlisted
 from sitr.report.figures import CONFIDENCE, about, at_most, error, number, visible
-from sitr.report.words.arabic.marks import listed, ltr, named
+from sitr.report.words.arabic.marks import code, listed, ltr, named
 from sitr.report.words.arabic.meaning import GAMMA
-from sitr.report.words.arabic.nouns import BAR, CELL, NOBODY, caps, chance, counted, noise, unit, units
+from sitr.report.words.arabic.nouns import BAR, CELL, NOBODY, caps, chance, confidence, counted, noise, unit, units
 from sitr.report.words.messages import isolated
 
 if TYPE_CHECKING:
     from sitr.questions.histogram.counts import Histogram
     from sitr.questions.histogram.fit import HistogramPlan
 
-_PERCENT = ltr("95%")
 PROCESSED = (
     (r"nearest whole counts of sum (-?\d+) \(by index\)", "أقرب أعداد صحيحة مجموعها {0} (بحسب الترتيب)"),
     (r"nearest whole counts of sum (-?\d+) \(soft threshold\)", "أقرب أعداد صحيحة مجموعها {0} (بعتبة لينة)"),
@@ -90,7 +89,7 @@ class HistogramWords:
                 special[below(axis)] = "(غير ذلك)"
             else:
                 low, high = map(short, axis.ends)
-                special |= {below(axis): f"أقل من {ltr(low)}", above(axis): f"أكبر من {ltr(high)}"}
+                special |= {below(axis): f"أقل من {_end(low)}", above(axis): f"أكبر من {_end(high)}"}
         return tuple(special.get(place) or _label(axis, cell) for place, cell in enumerate(axis.cells()))
 
     def released(self, histogram: Histogram, /) -> str:
@@ -110,7 +109,7 @@ class HistogramWords:
     def error(self, plan: HistogramPlan, /) -> str:
         """The error of a count, which depends only on the law of the noise."""
         far = ltr(f"± {error(plan.noise.error(confidence=CONFIDENCE))}")
-        once = f"كل عدد مقيس على حدة لا يبعد عن العدد الدقيق بأكثر من {far} باحتمال {_PERCENT}"
+        once = f"كل عدد مقيس على حدة لا يبعد عن العدد الدقيق بأكثر من {far} باحتمال {confidence()}"
         return f"{once}، ويبعد عنه في المتوسط بمقدار {ltr(about(plan.mean_noise(), digits=3))}."
 
     def exposure(self, plan: HistogramPlan, /) -> str:
@@ -130,7 +129,7 @@ class HistogramWords:
 
     def intervals(self, histogram: Histogram, /) -> str:
         """What the intervals mean, and what they do not."""
-        once = f"كل فترة على حدة تضم العدد الدقيق (بعد تطبيق الحدود القصوى) باحتمال {_PERCENT}."
+        once = f"كل فترة على حدة تضم العدد الدقيق (بعد تطبيق الحدود القصوى) باحتمال {confidence()}."
         if histogram.starts is not None:
             once += " وقد يكون عدد الخلية المدمجة أي شيء حتى المجموع كله."
         if histogram.empty is not None:
@@ -154,7 +153,7 @@ class HistogramWords:
         """How counts are rounded, and where all digits are."""
         return (
             "قُرِّبت الأعداد إلى أول رقمين من الخطأ، والفترات إلى الخارج؛ وفي الملفات والجداول ومع الخيار "
-            f"{ltr('--exact')} جميع الأرقام."
+            f"{code('--exact')} جميع الأرقام."
         )
 
     def processing(self, histogram: Histogram, /) -> str:
@@ -179,7 +178,7 @@ class HistogramWords:
 
     def together(self, cells: int, /) -> str:
         """How many cells share a bar of the chart."""
-        return f"مع فترات {_PERCENT}" if cells == 1 else f"في كل عمود بياني {counted(cells, CELL)} متجاورة"
+        return f"مع فترات {confidence()}" if cells == 1 else f"في كل عمود بياني {counted(cells, CELL)} متجاورة"
 
     def density(self, axis: Axis, unit: Fraction, /) -> str:
         """What the heights of bars are if cells differ in width."""
@@ -197,7 +196,7 @@ class HistogramWords:
     def largest(self, shown: int, total: int, /) -> str:
         """Whether the chart shows all cells."""
         if total <= shown:
-            return f"مع فترات {_PERCENT}"
+            return f"مع فترات {confidence()}"
         return f"أكبر الخلايا: {ltr(number(shown))} من أصل {ltr(number(total))}"
 
     def bars(self, bars: int, note: str, /, *, largest: str = "") -> str:
@@ -228,8 +227,13 @@ def _label(axis: Axis, cell: Cell) -> str:
         return visible(cell.label)
     if cell.low is not None and cell.high is not None and " to " in cell.label:
         first, _, last = cell.label.partition(" to ")
-        return f"من {ltr(first)} إلى {ltr(last)}"
-    return ltr(cell.label)
+        return f"من {_end(first)} إلى {_end(last)}"
+    return _end(cell.label)
+
+
+def _end(label: str) -> str:
+    """The label of a cell or one end of it, with powers of ten as they are written for people."""
+    return ltr(re.sub(r"-?\d[\d.]*e[-+]\d+", lambda found: about(Fraction(found[0])), label))
 
 
 def _processed(what: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sitr.report.words.arabic.marks import ltr
+from sitr.report.words.arabic.marks import code, ltr
 
 LABELS: Mapping[str, str] = {
     # Titles and headings of pages
@@ -95,7 +95,7 @@ LABELS: Mapping[str, str] = {
     "releases": "الإصدارات",
     "rows": "الصفوف",
     "sensitivity": "الحساسية",
-    "SHA-256 of the release": f"بصمة {ltr('SHA-256')} للمنشور",
+    "SHA-256 of the release": f"بصمة {code('SHA-256')} للمنشور",
     "spent": "المنفق",
     "tables": "الجداول",
     "this answer": "هذه الإجابة",
@@ -121,7 +121,7 @@ LABELS: Mapping[str, str] = {
     "public values": "القيم المعلنة",
     "table": "الجدول",
     "theorem": "النظرية",
-    "time (UTC)": f"الوقت ({ltr('UTC')})",
+    "time (UTC)": f"الوقت ({code('UTC')})",
     "type": "النوع",
     "valid when parameters are chosen adaptively?": "أتصح إذا اختيرت المعاملات بالتتابع؟",
     "way": "الطريقة",

@@ -2,6 +2,8 @@
 
 Formulas and numbers run from left to right; names and values of the user run in a direction of their own. Without
 isolates, the displayed order of `ε = 0.5` or `(1, 10⁻⁶)` would depend on the text around it.
+
+Numbers have the digits that the reader chose; code and names keep theirs.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from collections.abc import Iterable
 
 from sitr.report.figures import visible
 from sitr.report.words.messages import isolated
+from sitr.report.words.numerals import numerals
 
 
 def ltr(formula: str) -> str:
@@ -19,7 +22,12 @@ def ltr(formula: str) -> str:
     >>> ascii(ltr("e = 1, d = 2"))
     "'\\u2066e\\xa0=\\xa01, d\\xa0=\\xa02\\u2069'"
     """
-    unbroken = re.sub("(?<!,) ", "\u00a0", formula)
+    return code(numerals(formula))
+
+
+def code(text: str) -> str:
+    """The same for code and names, which keep their digits."""
+    unbroken = re.sub("(?<!,) ", "\u00a0", text)
     return f"\u2066{unbroken}\u2069"
 
 

@@ -9,7 +9,7 @@ from sitr.mechanisms.additive import Noise
 from sitr.neighbors.unit import Person
 from sitr.numbers import Number, exact
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.report.figures import about, number
+from sitr.report.figures import CONFIDENCE, about, number
 from sitr.report.words.arabic.marks import ltr
 from sitr.report.words.explanation import one_in
 from sitr.report.words.protects import Protects
@@ -97,6 +97,11 @@ def noise(law: Noise, *, granularity: Number = 1) -> str:
     size = about(law.size * exact(granularity))
     parameter = f"بمقياس {ltr(size)}" if law.symbol == "scale" else f"حيث {ltr(f'{law.symbol} = {size}')}"
     return f"ضوضاء {LAWS.get(law.law, law.law)}، {parameter}"
+
+
+def confidence() -> str:
+    """The probability with which an interval contains the exact number."""
+    return ltr(f"{about(CONFIDENCE * 100)}%")
 
 
 def chance(probability: float) -> str:

@@ -12,9 +12,9 @@ from sitr.ledger.receipt import Receipt
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.report.figures import about, error, number
-from sitr.report.words.arabic.marks import listed, ltr, named
+from sitr.report.words.arabic.marks import code, listed, ltr, named
 from sitr.report.words.arabic.meaning import kept
-from sitr.report.words.arabic.nouns import ANSWER, COLUMN, GROUP, ROW, counted
+from sitr.report.words.arabic.nouns import ANSWER, COLUMN, GROUP, ROW, confidence, counted
 from sitr.report.words.messages import isolated
 
 RELATIONS = {Relation.ADD_REMOVE: "الإضافة أو الحذف", Relation.REPLACE_ONE: "الاستبدال"}
@@ -78,16 +78,16 @@ class SummaryWords:
 
     def selection(self, text: str, /) -> str:
         """A question that does not say yet what to compute."""
-        return f"سؤال يُستكمل بواسطة {ltr('agg(…)')} أو {ltr('histogram(…)')}: {named(text)}"
+        return f"سؤال يُستكمل بواسطة {code('agg(…)')} أو {code('histogram(…)')}: {named(text)}"
 
     def next_step(self) -> str:
         """What to do with a question."""
-        return f"يعرض {ltr('preview(price)')} الأخطاء مجانًا؛ ويدفع {ltr('release(price)')} الثمن ويعطي الإجابة"
+        return f"يعرض {code('preview(price)')} الأخطاء مجانًا؛ ويدفع {code('release(price)')} الثمن ويعطي الإجابة"
 
     def preview(self, text: str, price: Kept, errors: Mapping[str, float], after: Filter | None, /) -> str:
         """A preview: the price, the errors, and what would be left."""
         found = [f"{named(name)} {ltr(f'± {error(width)}')}" for name, width in errors.items()]
-        shown = f"؛ الأخطاء عند {ltr('95%')}: {listed(found)}" if found else ""
+        shown = f"؛ الأخطاء عند {confidence()}: {listed(found)}" if found else ""
         then = "" if after is None else kept(after.remaining(), left=True)
         left = f"سيبقى {then}" if then else "الميزانية لا تكفي لدفع هذا"
         return f"معاينة مقابل {kept(price)}: {named(text)}{shown}؛ {left}"
@@ -103,4 +103,4 @@ class SummaryWords:
         left = f"وبقي {kept(receipt.standing.remaining(), left=True)} من {kept(receipt.standing.promise)}"
         if receipt.again:  # the budget may be smaller by now
             left = f"وهي الإجابة المحفوظة للقيد {ltr(str(receipt.entry.number))}، ولم يُنفق شيء"
-        return f"{paid}؛ {left}. يعرض {ltr('print(…)')} ما وُعد به."
+        return f"{paid}؛ {left}. يعرض {code('print(…)')} ما وُعد به."

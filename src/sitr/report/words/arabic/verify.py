@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sitr.ledger.entry import Entry
-from sitr.report.words.arabic.marks import ltr, named
+from sitr.report.words.arabic.marks import code, ltr, named
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class VerifyWords:
 
     def altered(self, entry: Entry, /) -> str:
         """The page was changed, in what readers see or elsewhere."""
-        return f"محرَّفة: تشير هذه الشهادة إلى {_entry(entry)}، لكنها ليست كما كتبها {ltr('Sitr')}. فلا تثق بأرقامها."
+        return f"محرَّفة: تشير هذه الشهادة إلى {_entry(entry)}، لكنها ليست كما كتبها {code('Sitr')}. فلا تثق بأرقامها."
 
     def unknown(self, number: int, /) -> str:
         """There is no such entry."""
@@ -32,7 +32,7 @@ class VerifyWords:
     def release(self, intact: bool, /) -> str:
         """Whether the numbers for machines are those that were released."""
         if intact:
-            return f"كما سُجِّلت في السجل؛ ويعرض الأمر {ltr('sitr show')} الإجابة من جديد إن كانت ما تزال محفوظة"
+            return f"كما سُجِّلت في السجل؛ ويعرض الأمر {code('sitr show')} الإجابة من جديد إن كانت ما تزال محفوظة"
         return "ليست ما سجّله السجل"
 
 

@@ -188,6 +188,10 @@ class AccountingWords:
         """What a way with a γ promises."""
         return f"For a way with γ, {RANDOM}"
 
+    def way(self, name: str, /) -> str:
+        """The name of a way to release a statistic."""
+        return name
+
     def no_answer(self, probability: float, /, *, often: float) -> str:
         """How often a way gives no answer."""
         if probability > often:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from typing import ClassVar, cast
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.approximate import ApproximateDP
@@ -57,9 +58,16 @@ class English:
     direction = "ltr"
     """The direction in which the language is written, for browsers."""
 
+    scales: ClassVar[Mapping[int, str]] = {3: "k", 6: "M", 9: "G", 12: "T", 15: "P"}
+    """The names of powers of ten on an axis."""
+
     def label(self, name: str, /) -> str:
         """A label, a heading or a name in a legend. Labels are written in English, so they stay as they are."""
         return name
+
+    def numerals(self, text: str, /) -> str:
+        """Numbers outside of sentences, which are the same in English."""
+        return text
 
     def notation(self, promise: Kept, /, *, left: bool = False) -> str:
         """A promise in symbols and few digits, rounded up, or rounded down if it is what is `left`."""
