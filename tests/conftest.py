@@ -1,12 +1,35 @@
-"""How hypothesis searches: at random for developers, the same way every time in a build, which must be repeatable."""
+"""How hypothesis searches: at random for developers, the same way every time in a build, which must be repeatable.
+
+And one real browser for all tests of a process, because to start one takes as long as several tests.
+"""
 
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # Neither profile has a deadline: on a busy machine, time says nothing about the code.
 settings.register_profile("desk", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "desk")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium")
+    assert chromium, "these tests drive a real browser: run `bash dev/test`, or as root `apt-get install -y chromium`"
+    arguments = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=arguments)
+        yield browser
+        browser.close()

@@ -16,10 +16,10 @@ from playwright.sync_api import Page
 
 import sitr
 from sitr.session.dataset import Dataset
-from tests.report.page.test_page import browser, opened, overflow, violations
+from tests.report.page.test_page import opened, overflow, violations
 from tests.session.conftest import KINDS, SQL, WARDS
 
-__all__ = ["browser", "opened"]
+__all__ = ["opened"]
 
 
 class ZMQInteractiveShell:

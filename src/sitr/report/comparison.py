@@ -33,7 +33,7 @@ def render(comparison: Comparison, *, recorded: bool = False, words: Words | Non
             silent.setdefault(row.outcome, []).append(name)
     headings = (
         words.label("theorem"),
-        f"ε ({words.label('at')} {words.numerals(f'δ = {at_most(comparison.delta)}')})",
+        f"ε ({words.label('at')} {words.formula(f'δ = {at_most(comparison.delta)}')})",
         words.label("valid when parameters are chosen adaptively?"),
     )
     table = Table(tuple(map(Column, headings)), lambda: proved, len(proved))

@@ -65,7 +65,9 @@ def _written(ticks: Sequence[Fraction], words: Words) -> list[str]:
         return _decimals(ticks)
     power = 3 * (largest // 3)
     if power in words.scales:
-        return ["0" if not tick else f"{about(tick / 10**power)} {words.scales[power]}" for tick in ticks]
+        return [
+            "0" if not tick else f"{words.formula(about(tick / 10**power))} {words.scales[power]}" for tick in ticks
+        ]
     scale = Fraction(10) ** largest
     return ["0" if not tick else f"{about(tick / scale, digits=3)} × {power_of_ten(largest)}" for tick in ticks]
 

@@ -77,7 +77,7 @@ def _with_interval(histogram: Histogram, place: int, words: Words) -> str:
     if not math.isfinite(high):
         return words.numerals(_rounded(histogram, count))
     one = Estimate(Fraction(count), Fraction(low), Fraction(high))
-    return f"{words.numerals(shown.value(one))} ({words.interval(shown.low(one), shown.high(one))})"
+    return f"{words.formula(shown.value(one))} ({words.interval(shown.low(one), shown.high(one))})"
 
 
 def _tiles(histogram: Histogram, words: Words) -> str:

@@ -57,7 +57,7 @@ def _bar(outcome: Outcome, scale: Logarithmic, *, top: float, words: Words) -> t
 
 def _head(outcome: Outcome, words: Words) -> str:
     """The name of a way, and its error."""
-    return f"{words.accounting.way(outcome.way)}: {words.numerals(f'± {error(outcome.error)}')}"
+    return f"{words.accounting.way(outcome.way)}: {words.formula(f'± {error(outcome.error)}')}"
 
 
 def _row(head: str, below: str, share: float | None, colour: str, *, top: float) -> tuple[list[str], float]:

@@ -108,9 +108,9 @@ def heading(title: str, *notes: str, top: float = 0) -> tuple[list[str], float]:
     """The title of a chart or a panel, notes below it in small letters, and where they end."""
     parts, height = paragraph(title, y=top + 15, size=15, weight=650, opacity=1.0, most=3)
     for note in notes:
-        more, taken = paragraph(note, y=top + height + 11)
+        more, taken = paragraph(note, y=top + height + 13)
         parts, height = [*parts, *more], height + taken
-    return parts, top + height + 4
+    return parts, top + height + 6
 
 
 def line(x1: float, y1: float, x2: float, y2: float, *, stroke: str = "currentColor", more: str = "") -> str:

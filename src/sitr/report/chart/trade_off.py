@@ -9,7 +9,7 @@ from sitr.report.figures import about
 from sitr.report.views import Views, trade_off
 from sitr.report.words.words import Words, in_words
 
-_LEFT, _SPAN, _HEIGHT, _TOP, _FOOT = 15.0, 83.0, 240, 30, 40
+_LEFT, _SPAN, _HEIGHT, _TOP, _FOOT = 15.0, 83.0, 240, 30, 42
 _TICKS = (0, 0.25, 0.5, 0.75, 1)
 
 
@@ -35,7 +35,7 @@ def _frame(across: str, words: Words) -> Iterator[str]:
         yield line(x, _TOP + _HEIGHT, x, _TOP + _HEIGHT + 4, more='stroke-opacity="0.6"')
         yield text(written, x=_LEFT - 1, y=y + 4, size=11, anchor="end", opacity=0.8)
         yield text(written, x=x, y=_TOP + _HEIGHT + 17, size=11, anchor=_anchor(share), opacity=0.8)
-    yield label(across, x=RIGHT, y=_TOP + _HEIGHT + 34, room=RIGHT - LEFT, anchor="end", opacity=0.8)
+    yield label(across, x=RIGHT, y=_TOP + _HEIGHT + 36, room=RIGHT - LEFT, anchor="end", opacity=0.8)
 
 
 def _anchor(share: float) -> str:

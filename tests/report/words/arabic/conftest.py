@@ -23,6 +23,7 @@ from sitr.questions.synthetic.portrait import Portrait, portrait
 from sitr.report import aggregate, histogram, statistic, synthetic
 from sitr.report.paper import Paper
 from sitr.report.words.arabic.arabic import ARABIC
+from sitr.report.words.words import Words
 from tests.report import test_histogram as histograms
 from tests.report import test_statistic as statistics
 from tests.report import test_synthetic as synthesized
@@ -34,18 +35,18 @@ PLAIN = statistics.made(1, 2, price=PureDP(0.5), budget=Filter(PureDP(1.0)).cons
 CASES: dict[str, Any] = {**histograms.CASES}
 
 
-def _aggregate(name: str) -> Paper:
-    return aggregate.answer(*certified(RELEASES[name]()), words=ARABIC)
+def _aggregate(name: str, *, words: Words = ARABIC) -> Paper:
+    return aggregate.answer(*certified(RELEASES[name]()), words=words)
 
 
-def _histogram(name: str) -> Paper:
+def _histogram(name: str, *, words: Words = ARABIC) -> Paper:
     found = histograms.made(*CASES[name])
-    return histogram.answer(found, histograms.receipt(found), words=ARABIC)
+    return histogram.answer(found, histograms.receipt(found), words=words)
 
 
-def _processed() -> Paper:
+def _processed(*, words: Words = ARABIC) -> Paper:
     found = histograms.made(*CASES["flat"]).nonnegative().lattice().simplex()
-    return histogram.answer(found, histograms.receipt(found), words=ARABIC)
+    return histogram.answer(found, histograms.receipt(found), words=words)
 
 
 def drawn_rows() -> Portrait:
@@ -55,19 +56,24 @@ def drawn_rows() -> Portrait:
     return portrait(measure(planned, synthesized.CODES, coins=TestCoins(1)), schema=schema, never=())
 
 
-def _synthetic() -> Paper:
-    judged = synthetic.quality(synthesized.FOUND, None, private=True, words=ARABIC)
-    return synthetic.answer(drawn_rows(), synthesized.RECEIPT, rows=synthesized.CODES, judged=judged, words=ARABIC)
+def _statistic(record: Any, *, words: Words = ARABIC) -> Paper:
+    return statistic.answer(*record, words=words)
 
 
-PAPERS: dict[str, Callable[[], Paper]] = {
+def _synthetic(*, words: Words = ARABIC) -> Paper:
+    judged = synthetic.quality(synthesized.FOUND, None, private=True, words=words)
+    return synthetic.answer(drawn_rows(), synthesized.RECEIPT, rows=synthesized.CODES, judged=judged, words=words)
+
+
+PAPERS: dict[str, Callable[..., Paper]] = {
     **{f"aggregate, {name}": partial(_aggregate, name) for name in RELEASES},
     **{f"histogram, {name}": partial(_histogram, name) for name in CASES},
     "histogram, processed": _processed,
-    "statistic, random": lambda: statistic.answer(*statistics.RECORD, words=ARABIC),
-    "statistic, several": lambda: statistic.answer(*PLAIN, words=ARABIC),
+    "statistic, random": partial(_statistic, statistics.RECORD),
+    "statistic, several": partial(_statistic, PLAIN),
     "synthetic": _synthetic,
 }
+"""The paper of each kind of answer, in Arabic or in the given words."""
 
 
 @pytest.fixture(scope="session", params=PAPERS)

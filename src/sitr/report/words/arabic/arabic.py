@@ -70,6 +70,10 @@ class Arabic:
         """Numbers outside of sentences, in the digits that the reader chose."""
         return numerals(text)
 
+    def formula(self, text: str, /) -> str:
+        """A number or a formula beside Arabic words: in its own direction, and in the digits that the reader chose."""
+        return ltr(text)
+
     def notation(self, promise: Kept, /, *, left: bool = False) -> str:
         """A promise in symbols and few digits, rounded up, or rounded down if it is what is `left`."""
         return kept(promise, left=left)

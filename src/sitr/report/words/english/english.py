@@ -69,6 +69,10 @@ class English:
         """Numbers outside of sentences, which are the same in English."""
         return text
 
+    def formula(self, text: str, /) -> str:
+        """A number or a formula beside words, which has the same direction in English."""
+        return text
+
     def notation(self, promise: Kept, /, *, left: bool = False) -> str:
         """A promise in symbols and few digits, rounded up, or rounded down if it is what is `left`."""
         return notation(promise, left=left)
