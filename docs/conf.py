@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import version as installed
+from typing import Any
 
 from sphinx.application import Sphinx
 
@@ -41,9 +42,27 @@ html_title = f"Sitr {version}"
 
 
 def setup(app: Sphinx) -> None:
-    """Read docstrings as they are written: | is an absolute value there, and methods of scikit-learn are not ours."""
+    """Read docstrings as they are written: | is an absolute value there, and methods of scikit-learn are not ours.
+
+    Pages in Arabic run from right to left, except for code.
+    """
     app.connect("autodoc-process-docstring", _plain)
     app.connect("autodoc-skip-member", _foreign)
+    app.connect("html-page-context", _from_right_to_left)
+
+
+ARABIC = "-ar"
+"""The ending of the names of pages in Arabic."""
+STYLE = """<style>
+[dir=rtl] pre, [dir=rtl] code { direction: ltr; unicode-bidi: isolate; text-align: left; }
+[dir=rtl] pre code { unicode-bidi: normal; }
+</style>"""
+
+
+def _from_right_to_left(_app: Sphinx, name: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
+    if name.endswith(ARABIC):
+        context["body"] = f'<div dir="rtl" lang="ar">{context["body"]}</div>'
+        context["metatags"] += STYLE
 
 
 def _plain(_app: Sphinx, _what: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:
