@@ -65,8 +65,11 @@ class Excerpt:
     def __str__(self) -> str:
         return "\n".join(self.drawn())
 
-    def drawn(self) -> tuple[str, str]:
-        """The line and the carets under the part, as a terminal shows them: of a long line, the surroundings."""
+    def drawn(self, *, head: str = "") -> tuple[str, str]:
+        """The line and the carets under the part, as a terminal shows them: of a long line, the surroundings.
+
+        The `head` says which line it is.
+        """
         first, last = self.column - 1, self.column - 1 + self.length
         before, part, after = self.text[:first], self.text[first:last], self.text[last:]
         if len(self.text) > _WIDEST:
@@ -74,8 +77,8 @@ class Excerpt:
             part, after = (part, after) if len(part) <= _AROUND else (part[:_AROUND], "…")
             after = after if len(after) <= _AROUND else after[:_AROUND] + "…"
         left, middle, right = map(_harmless, (before, part, after))
-        head = f"line {self.line}: "
-        return head + left + middle + right, " " * (len(head) + _cells(left)) + "^" * max(1, _cells(middle))
+        head = f"{head or f'line {self.line}:'} "
+        return head + left + middle + right, " " * (_cells(head) + _cells(left)) + "^" * max(1, _cells(middle))
 
 
 _WIDEST, _AROUND = 90, 30

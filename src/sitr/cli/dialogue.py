@@ -59,7 +59,10 @@ class Dialogue:
 def yes(text: str) -> bool:
     """Whether the answer is yes.
 
-    >>> yes("Y"), yes("no")
-    (True, False)
+    >>> yes("Y"), yes("no"), yes("نعم"), yes("لا")
+    (True, False, True, False)
     """
-    return ("no", "yes").index({"n": "no", "y": "yes"}.get(text.lower(), text.lower())) == 1
+    return ("no", "yes").index(_SHORT.get(text.lower(), text.lower())) == 1
+
+
+_SHORT = {"n": "no", "y": "yes", "لا": "no", "نعم": "yes"}

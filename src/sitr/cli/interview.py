@@ -129,10 +129,15 @@ def _looking(choices: Choices, what: str) -> Callable[[str], tuple[Choices, Unpr
 
 def _show(at: Dialogue, found: Unprotected) -> None:
     from sitr.report.figures import visible
+    from sitr.report.words.words import in_words
 
-    grid = empty("", "column", "type")
+    words = in_words()
+    grid = empty("", words.label("column"), words.label("type"))
     for place, (name, kind) in enumerate(found.backend.kinds().items(), start=1):
-        grid.add_row(str(place), visible(name), kind.value)
+        shown = words.label(kind.value)
+        # Corrections are written in English, so that name stays visible beside its translation.
+        both = kind.value if shown == kind.value else f"{shown} ({kind.value})"
+        grid.add_row(words.numerals(str(place)), visible(name), both)
     at.out.print()
     at.out.print(grid)
 

@@ -145,7 +145,7 @@ def _entries(entries: list[Entry], states: list[str] | None = None) -> Table:
     grid = table(*headings, *([words.label("kept")] if states else []))
     for place, entry in enumerate(entries):
         time = f"{entry.at:%Y-%m-%d %H:%M:%S}"
-        texts = (visible(text) for text in (entry.by, entry.dataset, entry.question))
+        texts = (visible(entry.by), visible(entry.dataset), words.question(entry.question))
         grid.add_row(
             words.numerals(str(entry.number)),
             words.numerals(time),

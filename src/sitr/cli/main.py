@@ -31,6 +31,7 @@ from sitr.cli import (
 )
 from sitr.cli.one_off import SourceCommand
 from sitr.cli.terminal import Command, Group, help_alone
+from sitr.report.words.messages import said
 
 app = typer.Typer(
     name="sitr",
@@ -93,7 +94,7 @@ def main() -> None:
         # A paid answer must not be lost to a terminal that cannot print ±. A closed stream is None.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
-    warnings.formatwarning = lambda message, *_, **__: f"Note: {message}\n"
+    warnings.formatwarning = lambda message, *_, **__: f"{said('Note:')} {said(str(message))}\n"
     _called(sys.argv[1:2])
     app()
 

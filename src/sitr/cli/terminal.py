@@ -52,6 +52,12 @@ class Group(TyperGroup):
             ctx.with_resource(speaking(language, digits))
         return super().parse_args(ctx, args)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        try:
+            return super().resolve_command(ctx, args)
+        except _UsageError as problem:
+            raise _reported(_usage(problem, ctx), as_json="--json" in args) from None
+
     def get_help(self, ctx: Any) -> str:
         return _help(self, super().get_help, ctx)
 
@@ -67,15 +73,11 @@ class Command(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except _UsageError as problem:
-            message = cast("typer.BadParameter", problem).format_message()
+            message = ""
             if type(problem).__name__ == "MissingParameter":  # which names only the first one
                 given, _, _ = self.make_parser(ctx).parse_args(args=words)
                 message = f"Missing {listed(self.missing(ctx, given))}."
-            error = BadUsage(
-                given=message if message.endswith((".", "?")) else f"{message}.",
-                do=f"Run {ctx.command_path} --help to see how to use it.",
-            )
-            raise _reported(error, as_json=as_json) from None
+            raise _reported(_usage(problem, ctx, message), as_json=as_json) from None
 
     def missing(self, ctx: Any, given: Mapping[str, Any]) -> list[str]:
         """The required arguments and options that are not given."""
@@ -164,6 +166,15 @@ def _manner(args: list[str]) -> tuple[Language, Digits, list[str]]:
     return language, digits, rest
 
 
+def _usage(problem: Exception, ctx: Any, message: str = "") -> BadUsage:
+    """The error of the library that reads command lines, or this `message`, as one of ours."""
+    message = message or cast("typer.BadParameter", problem).format_message()
+    return BadUsage(
+        given=message if message.endswith((".", "?")) else f"{message}.",
+        do=f"Run {ctx.command_path} --help to see how to use it.",
+    )
+
+
 def _help(command: Any, written: Callable[[Any], str], ctx: Any) -> str:
     """The help of a command in the language that is spoken."""
     for each in (command, *command.params, *getattr(command, "commands", {}).values()):
@@ -182,7 +193,7 @@ def _noted() -> Iterator[None]:
         yield
     except BaseException as failure:
         for note in getattr(failure, "__notes__", ()):
-            console(stderr=True).print(note, soft_wrap=True)
+            console(stderr=True).print(said(note), soft_wrap=True)
         raise
 
 
@@ -197,7 +208,7 @@ def _reported(error: SitrError, *, as_json: bool) -> typer.Exit:
         color = False if os.environ.get("NO_COLOR") else True if os.environ.get("FORCE_COLOR") else None
         lines = [f"{_red(said('error:'))} {printable(error_text(error))}"]
         if error.excerpt is not None:
-            text, carets = error.excerpt.drawn()
+            text, carets = error.excerpt.drawn(head=said(f"line {error.excerpt.line}:"))
             lines += [text, _red(carets)]
         typer.echo("\n".join(lines), err=True, color=color)
     return typer.Exit(2 if isinstance(error, _BAD_INPUT) else 1)

@@ -61,7 +61,7 @@ def _facts(found: Verified, words: Words) -> Facts:
     release = () if found.release is None else (("release", words.verify.release(found.release)),)
     test = (("coins", words.not_private()),) if found.private is False else ()
     return (
-        ("question", found.entry.question),
+        ("question", words.question(found.entry.question)),
         ("price", words.notation(found.entry.price)),
         ("charged at", words.numerals(f"{found.entry.at:%Y-%m-%d %H:%M:%S} UTC")),
         ("asked by", found.entry.by),

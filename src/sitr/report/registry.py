@@ -124,7 +124,7 @@ def _check(said: Publication) -> None:
     if missing := [name for name in NEEDED if not getattr(said, name)]:
         raise DescriptionError(
             wanted=f"{', '.join(NEEDED)}, which the registry requires",
-            given=f"no {' and no '.join(missing)}",
+            given=f"nothing for {', '.join(missing)}",
             do=f"Write {', '.join(f'--{name}' for name in missing)}, or put them under publication in the description.",
         )
     if said.sector and said.sector not in SECTORS:

@@ -111,7 +111,7 @@ def question(text: str, table: Description, standing: Filter, *, words: Words | 
     words = in_words(words)
     say = words.summary
     facts: Facts = (
-        ("question", legible(text)),
+        ("question", words.question(legible(text))),
         ("protects", say.unit(table)),
         ("caps", say.caps(table)),
         ("left now", words.left_of(standing)),

@@ -53,7 +53,7 @@ def parsed(path: Path) -> ast.Module:
 
 
 def messages(tree: ast.Module) -> Iterator[str]:
-    """What errors say: the three fields, also where a variable of the module carries the text."""
+    """What errors, warnings and notes say: the three fields, also where a variable of the module carries the text."""
     carried: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
@@ -62,12 +62,19 @@ def messages(tree: ast.Module) -> Iterator[str]:
                     yield from (*templates(keyword.value), *inside(keyword.value))
                     if isinstance(keyword.value, ast.Name):
                         carried.add(keyword.value.id)
-            if isinstance(node.func, ast.Name) and node.func.id == "said":
+            if _name(node.func) in ("said", "_warn", "warn", "add_note"):
                 yield from templates(node.args[0])
+                if isinstance(node.args[0], ast.Name):
+                    carried.add(node.args[0].id)
     for node in ast.walk(tree):
         match node:
             case ast.Assign([ast.Name(name)], value) if name in carried:
                 yield from (*templates(value), *inside(value))
+
+
+def _name(function: ast.expr) -> str:
+    """The name of a function or a method."""
+    return function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
 
 
 def helps(tree: ast.Module) -> Iterator[str]:

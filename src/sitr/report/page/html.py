@@ -145,7 +145,9 @@ def _sections(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Secti
     """All sections. They are sorted by level afterwards, so only their order within a level counts."""
     yield from _result(paper)
     yield from _promise(paper, query, receipt)
-    yield Section("The question", code=paper.question)
+    said = paper.words.question(paper.question)
+    prose = said != displayed(paper.question)
+    yield Section("The question", sentences=(said,) if prose else (), code="" if prose else paper.question)
     yield from paper.sections()
     if paper.table is None and not paper.value and paper.picture is not None:  # rows that are only drawn
         yield Section("In pictures", picture=paper.picture(), notes=paper.notes, level=Level.RESULT)

@@ -30,7 +30,7 @@ def render(paper: Paper, *, most: int | None = MOST_ROWS, exact: bool = False) -
     if not paper.private:
         parts.append(Text(paper.words.not_private(), style="bold white on red"))
     if paper.receipt is None and paper.question:
-        parts.append(Text(displayed(paper.question), style="italic"))
+        parts.append(Text(displayed(paper.words.question(paper.question)), style="italic"))
     if paper.value:
         parts.append(Text(displayed(all_digits(paper.value) if exact else paper.value), style="bold"))
     if paper.table is not None:

@@ -45,13 +45,18 @@ class Catalogue:
         for template in sorted(found, key=_letters, reverse=True):
             if match := _pattern(template).fullmatch(message):
                 return _filled(self.entries[template], [self.say(value, least=8) for value in match.groups()], match)
-        return self._sentences(message) or message
+        return self._sentences(message) or self._about(message) or _listed(message) or message
 
     def _sentences(self, message: str) -> str:
         """A text that was composed of several messages; empty if one of them has no translation."""
         parts = re.split(r"(?<=[.?!]) (?=[A-Z])", message)
         said = [self.say(each) for each in parts] if len(parts) > 1 else []
         return "" if any(one == other for one, other in zip(said, parts, strict=False)) else " ".join(said)
+
+    def _about(self, message: str) -> str:
+        """A known phrase and what it is about: `a join: JOIN wards`."""
+        head, colon, rest = message.partition(": ")
+        return f"{self.entries[head]}: {isolated(rest)}" if colon and head in self.entries else ""
 
     def part(self, message: str) -> str:
         """A message within a longer text: if it stays in English, its direction must not disturb the text around."""
@@ -69,6 +74,19 @@ def _filled(template: str, values: list[str], match: re.Match[str]) -> str:
             value = values[int(name)]
             text += value if enclosed or value != match[int(name) + 1] else isolated(numeral(value))
     return text
+
+
+_ITEM = r"(?:--[\w-]+|'[^']*'|[A-Z][A-Z_*]*…?(?:\([^()]*\))?)"
+_LIST = re.compile(rf"({_ITEM}(?:, {_ITEM})*) (and|or) ({_ITEM})")
+
+
+def _listed(message: str) -> str:
+    """A list of options, names or code: only the word before the last one is translated."""
+    if (found := _LIST.fullmatch(message)) is None:
+        return ""
+    *first, last = [*found[1].split(", "), found[3]] if "(" not in found[1] else [found[1], found[3]]
+    word = " و" if found[2] == "and" else " أو "
+    return "، ".join(map(isolated, first)) + word + isolated(last)
 
 
 def isolated(value: str) -> str:

@@ -41,7 +41,7 @@ class AggregateWords:
         if not isinstance(query.unit, Person):
             return "يُحسب الصف الواحد مرة واحدة. ومن له عدة صفوف فحمايته أقل: صفًا صفًا، لا جملةً واحدة."
         return (
-            f"يساهم كل شخص ب{caps(query)}. وتُترك الصفوف التي تتجاوز هذه الحدود القصوى عشوائيًا، وتُترك دائمًا الصفوف "
+            f"يساهم كل شخص ب{caps(query)}. وتُترك الصفوف التي تتجاوز هذه السقوف عشوائيًا، وتُترك دائمًا الصفوف "
             f"التي لا قيمة لها في {named(query.unit.column)}."
         )
 
@@ -49,7 +49,7 @@ class AggregateWords:
         """What an error means, and what it does not include."""
         return (
             f"كل عدد على حدة لا يبعد عن الإجابة الدقيقة بأكثر من {ltr('±')} الخطأ باحتمال {confidence()}؛ ولا يشمل ذلك "
-            "التحيز الناتج عن القصر ضمن الحدود وعن الحدود القصوى."
+            "التحيز الناتج عن القصر ضمن الحدود وعن سقوف المساهمة."
         )
 
     def negative(self, plan: AggregatePlan, /) -> str:
@@ -105,7 +105,7 @@ class AggregateWords:
 
     def public(self, query: BoundedQuery, /) -> tuple[str, ...]:
         """What was assumed to be public knowledge."""
-        limits = [f"الحدود القصوى: {caps(query)} لكل شخص"] if isinstance(query.unit, Person) else []
+        limits = [f"سقوف المساهمة: {caps(query)} لكل شخص"] if isinstance(query.unit, Person) else []
         known = [
             f"مفاتيح {named(key.name)}، وهي {counted(len(key.keys), KEY)}: {self._listed(key.keys)}"
             for key in query.keys
@@ -175,7 +175,8 @@ class AggregateWords:
     def largest(self, shown: int, total: int, /) -> str:
         """A note that all keys are drawn, or only the largest."""
         if shown == total:
-            return f"{counted(total, BAR)}، مع فترة {confidence()} لكل منها."
+            each = {1: "", 2: " لكل منهما"}.get(total, " لكل منها")
+            return f"{counted(total, BAR)}، مع فترة {confidence()}{each}."
         return f"رُسمت أكبر المفاتيح فقط: {ltr(number(shown))} من أصل {ltr(number(total))}."
 
     def chart(self, names: Sequence[str], /) -> str:

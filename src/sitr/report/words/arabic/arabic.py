@@ -27,6 +27,7 @@ from sitr.report.words.arabic.labels import LABELS
 from sitr.report.words.arabic.marks import code, ltr, named
 from sitr.report.words.arabic.meaning import DELTA, EPSILON, GAMMA, exceptions, kept, likelihood, moved
 from sitr.report.words.arabic.nouns import noise, unit, units
+from sitr.report.words.arabic.questions import question
 from sitr.report.words.arabic.statistic import StatisticWords
 from sitr.report.words.arabic.summary import RELATIONS, SummaryWords
 from sitr.report.words.arabic.synthetic import SyntheticWords
@@ -69,6 +70,10 @@ class Arabic:
     def numerals(self, text: str, /) -> str:
         """Numbers outside of sentences, in the digits that the reader chose."""
         return numerals(text)
+
+    def question(self, text: str, /) -> str:
+        """A question as a ledger records it; SQL stays as it is."""
+        return question(text)
 
     def formula(self, text: str, /) -> str:
         """A number or a formula beside Arabic words: in its own direction, and in the digits that the reader chose."""
@@ -125,13 +130,13 @@ class Arabic:
     def _means(self, headline: Headline, query: Protects, evidence: str) -> str:
         sentence = likelihood(((headline.epsilon, headline.delta),), sides=_sides(query), evidence=evidence)
         if isinstance(headline.promise, RandomDP):
-            return f"{self.newcomer(headline.promise)} وأما الآخرون: فـ{sentence}"
+            return f"{self.newcomer(headline.promise)} وأما الآخرون ف{sentence}"
         return sentence
 
     def _odds(self, headline: Headline, query: Protects, evidence: str) -> str:
         if headline.odds is None:
             return ""
-        others = "وأما الآخرون: فمهما" if headline.gamma is not None else "مهما"
+        others = "وأما الآخرون فمهما" if headline.gamma is not None else "مهما"
         change = moved(headline.odds, headline.delta, evidence)
         return f"{others} كان ما يعتقده أي شخص مسبقًا بشأن {_doubt(query)}، فإن {change}"
 

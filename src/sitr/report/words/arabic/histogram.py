@@ -42,11 +42,9 @@ class HistogramWords:
         """How the cells were measured."""
         match plan.method:
             case Flat():
-                return f"لكل خلية معلنة ضوضاؤها، ومنها الخلايا الفارغة: {_cells(plan)}."
+                return f"لكل خلية معلنة ضوضاؤها، ومنها الخلايا الفارغة: {counted(plan.grid.size, CELL)}."
             case Sparse() if plan.sparse is None:
-                return (
-                    f"لكل خلية معلنة ضوضاؤها، ومنها الخلايا الفارغة: {_cells(plan)}؛ فـ{GAMMA} أصغر من أن تُترك أي منها."
-                )
+                return f"لكل خلية معلنة ضوضاؤها، ومنها الخلايا الفارغة: {counted(plan.grid.size, CELL)}؛ فـ{GAMMA} أصغر من أن تُترك أي منها."
             case Sparse():
                 return f"لا تُضاف الضوضاء إلا إلى الخلايا التي فيها أشخاص. والفارغة من {_cells(plan)} تظهر صفرًا تمامًا."
             case Tree():
@@ -78,8 +76,9 @@ class HistogramWords:
         far = plan.distance
         by_squares, by_sum = f"√{number(far.l2_squared)}", number(far.l1)
         moved = f"{ltr(by_squares)} بمعيار {ltr('ℓ₂')}" if plan.noise.euclidean else f"{ltr(by_sum)} بمعيار {ltr('ℓ₁')}"
-        what = "استبدال" if plan.tally.query.relation is Relation.REPLACE_ONE else "إضافة أو حذف"
-        return f"{noise(plan.noise)}: {what} {unit(plan.tally.query)} واحد يغير الأعداد بما لا يتجاوز {moved}."
+        one = f"{unit(plan.tally.query)} واحد"
+        what = f"استبدال {one}" if plan.tally.query.relation is Relation.REPLACE_ONE else f"إضافة {one} أو حذفه"
+        return f"{noise(plan.noise)}: {what} يغير الأعداد بما لا يتجاوز {moved}."
 
     def cells(self, axis: Axis, /) -> tuple[str, ...]:
         """The labels of all cells of a column."""
@@ -170,7 +169,7 @@ class HistogramWords:
 
     def title(self, histogram: Histogram, /) -> str:
         """The title of the chart."""
-        return f"المدرج التكراري لـ {_columns(histogram)}"
+        return f"هيستوغرام {_columns(histogram)}"
 
     def nothing(self) -> str:
         """What an empty chart says."""
@@ -178,7 +177,8 @@ class HistogramWords:
 
     def together(self, cells: int, /) -> str:
         """How many cells share a bar of the chart."""
-        return f"مع فترات {confidence()}" if cells == 1 else f"في كل عمود بياني {counted(cells, CELL)} متجاورة"
+        near = "متجاورتان" if cells == 2 else "متجاورة"
+        return f"مع فترات {confidence()}" if cells == 1 else f"في كل عمود بياني {counted(cells, CELL)} {near}"
 
     def density(self, axis: Axis, unit: Fraction, /) -> str:
         """What the heights of bars are if cells differ in width."""

@@ -10,7 +10,7 @@ LABELS: Mapping[str, str] = {
     # Titles and headings of pages
     "Privacy certificate": "شهادة الخصوصية",
     "Privacy label": "بطاقة الخصوصية",
-    "Private histogram": "مدرج تكراري يحفظ الخصوصية",
+    "Private histogram": "هيستوغرام (مدرج تكراري) يحفظ الخصوصية",
     "Synthetic rows": "صفوف اصطناعية",
     "Purpose": "الغرض",
     "Caveats": "تنبيهات",

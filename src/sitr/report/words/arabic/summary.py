@@ -15,6 +15,7 @@ from sitr.report.figures import about, error, number
 from sitr.report.words.arabic.marks import code, listed, ltr, named
 from sitr.report.words.arabic.meaning import kept
 from sitr.report.words.arabic.nouns import ANSWER, COLUMN, GROUP, ROW, confidence, counted
+from sitr.report.words.arabic.questions import question
 from sitr.report.words.messages import isolated
 
 RELATIONS = {Relation.ADD_REMOVE: "الإضافة أو الحذف", Relation.REPLACE_ONE: "الاستبدال"}
@@ -74,7 +75,7 @@ class SummaryWords:
 
     def question(self, text: str, /) -> str:
         """A question that has no price yet."""
-        return f"السؤال: {named(text)}"
+        return f"السؤال: {isolated(question(text))}"
 
     def selection(self, text: str, /) -> str:
         """A question that does not say yet what to compute."""
@@ -90,7 +91,7 @@ class SummaryWords:
         shown = f"؛ الأخطاء عند {confidence()}: {listed(found)}" if found else ""
         then = "" if after is None else kept(after.remaining(), left=True)
         left = f"سيبقى {then}" if then else "الميزانية لا تكفي لدفع هذا"
-        return f"معاينة مقابل {kept(price)}: {named(text)}{shown}؛ {left}"
+        return f"معاينة مقابل {kept(price)}: {isolated(question(text))}{shown}؛ {left}"
 
     def synthetic(self, names: Sequence[str], /) -> str:
         """Synthetic rows: the columns that they imitate."""

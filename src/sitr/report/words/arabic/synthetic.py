@@ -28,7 +28,7 @@ class SyntheticWords:
 
     def tables(self, count: int, /) -> str:
         """How many tables were measured."""
-        return f"{counted(count, TABLE)}، ولكل عدد فيها ضوضاؤه؛ والصفوف المسحوبة منها لا تكلف شيئًا آخر"
+        return f"{counted(count, TABLE)}؛ ولكل عدد مقيس ضوضاؤه، والصفوف التي تُسحب بعد ذلك لا تكلف شيئًا"
 
     def rows(self, portrait: Portrait, /) -> str:
         """How many rows the data set has."""
@@ -122,7 +122,7 @@ class SyntheticWords:
 
     def others(self, count: int, /) -> str:
         """The values that have no bar of their own."""
-        return f"{counted(count, VALUE)} غير ذلك"
+        return f"غير ذلك: {counted(count, VALUE)}"
 
     def map(self, down: str, across: str, /) -> str:
         """The title of a map of two columns."""

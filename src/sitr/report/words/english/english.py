@@ -69,6 +69,10 @@ class English:
         """Numbers outside of sentences, which are the same in English."""
         return text
 
+    def question(self, text: str, /) -> str:
+        """A question as a ledger records it."""
+        return visible(text)
+
     def formula(self, text: str, /) -> str:
         """A number or a formula beside words, which has the same direction in English."""
         return text
