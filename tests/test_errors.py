@@ -170,6 +170,7 @@ ALLOWED = {
     ("get", "unknown_attribute"): "Python asks a module for names in this way",
     ("construct_mapping", "yaml.constructor.ConstructorError"): "the protocol of PyYAML; the reader catches it",
     ("parse_args", "_reported"): "typer ends a command in this way, after the error was shown",
+    ("resolve_command", "_reported"): "typer ends a command in this way, after the error was shown",
     ("invoke", "_reported"): "typer ends a command in this way, after the error was shown",
     ("invoke", "typer.Exit"): "typer ends a command in this way",
     ("_version", "typer.Exit"): "typer ends a command in this way",

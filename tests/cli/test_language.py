@@ -86,6 +86,99 @@ def test_accounts_are_in_arabic(sitr: Sitr, folder: Path, words: tuple[str, ...]
     assert latin(done.out) <= {"approximate", "epsilon", "delta"}
 
 
+def said_in_arabic(text: str) -> bool:
+    """Whether a text holds Arabic, and outside of isolates no words but code: options, and what is in quotes."""
+    outside = re.sub("[\u2066\u2068][^\u2066\u2068\u2069]*\u2069", " ", text)
+    return bool(re.search("[\u0621-\u064a]", text)) and not re.search(r"[A-Za-z]{3,}", outside)
+
+
+def english_inside(text: str) -> list[str]:
+    """English sentences that an isolate hides: four plain words in a row."""
+    code = r"SELECT|pip install|--\w+"
+    isolates = re.findall("[\u2066\u2068]([^\u2066\u2068\u2069]*)\u2069", text)
+    return [each for each in isolates if re.search(r"(?:\b[a-z]{2,}\b ){3}", each) and not re.search(code, each)]
+
+
+COUNT = "SELECT COUNT(*) AS n FROM visits"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ask", "visits.sitr.yaml", "SELECT wrd, COUNT(*) FROM visits GROUP BY wrd", *PRICE),
+        ("ask", "visits.sitr.yaml", "SELEC ward", *PRICE),
+        ("ask", "visits.sitr.yaml", "SELECT COUNT(*) FROM visit", *PRICE),
+        ("ask", "visits.sitr.yaml", "SELECT MEDIAN(cost) FROM visits", *PRICE),
+        ("ask", "visits.sitr.yaml", "SELECT COUNT(*) FROM visits JOIN wards ON a = b", *PRICE),
+        ("ask", "visits.sitr.yaml", COUNT, "--price", "zcdpp(1)"),
+        ("ask", "visits.sitr.yaml", COUNT, "--price", "zcdp(9)"),
+        ("ask", "visits.sitr.yaml", COUNT, "--prise", "zcdp(9)"),
+        ("ask", "visits.sitr.yaml", COUNT, *PRICE, "--certificate", "page.txt"),
+        ("ask", "visits.sitr.yaml", COUNT, *PRICE, "--title", "A title"),
+        ("ask", "visits.sitr.yaml"),
+        ("ask", "nothing.yaml", COUNT, *PRICE),
+        ("aks",),
+        ("ledger", "shwo"),
+        ("ledger", "show", "nothing.db"),
+        ("ledger", "answers", "nothing.db"),
+        ("show", "nothing.db", "7"),
+        ("verify", "visits.parquet", "--ledger", "nothing.db"),
+        ("registry", "visits.sitr.yaml", "-o", "."),
+        ("registry", "visits.sitr.yaml", "-o", ".", "--sector", "x", *("--purpose", "x", "--region", "x")),
+        ("start", "nothing.csv"),
+        ("start", "visits.parquet"),
+        ("protect", "visits.parquet"),
+        ("histogram", "visits.sitr.yaml", "--column", "wrd", *PRICE),
+        ("synthesize", "visits.sitr.yaml", "--columns", "ward", *PRICE),
+        ("calibrate", "sigma", "--epsilon", "1", "--delta", "1e-5", "--steps", "x"),
+        ("calibrate", "tau", "--epsilon", "1", "--delta", "1e-5"),
+        ("convert", "pure(1)", "--to", "foo"),
+        ("explain", "pure(-1)"),
+        ("explain", "pure(1)", "more"),
+        ("explain", "pure(1)", "--digits", "roman"),
+        ("explain",),
+    ],
+    ids=" ".join,
+)
+def test_errors_are_in_arabic_with_their_suggestions(sitr: Sitr, description: Path, words: tuple[str, ...]) -> None:
+    assert description.exists()
+    done = sitr(*words, "--lang", "ar")
+    assert done.code in (1, 2)
+    assert done.out == ""
+    first, *_ = done.err.split("\n")
+    assert said_in_arabic(first), done.err
+    assert english_inside(done.err) == []
+
+
+def test_questions_that_are_not_sql_are_in_arabic_in_a_ledger_and_on_pages(sitr: Sitr, description: Path) -> None:
+    wide: dict[str, str | None] = {"COLUMNS": "400"}
+    files = ("--certificate", "page.html")
+    histogram = sitr("histogram", description, "--column", "ward", *PRICE, *files, "--lang", "ar")
+    assert histogram.code == 0
+    preview = sitr(
+        "histogram",
+        description,
+        "--column",
+        "cost",
+        "--bins",
+        "5",
+        *PRICE,
+        "--preview",
+        "--lang",
+        "ar",
+        environment=wide,
+    )
+    assert preview.out.startswith("هيستوغرام")
+    for command in ("show", "answers"):
+        done = sitr("ledger", command, "sitr.db", "--lang", "ar", environment=wide)
+        assert "هيستوغرام" in done.out
+        assert "HISTOGRAM" not in done.out
+        assert "HISTOGRAM OF ward" in sitr("ledger", command, "sitr.db", environment=wide).out
+    assert "HISTOGRAM" not in sitr("verify", "page.html", "--ledger", "sitr.db", "--lang", "ar").out
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "HISTOGRAM OF" not in page.partition("<template")[0]
+
+
 INDIC = ("--lang", "ar", "--digits", "arabic-indic")
 
 

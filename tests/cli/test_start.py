@@ -70,6 +70,22 @@ def test_from_an_awkward_file_to_a_first_table(tmp_path: Path, sitr: Sitr, monke
     assert [row["key"] for row in rows] == [["قلب"], ["جراحة; عامة"], [None]]
 
 
+def test_the_conversation_is_in_arabic_too(tmp_path: Path) -> None:
+    """All that is asked, explained and refused; names, code, options and the answers to be typed stay as they are."""
+    source = awkward(tmp_path)
+    answers = {"[رقم المريض]": "nobody", "[3]": "many", "[yes]": "نعم"}
+    done = talk("start", source.name, "--lang", "ar", answers=answers, folder=tmp_path)
+    assert done.code == 0, done.text
+    lines = [line for line in done.text.splitlines() if not line.startswith("  sitr ")]
+    outside = re.sub("[\u2066\u2068][^\u2066\u2068\u2069]*\u2069", " ", "\n".join(lines))
+    kinds = r"\((?:integer|real|text|boolean|date|timestamp)\)"  # beside their translations
+    proposed = r"\[[^\]]*\]: .*"  # and what was typed
+    found = set(re.findall(r"[A-Za-z]{3,}", re.sub(f"{kinds}|{proposed}", " ", outside)))
+    assert found <= {"visit", "nobody"}
+    assert "\u2068'nobody'\u2069" in done.text  # a sentence that refuses it
+    assert (tmp_path / "زيارات.sitr.yaml").exists()
+
+
 def test_the_conversation_in_the_tutorial_is_true(tmp_path: Path) -> None:
     """What it types leads to what it shows, line by line; `...` stands for any lines."""
     text = (ROOT / "docs" / "tutorials" / "first-hour.md").read_text("utf-8")

@@ -133,7 +133,7 @@ def test_the_day_is_the_one_given_or_that_of_the_first_charge() -> None:
 
 @pytest.mark.parametrize("name", NEEDED)
 def test_what_the_registry_requires_is_asked_for(name: str) -> None:
-    with pytest.raises(DescriptionError, match=f"no {name}.*--{name}"):
+    with pytest.raises(DescriptionError, match=f"nothing for {name}.*--{name}"):
         replace(
             deployment(),
             publication=Publication.read({field: text for field, text in SAID.content().items() if field != name}),

@@ -13,7 +13,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, cast
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -26,6 +27,8 @@ from sitr.report.words.messages import error_text, said
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
+
+Chosen = TypeVar("Chosen", bound=Enum)
 
 WIDTH = 100
 """The width of text that goes to a file or a pipe."""
@@ -46,10 +49,12 @@ class Group(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if ctx.parent is None:
             try:
-                language, digits, args = _manner(args)
+                language, args = _chosen("--lang", Language, args, preferred)
+                ctx.with_resource(speaking(language))
+                digits, args = _chosen("--digits", Digits, args, preferred_digits)
+                ctx.with_resource(speaking(language, digits))
             except SitrError as error:
                 raise _reported(error, as_json="--json" in args) from None
-            ctx.with_resource(speaking(language, digits))
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -149,21 +154,21 @@ def json_text(content: Mapping[str, object], *, encoding: str = "utf-8") -> str:
     return text
 
 
-def _manner(args: list[str]) -> tuple[Language, Digits, list[str]]:
-    """The language and the digits that the arguments choose, or those of the environment, and the other arguments."""
-    language, digits = preferred(), preferred_digits()
+def _chosen(
+    option: str, kind: type[Chosen], args: list[str], default: Callable[[], Chosen]
+) -> tuple[Chosen, list[str]]:
+    """What this option chooses anywhere among the arguments, or the default, and the other arguments."""
+    found: str | None = None
     left, rest = iter(args), list[str]()
     for each in left:
         name, equals, value = each.partition("=")
         if each == "--":  # what follows are values
             rest += [each, *left]
-        elif name == "--lang":
-            language = choice(value if equals else next(left, ""), Language, option=name)
-        elif name == "--digits":
-            digits = choice(value if equals else next(left, ""), Digits, option=name)
+        elif name == option:
+            found = value if equals else next(left, "")
         else:
             rest.append(each)
-    return language, digits, rest
+    return default() if found is None else choice(found, kind, option=option), rest
 
 
 def _usage(problem: Exception, ctx: Any, message: str = "") -> BadUsage:

@@ -54,7 +54,7 @@ WAYS: Mapping[str, str] = {
     "smooth, Laplace": "الحساسية الملساء، بضوضاء لابلاس",
     "smooth, Gaussian": "الحساسية الملساء، بضوضاء غاوسية",
     "smooth, Student": "الحساسية الملساء، بضوضاء ستيودنت",
-    "propose-test-release": "الاقتراح ثم الاختبار ثم الإصدار",
+    "propose-test-release": "الاقتراح فالاختبار فالإصدار",
     "random, disjoint pairs": "العشوائية، بأزواج منفصلة",
     "random, all pairs": "العشوائية، بجميع الأزواج",
     "random, sampler": "العشوائية، بمعاينة الحساسية",
@@ -177,7 +177,7 @@ class AccountingWords:
     def public(self) -> str:
         """What a comparison of ways to release a statistic protects."""
         return (
-            "حُسب كل ما هنا من البيانات بلا ضوضاء، فهو لا يحمي أحدًا. اختر الطريقة على بيانات معلنة أو مختلقة، ثم "
+            "حُسب كل ما هنا من البيانات بلا ضوضاء، فهو لا يحمي أحدًا. اختر الطريقة على بيانات علنية أو مختلقة، ثم "
             "استعملها على البيانات الخاصة."
         )
 

@@ -98,7 +98,7 @@ class AggregateWords:
                 "ضوضاء، سواء أكان في البيانات أم لم يكن."
             )
         return (
-            f"المفاتيح غير معلنة. ويظهر المفتاح إذا كان عدد {units(plan.query)} فيه، مع الضوضاء "
+            f"المفاتيح غير علنية. ويظهر المفتاح إذا كان عدد {units(plan.query)} فيه، مع الضوضاء "
             f"({noise(plan.threshold.noise)})، لا يقل عن {ltr(number(plan.threshold.least))}. وتُترك المفاتيح الأخرى، "
             "ولا يُنشر عددها."
         )

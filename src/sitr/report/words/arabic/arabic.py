@@ -186,8 +186,8 @@ class Arabic:
     def not_private(self) -> str:
         """The warning for an answer made with test coins."""
         return (
-            "بلا خصوصية: صُنعت بعملات اختبار. وكل من يعرف البذرة يستطيع طرح الضوضاء. فهذه الأرقام لا تحمي أحدًا ولا يجوز "
-            "نشرها."
+            "بلا خصوصية: صُنعت بعشوائية اختبارية. وكل من يعرف البذرة يستطيع طرح الضوضاء. فهذه الأرقام لا تحمي أحدًا ولا "
+            "يجوز نشرها."
         )
 
     def again(self, receipt: Receipt, /) -> str:
@@ -197,7 +197,7 @@ class Arabic:
 
     def would_be(self) -> str:
         """The meaning of a certificate of an answer made with test coins."""
-        return "تبين هذه الشهادة كيف كانت الإجابة ستُحمى لو صُنعت بعملات خاصة."
+        return "تبين هذه الشهادة كيف كانت الإجابة ستُحمى لو صُنعت بعشوائية خاصة."
 
     def preview(self) -> str:
         """What a preview did not do."""

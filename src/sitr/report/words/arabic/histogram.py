@@ -42,9 +42,10 @@ class HistogramWords:
         """How the cells were measured."""
         match plan.method:
             case Flat():
-                return f"لكل خلية معلنة ضوضاؤها، ومنها الخلايا الفارغة: {counted(plan.grid.size, CELL)}."
+                return f"لكل خلية علنية ضوضاؤها، ومنها الخلايا الفارغة: {counted(plan.grid.size, CELL)}."
             case Sparse() if plan.sparse is None:
-                return f"لكل خلية معلنة ضوضاؤها، ومنها الخلايا الفارغة: {counted(plan.grid.size, CELL)}؛ فـ{GAMMA} أصغر من أن تُترك أي منها."
+                every = f"لكل خلية علنية ضوضاؤها، ومنها الخلايا الفارغة: {counted(plan.grid.size, CELL)}"
+                return f"{every}؛ ف{GAMMA} أصغر من أن تُترك أي منها."
             case Sparse():
                 return f"لا تُضاف الضوضاء إلا إلى الخلايا التي فيها أشخاص. والفارغة من {_cells(plan)} تظهر صفرًا تمامًا."
             case Tree():
@@ -62,7 +63,7 @@ class HistogramWords:
                 return f"يُدفع {_percent(share)} من الثمن لاختيار عدد الفئات من بين {choices}."
             case Unlisted():
                 return (
-                    f"الفئات غير معلنة. وتظهر الفئة إذا كان عدد {units(plan.tally.query)} فيها، مع الضوضاء، لا يقل عن "
+                    f"الفئات غير علنية. وتظهر الفئة إذا كان عدد {units(plan.tally.query)} فيها، مع الضوضاء، لا يقل عن "
                     f"{_least(plan)}؛ وتُترك الأخرى."
                 )
 
@@ -98,7 +99,7 @@ class HistogramWords:
     def public(self, plan: HistogramPlan, /) -> tuple[str, ...]:
         """What was assumed to be public knowledge."""
         query = plan.tally.query
-        limits = [f"الحدود القصوى: {caps(query)} لكل شخص"] if isinstance(query.unit, Person) else []
+        limits = [f"سقوف المساهمة: {caps(query)} لكل شخص"] if isinstance(query.unit, Person) else []
         size = [f"عدد {units(query)}"] if query.relation is Relation.REPLACE_ONE else []
         axes = () if plan.tally.grid is None else plan.tally.grid.axes
         cells = [f"خلايا {named(axis.column.name)}" for axis in axes]
@@ -128,7 +129,7 @@ class HistogramWords:
 
     def intervals(self, histogram: Histogram, /) -> str:
         """What the intervals mean, and what they do not."""
-        once = f"كل فترة على حدة تضم العدد الدقيق (بعد تطبيق الحدود القصوى) باحتمال {confidence()}."
+        once = f"كل فترة على حدة تضم العدد الدقيق (بعد تطبيق سقوف المساهمة) باحتمال {confidence()}."
         if histogram.starts is not None:
             once += " وقد يكون عدد الخلية المدمجة أي شيء حتى المجموع كله."
         if histogram.empty is not None:
@@ -143,7 +144,7 @@ class HistogramWords:
         """Why a count can be outside its own interval, in a histogram where one is."""
         if histogram.processed or histogram.starts is not None:
             return "قد يقع العدد خارج فترته، لأن الفترات تنتج عن الأعداد المقيسة وحدها."
-        ends = "الصفر والمجموع المعلن" if histogram.total is not None else "الصفر"
+        ends = "الصفر والمجموع العلني" if histogram.total is not None else "الصفر"
         return (
             f"قد يقع العدد خارج فترته: فالضوضاء قد تدفعه إلى ما وراء {ends}، والفترات تستبعد ما لا يمكن أن يكونه عدد."
         )

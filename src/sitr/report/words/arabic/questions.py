@@ -14,7 +14,7 @@ METHODS = {
     "TREE": "بشجرة من المجاميع",
     "BUCKETS": "بدمج الخلايا المتجاورة",
     "BINS": "مع اختيار عدد الفئات",
-    "UNLISTED": "لفئات غير معلنة",
+    "UNLISTED": "لفئات غير علنية",
 }
 """The methods of histograms, by their names in the ledger."""
 

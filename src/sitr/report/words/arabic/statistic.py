@@ -42,7 +42,7 @@ class StatisticWords:
 
     def protects(self) -> str:
         """Whom the mechanisms protect."""
-        return "كل صف، بعلاقة الاستبدال؛ وعدد الصفوف معلن"
+        return "كل صف، بعلاقة الاستبدال؛ وعدد الصفوف علني"
 
     def public(self, plan: StatisticPlan, /) -> tuple[str, ...]:
         """What was assumed to be public knowledge."""

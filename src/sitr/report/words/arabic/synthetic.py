@@ -103,7 +103,7 @@ class SyntheticWords:
     def compared(self, found: Quality, /) -> str:
         """What the rows were compared with."""
         if found.plan is None:
-            return f"بالجدول المعلن {named(found.holdout or '')}"
+            return f"بالجدول العلني {named(found.holdout or '')}"
         return f"بالبيانات، مقابل {kept(found.plan.price)}"
 
     def accuracy(self, ours: float, theirs: float, /) -> str:
