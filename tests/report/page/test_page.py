@@ -178,11 +178,12 @@ def shades(tab: Page, blank: Page) -> tuple[bool, bool]:
     """Whether the left and the right edge of the first table are shaded, seen in the gap above its first row."""
     box = tab.locator(".scroll").first.bounding_box()
     assert box is not None
-    clip = {"x": box["x"], "y": box["y"] + 1, "width": box["width"], "height": 1}
-    picture = f"data:image/png;base64,{base64.b64encode(tab.screenshot(clip=clip)).decode()}"
+    seen = tab.screenshot(clip={"x": box["x"], "y": box["y"] + 1, "width": box["width"], "height": 1})
+    picture = f"data:image/png;base64,{base64.b64encode(seen).decode()}"
     left, right = blank.evaluate(EDGES, picture)
     ground = tab.evaluate("getComputedStyle(document.querySelector('main')).backgroundColor")
-    return tuple(f"rgb({', '.join(map(str, edge))})" != ground for edge in (left, right))  # type: ignore[return-value]
+    first, last = (f"rgb({', '.join(map(str, edge))})" != ground for edge in (left, right))
+    return first, last
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -31,6 +31,11 @@ def code(text: str) -> str:
     return f"\u2066{unbroken}\u2069"
 
 
+def verbatim(text: str) -> str:
+    """SQL and other code that readers may copy: from left to right, with every space as it is."""
+    return f"\u2066{visible(text)}\u2069"
+
+
 def named(text: str) -> str:
     """A name or a value of the user, made harmless, in its own direction."""
     return isolated(visible(text))

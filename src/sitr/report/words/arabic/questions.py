@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sitr.report.figures import visible
-from sitr.report.words.arabic.marks import code, ltr, named
+from sitr.report.words.arabic.marks import ltr, named, verbatim
 from sitr.report.words.arabic.nouns import CATEGORY, CELL, counted
 
 METHODS = {
@@ -31,8 +31,8 @@ def question(text: str) -> str:
     """A question that is not in SQL, in words; any other stays as it is."""
     if found := _HISTOGRAM.fullmatch(text):
         columns, method, sql = found.groups()
-        how = METHODS.get(method) or code(visible(method))
-        return f"هيستوغرام {_axes(columns)}، {how}: {code(visible(sql))}"
+        how = METHODS.get(method) or verbatim(method)
+        return f"هيستوغرام {_axes(columns)}، {how}: {verbatim(sql)}"
     if found := _ROWS.fullmatch(text):
         columns, table, judged = found.groups()
         return f"صفوف اصطناعية لـ {named(columns)} من {named(table)}{'، مع قياس جودتها' if judged else ''}"
