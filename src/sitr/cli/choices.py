@@ -5,15 +5,33 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sitr.cli.identifiers import identifies_person
 from sitr.cli.one_off import CAPS
-from sitr.cli.options import Items, example_of, interval, keys_of, listed, missing_who, named, number, promise, unit_of
+from sitr.cli.options import (
+    Budget,
+    Items,
+    Keys,
+    Ledger,
+    MaxGroups,
+    MaxRows,
+    Unit,
+    UnitRow,
+    example_of,
+    interval,
+    keys_of,
+    listed,
+    missing_who,
+    named,
+    number,
+    promise,
+    unit_of,
+)
 from sitr.errors import BadUsage, FileError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
@@ -41,25 +59,25 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing desc
 class Choices:
     """The options as they are written on the command line."""
 
-    source: Path
-    unit: str | None = None
-    unit_row: bool = False
-    max_groups: int | None = None
-    max_rows_per_group: int | None = None
-    bounds: Items = None
-    granularity: Items = None
-    keys: Items = None
-    keys_file: Items = None
-    types: Items = None
-    decimal: str | None = None
-    accept_types: bool = False
-    relation: Relation = Relation.ADD_REMOVE
-    name: str | None = None
-    public: Items = None
-    budget: str | None = None
-    ledger: Path | None = None
-    output: Path | None = None
-    force: bool = False
+    source: Rows
+    unit: Unit = None
+    unit_row: UnitRow = False
+    max_groups: MaxGroups = None
+    max_rows_per_group: MaxRows = None
+    bounds: Bounds = None
+    granularity: Granularity = None
+    keys: Keys = None
+    keys_file: KeysFile = None
+    types: Types = None
+    decimal: Decimal = None
+    accept_types: AcceptTypes = False
+    relation: Neighbors = Relation.ADD_REMOVE
+    name: Name = None
+    public: PublicTables = None
+    budget: Budget = None
+    ledger: Ledger = None
+    output: Target = None
+    force: Force = False
 
     @property
     def target(self) -> Path:
@@ -152,37 +170,20 @@ class Choices:
     def words(self) -> list[str]:
         """The command that makes these choices without any question."""
         words = ["sitr", "protect", str(self.source)]
-        for option, value in self._options().items():
-            if isinstance(value, bool):
-                words += [option] if value else []
-            else:
-                words += [word for each in value for word in (option, str(each))]
+        for each in fields(self)[1:]:
+            option = "--type" if each.name == "types" else f"--{each.name.replace('_', '-')}"
+            match getattr(self, each.name):
+                case None | False | Relation.ADD_REMOVE:
+                    pass
+                case True:
+                    words.append(option)
+                case list(values):
+                    words += [word for value in values for word in (option, value)]
+                case Relation() as relation:
+                    words += [option, relation.value]
+                case value:
+                    words += [option, str(value)]
         return words
-
-    def _options(self) -> dict[str, bool | list[Any]]:
-        def one(value: object) -> list[object]:
-            return [] if value is None else [value]
-
-        return {
-            "--unit": one(self.unit),
-            "--unit-row": self.unit_row,
-            "--max-groups": one(self.max_groups),
-            "--max-rows-per-group": one(self.max_rows_per_group),
-            "--bounds": self.bounds or [],
-            "--granularity": self.granularity or [],
-            "--keys": self.keys or [],
-            "--keys-file": self.keys_file or [],
-            "--type": self.types or [],
-            "--decimal": one(self.decimal),
-            "--accept-types": self.accept_types,
-            "--relation": [] if self.relation is Relation.ADD_REMOVE else [self.relation.value],
-            "--name": one(self.name),
-            "--public": self.public or [],
-            "--budget": one(self.budget),
-            "--ledger": one(self.ledger),
-            "--output": one(self.output),
-            "--force": self.force,
-        }
 
 
 def _keys(kinds: Mapping[str, Kind], shown: Items, filed: Items) -> dict[str, list[Key]]:
