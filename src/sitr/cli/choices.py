@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -32,6 +32,7 @@ from sitr.cli.options import (
     promise,
     unit_of,
 )
+from sitr.dataset.csv_format import Written
 from sitr.errors import BadUsage, FileError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
@@ -47,6 +48,15 @@ Granularity = Annotated[Items, typer.Option(help="COLUMN=STEP, such as cost=0.01
 KeysFile = Annotated[Items, typer.Option(help="COLUMN=FILE: its public values, one per line. Repeatable.")]
 Types = Annotated[Items, typer.Option("--type", help="COLUMN=TYPE in a CSV file. Repeatable.")]
 Decimal = Annotated[str | None, typer.Option(help="The decimal mark of a CSV file: '.' or ','.")]
+Delimiter = Annotated[str | None, typer.Option(help="What separates the values of a CSV file, such as ';'.")]
+Quote = Annotated[str | None, typer.Option(help="What encloses values of a CSV file that contain the delimiter.")]
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="Whether the first line of a CSV file names the columns.")
+]
+DateFormat = Annotated[str | None, typer.Option(help="How dates are written in a CSV file, such as %d.%m.%Y.")]
+TimestampFormat = Annotated[
+    str | None, typer.Option(help="How timestamps are written in a CSV file, such as '%d.%m.%Y %H:%M'.")
+]
 AcceptTypes = Annotated[bool, typer.Option("--accept-types", help="Accept as public what was detected in a CSV file.")]
 Neighbors = Annotated[Relation, typer.Option(help="How neighbouring data sets differ.")]
 Name = Annotated[str | None, typer.Option(help="The table name in questions; default the file name.")]
@@ -70,6 +80,11 @@ class Choices:
     keys_file: KeysFile = None
     types: Types = None
     decimal: Decimal = None
+    delimiter: Delimiter = None
+    quote: Quote = None
+    header: Header = None
+    date_format: DateFormat = None
+    timestamp_format: TimestampFormat = None
     accept_types: AcceptTypes = False
     relation: Neighbors = Relation.ADD_REMOVE
     name: Name = None
@@ -88,6 +103,12 @@ class Choices:
     def promised(self) -> Kept | None:
         """The budget."""
         return promise(self.budget) if self.budget is not None else None
+
+    @property
+    def written(self) -> Written:
+        """What is declared about the format of a CSV file."""
+        given = {name: getattr(self, name) for name in Written.__annotations__}
+        return cast("Written", {name: value for name, value in given.items() if value is not None})
 
     def beside(self, ending: str) -> Path:
         """A file beside SOURCE, with the name of SOURCE up to its first dot and this ending."""
@@ -122,11 +143,11 @@ class Choices:
         """The columns of SOURCE, with the declared types."""
         from sitr.session.dataset import look
 
-        return look(self.source, types=named("--type", self.types, lambda _, text: text), decimal=self.decimal)
+        return look(self.source, types=named("--type", self.types, lambda _, text: text), **self.written)
 
     def check_complete(self, found: Unprotected, *, budget: bool = False) -> None:
         """Refuse missing options, all at once; the `budget` is optional unless it is said to be required."""
-        from sitr.backends.csv import confirm, confirming, proposal
+        from sitr.backends.confirmation import confirm, confirming, proposal
 
         unit_of(self.unit, row=self.unit_row)
         given = (self.max_groups, self.max_rows_per_group)
@@ -139,7 +160,7 @@ class Choices:
             missing, add = [*missing, "--ledger"], [*add, "--ledger sitr.db"]
         unsure = found.file if not self.accept_types and not found.confirmed else None
         if unsure is not None and not missing:
-            confirm(unsure, declared=found.declared, decimal=self.decimal)
+            confirm(unsure, declared=found.declared, written=self.written)
         if unsure is not None:
             types = f"a confirmation of what Sitr detected in the rows, which becomes public ({proposal(unsure)})"
             missing, add = [*missing, types], [*add, shlex.join(confirming(unsure))]
@@ -173,6 +194,8 @@ class Choices:
         for each in fields(self)[1:]:
             option = "--type" if each.name == "types" else f"--{each.name.replace('_', '-')}"
             match getattr(self, each.name):
+                case False if each.name == "header":
+                    words.append("--no-header")
                 case None | False | Relation.ADD_REMOVE:
                     pass
                 case True:
