@@ -55,19 +55,23 @@ def check_written(written: Written) -> None:
             given=quoted(written["decimal"]),
             do="Choose one of those, or leave it out.",
         )
-    for name, mark in (("delimiter", written.get("delimiter", ",")), ("quote", written.get("quote", QUOTE))):
+    for mark, wanted in (
+        (written.get("delimiter", ","), "one character as the delimiter, such as ';'"),
+        (written.get("quote", QUOTE), "one character as the quote, such as '\"'"),
+    ):
         if not isinstance(mark, str) or len(mark) != 1 or not mark.isascii() or mark.isalnum() or mark in "\r\n":
             raise DescriptionError(
-                wanted=f"one character as the {name}, such as ';'",
+                wanted=wanted,
                 given=quoted(mark),
                 do="Choose another one, or leave it out; a tab is written as $'\\t' in a shell.",
             )
-    dates = {"date": ("%Y", "%y", "%x"), "timestamp": ("%Y", "%y", "%x", "%c", "%s")}
-    for name, years in dates.items():
-        text = written.get(f"{name}_format", "%Y")
-        if not isinstance(text, str) or not any(year in text for year in years):
+    for text, wanted in (
+        (written.get("date_format", "%Y"), "a date format such as %d.%m.%Y"),
+        (written.get("timestamp_format", "%Y"), "a timestamp format such as %d.%m.%Y %H:%M"),
+    ):
+        if not isinstance(text, str) or not any(year in text for year in ("%Y", "%y", "%x", "%c", "%s")):
             raise DescriptionError(
-                wanted=f"a {name} format such as %d.%m.%Y" + (" %H:%M" if name == "timestamp" else ""),
+                wanted=wanted,
                 given=quoted(text),
                 do="Write %d for the day, %m for the month, %Y for the year, %H, %M and %S for the time.",
             )
