@@ -169,6 +169,8 @@ SOURCES = {path.as_posix(): path.read_text("utf-8") for path in sorted(Path(sitr
 ALLOWED = {
     ("get", "unknown_attribute"): "Python asks a module for names in this way",
     ("construct_mapping", "yaml.constructor.ConstructorError"): "the protocol of PyYAML; the reader catches it",
+    ("parse_args", "_misused"): "typer ends a command in this way, after the error was shown",
+    ("resolve_command", "_misused"): "typer ends a command in this way, after the error was shown",
     ("parse_args", "_reported"): "typer ends a command in this way, after the error was shown",
     ("invoke", "_reported"): "typer ends a command in this way, after the error was shown",
     ("invoke", "typer.Exit"): "typer ends a command in this way",

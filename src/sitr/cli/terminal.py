@@ -47,7 +47,17 @@ class Group(TyperGroup):
             except BadUsage as error:
                 raise _reported(error, as_json="--json" in args) from None
             ctx.with_resource(speaking(language))
-        return super().parse_args(ctx, args)
+        as_json = "--json" in args
+        try:
+            return super().parse_args(ctx, args)
+        except _UsageError as problem:
+            raise _misused(ctx, _message(problem), as_json=as_json) from None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        try:
+            return super().resolve_command(ctx, args)
+        except _UsageError as problem:
+            raise _misused(ctx, _message(problem), as_json="--json" in args) from None
 
     def get_help(self, ctx: Any) -> str:
         return _help(self, super().get_help, ctx)
@@ -64,15 +74,11 @@ class Command(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except _UsageError as problem:
-            message = cast("typer.BadParameter", problem).format_message()
+            message = _message(problem)
             if type(problem).__name__ == "MissingParameter":  # which names only the first one
                 given, _, _ = self.make_parser(ctx).parse_args(args=words)
                 message = f"Missing {listed(self.missing(ctx, given))}."
-            error = BadUsage(
-                given=message if message.endswith((".", "?")) else f"{message}.",
-                do=f"Run {ctx.command_path} --help to see how to use it.",
-            )
-            raise _reported(error, as_json=as_json) from None
+            raise _misused(ctx, message, as_json=as_json) from None
 
     def missing(self, ctx: Any, given: Mapping[str, Any]) -> list[str]:
         """The required arguments and options that are not given."""
@@ -92,6 +98,19 @@ class Command(TyperCommand):
             raise _reported(error, as_json=ctx.params["as_json"]) from None
         except OSError as error:
             raise _reported(_explained(error), as_json=ctx.params["as_json"]) from None
+
+
+def _message(problem: Exception) -> str:
+    return cast("typer.BadParameter", problem).format_message()
+
+
+def _misused(ctx: Any, message: str, *, as_json: bool) -> typer.Exit:
+    """Report words that make no command."""
+    error = BadUsage(
+        given=message if message.endswith((".", "?")) else f"{message}.",
+        do=f"Run {ctx.command_path} --help to see how to use it.",
+    )
+    return _reported(error, as_json=as_json)
 
 
 def help_alone(context: typer.Context) -> None:

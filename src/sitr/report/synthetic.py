@@ -133,7 +133,7 @@ def _worst(figure: Figure) -> str:
         return f"{figure.found:.4f}"
     found, far = exact(figure.found), exact(figure.error)
     one = Estimate(found, found - far, found + far)
-    (form,) = Figures.each([one], step=None)
+    form = Figures.fitting(one.error, step=None)
     return Rounded(f"{form.value(one)} ± {form.error(far)}", exact=f"{figure.found:.15g} ± {figure.error:.15g}")
 
 
