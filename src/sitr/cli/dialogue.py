@@ -70,10 +70,11 @@ class Dialogue:
             self.given.append(self.known[len(self.given)])
             return read(self.given[-1])
         proposed = f" [{printable(proposal)}]" if proposal else ""
-        prompt = Text(f"{printable(said(question))}{proposed}: ", style="bold")
+        prompt = Text(f"{printable(said(question))}{proposed}:", style="bold")
         while True:
             try:
                 self.print(prompt, end="")
+                self.print(" ", end="", whole=True)  # a space at the end of a full line would be cut
                 text = input().strip()
                 if text == BACK and self.given:
                     raise Back

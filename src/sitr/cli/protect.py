@@ -71,7 +71,8 @@ def describe(choices: Choices, found: Unprotected, *, as_json: bool) -> None:
     else:
         out = console()
         text.show(_columns(dataset.table), out=out)
-        out.print(_next_steps(dataset.table, target, promised, ledger), soft_wrap=True)
+        for line in _next_steps(dataset.table, target, promised, ledger).split("\n"):
+            out.print(line, soft_wrap=line.startswith("  ") or not out.is_terminal)  # commands are copied whole
 
 
 def _content(table: Table, *, description: Path, promised: Kept | None, ledger: Path | None) -> dict[str, object]:
