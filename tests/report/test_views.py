@@ -265,7 +265,7 @@ def test_moments_and_mu_are_shown_to_one_percent(loss: Loss) -> None:
     found = views(Headline.of(ZeroConcentratedDP(100.0), loss=lambda: loss), loss)
     lowest = {ZeroConcentratedDP: loss.rho(relative=1e-3), GaussianDP: loss.mu(relative=1e-3)}
     for flavor, bounds in lowest.items():
-        shown = astuple(row(found, flavor).promise)[0]  # type: ignore[arg-type]
+        shown = astuple(row(found, flavor).promise)[0]  # type: ignore[call-overload]
         assert bounds.lower <= shown
         assert shown <= 1.01 * bounds.upper
     concentrated = row(found, ConcentratedDP)

@@ -175,10 +175,12 @@ def _looking(choices: Choices, what: str, look: Look) -> Callable[[str], tuple[C
 
 def _show(at: Dialogue, found: Unprotected) -> None:
     from sitr.report.figures import visible
+    from sitr.report.words.words import in_words
 
     if at.replaying:
         return
-    grid = empty("", "column", "type")
+    words = in_words()
+    grid = empty("", words.label("column"), words.label("type"))
     for place, (name, kind) in enumerate(found.backend.kinds().items(), start=1):
         grid.add_row(str(place), visible(name), kind.value)
     at.out.print()
