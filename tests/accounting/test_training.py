@@ -76,3 +76,10 @@ def test_runs_are_values():
     assert hash(RUN) == hash(replace(RUN))
     with pytest.raises(AttributeError):
         RUN.sigma = 2  # type: ignore[misc]
+
+
+def test_epsilon_is_the_upper_end_of_the_loss() -> None:
+    training = Training(examples=1000, batch=50, epochs=2, sigma=1.5)
+    found = training.loss().epsilon(delta=1e-5)
+    assert training.epsilon(1e-5) == found.upper
+    assert training.epsilon(1e-3) < found.lower

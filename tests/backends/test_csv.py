@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 import sitr
-from sitr.backends.csv import CsvFile, confirming
+from sitr.backends.confirmation import confirming
+from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import open_source
+from sitr.backends.engine import connection
+from sitr.dataset.csv_format import CsvFormat, Written
+from sitr.dataset.description import load
 from sitr.dataset.schema import Kind
-from sitr.errors import DescriptionError
+from sitr.errors import DescriptionError, SourceError
 from sitr.questions.statistic.numbers import Numbers
 
 EUROPEAN = "id;preis;stück\n1;1.234,56;1.234\n2;-2,75;12\n3;;7\n4;5;8\n"
@@ -25,14 +29,14 @@ def csv(folder: Path, text: str) -> Path:
 
 
 def settled(path: Path, **options: Any) -> CsvFile:
-    source = open_source(path, types=options.pop("types", {}), **options).source
+    source = open_source(path, types=options.pop("types", {}), written=cast("Written", options)).source
     assert isinstance(source, CsvFile)
     return source
 
 
 def numbers(path: Path, column: str, **options: Any) -> list[float]:
     """The column, with 0 for missing values."""
-    backend = open_source(path, types=options.pop("types", {}), **options)
+    backend = open_source(path, types=options.pop("types", {}), written=cast("Written", options))
     return [float(value) for value in backend.read(Numbers(column, 0.0), salt=0)]
 
 
@@ -79,11 +83,11 @@ def test_decimal_commas_need_a_confirmation(tmp_path: Path) -> None:
     types = {"id": "integer", "preis": "real", "stück": "integer"}
     with pytest.raises(DescriptionError, match="with decimal commas") as refused:
         sitr.protect(path, unit=sitr.Row(), types=types)
-    assert "--type id=integer --type preis=real --type 'stück=integer' --decimal , (" in refused.value.do
+    assert "--type preis=real --type 'stück=integer' --delimiter ';' --decimal , (" in refused.value.do
     assert "decimal=','" in refused.value.do
     written = []
-    for confirmed in ({"types": types, "decimal": ","}, {"accept_types": True}):
-        data = sitr.protect(path, unit=sitr.Row(), bounds={"preis": (0, 9)}, **confirmed)
+    for confirmed in ({"types": types, "delimiter": ";", "decimal": ","}, {"accept_types": True}):
+        data = sitr.protect(path, unit=sitr.Row(), bounds={"preis": (0, 9)}, **cast("Any", confirmed))
         written.append(data.save(tmp_path / "rows.sitr.yaml").read_text())
         assert sitr.open(tmp_path / "rows.sitr.yaml").table == data.table
     assert written[0] == written[1]
@@ -102,20 +106,20 @@ def test_a_row_that_is_no_number_does_not_decide_the_decimal_mark(tmp_path: Path
     assert last not in str(refused.value)
 
 
-def test_no_row_changes_a_file_whose_types_and_decimal_mark_are_declared(tmp_path: Path) -> None:
+def test_no_row_changes_a_file_whose_types_and_format_are_declared(tmp_path: Path) -> None:
     types = {"id": "integer", "preis": "real"}
     for mark in (".", ","):
         descriptions = set()
         for last in ("", "2;n/a\n", "2;2.5\n", "2;2,5\n", "2;\n", "2;1.234,5\n"):
             path = csv(tmp_path, "id;preis\n" + "1;3,5\n" * 9 + last)
-            data = sitr.protect(path, unit=sitr.Row(), types=types, decimal=mark)
+            data = sitr.protect(path, unit=sitr.Row(), types=types, delimiter=";", decimal=mark)
             descriptions.add(data.save(tmp_path / "rows.sitr.yaml").read_text())
         assert len(descriptions) == 1
 
 
 def test_a_column_declared_as_text_keeps_its_commas(tmp_path: Path) -> None:
     types = {"id": "integer", "preis": "text", "stück": "integer"}
-    data = sitr.protect(csv(tmp_path, EUROPEAN), unit=sitr.Row(), types=types)
+    data = sitr.protect(csv(tmp_path, EUROPEAN), unit=sitr.Row(), types=types, delimiter=";")
     assert "decimal: ." in data.save(tmp_path / "rows.sitr.yaml").read_text()
 
 
@@ -156,5 +160,124 @@ def test_yes_and_no_are_truth_values_if_declared(tmp_path: Path) -> None:
 
 def test_the_options_that_confirm_a_file_are_those_of_the_command_line(tmp_path: Path) -> None:
     assert shlex.join(confirming(settled(csv(tmp_path, "id,day of birth\n1,2/1/2024\n2,13/1/2024\n")))) == (
-        "--type id=integer --type 'day of birth=date' --accept-types"
+        "--type id=integer --type 'day of birth=date' --date-format %d/%m/%Y"
     )
+
+
+def test_decimal_commas_are_noticed_wherever_they_are(tmp_path: Path) -> None:
+    """DuckDB looks at separators of thousands only in the first 2,048 rows."""
+    rows = "".join(f"{place};{place % 7}\n" for place in range(5000))
+    found = settled(csv(tmp_path, f"id;preis\n{rows}5000;1.234,5\n"))
+    assert found.format.decimal == ","
+    assert dict(found.columns) == {"id": Kind.INTEGER, "preis": Kind.REAL}
+    whole = settled(csv(tmp_path, f"id;menge\n{rows}5000;1.234.567\n"))
+    assert (whole.format.decimal, dict(whole.columns)["menge"]) == (",", Kind.INTEGER)
+    long = settled(csv(tmp_path, f"id;menge\n{rows}5000;1.234.567.890.123.456.789\n"))
+    assert dict(long.columns)["menge"] is Kind.REAL
+
+
+@pytest.mark.parametrize("odd", ["-", ",", "1,2,3", "12.34,5", "x"])
+def test_what_only_looks_like_a_number_keeps_a_column_text(tmp_path: Path, odd: str) -> None:
+    found = settled(csv(tmp_path, f"id;preis\n1;2,5\n2;{odd}\n"), delimiter=";")
+    assert (found.format.decimal, dict(found.columns)["preis"]) == (".", Kind.TEXT)
+
+
+DATES = "id,day\n1,01/02/2024\n2,03/04/2024\n"
+
+
+@pytest.mark.parametrize("last", ["3,05/06/2024", "3,25/06/2024", "3,06/25/2024", "3,2024-06-25", "3,soon", "3,"])
+def test_no_row_decides_a_declared_date_format(tmp_path: Path, last: str) -> None:
+    types, written = {"id": "integer", "day": "date"}, Written(date_format="%d/%m/%Y")
+    path = csv(tmp_path, f"{DATES}{last}\n")
+    data = sitr.protect(path, unit=sitr.Row(), types=types, **written)
+    assert data._format() == CsvFormat(date_format="%d/%m/%Y")
+    with pytest.raises(DescriptionError, match="confirm"):  # the broken twin: nobody declared it
+        sitr.protect(csv(tmp_path, f"{DATES}3,25/06/2024\n"), unit=sitr.Row(), types=types)
+
+
+def test_declared_dates_are_read_as_declared(tmp_path: Path) -> None:
+    for format, month in (("%d/%m/%Y", 2), ("%m/%d/%Y", 1)):
+        backend = open_source(csv(tmp_path, DATES), types={"day": Kind.DATE}, written={"date_format": format})
+        source = backend.source
+        assert isinstance(source, CsvFile)
+        with connection(source.tables()) as engine:
+            (first,) = engine.execute(f"SELECT month(day) FROM {source.relation} LIMIT 1").fetchall()
+        assert first == (month,)
+
+
+def test_timestamps_can_be_declared(tmp_path: Path) -> None:
+    path = csv(tmp_path, "id,at\n1,01/02/2024 10:30\n2,03/04/2024 11:00\n")
+    types = {"id": "integer", "at": "timestamp"}
+    data = sitr.protect(path, unit=sitr.Row(), types=types, timestamp_format="%d/%m/%Y %H:%M")
+    assert data._format() == CsvFormat(timestamp_format="%d/%m/%Y %H:%M")
+
+
+def test_an_unusual_delimiter_is_confirmed_or_declared(tmp_path: Path) -> None:
+    path, types = csv(tmp_path, "id;n\n1;2\n3;4\n"), {"id": "integer", "n": "integer"}
+    with pytest.raises(DescriptionError, match="';' between values") as refused:
+        sitr.protect(path, unit=sitr.Row(), types=types)
+    assert "--delimiter ';'" in refused.value.do
+    assert "delimiter=';'" in refused.value.do
+    for written in (Written(delimiter=";"), Written(delimiter=";", decimal=".", quote='"', header=True)):
+        assert sitr.protect(path, unit=sitr.Row(), types=types, **written)._format() == CsvFormat(";")
+    tabs = tmp_path / "rows.tsv"
+    tabs.write_text("id\tn\n1\t2\n")
+    assert sitr.protect(tabs, unit=sitr.Row(), types=types)._format() == CsvFormat("\t")
+
+
+def test_a_declared_delimiter_is_not_detected(tmp_path: Path) -> None:
+    """One row with many other marks cannot change how all rows are split."""
+    path = csv(tmp_path, "a|b\n1,2;3|x\n1,2;3|y\n1,2;3|z;;;;\n")
+    found = settled(path, delimiter="|")
+    assert [name for name, _ in found.columns] == ["a", "b"]
+
+
+def test_a_file_without_a_header_names_columns_by_their_place(tmp_path: Path) -> None:
+    path = csv(tmp_path, "1,a\n2,b\n3,c\n")
+    with pytest.raises(SourceError, match="--no-header"):
+        settled(path)
+    found = settled(path, header=False)
+    assert dict(found.columns) == {"column1": Kind.INTEGER, "column2": Kind.TEXT}
+    assert numbers(path, "column1", header=False) == [1.0, 2.0, 3.0]
+    assert confirming(found)[-1] == "--no-header"
+    assert numbers(csv(tmp_path, "x\n1\n2\n"), "x", header=True) == [1.0, 2.0]
+
+
+def test_a_declared_header_is_one_even_if_it_looks_like_a_row(tmp_path: Path) -> None:
+    found = settled(csv(tmp_path, "1,a\n2,b\n3,c\n"), header=True)
+    assert [name for name, _ in found.columns] == ["1", "a"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"delimiter": ";;"},
+        {"delimiter": "a"},
+        {"quote": ""},
+        {"date_format": "DD.MM.YYYY"},
+        {"timestamp_format": "%H:%M"},
+        {"header": "yes"},
+        {"decimal": "·"},
+    ],
+)
+def test_formats_that_no_file_can_have_are_refused(tmp_path: Path, written: Any) -> None:
+    with pytest.raises(DescriptionError, match=r"[Ee]xpected"):
+        sitr.protect(csv(tmp_path, DATES), unit=sitr.Row(), accept_types=True, **written)
+
+
+def test_the_declared_format_goes_into_the_description(tmp_path: Path) -> None:
+    path = csv(tmp_path, "1;2,5;31.01.2024\n2;3,5;01.02.2024\n")
+    data = sitr.protect(
+        path,
+        unit=sitr.Row(),
+        types={"column1": "integer", "column2": "real", "column3": "date"},
+        delimiter=";",
+        decimal=",",
+        header=False,
+        date_format="%d.%m.%Y",
+    )
+    saved = load(data.save(tmp_path / "rows.sitr.yaml"))
+    assert saved.format == CsvFormat(";", date_format="%d.%m.%Y", decimal=",", header=False)
+    (tmp_path / "rows.sitr.yaml").write_text((tmp_path / "rows.sitr.yaml").read_text().replace("false", "maybe"))
+    with pytest.raises(DescriptionError, match="header"):
+        load(tmp_path / "rows.sitr.yaml")

@@ -34,17 +34,24 @@ class Talk:
     code: int
 
 
-def talk(*words: object, answers: dict[str, str] | None = None, folder: Path) -> Talk:
+def talk(
+    *words: object,
+    answers: dict[str, str] | None = None,
+    folder: Path,
+    width: int = 120,
+    then: dict[str, str] | None = None,
+) -> Talk:
     """Run `sitr` on a terminal. To each prompt that contains a key of `answers`, type its value, and Enter otherwise.
 
     A value that is a control character, such as Ctrl-C, is typed alone. An answer that is typed twice fails the talk:
-    it was refused.
+    it was refused; `then` has answers to the same prompts when they come again.
     """
     master, slave = pty.openpty()
     settings = termios.tcgetattr(slave)
     settings[3] &= ~termios.ECHO
     termios.tcsetattr(slave, termios.TCSANOW, settings)
-    environment = {**os.environ, "TERM": "dumb", "COLUMNS": "120", "LANG": "C.UTF-8", "NO_COLOR": "1"}
+    size = {"COLUMNS": str(width), "LINES": "50"}  # rich takes both from the environment, or neither
+    environment = {**os.environ, **size, "TERM": "dumb", "LANG": "C.UTF-8", "NO_COLOR": "1"}
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *map(str, words)],
         stdin=slave,
@@ -55,7 +62,7 @@ def talk(*words: object, answers: dict[str, str] | None = None, folder: Path) ->
         start_new_session=True,
     )
     os.close(slave)
-    left, said, seen = dict(answers or {}), "", 0
+    left, later, said, seen = dict(answers or {}), dict(then or {}), "", 0
     try:
         while (heard := _heard(master)) is not None:
             said += heard
@@ -64,6 +71,8 @@ def talk(*words: object, answers: dict[str, str] | None = None, folder: Path) ->
                 continue
             key = next((key for key in left if key in prompt), None)
             answer = left.pop(key) if key is not None else ""
+            if key in later:
+                left[key] = later.pop(key)
             typed = answer if answer in ("\x03", "\x04") else f"{answer}\n"
             seen = len(said)
             said += typed.replace("\x03", "^C").replace("\x04", "^D")

@@ -67,6 +67,26 @@ def test_unknown_command(sitr: Sitr) -> None:
     assert "tell" in done.err
 
 
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        (("tell",), "No such command 'tell'."),
+        (("aks",), "No such command 'aks'. Did you mean 'ask'?"),
+        (("ledger", "tell"), "No such command 'tell'."),
+        (("--bogus",), "No such option: --bogus."),
+        (("sensitivity", "--bogus"), "No such option: --bogus."),
+        (("ask", "--bogus"), "No such option: --bogus."),
+        (("ask",), "Missing DESCRIPTION, SQL and --price."),
+    ],
+)
+def test_usage_errors_are_json_if_that_is_asked_for(sitr: Sitr, words: tuple[str, ...], given: str) -> None:
+    done = sitr(*words, "--json")
+    assert (done.code, done.out) == (2, "")
+    assert done.error()["error"] == "BadUsage"
+    assert done.error()["given"] == given
+    assert sitr(*words).err.startswith(f"error: {given} Run ")
+
+
 def test_nothing_slow_is_imported_for_help() -> None:
     look = "import sys, sitr.cli.main; print(*{name.partition('.')[0] for name in sys.modules})"
     loaded = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True).stdout.split()

@@ -120,7 +120,8 @@ def test_truth_values_need_no_keys(sitr: Sitr) -> None:
 
 def test_decimal_commas_are_declared(sitr: Sitr) -> None:
     Path("prices.csv").write_text("ward;price\nA;1.234,56\nB;2,75\n")
-    words = ("protect", "prices.csv", "--unit-row", "--type", "ward=text", "--type", "price=real", "--json")
+    types = ("--type", "ward=text", "--type", "price=real", "--delimiter", ";")
+    words = ("protect", "prices.csv", "--unit-row", *types, "--json")
     refused = sitr(*words).error()
     assert "with decimal commas" in refused["given"]
     assert "--decimal ," in refused["do"]
@@ -130,7 +131,8 @@ def test_decimal_commas_are_declared(sitr: Sitr) -> None:
 
 def test_a_decimal_mark_that_the_rows_do_not_show_is_declared(sitr: Sitr) -> None:
     Path("prices.csv").write_text("ward;price\nA;2,75\nB;n/a\n")
-    types = ("protect", "prices.csv", "--type", "ward=text", "--type", "price=real", "--json")
+    columns = ("--type", "ward=text", "--type", "price=real", "--delimiter", ";")
+    types = ("protect", "prices.csv", *columns, "--json")
     assert "with decimal points unless you declare commas" in sitr(*types).error()["given"]
     assert "--decimal . or --decimal ," in sitr(*types, "--unit-row").error()["do"]
     assert sitr(*types, "--unit-row", "--decimal", ",").code == 0

@@ -240,3 +240,68 @@ def test_the_advice_for_missing_options_works(tmp_path: Path, sitr: Sitr, monkey
     advice = shlex.split(refused["do"].removeprefix("Add for example ").removesuffix("."))
     done = sitr("start", source, *advice)
     assert (done.code, done.err) == (0, "")
+
+
+def plain(folder: Path) -> Path:
+    path = folder / "plain.csv"
+    path.write_text(
+        "person_id,class,cost,day\n" + "".join(f"{row},{row % 3},{row}.5,0{row}/02/2024\n" for row in range(1, 10))
+    )
+    return path
+
+
+ASKED = {
+    "Corrections": "ok",
+    "Format of dates": "%d/%m/%Y",
+    "Bounds of class": "",
+    "Bounds of cost": "0:50",
+    "Step of cost": "0.5",
+    "Public values of class": "0,1,2",
+}
+
+
+def test_codes_are_proposed_as_keys_and_dates_are_declared(tmp_path: Path) -> None:
+    plain(tmp_path)
+    done = talk("start", "plain.csv", answers=ASKED, folder=tmp_path)
+    assert done.code == 0, done.text
+    assert done.text.index("Format of dates (such as %d.%m.%Y)") < done.text.index("Corrections")
+    written = load(tmp_path / "plain.sitr.yaml")
+    assert written.format is not None
+    assert written.format.date_format == "%d/%m/%Y"
+    column = written.table.find("class")
+    assert column is not None
+    assert column.keys == (0, 1, 2)
+    (words,) = (shlex.split(line) for line in done.text.splitlines() if line.startswith("  sitr protect "))
+    assert "--accept-types" not in words
+    assert words[words.index("--date-format") + 1] == "%d/%m/%Y"
+
+
+def test_one_answer_can_be_taken_back_after_another(tmp_path: Path) -> None:
+    """Two steps back from the budget, over the name of the table, to the codes; then forward again."""
+    plain(tmp_path)
+    forward = talk("start", "plain.csv", answers=ASKED, folder=tmp_path)
+    before = (tmp_path / "plain.sitr.yaml").read_bytes()
+    for made in tmp_path.glob("plain.sitr.*"):
+        made.unlink() if made.is_file() else None
+    again = {**ASKED, "Public values of class": "7,8", "Budget": "<", "Name of the table": "<"}
+    back = talk("start", "plain.csv", answers=again, folder=tmp_path, then={"Public values of class": "0,1,2"})
+    assert back.code == 0, back.text
+    assert (tmp_path / "plain.sitr.yaml").read_bytes() == before
+    assert back.text.count("Public values of class") == forward.text.count("Public values of class") + 1
+    assert back.text.count("Corrections") == forward.text.count("Corrections")  # answers given again are not shown
+
+
+def test_there_is_nothing_before_the_first_question(tmp_path: Path) -> None:
+    plain(tmp_path)
+    done = talk("start", "plain.csv", answers={"Format of dates": "<"}, folder=tmp_path)
+    assert "This is the first question." in done.text
+    assert done.code == 0
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_every_line_fits_the_terminal(tmp_path: Path, width: int) -> None:
+    """Except commands, which are copied."""
+    plain(tmp_path)
+    done = talk("start", "plain.csv", answers=ASKED, folder=tmp_path, width=width)
+    assert done.code == 0, done.text
+    assert not [line for line in done.text.splitlines() if len(line) > width and not line.startswith("  sitr ")]

@@ -121,7 +121,7 @@ def test_every_row_is_written_in_the_order_of_the_release(answer: Release) -> No
     assert len(rows) == len(answer.keys)
     for place, column in enumerate(answer.plan.columns):
         estimates = answer.estimates(column)
-        forms = Figures.each(estimates, step=column.aggregate.step)
+        forms = [Figures.fitting(one.error, step=column.aggregate.step) for one in estimates]
         for row, one, form in zip(rows, estimates, forms, strict=True):
             cells = row[width + 2 * place : width + 2 * place + 2]
             for shown, (text, ends) in ((form, cells), (AllDigits(), map(all_digits, cells))):

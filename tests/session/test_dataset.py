@@ -226,8 +226,9 @@ def test_the_format_of_dates_is_confirmed_too(tmp_path: Path) -> None:
     types = {"id": "integer", "day": "date"}
     with pytest.raises(DescriptionError, match="%d/%m/%Y") as error:
         sitr.protect(source, unit=sitr.Row(), types=types)
-    assert "--type id=integer --type day=date --accept-types (" in error.value.do
+    assert "--type id=integer --type day=date --date-format %d/%m/%Y (" in error.value.do
     sitr.protect(source, unit=sitr.Row(), types=types, accept_types=True)
+    sitr.protect(source, unit=sitr.Row(), types=types, date_format="%d/%m/%Y")
     as_text = sitr.protect(source, unit=sitr.Row(), types={"id": "integer", "day": "text"})
     assert "%d" not in as_text.save(tmp_path / "stays.sitr.yaml").read_text()
 

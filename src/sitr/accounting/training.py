@@ -72,6 +72,14 @@ class Training:
         """The loss of all steps."""
         return cast("Loss", self.step.loss()) * self.steps  # the loss of a step is known
 
+    def epsilon(self, delta: float) -> float:
+        """The ε of the whole run at this δ, rounded up; `loss()` has more views.
+
+        >>> Training(examples=60_000, batch=256, epochs=60, sigma=1.1).epsilon(1e-5)
+        2.38...
+        """
+        return self.loss().epsilon(delta=delta).upper
+
 
 def _shown(count: int) -> str:
     """A number that may have hundreds of digits."""

@@ -10,14 +10,15 @@ from typing import Any, Protocol, runtime_checkable
 import duckdb
 import pyarrow as pa
 
-from sitr.backends.csv import CsvFile, settle
+from sitr.backends.csv import CsvFile
+from sitr.backends.detection import settle
 from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.backends.engine import UNCHARGED, read, refuse_twins, settings
 from sitr.backends.formats import PARQUET, check_readable
 from sitr.backends.reading import Reading, Totals, shaped, tree
 from sitr.backends.sources import ArrowRows, ParquetFile, Source
 from sitr.backends.statement import statement
-from sitr.dataset.csv_format import CsvFormat
+from sitr.dataset.csv_format import NOTHING, CsvFormat, Written
 from sitr.dataset.schema import Kind
 from sitr.errors import SourceError
 
@@ -70,19 +71,19 @@ def open_source(
     *,
     types: Mapping[str, Kind],
     format: CsvFormat | None = None,
-    decimal: str | None = None,
+    written: Written = NOTHING,
 ) -> DuckDB:
     """The backend for a path or an object.
 
-    `types` and `decimal` fix the types and the decimal mark of a CSV file; with a `format` all of this is known, and no
-    row is read.
+    `types` and `written` fix the types and the format of a CSV file; with a `format` all of this is known, and no row
+    is read.
     """
     settings()  # a wrong setting is refused now, before any question is paid for
-    return DuckDB(_opened(source, types, format, decimal))
+    return DuckDB(_opened(source, types, format, written))
 
 
 def _opened(
-    source: str | Path | ArrowStream, types: Mapping[str, Kind], format: CsvFormat | None, decimal: str | None
+    source: str | Path | ArrowStream, types: Mapping[str, Kind], format: CsvFormat | None, written: Written
 ) -> Source:
     if isinstance(source, ArrowStream):
         return ArrowRows(_as_table(source))
@@ -93,7 +94,7 @@ def _opened(
     if path.name.lower().endswith(PARQUET):
         return ParquetFile(path)
     if format is None:
-        return settle(path, declared=types, decimal=decimal)
+        return settle(path, declared=types, written=written)
     return CsvFile(path, format, tuple(types.items()))
 
 

@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
+from sitr.cli.grouped import grouped
 from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql
-from sitr.cli.papers import (
-    Caveat,
-    Certificate,
-    Contact,
-    Exact,
-    Fresh,
-    Label,
-    Organisation,
-    Output,
-    Pages,
-    Plot,
-    Purpose,
-    Title,
-    publish,
-    writers,
-)
+from sitr.cli.papers import Exact, Fresh, Output, Pages, Plot, publish, writers
 from sitr.cli.progress import working
 from sitr.cli.question import question
 
 
+@grouped
 def ask(
     description: Description,
     sql: Sql,
     price: Price,
     output: Output = None,
-    certificate: Certificate = None,
-    label: Label = None,
-    title: Title = None,
-    organisation: Organisation = None,
-    contact: Contact = None,
-    purpose: Purpose = None,
-    caveat: Caveat = None,
+    *,
+    pages: Pages,
     plot: Plot = None,
     fresh: Fresh = False,
     budget: Budget = None,
@@ -50,7 +32,6 @@ def ask(
     Example: sitr ask visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     -o wards.csv --certificate wards.html
     """
-    pages = Pages(certificate, label, title, organisation, contact, purpose, tuple(caveat or ()))
     files = writers(output, plot, pages)
     asked, paid = question(description, sql, price, budget=budget, ledger=ledger)
     with working("Reading and adding noise", quiet=as_json):

@@ -5,15 +5,34 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from sitr.cli.identifiers import identifies_person
 from sitr.cli.one_off import CAPS
-from sitr.cli.options import Items, example_of, interval, keys_of, listed, missing_who, named, number, promise, unit_of
+from sitr.cli.options import (
+    Budget,
+    Items,
+    Keys,
+    Ledger,
+    MaxGroups,
+    MaxRows,
+    Unit,
+    UnitRow,
+    example_of,
+    interval,
+    keys_of,
+    listed,
+    missing_who,
+    named,
+    number,
+    promise,
+    unit_of,
+)
+from sitr.dataset.csv_format import Written
 from sitr.errors import BadUsage, FileError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
@@ -29,6 +48,15 @@ Granularity = Annotated[Items, typer.Option(help="COLUMN=STEP, such as cost=0.01
 KeysFile = Annotated[Items, typer.Option(help="COLUMN=FILE: its public values, one per line. Repeatable.")]
 Types = Annotated[Items, typer.Option("--type", help="COLUMN=TYPE in a CSV file. Repeatable.")]
 Decimal = Annotated[str | None, typer.Option(help="The decimal mark of a CSV file: '.' or ','.")]
+Delimiter = Annotated[str | None, typer.Option(help="What separates the values of a CSV file, such as ';'.")]
+Quote = Annotated[str | None, typer.Option(help="What encloses values of a CSV file that contain the delimiter.")]
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="Whether the first line of a CSV file names the columns.")
+]
+DateFormat = Annotated[str | None, typer.Option(help="How dates are written in a CSV file, such as %d.%m.%Y.")]
+TimestampFormat = Annotated[
+    str | None, typer.Option(help="How timestamps are written in a CSV file, such as '%d.%m.%Y %H:%M'.")
+]
 AcceptTypes = Annotated[bool, typer.Option("--accept-types", help="Accept as public what was detected in a CSV file.")]
 Neighbors = Annotated[Relation, typer.Option(help="How neighbouring data sets differ.")]
 Name = Annotated[str | None, typer.Option(help="The table name in questions; default the file name.")]
@@ -41,25 +69,30 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing desc
 class Choices:
     """The options as they are written on the command line."""
 
-    source: Path
-    unit: str | None = None
-    unit_row: bool = False
-    max_groups: int | None = None
-    max_rows_per_group: int | None = None
-    bounds: Items = None
-    granularity: Items = None
-    keys: Items = None
-    keys_file: Items = None
-    types: Items = None
-    decimal: str | None = None
-    accept_types: bool = False
-    relation: Relation = Relation.ADD_REMOVE
-    name: str | None = None
-    public: Items = None
-    budget: str | None = None
-    ledger: Path | None = None
-    output: Path | None = None
-    force: bool = False
+    source: Rows
+    unit: Unit = None
+    unit_row: UnitRow = False
+    max_groups: MaxGroups = None
+    max_rows_per_group: MaxRows = None
+    bounds: Bounds = None
+    granularity: Granularity = None
+    keys: Keys = None
+    keys_file: KeysFile = None
+    types: Types = None
+    decimal: Decimal = None
+    delimiter: Delimiter = None
+    quote: Quote = None
+    header: Header = None
+    date_format: DateFormat = None
+    timestamp_format: TimestampFormat = None
+    accept_types: AcceptTypes = False
+    relation: Neighbors = Relation.ADD_REMOVE
+    name: Name = None
+    public: PublicTables = None
+    budget: Budget = None
+    ledger: Ledger = None
+    output: Target = None
+    force: Force = False
 
     @property
     def target(self) -> Path:
@@ -70,6 +103,12 @@ class Choices:
     def promised(self) -> Kept | None:
         """The budget."""
         return promise(self.budget) if self.budget is not None else None
+
+    @property
+    def written(self) -> Written:
+        """What is declared about the format of a CSV file."""
+        given = {name: getattr(self, name) for name in Written.__annotations__}
+        return cast("Written", {name: value for name, value in given.items() if value is not None})
 
     def beside(self, ending: str) -> Path:
         """A file beside SOURCE, with the name of SOURCE up to its first dot and this ending."""
@@ -104,11 +143,11 @@ class Choices:
         """The columns of SOURCE, with the declared types."""
         from sitr.session.dataset import look
 
-        return look(self.source, types=named("--type", self.types, lambda _, text: text), decimal=self.decimal)
+        return look(self.source, types=named("--type", self.types, lambda _, text: text), **self.written)
 
     def check_complete(self, found: Unprotected, *, budget: bool = False) -> None:
         """Refuse missing options, all at once; the `budget` is optional unless it is said to be required."""
-        from sitr.backends.csv import confirm, confirming, proposal
+        from sitr.backends.confirmation import confirm, confirming, proposal
 
         unit_of(self.unit, row=self.unit_row)
         given = (self.max_groups, self.max_rows_per_group)
@@ -121,7 +160,7 @@ class Choices:
             missing, add = [*missing, "--ledger"], [*add, "--ledger sitr.db"]
         unsure = found.file if not self.accept_types and not found.confirmed else None
         if unsure is not None and not missing:
-            confirm(unsure, declared=found.declared, decimal=self.decimal)
+            confirm(unsure, declared=found.declared, written=self.written)
         if unsure is not None:
             types = f"a confirmation of what Sitr detected in the rows, which becomes public ({proposal(unsure)})"
             missing, add = [*missing, types], [*add, shlex.join(confirming(unsure))]
@@ -152,37 +191,22 @@ class Choices:
     def words(self) -> list[str]:
         """The command that makes these choices without any question."""
         words = ["sitr", "protect", str(self.source)]
-        for option, value in self._options().items():
-            if isinstance(value, bool):
-                words += [option] if value else []
-            else:
-                words += [word for each in value for word in (option, str(each))]
+        for each in fields(self)[1:]:
+            option = "--type" if each.name == "types" else f"--{each.name.replace('_', '-')}"
+            match getattr(self, each.name):
+                case False if each.name == "header":
+                    words.append("--no-header")
+                case None | False | Relation.ADD_REMOVE:
+                    pass
+                case True:
+                    words.append(option)
+                case list(values):
+                    words += [word for value in values for word in (option, value)]
+                case Relation() as relation:
+                    words += [option, relation.value]
+                case value:
+                    words += [option, str(value)]
         return words
-
-    def _options(self) -> dict[str, bool | list[Any]]:
-        def one(value: object) -> list[object]:
-            return [] if value is None else [value]
-
-        return {
-            "--unit": one(self.unit),
-            "--unit-row": self.unit_row,
-            "--max-groups": one(self.max_groups),
-            "--max-rows-per-group": one(self.max_rows_per_group),
-            "--bounds": self.bounds or [],
-            "--granularity": self.granularity or [],
-            "--keys": self.keys or [],
-            "--keys-file": self.keys_file or [],
-            "--type": self.types or [],
-            "--decimal": one(self.decimal),
-            "--accept-types": self.accept_types,
-            "--relation": [] if self.relation is Relation.ADD_REMOVE else [self.relation.value],
-            "--name": one(self.name),
-            "--public": self.public or [],
-            "--budget": one(self.budget),
-            "--ledger": one(self.ledger),
-            "--output": one(self.output),
-            "--force": self.force,
-        }
 
 
 def _keys(kinds: Mapping[str, Kind], shown: Items, filed: Items) -> dict[str, list[Key]]:

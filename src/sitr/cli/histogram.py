@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from sitr.cli.grouped import grouped
 from sitr.cli.one_off import SourceCommand, Who, opened
 from sitr.cli.options import (
     Budget,
@@ -15,39 +16,19 @@ from sitr.cli.options import (
     Json,
     Keys,
     Ledger,
-    MaxGroups,
-    MaxRows,
     Preview,
     Price,
     Source,
-    Unit,
-    UnitRow,
     keys_of,
     named,
     number,
     promise,
 )
-from sitr.cli.papers import (
-    Caveat,
-    Certificate,
-    Contact,
-    Exact,
-    Fresh,
-    Label,
-    Organisation,
-    Output,
-    Pages,
-    Plot,
-    Purpose,
-    Title,
-    publish,
-    writers,
-)
+from sitr.cli.papers import Exact, Fresh, Output, Pages, Plot, publish, writers
 from sitr.cli.preview import show as show_preview
 from sitr.cli.progress import working
 from sitr.cli.question import condition
 from sitr.errors import BadUsage
-from sitr.neighbors.relation import Relation
 
 if TYPE_CHECKING:
     from sitr.dataset.schema import Kind, Table
@@ -61,6 +42,7 @@ FORMS = ("rising", "falling", "one-peak")
 AFTERWARDS = ("lattice", "simplex", "nonnegative", *FORMS)
 
 
+@grouped
 def histogram(
     source: Source,
     column: Annotated[list[str], typer.Option(help="The column to count by. Repeatable.")],
@@ -90,19 +72,10 @@ def histogram(
     ties: Annotated[
         str | None, typer.Option(help="The choice among nearest lattice points, such as 'by index'.")
     ] = None,
-    unit: Unit = None,
-    unit_row: UnitRow = False,
-    max_groups: MaxGroups = None,
-    max_rows_per_group: MaxRows = None,
-    relation: Annotated[Relation | None, typer.Option(help="How neighbouring data sets differ.")] = None,
+    *,
+    who: Who,
     output: Output = None,
-    certificate: Certificate = None,
-    label: Label = None,
-    title: Title = None,
-    organisation: Organisation = None,
-    contact: Contact = None,
-    purpose: Purpose = None,
-    caveat: Caveat = None,
+    pages: Pages,
     plot: Plot = None,
     fresh: Fresh = False,
     preview: Preview = False,
@@ -122,10 +95,8 @@ def histogram(
     from sitr.questions import Rule, Step
 
     paid = promise(price)
-    pages = Pages(certificate, label, title, organisation, contact, purpose, tuple(caveat or ()))
     files = writers(output, plot, pages)
     steps = [_afterwards(name, total=total, ties=ties) for name in after or ()]
-    who = Who(unit, unit_row, max_groups, max_rows_per_group, relation)
     at = opened(source, who, paid, budget=budget, ledger=ledger)
     selected: Any = at if where is None else at.where(condition(where))
     asked = selected.histogram(

@@ -10,9 +10,9 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sitr.cli.dialogue import Dialogue, yes
+from sitr.cli.dialogue import Back, Dialogue, yes
 from sitr.cli.identifiers import identifies, identifies_person
 from sitr.cli.options import interval, keys_of, named, number, promise
 from sitr.cli.progress import working
@@ -21,7 +21,9 @@ from sitr.cli.terminal import table as empty
 from sitr.errors import BadUsage, unknown_name
 
 if TYPE_CHECKING:
+    from sitr.backends.csv import CsvFile
     from sitr.cli.choices import Choices
+    from sitr.dataset.csv_format import Written
     from sitr.dataset.schema import Kind
     from sitr.session.dataset import Unprotected
 
@@ -31,8 +33,23 @@ GROUPS, ROWS, BUDGET = "3", "2", "approximate(1, 1e-6)"
 INTRODUCTION = """\
 Only the names and types of columns are looked at. No value is shown, and nothing is written before the last answer.
 Everything you answer is public: use laws, price lists or published reports, never the rows.
-Press Enter to accept a proposal in [brackets], and Ctrl-C to stop."""
-DECIMALS = "Some programs write decimal numbers as 1.234,56, others as 1234.56."
+Press Enter to accept a proposal in [brackets]; answer < to go back to the previous question, and Ctrl-C to stop."""
+WRITTEN = {
+    "delimiter": "A delimiter separates the values of a line. This one was found in the rows:",
+    "quote": "A quote encloses values that contain the delimiter. This one was found in the rows:",
+    "header": "Does the first line name the columns, or is it a row like the others?",
+    "decimal": "Some programs write decimal numbers as 1.234,56, others as 1234.56.",
+    "date_format": "How are dates written? %d is the day, %m the month, %Y the year, and %y its last two digits.",
+    "timestamp_format": "How are timestamps written? %H is the hour, %M the minute, and %S the second.",
+}
+QUESTIONS = {
+    "delimiter": "Delimiter of this file",
+    "quote": "Quote of this file",
+    "header": "Header in the first line (yes or no)",
+    "decimal": "Decimal mark of this file (. or ,)",
+    "date_format": "Format of dates (such as %d.%m.%Y)",
+    "timestamp_format": "Format of timestamps (such as %d.%m.%Y %H:%M)",
+}
 TYPES = """\
 These types come from the rows, where a single row can decide, and they become public. Correct whatever should differ:
 a column can be integer, real, text, boolean (for true and false, or yes and no), date or timestamp. Values that do not
@@ -51,6 +68,9 @@ GROUPED = f"""\
 Which text columns have values that everybody knows? An answer then lists exactly these groups, even empty ones.
 Without them, an answer shows only groups that clearly more than one person has, and the budget needs a δ.
 Write NULL for a missing value. Enter skips a column, and {REST} skips all that are left."""
+CODES = f"""\
+Which whole numbers are codes of categories, such as 1 for yes and 2 for no? List them to group by them.
+Enter skips a column, and {REST} skips all that are left."""
 NAME = "Questions call the table by its name, and the ledger keeps its budget under this name."
 COST = """\
 How much may all answers together cost, forever? Sitr refuses every answer beyond this budget; less is safer and
@@ -59,70 +79,96 @@ without them, plus at most δ. You must be able to justify these numbers."""
 LEDGER = "The ledger records what was spent. Keep it on a local disk, and never delete it."
 
 
+Look = Callable[["Choices"], "Unprotected"]
+
+
 def interview(choices: Choices) -> tuple[Choices, Unprotected]:
-    """The choices with the answers to everything that they leave open, and the columns of the source."""
+    """The choices with the answers to everything that they leave open, and the columns of the source.
+
+    To go back, all is asked again, and all but the last answer are given again.
+    """
+    known: dict[str, Unprotected] = {}
+
+    def look(choices: Choices) -> Unprotected:
+        key = f"{choices.types} {choices.written}"
+        if key not in known:
+            with working(f"Looking at the columns of {choices.source}", quiet=False):
+                known[key] = choices.look()
+        return known[key]
+
     at = Dialogue(console())
     try:
-        with working(f"Looking at the columns of {choices.source}", quiet=False):
-            found = choices.look()
-        at.say(INTRODUCTION)
-        choices, found = _types(at, choices, found)
-        kinds = found.backend.kinds()
-        choices = _caps(at, _unit(at, choices, kinds))
-        choices = _keys(at, _bounds(at, choices, kinds), kinds)
-        choices = _budget(at, choices, found)
-        at.say(
-            f"Bounds and keys can also be added later, by editing {choices.target}. The same without questions:",
-            f"  {shlex.join(choices.words())}",
-        )
-        done = f"Write {choices.target} and open the budget in {choices.ledger}? (yes or no)"
-        if not at.ask(done, yes, proposal="yes"):
-            raise KeyboardInterrupt
+        while True:
+            try:
+                return _asked(at, choices, look)
+            except Back:
+                at = Dialogue(at.out, tuple(at.given[:-1]))
     except KeyboardInterrupt:
         at.say("Stopped: nothing was written.")
         raise
+
+
+def _asked(at: Dialogue, choices: Choices, look: Look) -> tuple[Choices, Unprotected]:
+    found = look(choices)
+    at.say(INTRODUCTION)
+    choices, found = _types(at, choices, found, look)
+    kinds = found.backend.kinds()
+    choices = _caps(at, _unit(at, choices, kinds))
+    choices = _keys(at, _bounds(at, choices, kinds), kinds)
+    choices = _budget(at, choices, found)
+    at.say(f"Bounds and keys can also be added later, by editing {choices.target}. The same without questions:")
+    at.say(f"  {shlex.join(choices.words())}", whole=True)
+    done = f"Write {choices.target} and open the budget in {choices.ledger}? (yes or no)"
+    if not at.ask(done, yes, proposal="yes"):
+        raise KeyboardInterrupt
     return choices, found
 
 
-def _types(at: Dialogue, choices: Choices, found: Unprotected) -> tuple[Choices, Unprotected]:
+def _types(at: Dialogue, choices: Choices, found: Unprotected, look: Look) -> tuple[Choices, Unprotected]:
     """The columns; in a CSV file, also the confirmation of what was detected."""
-    from sitr.backends.csv import COMMA, formats, unconfirmed
-
     if found.file is None or choices.accept_types or found.confirmed:
         _show(at, found)
         return choices, found
     while (file := found.file) is not None:
-        mark, unmarked = file.format.decimal, file.unmarked
-        if choices.decimal is None and (mark == COMMA or file.format.delimiter != COMMA or unmarked):
-            at.say(DECIMALS)
-            question, proposal = "Decimal mark of this file (. or ,)", None if unmarked else mark
-            choices, found = at.ask(question, _looking(choices, "decimal"), proposal=proposal)
+        if (doubt := _doubt(file, choices.written)) is not None:
+            at.say(WRITTEN[doubt])
+            detected = getattr(file.format, doubt)
+            proposal = None if doubt == "decimal" and file.unmarked else "no" if detected is False else detected
+            choices, found = at.ask(QUESTIONS[doubt], _looking(choices, doubt, look), proposal=proposal)
             continue
         _show(at, found)
-        at.say(TYPES, *(f"Also from the rows: {written}." for written in formats(file)))
+        at.say(TYPES)
         question = f"Corrections (such as code=text, smokes=boolean), or {RIGHT}"
-        changed = at.ask(question, _looking(choices, "types"), proposal=RIGHT)
+        changed = at.ask(question, _looking(choices, "types", look), proposal=RIGHT)
         if changed[0] == choices:
             break
         choices, found = changed
     assert found.file is not None
-    columns, mark = dict(found.file.columns), found.file.format.decimal
-    choices = replace(choices, types=[f"{name}={kind.value}" for name, kind in columns.items()], decimal=mark)
-    return replace(choices, accept_types=unconfirmed(found.file, declared=columns, decimal=mark)), found
+    return replace(choices, types=[f"{name}={kind.value}" for name, kind in found.file.columns]), found
 
 
-def _looking(choices: Choices, what: str) -> Callable[[str], tuple[Choices, Unprotected]]:
-    """Reads a decimal mark or corrections of types, and looks at the file again with them."""
+def _doubt(file: CsvFile, written: Written) -> str | None:
+    """A part of the format that is unusual and not declared: with another delimiter, also the decimal mark."""
+    from sitr.backends.confirmation import unusual
+
+    found = unusual(file)
+    marked = {"decimal"} if "delimiter" in found else set()
+    return next((name for name in WRITTEN if name in found.keys() | marked and name not in written), None)
+
+
+def _looking(choices: Choices, what: str, look: Look) -> Callable[[str], tuple[Choices, Unprotected]]:
+    """Reads a part of the format or corrections of types, and looks at the file again with them."""
 
     def read(text: str) -> tuple[Choices, Unprotected]:
         new = choices
-        if what == "decimal":
-            new = replace(choices, decimal=text)
+        if what != "types":
+            said: dict[str, Any] = {what: yes(text) if what == "header" else text}
+            new = replace(choices, **said)
         elif text != RIGHT:
             changes = named("--type", map(str.strip, text.split(",")), lambda _, kind: kind.strip())
             types = named("--type", choices.types, lambda _, kind: kind) | changes
             new = replace(choices, types=[f"{name}={kind}" for name, kind in types.items()])
-        return new, new.look()
+        return new, look(new)
 
     return read
 
@@ -131,6 +177,8 @@ def _show(at: Dialogue, found: Unprotected) -> None:
     from sitr.report.figures import visible
     from sitr.report.words.words import in_words
 
+    if at.replaying:
+        return
     words = in_words()
     grid = empty("", words.label("column"), words.label("type"))
     for place, (name, kind) in enumerate(found.backend.kinds().items(), start=1):
@@ -221,18 +269,22 @@ def _bounds(at: Dialogue, choices: Choices, kinds: Mapping[str, Kind]) -> Choice
 
 
 def _keys(at: Dialogue, choices: Choices, kinds: Mapping[str, Kind]) -> Choices:
-    """The public values of text columns."""
+    """The public values of text columns, and of whole numbers that are not summed and so may be codes."""
     from sitr.dataset.schema import Kind, public_keys
 
     def check(name: str, text: str) -> None:
-        public_keys(name, Kind.TEXT, keys_of(text.split(","), Kind.TEXT, column=name))
+        public_keys(name, kinds[name], keys_of(text.split(","), kinds[name], column=name))
 
-    given = choices.keys is not None or choices.keys_file is not None
-    texts = [] if given else _others(choices, kinds, (Kind.TEXT,))
-    if not texts:
+    if choices.keys is not None or choices.keys_file is not None:
         return choices
-    at.say(GROUPED)
-    return replace(choices, keys=_items(dict(_each(at, "Public values of {} (A,B,C)", texts, check))))
+    summed = named("--bounds", choices.bounds, lambda _, text: text)
+    codes = [name for name in _others(choices, kinds, (Kind.INTEGER,)) if name not in summed]
+    keys: dict[str, str] = {}
+    for columns, words in ((_others(choices, kinds, (Kind.TEXT,)), GROUPED), (codes, CODES)):
+        if columns:
+            at.say(words)
+            keys |= _each(at, "Public values of {} (A,B,C)", columns, check)
+    return replace(choices, keys=_items(keys))
 
 
 def _others(choices: Choices, kinds: Mapping[str, Kind], wanted: tuple[Kind, ...]) -> list[str]:

@@ -6,9 +6,11 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from sitr.cli.options import example_of, listed, missing_who, promise, unit_of
+import typer
+
+from sitr.cli.options import MaxGroups, MaxRows, Unit, UnitRow, example_of, listed, missing_who, promise, unit_of
 from sitr.cli.terminal import Command
 from sitr.errors import BadUsage, no_description, no_source
 from sitr.neighbors.relation import Relation
@@ -26,16 +28,16 @@ CAPS = ("--max-groups", "--max-rows-per-group")
 class Who:
     """The options that say who is protected in a file without a description; `options` are those of the caps."""
 
-    unit: str | None
-    row: bool
-    max_groups: int | None
-    max_rows_per_group: int | None
-    relation: Relation | None = None
+    unit: Unit = None
+    unit_row: UnitRow = False
+    max_groups: MaxGroups = None
+    max_rows_per_group: MaxRows = None
+    relation: Annotated[Relation | None, typer.Option(help="How neighbouring data sets differ.")] = None
     options: tuple[str, ...] = CAPS
 
     def check_unset(self, description: Path) -> None:
         """Refuse options that the description sets."""
-        given = {"--unit": self.unit is not None, "--unit-row": self.row, "--relation": self.relation is not None}
+        given = {"--unit": self.unit is not None, "--unit-row": self.unit_row, "--relation": self.relation is not None}
         if any(given.values()):
             raise BadUsage(
                 given=f"{' '.join(option for option, said in given.items() if said)} cannot be combined with "
@@ -46,7 +48,7 @@ class Who:
     def missing(self) -> list[str]:
         """The options that a file without a description needs as well."""
         caps = (self.max_groups, self.max_rows_per_group)[-len(self.options) :]
-        return missing_who(self.unit, row=self.row, caps=dict(zip(self.options, caps, strict=True)))
+        return missing_who(self.unit, row=self.unit_row, caps=dict(zip(self.options, caps, strict=True)))
 
     def protect(self, source: Path) -> Dataset:
         """The protected file."""
@@ -66,7 +68,7 @@ class Who:
             )
         return protect(
             source,
-            unit=unit_of(self.unit, row=self.row),
+            unit=unit_of(self.unit, row=self.unit_row),
             max_groups=self.max_groups,
             max_rows_per_group=self.max_rows_per_group,
             relation=self.relation or Relation.ADD_REMOVE,

@@ -45,13 +45,13 @@ Failures = dict[Path, Exception]
 class Pages:
     """The certificate and the label to write, and what they say about the publisher."""
 
-    certificate: Path | None = None
-    label: Path | None = None
-    title: str | None = None
-    organisation: str | None = None
-    contact: str | None = None
-    purpose: str | None = None
-    caveats: tuple[str, ...] = ()
+    certificate: Certificate = None
+    label: Label = None
+    title: Title = None
+    organisation: Organisation = None
+    contact: Contact = None
+    purpose: Purpose = None
+    caveat: Caveat = None
 
     @property
     def said(self) -> Published:
@@ -61,7 +61,7 @@ class Pages:
             "organisation": self.organisation,
             "contact": self.contact,
             "purpose": self.purpose,
-            "caveats": self.caveats,
+            "caveats": tuple(self.caveat or ()),
         }
 
     def check(self) -> None:

@@ -8,28 +8,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from sitr.cli.choices import (
-    AcceptTypes,
-    Bounds,
-    Choices,
-    Decimal,
-    Force,
-    Granularity,
-    KeysFile,
-    Name,
-    Neighbors,
-    PublicTables,
-    Rows,
-    Target,
-    Types,
-)
+from sitr.cli.choices import Choices
 from sitr.cli.dialogue import on_terminal
+from sitr.cli.grouped import grouped
 from sitr.cli.interview import interview
-from sitr.cli.options import Budget, Json, Keys, Ledger, MaxGroups, MaxRows, Unit, UnitRow
+from sitr.cli.options import Json
 from sitr.cli.progress import working
 from sitr.cli.terminal import console, say_json
 from sitr.cli.terminal import table as empty
-from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.report.words.messages import said
 
@@ -43,28 +29,8 @@ if TYPE_CHECKING:
     from sitr.session.dataset import Unprotected
 
 
-def protect(
-    source: Rows,
-    unit: Unit = None,
-    unit_row: UnitRow = False,
-    max_groups: MaxGroups = None,
-    max_rows_per_group: MaxRows = None,
-    bounds: Bounds = None,
-    granularity: Granularity = None,
-    keys: Keys = None,
-    keys_file: KeysFile = None,
-    types: Types = None,
-    decimal: Decimal = None,
-    accept_types: AcceptTypes = False,
-    relation: Neighbors = Relation.ADD_REMOVE,
-    name: Name = None,
-    public: PublicTables = None,
-    budget: Budget = None,
-    ledger: Ledger = None,
-    output: Target = None,
-    force: Force = False,
-    as_json: Json = False,
-) -> None:
+@grouped
+def protect(choices: Choices, as_json: Json = False) -> None:
     """Describe what is public about a data set.
 
     Units, caps, bounds and keys are public, so they must come from public knowledge, never from the rows. Every value
@@ -75,29 +41,8 @@ def protect(
     Example: sitr protect visits.parquet --unit patient_id --max-groups 3 --max-rows-per-group 2
     --bounds cost=0:5000 --keys ward=Cardiology,Surgery --budget 'zcdp(0.5)' --ledger sitr.db
     """
-    choices = Choices(
-        source,
-        unit,
-        unit_row,
-        max_groups,
-        max_rows_per_group,
-        bounds,
-        granularity,
-        keys,
-        keys_file,
-        types,
-        decimal,
-        accept_types,
-        relation,
-        name,
-        public,
-        budget,
-        ledger,
-        output,
-        force,
-    )
     choices.check_target()
-    if choices == Choices(source) and on_terminal(as_json=as_json):
+    if choices == Choices(choices.source) and on_terminal(as_json=as_json):
         describe(*interview(choices), as_json=as_json)
         return
     found = looked(choices, as_json=as_json)
@@ -126,7 +71,8 @@ def describe(choices: Choices, found: Unprotected, *, as_json: bool) -> None:
     else:
         out = console()
         text.show(_columns(dataset.table), out=out)
-        out.print(_next_steps(dataset.table, target, promised, ledger), soft_wrap=True)
+        for line in _next_steps(dataset.table, target, promised, ledger).split("\n"):
+            out.print(line, soft_wrap=line.startswith("  ") or not out.is_terminal)  # commands are copied whole
 
 
 def _content(table: Table, *, description: Path, promised: Kept | None, ledger: Path | None) -> dict[str, object]:

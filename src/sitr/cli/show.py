@@ -7,35 +7,18 @@ from typing import Annotated
 
 import typer
 
+from sitr.cli.grouped import grouped
 from sitr.cli.options import Json
-from sitr.cli.papers import (
-    Caveat,
-    Certificate,
-    Contact,
-    Exact,
-    Label,
-    Organisation,
-    Output,
-    Pages,
-    Plot,
-    Purpose,
-    Title,
-    publish,
-    writers,
-)
+from sitr.cli.papers import Exact, Output, Pages, Plot, publish, writers
 
 
+@grouped
 def show(
     ledger: Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger file.")],
     entry: Annotated[int, typer.Argument(metavar="ENTRY", help="The number of an entry.")],
     output: Output = None,
-    certificate: Certificate = None,
-    label: Label = None,
-    title: Title = None,
-    organisation: Organisation = None,
-    contact: Contact = None,
-    purpose: Purpose = None,
-    caveat: Caveat = None,
+    *,
+    pages: Pages,
     plot: Plot = None,
     exact: Exact = False,
     as_json: Json = False,
@@ -50,7 +33,6 @@ def show(
     from sitr.ledger.sql import SqlLedger
     from sitr.session.shelf import reopened
 
-    pages = Pages(certificate, label, title, organisation, contact, purpose, tuple(caveat or ()))
     files = writers(output, plot, pages)
     answer = reopened(SqlLedger(ledger, create=False), entry)
     publish(answer, files, as_json=as_json, whole=output is None, exact=exact)

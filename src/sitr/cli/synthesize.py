@@ -9,24 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sitr.cli.domain import read_domain
+from sitr.cli.grouped import grouped
 from sitr.cli.one_off import Who, opened
 from sitr.cli.options import Budget, Json, Ledger, Preview, Price, Source, Unit, UnitRow, new_file, promise
-from sitr.cli.papers import (
-    Caveat,
-    Certificate,
-    Contact,
-    Exact,
-    Fresh,
-    Label,
-    Organisation,
-    Pages,
-    Plot,
-    Purpose,
-    Title,
-    unwritten,
-    write_each,
-    write_rows,
-)
+from sitr.cli.papers import Exact, Fresh, Pages, Plot, unwritten, write_each, write_rows
 from sitr.cli.preview import show as show_preview
 from sitr.cli.progress import advancing, working
 from sitr.cli.question import condition
@@ -42,6 +28,7 @@ TABLES = (".parquet", ".csv", ".arrow")
 BINS = 64
 
 
+@grouped
 def synthesize(
     source: Source,
     price: Price,
@@ -71,13 +58,8 @@ def synthesize(
         str | None, typer.Option(help="Compare the rows with this public table, declared by `sitr protect --public`.")
     ] = None,
     target: Annotated[str | None, typer.Option(help="With --holdout: the column that a model predicts.")] = None,
-    certificate: Certificate = None,
-    label: Label = None,
-    title: Title = None,
-    organisation: Organisation = None,
-    contact: Contact = None,
-    purpose: Purpose = None,
-    caveat: Caveat = None,
+    *,
+    pages: Pages,
     plot: Plot = None,
     fresh: Fresh = False,
     preview: Preview = False,
@@ -97,7 +79,6 @@ def synthesize(
     from sitr.plans.noise import affordable
 
     paid, looked = affordable(promise(price)), affordable(promise(quality)) if quality is not None else None
-    pages = Pages(certificate, label, title, organisation, contact, purpose, tuple(caveat or ()))
     _check(output, pages, plot, preview=preview, quality=quality, holdout=holdout, target=target)
     public = read_domain(domain)
     groups = 1 if unit is not None else None
@@ -123,15 +104,15 @@ def synthesize(
     with working("Drawing rows", quiet=as_json):
         drawn = made.table
     assert output is not None
-    wanted = [path for path in (output, certificate, label, plot) if path is not None]
+    wanted = [path for path in (output, pages.certificate, pages.label, plot) if path is not None]
     found, failed = made.quality, write_each({output: partial(write_rows, drawn)})
     try:
         if holdout is not None:
             found = made.compare(holdout, target=target)
     finally:  # the rows are paid for: whatever happens, they reach the files and the terminal
         asked_for = (
-            (certificate, partial(made.certificate, found=found, **pages.said)),
-            (label, partial(made.label, **pages.said)),
+            (pages.certificate, partial(made.certificate, found=found, **pages.said)),
+            (pages.label, partial(made.label, **pages.said)),
             (plot, made.plot),
         )
         failed |= write_each({path: write for path, write in asked_for if path is not None})

@@ -55,7 +55,11 @@ class Group(TyperGroup):
                 ctx.with_resource(speaking(language, digits))
             except SitrError as error:
                 raise _reported(error, as_json="--json" in args) from None
-        return super().parse_args(ctx, args)
+        as_json = "--json" in args
+        try:
+            return super().parse_args(ctx, args)
+        except _UsageError as problem:
+            raise _reported(_usage(problem, ctx), as_json=as_json) from None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         try:

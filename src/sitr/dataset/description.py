@@ -165,9 +165,12 @@ def _public(content: object, path: Path) -> dict[str, str]:
 
 def _format(content: object, path: Path) -> CsvFormat:
     format = CsvFormat(**_mapping(content, path, "csv", tuple(each.name for each in fields(CsvFormat))))
+    *texts, header = astuple(format)
     marks = (format.delimiter, format.quote)
-    if not all(isinstance(value, str) for value in astuple(format)) or any(len(mark) != 1 for mark in marks):
+    if not all(isinstance(value, str) for value in texts) or any(len(mark) != 1 for mark in marks):
         raise _wrong(path, "csv", "the delimiter and the quote must be one character each, and the formats text")
+    if not isinstance(header, bool):
+        raise _wrong(path, "csv", "the header must be true or false")
     if format.decimal not in DECIMALS:
         raise _wrong(path, "csv", f"the decimal mark {format.decimal!r} is neither '.' nor ','")
     return format

@@ -62,7 +62,7 @@ class ConcentratedDP(Promise):
         >>> [ConcentratedDP(0.126, tau).kept_by(gaussian(sigma=2)) for tau in (0.501, 0.499)]
         [True, False]
         """
-        mu = above(loss.mean(relative=relative).upper, what="the mean")
+        mu = above(loss.mean(relative=min(relative, RELATIVE)).upper, what="the mean")
         return cls(mu, above(loss.subgaussian(relative=relative).upper, what="the τ"))
 
     def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:

@@ -5,20 +5,24 @@ directions: below 1, both are determined by their values above 1. The hockey-sti
 between two t it lies below its chord. A chord c − s·t is below H_μ everywhere if and only if a test with false-positive
 rate s reaches at most the true-positive rate c between the Gaussians, that is c ≤ Φ(Φ⁻¹(s) + μ).  [DRS22, Prop. 2.12]
 
-Losses without an end need another argument. Gaussian losses, also on samples, are dominated by their Gaussians,
-whose μ² add; and no smaller μ suffices, because the tail of the sum decides. Other losses without an end get no bound.
+Losses without an end need another argument. The noise behind each of them, real or on the integers (see
+`sitr.loss.discrete_mu`), keeps some μ, samples keep no more, and μ² add. From below, a sum of such losses needs at
+least the root of Σ(Δ/σ)²: its Rényi divergences grow like αΣ(Δ/σ)²/2, and those of μ are αμ²/2.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from statistics import NormalDist
 
 from flint import arb, ctx
 
+from sitr.loss.discrete_mu import discrete_mu
+from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.forms.gaussian import GaussianLaw, hockey_stick, normal
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.law import FUNCTIONS, Law, Laws
@@ -33,22 +37,38 @@ FAR = 300.0
 SAFE = 1e-12
 
 
-def behind(law: Law) -> float:
-    """The μ of the Gaussian noise behind a law: 0 if the law has a largest loss, infinite if no Gaussian bounds it."""
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """The Gaussian noise behind a law."""
+
+    ratio: float
+    """Δ/σ; 0 if the law has a largest loss."""
+    mu: Interval
+    """The least μ of the law by itself; infinite if no Gaussian is proved to bound it."""
+
+
+def behind(law: Law) -> Behind:
+    """The Gaussian noise behind a law, which a sample hides no less well."""
     if math.isfinite(max(law.greatest, law.reversed().greatest)):
-        return 0.0
+        return Behind(0.0, Interval(0.0, 0.0))
     match law:
-        case GaussianLaw(mu) | PoissonLaw(GaussianLaw(mu)) | SubsetLaw(GaussianLaw(mu)):
-            return mu
-    return math.inf
+        case GaussianLaw(mu):
+            return Behind(mu, Interval(mu, mu))
+        case DiscreteGaussianLaw(sigma, shift):
+            return Behind(shift / sigma, discrete_mu(sigma, shift))
+        case PoissonLaw(inner) | SubsetLaw(inner):
+            noise = behind(inner)
+            return Behind(noise.ratio, Interval(noise.ratio * (1 - SAFE), noise.mu.upper))
+    return Behind(0.0, Interval(0.0, math.inf))
 
 
 def with_gaussians(rest: Interval, laws: Laws) -> Interval:
     """The μ of all laws, from the μ of the laws that have a largest loss."""
-    square = math.fsum(times * behind(law) ** 2 for law, times in laws)
-    if math.isinf(square):
-        return Interval(rest.lower, math.inf)
-    return Interval(math.sqrt(max(square, rest.lower**2)) * (1 - SAFE), math.sqrt(square + rest.upper**2) * (1 + SAFE))
+    parts = [(behind(law), times) for law, times in laws]
+    least = math.sqrt(math.fsum(times * noise.ratio**2 for noise, times in parts))
+    most = math.sqrt(math.fsum((rest.upper**2, *(times * noise.mu.upper**2 for noise, times in parts))))
+    lower = max(least, rest.lower, *(noise.mu.lower for noise, _ in parts)) if parts else rest.lower
+    return Interval(lower * (1 - SAFE), most * (1 + SAFE))
 
 
 def bounded_mu(delta: Callable[[float], Interval], largest: float, *, relative: float) -> Interval:

@@ -161,7 +161,7 @@ class Loss:
         width = _width(relative)
         if self.infinite_mass() > 0.0:
             return Interval(math.inf, math.inf)
-        rest = Loss(tuple((law, times) for law, times in self.laws if behind(law) == 0.0))
+        rest = Loss(tuple((law, times) for law, times in self.laws if behind(law).mu.upper == 0.0))
 
         def delta(epsilon: float) -> Interval:
             return rest._worse(lambda laws: profile_at(laws, width / 8, epsilon))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
@@ -211,9 +212,11 @@ def log1p_exp(x: float) -> float:
 
 def mesh_end(law: Law, tilt: float, log_rest: float) -> float:
     """A loss above which less than e^{log_rest} of the moment lies, or the last of the grid."""
-    for loss in GRID[np.flatnonzero(GRID > 2.0**-20)][:-1]:
-        if loss >= law.greatest:
-            return law.greatest
-        if law.log_moment_above(tilt, float(loss)) < log_rest:
-            return float(loss)
-    return float(GRID[-2])
+    losses = GRID[(GRID > 2.0**-20) & (GRID < min(law.greatest, math.inf))]
+
+    def far_enough(place: int) -> bool:
+        return law.log_moment_above(tilt, float(losses[place])) < log_rest
+
+    if not len(losses) or not far_enough(len(losses) - 1):
+        return min(law.greatest, float(GRID[-2]))
+    return float(losses[bisect_left(range(len(losses)), True, key=far_enough)])

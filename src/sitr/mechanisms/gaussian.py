@@ -12,8 +12,8 @@ from flint import arb, ctx
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.discrete_mu import discrete_mu
 from sitr.loss.forms.discrete_gaussian import LARGEST_SIGMA, DiscreteGaussianLaw
-from sitr.loss.forms.finite import response
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.additive import Noise
@@ -33,7 +33,6 @@ from sitr.numbers import (
     float_below,
     inside,
     positive,
-    probability,
     square_root_upward,
     upper,
     upward,
@@ -147,7 +146,7 @@ class Gaussian(Noise):
         moved = exact(self.sensitivity) / exact(self.granularity)
         if moved >= 1 and (self.single or moved**2 < 2) and self.granules < LARGEST_SIGMA:
             return Loss.of(DiscreteGaussianLaw(float_below(self.granules), math.floor(moved)))
-        return vector_loss(self.granules**2, moved**2)
+        return vector_loss(self.granules, moved**2)
 
     def width(self, *, confidence: Number) -> int:
         return discrete_gaussian_width(sigma=self.granules, confidence=confidence)
@@ -159,31 +158,17 @@ class Gaussian(Noise):
         return GaussianTransform.of(self.granules)
 
 
-def vector_loss(variance: Fraction, square: Fraction) -> Loss:
-    """A bound for every vector of integers that moves by Δ in ℓ2, Δ² = `square`, with noise of variance σ².
+def vector_loss(sigma: Fraction, square: Fraction) -> Loss:
+    """A bound for every vector of integers that moves by Δ in ℓ2, Δ² = `square`, with noise of this σ.
 
-    Let s² = σ² − τ². Add real Gaussian noise of variance s² to the vector, and replace each real number x by an
-    integer k with probability ∝ e^{−(k−x)²/(2τ²)}. By Poisson's formula those weights add up to √(2π)·τ·(1 ± η) with
-    η = 2Σ_j e^{−2π²j²τ²} for every x, and likewise with σ. So each number has the law of the discrete Gaussian up to a
-    factor between (1 − η)/(1 + η) and its inverse, and at most n = ⌊Δ²⌋ numbers of the vector move. Let P, Q be its
-    laws on neighbours and P', Q' the laws of the rounded real noise. P ≥ cP' and Q ≥ cQ' with c = ((1−η)/(1+η))^n,
-    hence, for every set of answers S, 1 − δ(ε) = min_S P(not S) + e^ε·Q(S) ≥ c·(1 − δ'(ε)). That is the profile of
-    (P', Q') with a mass of 1 − c at infinity, and rounding only hides: Gaussian noise with μ = Δ/s dominates (P', Q').
+    It is the loss of real Gaussian noise with Δ times the μ of one number that moves by one: see
+    `sitr.loss.discrete_mu`. Real noise of the same σ would have Δ/σ, which is a little too small.
 
-    τ² is chosen so that 1 − c is about 2⁻¹⁰⁰, but at most σ²/2.
-
-    >>> vector_loss(Fraction(1600), Fraction(400)).infinite_mass() < 1e-28
-    True
+    >>> vector_loss(Fraction(40), Fraction(400))
+    Loss(laws=((GaussianLaw(mu=0.5001...), 1),), bound=True)
     """
-    moving = max(1, math.floor(square))
-    smoothing = min(Fraction((71 + math.log(moving)) / (2 * math.pi**2)), variance / 2)  # e^{−71} < 2^{−102}
-    with ctx.workprec(256):
-        first = (-2 * arb.pi() ** 2 * ball(smoothing)).exp()
-        ripple = 2 * first / (1 - first)  # the exponents j² are at least j
-        exposed = probability(1 - ((1 - ripple) / (1 + ripple)) ** moving) if ripple < 1 else 1.0
-    mu = float_above(square_root_upward(square / (variance - smoothing)))
-    slip = response(0.0, infinite=exposed)
-    return Loss.compose([Loss.of(GaussianLaw(mu)), Loss.of(slip, bound=True)])
+    one = exact(discrete_mu(float_below(sigma)).upper)
+    return Loss.of(GaussianLaw(float_above(square_root_upward(square) * one)), bound=True)
 
 
 def classical_sigma(epsilon: Number, *, delta: Number, sensitivity: Number = 1) -> float:

@@ -137,7 +137,8 @@ def written(release: Release, words: Words | None = None) -> Iterator[tuple[str,
 
 def _cells(column: Shown, shown: Sequence[Estimate], words: Words) -> Iterator[tuple[str, str]]:
     """Each number with its error, and its interval."""
-    for one, figures in zip(shown, Figures.each(shown, step=column.aggregate.step), strict=True):
+    for one in shown:
+        figures = Figures.fitting(one.error, step=column.aggregate.step)
         (text, interval), (exact, ends) = (
             (f"{form.value(one)} ± {form.error(one.error)}", words.interval(form.low(one), form.high(one)))
             for form in (figures, AllDigits())
@@ -229,8 +230,7 @@ def _error(column: Shown, words: Words) -> str:
 
 
 def _rounded(column: Shown) -> bool:
-    step = column.aggregate.step
-    return Figures.fitting(column.width(CONFIDENCE), step=step).rounds(step)
+    return Figures.fitting(column.width(CONFIDENCE), step=column.aggregate.step).rounds
 
 
 def _content(plan: AggregatePlan, headline: Headline) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
@@ -161,47 +161,33 @@ def all_digits(text: str) -> str:
 class Figures:
     """How a number is shown beside its error: the error with two significant digits, the number to the same place.
 
-    Errors and the ends of intervals are rounded outward, and errors include the rounding of the numbers. So both
-    `number ± error` and the interval, as shown, contain the computed interval.
+    Errors and the ends of intervals are rounded outward: the interval, as shown, contains the computed one. The error
+    is the error of the noise, the same in a preview and in every answer. It does not include the rounding of the
+    number, which is at most a twentieth of it.
 
     >>> one = Estimate(Fraction(437621), Fraction(92512), Fraction(782730))
-    >>> (figures,) = Figures.each([one], step=Fraction(1))
+    >>> figures = Figures.fitting(one.error, step=Fraction(1))
     >>> figures.value(one), figures.error(one.error), figures.low(one), figures.high(one)
     ('440,000', '350,000', '90,000', '790,000')
     """
 
     place: int
     """The last power of ten that is shown: 4 for tens of thousands, −2 for hundredths."""
-    rounding: Fraction = Fraction(0)
-    """The most by which a number is off because it is rounded."""
-
-    @classmethod
-    def each(cls, shown: Sequence[Estimate], *, step: Fraction | None) -> list[Figures]:
-        """The figures of each number of a column; numbers to the same place include the same rounding.
-
-        All numbers are multiples of the `step`, if there is one.
-        """
-        places = [cls.fitting(one.error, step=step).place for one in shown]
-        worst: dict[int, Fraction] = {}
-        for place, one in zip(places, shown, strict=True):
-            worst[place] = max(worst.get(place, Fraction(0)), abs(_to(place, one.value, round) - one.value))
-        return [cls(place, worst[place]) for place in places]
+    rounds: bool
+    """Whether numbers can be off because they are rounded."""
 
     @classmethod
     def fitting(cls, width: Fraction, *, step: Fraction | None) -> Figures:
-        """The figures of errors of this size, before any number is rounded."""
+        """The figures of numbers with an error of this size, all of them multiples of the `step`, if there is one."""
         place = exponent(max(width, step or Fraction(0)) or Fraction(1)) - 1
-        return cls(place if step is None or place >= 0 else -_own_decimals(step, -place))
-
-    def rounds(self, step: Fraction | None) -> bool:
-        """Whether multiples of this step can be off after rounding."""
-        return step is None or (step / Fraction(10) ** self.place).denominator != 1
+        last = place if step is None or place >= 0 else -_own_decimals(step, -place)
+        return cls(last, rounds=step is None or (step / Fraction(10) ** last).denominator != 1)
 
     def value(self, one: Estimate) -> str:
         return _placed(one.value, self.place, round)
 
     def error(self, width: Fraction) -> str:
-        return _placed(width + self.rounding, self.place, math.ceil)
+        return _placed(width, self.place, math.ceil)
 
     def low(self, one: Estimate) -> str:
         return _placed(one.low, self.place, math.floor)

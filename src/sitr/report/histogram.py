@@ -14,7 +14,7 @@ from sitr.ledger.receipt import Receipt
 from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.histogram.counts import Histogram
 from sitr.questions.histogram.fit import HistogramPlan
-from sitr.report.chart.histogram import chart, figures, step
+from sitr.report.chart.histogram import chart, figures
 from sitr.report.figures import CONFIDENCE, AllDigits, Figures, Rounded
 from sitr.report.level import Level
 from sitr.report.paper import Column, Facts, Paper, Role, Section, Table, answered, previewed
@@ -44,7 +44,7 @@ def answer(histogram: Histogram, receipt: Receipt, *, words: Words | None = None
     words = in_words(words)
     plan, say = histogram.plan, words.histogram
     processing, filled = say.processing(histogram), len(histogram.counts) > 0
-    digits = say.digits() if filled and figures(histogram).rounds(step(histogram)) else ""
+    digits = say.digits() if filled and figures(histogram).rounds else ""
     own: Facts = (
         *_measured(plan, words),
         *((("processing", processing),) if processing else ()),

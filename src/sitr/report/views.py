@@ -40,7 +40,7 @@ WIDTH = 0.01
 ORDER = 2.0
 """The order of the Rényi divergence that is shown."""
 
-WIDE = 0.05
+WIDE = 0.01
 """The relative width of ρ, μ and τ."""
 
 STEPS = 12
@@ -117,8 +117,10 @@ def _rows(headline: Headline, promise: Promise, loss: Loss | None, mass: float) 
 
 
 def _moments(flavor: Any, loss: Loss) -> Promise:
-    found = RenyiDP.of(loss, orders=[ORDER]) if flavor is RenyiDP else flavor.of(loss, relative=WIDE)
-    return cast("Promise", found)
+    if flavor is RenyiDP:
+        return RenyiDP.of(loss, orders=[ORDER])
+    width = 2 * WIDE if flavor is ConcentratedDP else WIDE  # the width of τ² is twice that of τ
+    return cast("Promise", flavor.of(loss, relative=width))
 
 
 def _view(empty: View, promise: Promise, loss: Loss | None, of: Callable[[Loss], Promise]) -> View:

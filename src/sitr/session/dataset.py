@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Unpack
 
 from sitr.backends.backend import Backend, check_unchanged
-from sitr.backends.csv import CsvFile, confirm, unconfirmed
+from sitr.backends.confirmation import confirm, unconfirmed
+from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import ArrowStream, DuckDB, open_source
-from sitr.dataset.csv_format import DECIMALS, CsvFormat
+from sitr.dataset.csv_format import CsvFormat, Written, check_written
 from sitr.dataset.description import Description, load, save
-from sitr.dataset.literals import shown
 from sitr.dataset.publication import Publication, Published
 from sitr.dataset.schema import Key, Kind, Table, describe
 from sitr.errors import DescriptionError
@@ -217,7 +217,7 @@ class Unprotected:
 
     source: str | Path | ArrowStream
     declared: Mapping[str, Kind]
-    decimal: str | None
+    written: Written
     backend: DuckDB = field(repr=False, compare=False)
 
     @property
@@ -229,7 +229,7 @@ class Unprotected:
     def confirmed(self) -> bool:
         """Whether the source itself or its steward declares all types and formats."""
         file = self.file
-        return file is None or not unconfirmed(file, declared=self.declared, decimal=self.decimal)
+        return file is None or not unconfirmed(file, declared=self.declared, written=self.written)
 
     def name(self, given: str | None) -> str:
         """The name of the table: the given one, or the file's name up to its first dot."""
@@ -274,15 +274,12 @@ class Unprotected:
 
 
 def look(
-    source: str | Path | ArrowStream, *, types: Mapping[str, str] | None = None, decimal: str | None = None
+    source: str | Path | ArrowStream, *, types: Mapping[str, str] | None = None, **written: Unpack[Written]
 ) -> Unprotected:
     """Look at the columns of a source. For a CSV file, types and formats that are not declared are detected."""
-    if decimal not in (None, *DECIMALS):
-        raise DescriptionError(
-            wanted="'.' or ',' as the decimal mark", given=shown(decimal), do="Choose one of those, or leave it out."
-        )
+    check_written(written)
     declared = {column: _kind(column, kind) for column, kind in (types or {}).items()}
-    return Unprotected(source, declared, decimal, open_source(source, types=declared, decimal=decimal))
+    return Unprotected(source, declared, written, open_source(source, types=declared, written=written))
 
 
 def protect(
@@ -295,21 +292,22 @@ def protect(
     granularity: Mapping[str, Number] | None = None,
     keys: Mapping[str, Sequence[Key]] | None = None,
     types: Mapping[str, str] | None = None,
-    decimal: str | None = None,
     accept_types: bool = False,
     relation: Relation = Relation.ADD_REMOVE,
     name: str | None = None,
     public: Mapping[str, str | Path | ArrowStream] | None = None,
+    **written: Unpack[Written],
 ) -> Dataset:
     """Protect a data set.
 
     `unit` is the column that identifies a person, or `Row()`. One person counts in at most `max_groups` groups of a
     question, with at most `max_rows_per_group` rows in each. `bounds` and `granularity` make columns summable. `keys`
     are the public values of grouping columns; without them, only keys above a threshold are shown. `types` declares the
-    types of a CSV file's columns ("integer", "real", "text", "boolean", "date", "timestamp"), and `decimal` its decimal
-    mark ("." or ","); a value that does not fit its type counts as missing. What is not declared is proposed from the
-    rows, and you must confirm it: by `types` for all columns and `decimal`, or by `accept_types=True`. All of this
-    counts as public.
+    types of a CSV file's columns ("integer", "real", "text", "boolean", "date", "timestamp"); a value that does not fit
+    its type counts as missing. `decimal` ("." or ","), `delimiter`, `quote`, `header` (whether the first line names the
+    columns), `date_format` and `timestamp_format` (such as "%d.%m.%Y") declare how the file is written. What is not
+    declared is proposed from the rows, and you must confirm it: by declaring the types of all columns and every unusual
+    format, or by `accept_types=True`. All of this counts as public.
 
     `public` declares public tables by name, such as last year's published rows: synthetic rows can be compared with
     them for free. Their rows are shown exactly, so the protected table cannot be one of them.
@@ -322,9 +320,9 @@ def protect(
             given=f"unit={unit!r} and relation={relation!r}",
             do='Write unit="patient_id", and leave relation out or write sitr.Relation.REPLACE_ONE.',
         )
-    found = look(source, types=types, decimal=decimal)
+    found = look(source, types=types, **written)
     if found.file is not None and not accept_types:
-        confirm(found.file, declared=found.declared, decimal=decimal)
+        confirm(found.file, declared=found.declared, written=written)
     return found.protect(
         unit=Person(unit) if isinstance(unit, str) else unit,
         max_groups=max_groups,

@@ -115,7 +115,7 @@ def _smooth(sigma: float, last: Vector) -> Masses:
 
 def _tabulated(sigma: float, last: Vector) -> Masses:
     """ln of the mass of integers above one place and up to the next, by P(Y ≥ m) = e^{−m²/2σ²}·S(m)/Z for m ≥ 1."""
-    sums = _sums(sigma)
+    sums = tail_sums(sigma, math.ceil(REACH * sigma) + 2)
     above, below = (last + 1, -last)  # how far out the two tails begin; one of them is at least 1
     beyond, outer = len(sums) - 1, np.maximum(above, below)
     logs = np.log(sums[np.minimum(outer, beyond).astype(np.int64)]) - math.log(2 * sums[0] - 1)
@@ -127,13 +127,12 @@ def _tabulated(sigma: float, last: Vector) -> Masses:
 
 
 @lru_cache(maxsize=64)
-def _sums(sigma: float) -> Vector:
-    """S(m) = Σ_{i≥0} e^{−((m+i)² − m²)/2σ²} for 0 ≤ m ≤ 45σ, by S(m) = 1 + e^{−(2m+1)/2σ²}·S(m + 1) from far out.
+def tail_sums(sigma: float, table: int) -> Vector:
+    """S(m) = Σ_{i≥0} e^{−((m+i)² − m²)/2σ²} for 0 ≤ m < `table`, by S(m) = 1 + e^{−(2m+1)/2σ²}·S(m + 1) from far out.
 
     An error of S(m + 1) counts 1 − 1/S(m) times in S(m), where S(m) ≤ 1 + σ√(π/2); each place adds less than
     10R. So all are accurate to within 10R·(1 + 1.26σ), wherever the recurrence started.
     """
-    table = math.ceil(REACH * sigma) + 2
     start = table + math.ceil(sigma) + 2
     factors = np.exp(-(2 * np.arange(start) + 1) / (2 * sigma * sigma)).tolist()
     sums, here = [], 1.0

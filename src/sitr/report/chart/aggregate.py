@@ -63,7 +63,7 @@ class _Panel:
         # At least one step wide, so that there is an axis even if all values are zero.
         low = min(*(one.low for one in shown), Fraction(0))
         high = max(*(one.high for one in shown), low + (column.aggregate.step or 1), Fraction(0))
-        figures = tuple(Figures.each(shown, step=column.aggregate.step))
+        figures = tuple(Figures.fitting(one.error, step=column.aggregate.step) for one in shown)
         widest, form = max(zip((one.error for one in shown), figures, strict=True), key=lambda pair: pair[0])
         return cls(visible(column.name), visible(column.sql), shown, figures, form.error(widest), low, high)
 

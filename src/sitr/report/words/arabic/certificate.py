@@ -107,11 +107,16 @@ class CertificateWords:
         """What proves a bound, or why there is none."""
         if view.promise is not None:
             return self.from_loss() if view.from_loss else self.from_promise()
+        gaussian, concentrated = view.flavor is GaussianDP, view.flavor is ConcentratedDP
         match view.missing:
             case Missing.OUTRIGHT:
-                return "قد تكون الخسارة لا نهائية"
+                return "قد تكون الخسارة لا نهائية" + ("، ولا تكون كذلك أبدًا بين توزيعين غاوسيين" if gaussian else "")
             case Missing.UNLIMITED:
                 return "ليس للخسارة قيمة عظمى"
+            case Missing.UNPROVED if gaussian:
+                return "لا تُعرف إلا العزوم، وهي لا تَحُدّ كل اختبار"
+            case Missing.UNPROVED if concentrated:
+                return f"لا يُعرف إلا توزيع يهيمن على الخسارة، وقد يكون {ltr('τ')} له أصغر"
             case Missing.UNPROVED:
                 return "لم يُثبت حد لهذه الضوضاء"
 

@@ -104,11 +104,16 @@ class CertificateWords:
         """What proves a bound, or why there is none."""
         if view.promise is not None:
             return self.from_loss() if view.from_loss else self.from_promise()
+        gaussian, concentrated = view.flavor is GaussianDP, view.flavor is ConcentratedDP
         match view.missing:
             case Missing.OUTRIGHT:
-                return "the loss may be infinite"
+                return "the loss may be infinite" + (", and between two Gaussians it never is" if gaussian else "")
             case Missing.UNLIMITED:
                 return "the loss has no largest value"
+            case Missing.UNPROVED if gaussian:
+                return "only moments are known, and they do not bound every test"
+            case Missing.UNPROVED if concentrated:
+                return "only a law that dominates the loss is known, and its τ may be smaller"
             case Missing.UNPROVED:
                 return "none is proved for this noise"
 

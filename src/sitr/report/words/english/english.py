@@ -230,7 +230,7 @@ class English:
     def digits(self) -> str:
         """How numbers are rounded, and where all digits are."""
         return (
-            "Numbers are rounded to the first two digits of the error, which includes this rounding; files, tables and "
+            "Numbers are rounded to the first two digits of the error, and intervals outward; files, tables and "
             "--exact have all digits."
         )
 

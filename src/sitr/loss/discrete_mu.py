@@ -1,0 +1,124 @@
+"""The least μ of Gaussian privacy for Gaussian noise on the integers. It is a little more than Δ/σ.
+
+Let T(k) = P(Y ≥ k) = Φ(−z_k). The loss of Y + Δ against Y increases with the answer, so the best tests say "Y + Δ"
+from some answer on: of a false-positive rate T(k + Δ) they reach T(k). The curve between those points is a polygon, and
+the curve of two Gaussians is concave: it lies above the polygon if it lies above its corners. So the least μ is the
+supremum of z_{k+Δ} − z_k over all whole k.      [DRS22, Def. 2.6] By symmetry z_{1−k} = −z_k.
+
+A difference over Δ is a sum of Δ differences over 1, so μ(Δ) ≤ Δ·μ(1). If a vector moves by whole s_i, each number by
+itself keeps s_i·μ(1), and all of them together √(Σs_i²)·μ(1) [DRS22, Cor. 3.3]: the Euclidean length times μ(1), in
+whatever direction the vector moves. So real Gaussian noise of that μ dominates it, without any mass at infinity.
+
+Up to σ = `TABULATED`, the first differences are computed with their errors, and the others bounded. For them, with
+ln T(k) = −k²/(2σ²) + ln S(k) − ln θ and S(k) ≥ 1 decreasing as in `sitr.loss.forms.discrete_gaussian`,
+
+    z_{k+1} − z_k ≤ (ln T(k) − ln T(k + 1))/z_k ≤ ((2k + 1)/(2σ²) + S(K) − 1)/z_k  for k ≥ K,
+
+because the derivative of −ln Φ(−z) is at least z and increases.
+
+For larger σ let s² = σ² − τ², w(x) = Σ_j e^{−(j−x)²/(2τ²)}, and X a real number of density ∝ e^{−x²/(2s²)}·w(x). A
+whole j is drawn with probability e^{−(j−X)²/(2τ²)}/w(X): completing the square, it has exactly the law of Y. The same
+with X + 1 gives Y + 1, because w has period 1. So the difference for X is a bound. With 1 − η ≤ w/(τ√(2π)) ≤ 1 + η by
+Poisson's formula, η = 2Σ_j e^{−2π²j²τ²}, the tails of X are those of N(0, s²) up to a factor e^{±r}, r = ln((1 + η)/(1
+− η)): its z at x is x/s up to 3.5r, as −ln Φ(−z) has a derivative of at least 1/3.5 above −1. Hence μ(1) ≤ 1/s + 7r.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from sitr.loss.forms.discrete_gaussian import tail_sums
+from sitr.loss.law import FUNCTIONS, Vector
+from sitr.namespace import Later
+from sitr.numbers import Interval
+
+special = Later("scipy.special")
+
+TABULATED = 32.0
+"""Up to this σ, differences are computed one by one."""
+
+FIRST, REACH = 2000, 20
+"""At least this many of them, and this many times σ²."""
+
+SAFE = 1e-12
+
+
+@lru_cache(maxsize=256)
+def discrete_mu(sigma: float, shift: int = 1) -> Interval:
+    """μ for noise of this σ, known to a relative error of 2⁻⁵³, on an integer that moves by `shift`.
+
+    It is at least Δ/σ, because μ-Gaussian privacy implies ρ = μ²/2, and ρ = Δ²/(2σ²) is the least.      [CKS20, Thm 4]
+
+    >>> discrete_mu(1.0)
+    Interval(lower=1.0457..., upper=1.0457...)
+    >>> discrete_mu(100.0).upper * 100
+    1.00005...
+    """
+    least = shift / sigma * (1 - SAFE)
+    if sigma > TABULATED:
+        return Interval(least, shift * _smoothed(sigma) * (1 + SAFE))
+    count = math.ceil(max(FIRST, REACH * sigma * sigma))
+    if shift > count:
+        return Interval(least, shift * discrete_mu(sigma).upper * (1 + SAFE))
+    places, off = _places(sigma, count + shift)
+    z, wrong = np.concatenate((-places[::-1], places)), np.concatenate((off[::-1], off))
+    difference, error = z[shift:] - z[:-shift], wrong[shift:] + wrong[:-shift]
+    lower, upper = float(np.max(difference - error)), float(np.max(difference + error))
+    return Interval(max(least, lower * (1 - SAFE)), max(upper, shift * _beyond(sigma, count)) * (1 + SAFE))
+
+
+def _log_tails(sigma: float, count: int) -> tuple[Vector, Vector]:
+    """ln T(k) for 1 ≤ k ≤ count, and its error."""
+    sums = tail_sums(sigma, count + 1)
+    k = np.arange(1, count + 1)
+    size = (k / sigma) * (k / sigma) / 2
+    logs = np.log(sums[1:]) - math.log(2 * sums[0] - 1) - size
+    return logs, FUNCTIONS * (6 + 3 * sigma + 2 * size)
+
+
+def _places(sigma: float, count: int) -> tuple[Vector, Vector]:
+    """z_k for 1 ≤ k ≤ count, all above 0, and their errors.
+
+    Newton's method finds them. The derivative of −ln Φ(−z) is at least 0.79 and at least z, for z ≥ 0, so that what is
+    left of the equation bounds the error.
+    """
+    logs, off = _log_tails(sigma, count)
+    z = np.sqrt(-2 * logs)
+    for _ in range(60):
+        here = special.log_ndtr(-z)
+        hazard = np.exp(-z * z / 2 - math.log(2 * math.pi) / 2 - here)
+        step = (here - logs) / np.maximum(hazard, np.maximum(0.79, z))
+        z = np.maximum(z + step, 0.0)
+        if np.all(np.abs(step) <= 1e-14 * (1 + z)):
+            break
+    left = np.abs(special.log_ndtr(-z) - logs) + off + FUNCTIONS * (1 + z * z)
+    return z, left / np.maximum(0.79, z - 2 * left) + FUNCTIONS * z
+
+
+def _beyond(sigma: float, last: int) -> float:
+    """A bound on z_{k+1} − z_k for all k ≥ K = `last`.
+
+    z_k ≥ k/σ − c =: y for those k, if ck/σ − c²/2 ≥ ln √(2π) + ln(y + 1/y) + ln S(K) − ln θ, because Φ(−y) is at least
+    φ(y)/(y + 1/y) [DLMF, 7.8.2]. From K on the left side grows at least as fast as the right side, if cy ≥ 1 and y ≥ 1
+    there. The bound decreases in k.
+    """
+    sums = tail_sums(sigma, last + 1)
+    more, whole = float(sums[-1]) - 1.0, math.log(2 * sums[0] - 1)
+    far = last / sigma
+    rest = math.log(2 * math.pi) / 2 + math.log1p(more) - whole
+    c = 1.1 * max(1.5, rest + math.log(far)) / far
+    y = far - c
+    holds = y >= 1.0 and c * y >= 1.0 and c * far - c * c / 2 >= rest + math.log(y + 1 / y) + 1e-9
+    return (far + 0.5 / sigma + sigma * (more + SAFE)) / sigma / y if holds else math.inf
+
+
+def _smoothed(sigma: float) -> float:
+    """1/s + 7r."""
+    exponent = 3 * math.log(sigma) + 7  # 2π²τ², near the best
+    first = math.exp(-exponent)
+    ripple = 2 * first / (1 - first)  # the exponents j² are at least j
+    r = 2 * ripple / (1 - ripple * ripple)  # at least ln((1 + η)/(1 − η)), without cancellation
+    return 1 / math.sqrt(sigma * sigma - exponent / (2 * math.pi**2)) + 7 * r
