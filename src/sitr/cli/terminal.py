@@ -19,6 +19,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from sitr.cli.options import listed
+from sitr.cli.values import read_lightly
 from sitr.errors import BadUsage, FileError, SitrError, printable
 from sitr.report.words.language import Language, preferred, speaking
 from sitr.report.words.messages import error_text, said
@@ -40,6 +41,9 @@ _BAD_INPUT = (ValueError, TypeError)
 class Group(TyperGroup):
     """A group of commands. The outermost one chooses the language: `--lang`, anywhere on the line, or the locale."""
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        return read_lightly(super().get_params(ctx))
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if ctx.parent is None:
             try:
@@ -55,6 +59,9 @@ class Group(TyperGroup):
 
 class Command(TyperCommand):
     """A command that prints its errors as sentences, never as a traceback."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return read_lightly(super().get_params(ctx))
 
     def get_help(self, ctx: Any) -> str:
         return _help(self, super().get_help, ctx)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import date
 from fractions import Fraction
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sitr.accounting.filter import Filter
 from sitr.dataset.schema import Key
@@ -13,13 +13,13 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
 from sitr.mechanisms.additive import Noise
+from sitr.namespace import Later
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
 from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.aggregate.release import Release
-from sitr.report.chart.aggregate import chart
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import CONFIDENCE, AllDigits, Figures, Rounded, about, at_most, visible
 from sitr.report.headline import Headline
@@ -27,6 +27,11 @@ from sitr.report.level import Level
 from sitr.report.paper import Card, Column, Facts, Paper, Role, Section, Table, answered, previewed
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words, in_words
+
+if TYPE_CHECKING:
+    from sitr.report.chart import aggregate as drawing
+else:  # a preview draws nothing
+    drawing = Later("sitr.report.chart.aggregate")
 
 KIND = "answer"
 
@@ -73,8 +78,8 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
         ),
         value="" if release.keys else say.empty(plan),
         table=_answers(release, words) if release.keys else None,
-        picture=lambda: chart(release, words=words),
-        brief=lambda: chart(release, words=words, most=max(3, BRIEF // len(plan.columns))),
+        picture=lambda: drawing.chart(release, words=words),
+        brief=lambda: drawing.chart(release, words=words, most=max(3, BRIEF // len(plan.columns))),
         notes=tuple(filter(None, (say.error(), digits))),
         caps=say.contribution(plan.query),
     )

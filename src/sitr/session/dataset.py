@@ -9,7 +9,7 @@ from operator import add
 from pathlib import Path
 from typing import Unpack
 
-from sitr.backends.backend import Backend, check_unchanged
+from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile, confirm, unconfirmed
 from sitr.backends.duckdb import ArrowStream, DuckDB, open_source
 from sitr.dataset.csv_format import DECIMALS, CsvFormat
@@ -339,11 +339,13 @@ def protect(
 
 
 def open(description: str | Path) -> Dataset:
-    """The data set of a description, which `sitr protect` or `Dataset.save` wrote."""
+    """The data set of a description, which `sitr protect` or `Dataset.save` wrote.
+
+    The file of rows must be there. Its columns are compared with the description before every charge.
+    """
     found = load(Path(description))
     kinds = {column.name: column.kind for column in found.table.columns}
     backend = open_source(found.source, types=kinds, format=found.format)
-    check_unchanged(backend, found.table)
     check_apart(found.public, backend)
     return Dataset(found.table, backend, found.source, found, found.public)
 
