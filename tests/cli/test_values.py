@@ -16,7 +16,7 @@ app = typer.Typer()
 
 @app.command(cls=Command)
 def show(
-    file: Path,
+    file: Annotated[Path, typer.Argument(metavar="FILE")],
     word: Annotated[str, typer.Option()] = "none",
     times: Annotated[int | None, typer.Option(min=1)] = None,
     names: Annotated[list[str] | None, typer.Option("--name")] = None,

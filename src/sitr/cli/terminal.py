@@ -21,7 +21,7 @@ from typer.core import TyperCommand, TyperGroup
 from sitr.cli.options import listed
 from sitr.cli.values import read_lightly
 from sitr.errors import BadUsage, FileError, SitrError, printable
-from sitr.report.words.language import Language, preferred, speaking
+from sitr.language import Language, preferred, speaking
 from sitr.report.words.messages import error_text, said
 
 if TYPE_CHECKING:

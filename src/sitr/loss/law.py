@@ -31,8 +31,9 @@ def distinct(values: Vector) -> Vector:
     >>> distinct(np.array((2.0, -np.inf, 0.5, 2.0, -np.inf)))
     array([-inf,  0.5,  2. ])
     """
-    ordered = np.sort(values, axis=None)
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])[: ordered.size]]
+    ordered: Vector = np.sort(values, axis=None)
+    kept: Vector = ordered[np.append(True, ordered[1:] != ordered[:-1])[: ordered.size]]
+    return kept
 
 
 class Masses(NamedTuple):

@@ -22,7 +22,7 @@ from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.aggregate.release import Release
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import CONFIDENCE, AllDigits, Figures, Rounded, about, at_most, visible
-from sitr.report.headline import Headline
+from sitr.report.headline import Headline, headline
 from sitr.report.level import Level
 from sitr.report.paper import Card, Column, Facts, Paper, Role, Section, Table, answered, previewed
 from sitr.report.words.english.english import ENGLISH
@@ -59,18 +59,19 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     A noise has a `mechanism`, a `parameter` ("scale" or "sigma"), its `sensitivity`, both in granules, and its
     `promise`. Fractions have an `exact` text and the nearest `float`.
     """
-    words = in_words(words)
-    plan, say = release.plan, words.aggregate
+    words, plan = in_words(words), release.plan
+    say, found = words.aggregate, headline(plan)
     digits = words.digits() if release.keys and any(map(_rounded, plan.columns)) else ""
     return answered(
         KIND,
         plan,
+        found,
         receipt,
         plan.query,
         words=words,
         own=(("outright", say.exposure(plan)), ("error", say.error()), *((("digits", digits),) if digits else ())),
-        content=lambda found: _content(plan, found) | {"rows": _rows(release)},
-        sections=lambda found: _sections(plan, found, words),
+        content=lambda: _content(plan, found) | {"rows": _rows(release)},
+        sections=lambda: _sections(plan, found, words),
         title="Privacy certificate",
         card=(
             ("released", say.released(release)),
@@ -88,7 +89,7 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
 def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None) -> Paper:
     """The paper of a preview: its columns instead of the rows."""
     words = in_words(words)
-    say = words.aggregate
+    say, found = words.aggregate, headline(plan)
     own: Facts = (
         ("keys", say.shown_keys(plan)),
         ("caps", say.contribution(plan.query)),
@@ -99,11 +100,12 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None
     return previewed(
         KIND,
         plan,
+        found,
         standing,
         plan.query,
         words=words,
         own=own,
-        content=lambda found: _content(plan, found),
+        content=lambda: _content(plan, found),
         table=table,
     )
 

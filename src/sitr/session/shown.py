@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
 
 from sitr.dataset.publication import Publication, Published
 from sitr.errors import InvalidUse, unknown_name
+from sitr.language import Language, speaking, spoken
 from sitr.ledger.entry import Sealed
 from sitr.ledger.receipt import Receipt
 from sitr.namespace import Later, needs
 from sitr.numbers import Number
 from sitr.report.paper import Paper
 from sitr.report.text import terminal
-from sitr.report.words.language import Language, speaking, spoken
 
 if TYPE_CHECKING:
     import pandas as pd

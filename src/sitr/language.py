@@ -1,4 +1,7 @@
-"""The language that Sitr speaks to its user: English, unless a command or a program chooses another."""
+"""The language that Sitr speaks to its user: English, unless a command or a program chooses another.
+
+Commands and sessions choose it, reports and messages are made in it, and so it belongs to none of them.
+"""
 
 from __future__ import annotations
 
