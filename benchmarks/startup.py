@@ -78,7 +78,9 @@ def seconds(case: Case, folder: Path, *, repeat: int) -> float:
 
 def _once(case: Case, folder: Path) -> float:
     command = [sys.executable, "-c", RUN, *case.words]
-    with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    compiling = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, cwd=folder, env=compiling, stdout=quiet, stderr=quiet) as process:
         _, status, used = os.wait4(process.pid, 0)  # of this process alone, whatever else the machine does
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != case.code:

@@ -93,3 +93,54 @@ def test_a_ledger_of_the_first_version_keeps_what_was_spent(path: Path) -> None:
         with pytest.raises(sqlite3.IntegrityError, match="a ledger only grows"):
             connection.execute("DELETE FROM entries")
         assert connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchall() == [(HISTORY[-1],)]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE entries SET price = 'pure(epsilon=0.0)'",
+        "UPDATE entries SET question = 'another'",
+        "UPDATE entries SET paid = '0'",
+        "DELETE FROM entries",
+        "INSERT OR REPLACE INTO entries VALUES (1, 'clinic', 'pure(epsilon=0.0)', '', '', '', '', 1, '0')",
+        "UPDATE accounts SET promise = 'pure(epsilon=99.0)'",
+        "UPDATE accounts SET neighbors = 'row'",
+        "DELETE FROM accounts",
+        "INSERT OR REPLACE INTO accounts VALUES ('clinic', 'pure(epsilon=99.0)', '', '')",
+        "INSERT INTO accounts VALUES ('clinic', 'x', '', '') ON CONFLICT DO UPDATE SET promise = 'pure(epsilon=99.0)'",
+        "UPDATE seals SET sha256 = 'another'",
+        "UPDATE seals SET entry = 2",
+        "DELETE FROM seals",
+        "INSERT OR REPLACE INTO seals VALUES (1, 1, 'answer', 'another', '')",
+    ],
+)
+def test_what_is_written_stays(path: Path, statement: str) -> None:
+    ledger = SqlLedger(path)
+    account = ledger.open("clinic", promise=PureDP(1.0), neighbors="row, add-remove")
+    entry, _ = ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")
+    ledger.seal(1, Sealed.ANSWER, "hash")
+    seals = ledger.seals()
+    refused = pytest.raises(sqlite3.IntegrityError, match="a ledger only grows")
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection, refused:
+        connection.execute(statement)
+    assert ledger.entries() == [entry]
+    assert ledger.accounts() == [account]
+    assert ledger.seals() == seals
+
+
+def test_a_seal_needs_an_entry(path: Path) -> None:
+    ledger = SqlLedger(path)
+    ledger.open("clinic", promise=PureDP(1.0), neighbors="row, add-remove")
+    with pytest.raises(LedgerError, match="FOREIGN KEY"):
+        ledger.seal(1, Sealed.ANSWER, "hash")
+    assert ledger.seals() == []
+
+
+def test_a_charge_needs_an_account(path: Path) -> None:
+    SqlLedger(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA foreign_keys=ON")
+        with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
+            connection.execute(
+                "INSERT INTO entries VALUES (1, 'clinic', 'pure(epsilon=0.1)', '', '', '', '', 1, '1/10')"
+            )

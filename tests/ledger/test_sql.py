@@ -5,17 +5,15 @@ import os
 import pwd
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import UTC, datetime
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Engine, event
 
 from sitr.accounting.filter import Filter
 from sitr.errors import BudgetExceeded, IncompatiblePromises, LedgerError, LedgerMismatch
@@ -27,6 +25,7 @@ from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.entry import Sealed
 from sitr.ledger.sql import SqlLedger
+from tests.ledger.statements import noticed
 
 PEOPLE = "person (patient_id), add-remove"
 
@@ -176,26 +175,28 @@ def test_a_price_of_another_flavor_put_in_by_hand_does_not_pass(path: Path) -> N
 def test_a_long_ledger_is_added_up_by_the_database(path: Path) -> None:
     ledger = opened(path, PureDP(1e4))
     _put(path, [f"pure(epsilon={price})" for price in (0.1, 0.2, 0.3)] * 3333 + ["pure(epsilon=0.1)"])
-    with _statements() as asked:
+    asked: list[str] = []
+    with noticed(asked.append):
         standing = ledger.check("clinic")
     assert standing.charges == 10_000
     assert standing.spent() == PureDP(1999.9)
     # All entries are read from the index alone, already in groups: no sorting, no reading of questions.
-    totals = next((sql, values) for sql, values in asked if "GROUP BY" in sql)
-    assert _strategy(path, *totals) == ["SEARCH entries USING COVERING INDEX entries_by_price (dataset=?)"]
+    totals = next(sql for sql in asked if "GROUP BY" in sql)
+    assert _strategy(path, totals) == ["SEARCH entries USING COVERING INDEX entries_by_price (dataset=?)"]
 
 
 def test_a_charge_reads_one_entry_however_many_there_are(path: Path) -> None:
     ledger = opened(path, PureDP(1e4))
     _put(path, [f"pure(epsilon=1.{number:03})" for number in range(1000)])
     ledger.charge("clinic", price=PureDP(0.1), question="COUNT(*)")  # adds up what came without a sum
-    with _statements() as asked:
+    asked: list[str] = []
+    with noticed(asked.append):
         _, after = ledger.charge("clinic", price=PureDP(0.2), question="COUNT(*)")
     assert after.charges == 1002
     assert after.paid == (Fraction(14998, 10),)
-    (read,) = [(sql, values) for sql, values in asked if "entries" in sql and sql.startswith("SELECT")]
-    assert "LIMIT" in read[0]
-    assert _strategy(path, *read) == ["SEARCH entries USING INDEX entries_by_dataset (dataset=?)"]
+    (read,) = [sql for sql in asked if "entries" in sql and sql.startswith("SELECT")]
+    assert "LIMIT" in read
+    assert _strategy(path, read) == ["SEARCH entries USING INDEX entries_by_dataset (dataset=?)"]
     assert ledger.check("clinic") == ledger.standing("clinic") == after
 
 
@@ -315,25 +316,10 @@ def _put(path: Path, prices: list[str], *, charges: int | None = None, paid: str
         )
 
 
-def _strategy(path: Path, sql: str, values: Any) -> list[str]:
+def _strategy(path: Path, sql: str) -> list[str]:
     """How SQLite looks for the rows."""
     with closing(sqlite3.connect(path)) as connection:
-        return [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
-
-
-@contextmanager
-def _statements() -> Iterator[list[tuple[str, Any]]]:
-    """What is asked of any database meanwhile."""
-    asked: list[tuple[str, Any]] = []
-
-    def note(_connection: Any, _cursor: Any, sql: str, values: Any, _context: Any, _many: bool) -> None:
-        asked.append((sql, values))
-
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        yield asked
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
+        return [row[-1] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}")]
 
 
 # Budgets with a γ

@@ -10,11 +10,11 @@ from subprocess import Popen
 from tempfile import TemporaryDirectory
 
 import pytest
-from sqlalchemy import Engine, event
 
 from sitr.errors import BudgetExceeded, LedgerBusy, LedgerError
 from sitr.flavors.pure import PureDP
 from sitr.ledger.sql import SqlLedger
+from tests.ledger.statements import noticed
 
 Start = Callable[..., "Popen[str]"]
 PRICE = PureDP(0.01)
@@ -235,13 +235,13 @@ def paused() -> Iterator[tuple[threading.Event, threading.Event]]:
     """The next commit says that it is there, and waits."""
     arrived, go_on = threading.Event(), threading.Event()
 
-    def pause(_connection: object) -> None:
-        arrived.set()
-        assert go_on.wait(60)
+    def pause(statement: str) -> None:
+        if statement == "COMMIT":
+            arrived.set()
+            assert go_on.wait(60)
 
-    event.listen(Engine, "commit", pause)
-    yield arrived, go_on
-    event.remove(Engine, "commit", pause)
+    with noticed(pause):
+        yield arrived, go_on
 
 
 def test_a_thread_waits_no_longer_than_its_patience(
@@ -364,10 +364,10 @@ def test_a_fork_in_the_middle_of_a_charge_harms_nobody(ledger: SqlLedger, path: 
 # What a sudden death leaves behind.
 
 BEFORE_COMMIT = """
-from sqlalchemy import Engine, event
+from tests.ledger.statements import noticed
 {before}
-event.listen(Engine, "commit", lambda connection: (say("committing"), time.sleep(600)))
-{during}
+with noticed(lambda sql: sql == "COMMIT" and (say("committing"), time.sleep(600))):
+    {during}
 """
 
 

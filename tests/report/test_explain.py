@@ -19,11 +19,11 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.language import Language
 from sitr.report.explain import VOICES, explain, render, to_dict
 from sitr.report.headline import READING_DELTA, Headline
 from sitr.report.text.terminal import as_text
 from sitr.report.words.explanation import Explanation, symbols
-from sitr.report.words.language import Language
 from sitr.report.words.notation import odds
 
 PROMISES: dict[str, Promise] = {

@@ -115,11 +115,25 @@ def test_no_description_or_no_yaml(tmp_path: Path) -> None:
         sitr.open(tmp_path / "bad.yaml")
 
 
-def test_a_file_that_changed_its_columns_is_refused(visits: Dataset, visits_path: Path, tmp_path: Path) -> None:
+def test_a_file_that_changed_its_columns_is_refused_before_the_charge(
+    visits: Dataset, visits_path: Path, tmp_path: Path
+) -> None:
     path = visits.save(tmp_path / "visits.sitr.yaml")
     pd.DataFrame({"patient_id": [1], "ward": [2], "days": [3], "cost": [1.0]}).to_parquet(visits_path)
+    budget = sitr.open(path).budget(PureDP(1), ledger=tmp_path / "l.db")
     with pytest.raises(SourceError, match="ward"):
-        sitr.open(path)
+        budget.agg(n=sitr.count()).release(PureDP(0.5))
+    assert budget.entries() == []
+
+
+def test_a_preview_needs_no_rows(visits: Dataset, visits_path: Path, tmp_path: Path) -> None:
+    path = visits.save(tmp_path / "visits.sitr.yaml")
+    visits_path.unlink()
+    request = sitr.open(path).budget(PureDP(1), ledger=tmp_path / "l.db").agg(n=sitr.count())
+    assert request.preview(PureDP(0.5)).errors()["n"] > 0
+    with pytest.raises(SourceError, match="There is no file"):
+        request.release(PureDP(0.5))
+    assert request.at.ledger.entries() == []
 
 
 def test_csv_types_are_fixed_by_the_description(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sitr.errors import InvalidUse
-from sitr.report.words.language import Language, speaking
+from sitr.language import Language, speaking
 from tests.session.conftest import KINDS
 
 ARABIC = re.compile("[\u0621-\u064a]")

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
-import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
-
-from sitr.backends.reading import Reading
 from sitr.dataset.schema import Kind, Table
 from sitr.errors import SourceError
-from sitr.questions.aggregate.bind import BoundedQuery, Cells
-from sitr.questions.histogram.tally import Tally
-from sitr.questions.statistic.numbers import Numbers
-from sitr.questions.synthetic.axes import Codes
-from sitr.questions.synthetic.sheet import Sheet
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from sitr.backends.reading import Reading
+    from sitr.questions.aggregate.bind import BoundedQuery, Cells
+    from sitr.questions.histogram.tally import Tally
+    from sitr.questions.statistic.numbers import Numbers
+    from sitr.questions.synthetic.axes import Codes
+    from sitr.questions.synthetic.sheet import Sheet
 
 
 class Backend(Protocol):

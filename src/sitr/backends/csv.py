@@ -13,15 +13,20 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.backends.engine import refuse_twins
 from sitr.dataset.csv_format import DECIMALS, CsvFormat
 from sitr.dataset.schema import NUMERIC, Kind
 from sitr.errors import SourceError
-from sitr.questions.synthetic.axes import ARROW
+from sitr.namespace import Later
+from sitr.questions.arrow import arrow_type
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+else:  # a preview reads no rows
+    pa = Later("pyarrow")
 
 identifier, literal = DUCKDB.identifier, DUCKDB.literal
 
@@ -75,7 +80,7 @@ class CsvFile:
         return {name: TYPES[kind] for name, kind in self.columns}
 
     def schema(self) -> pa.Schema:
-        return pa.schema([(name, ARROW[kind]) for name, kind in self.columns])
+        return pa.schema([(name, arrow_type(kind)) for name, kind in self.columns])
 
     @property
     def relation(self) -> str:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
-
-import duckdb
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from sitr.backends.csv import CsvFile
 from sitr.backends.detection import settle
@@ -21,6 +18,13 @@ from sitr.backends.statement import statement
 from sitr.dataset.csv_format import NOTHING, CsvFormat, Written
 from sitr.dataset.schema import Kind
 from sitr.errors import SourceError
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+else:  # a preview reads no rows
+    duckdb, pa = Later("duckdb"), Later("pyarrow")
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,20 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
-
-import duckdb
-import pyarrow as pa
+from typing import TYPE_CHECKING, TypeVar
 
 from sitr.backends.memory import memory_limit
 from sitr.backends.scratch import scratch
 from sitr.backends.spare import spare
 from sitr.dataset.schema import Kind
 from sitr.errors import BackendFailure, SourceError
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+else:  # a preview reads no rows
+    duckdb, pa = Later("duckdb"), Later("pyarrow")
 
 Found = TypeVar("Found")
 

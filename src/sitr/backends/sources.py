@@ -5,16 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
-
-import duckdb
-import pyarrow as pa
-import pyarrow.parquet as pq
+from typing import TYPE_CHECKING, Protocol
 
 from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.backends.engine import connection, described, kind_of, only_this_file, refuse_twins
 from sitr.dataset.schema import Kind
 from sitr.errors import SourceError
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+else:  # a preview reads no rows
+    duckdb, pa, pq = Later("duckdb"), Later("pyarrow"), Later("pyarrow.parquet")
 
 
 class Source(Protocol):

@@ -13,8 +13,14 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
+from typing import TYPE_CHECKING
 
-import duckdb
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import duckdb
+else:  # a preview reads no rows
+    duckdb = Later("duckdb")
 
 Settings = Mapping[str, str | bool | int | float | list[str]]
 

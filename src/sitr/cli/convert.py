@@ -37,10 +37,10 @@ def convert(
     from rich.text import Text
 
     from sitr.flavors.notation import parse, write
+    from sitr.language import Digits, speaking, spoken
     from sitr.report.explain import explain
     from sitr.report.headline import Headline
     from sitr.report.text.terminal import show
-    from sitr.report.words.language import Digits, speaking, spoken
     from sitr.report.words.words import in_words
 
     stated = parse(promise)
@@ -65,8 +65,8 @@ def convert(
 def _failure(source: Promise, result: Promise) -> str:
     """How the result can fail. Only the source of an (ε, δ) knows how much of δ is outright failure."""
     from sitr.flavors.approximate import ApproximateDP
+    from sitr.language import spoken
     from sitr.report.explain import explain
-    from sitr.report.words.language import spoken
     from sitr.report.words.words import in_words
 
     if not isinstance(result, ApproximateDP) or result.delta == 0.0:

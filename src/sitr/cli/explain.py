@@ -23,10 +23,10 @@ def explain(
     Example: sitr explain 'zcdp(0.5)' --lang ar
     """
     from sitr.flavors.notation import parse, write
+    from sitr.language import Digits, Language, speaking, spoken
     from sitr.report import explain as explained
     from sitr.report.headline import Headline
     from sitr.report.text.terminal import show
-    from sitr.report.words.language import Digits, Language, speaking, spoken
 
     language = spoken()
     read = parse(promise)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import warnings
 from io import TextIOWrapper
@@ -90,6 +91,7 @@ def _alone(
 
 def main() -> None:
     """Run `sitr`."""
+    gc.set_threshold(500_000)  # what imports make lives to the end: looking through it takes a tenth of a preview
     for stream in (sys.stdout, sys.stderr):
         # A paid answer must not be lost to a terminal that cannot print ±. A closed stream is None.
         if isinstance(stream, TextIOWrapper):

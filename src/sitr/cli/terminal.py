@@ -20,8 +20,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from sitr.cli.options import listed
+from sitr.cli.values import read_lightly
 from sitr.errors import BadUsage, FileError, SitrError, printable
-from sitr.report.words.language import Digits, Language, choice, preferred, preferred_digits, speaking
+from sitr.language import Digits, Language, choice, preferred, preferred_digits, speaking
 from sitr.report.words.messages import error_text, said
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ class Group(TyperGroup):
 
     `--digits` or an environment variable chooses the digits of Arabic texts in the same way.
     """
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return read_lightly(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if ctx.parent is None:
@@ -73,6 +77,9 @@ class Group(TyperGroup):
 
 class Command(TyperCommand):
     """A command that prints its errors as sentences, never as a traceback."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return read_lightly(super().get_params(ctx))
 
     def get_help(self, ctx: Any) -> str:
         return _help(self, super().get_help, ctx)

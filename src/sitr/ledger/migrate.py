@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import TYPE_CHECKING
-
-from sqlalchemy import Connection, column, inspect, select, table
 
 from sitr.errors import LedgerError
 from sitr.namespace import Later
 
 if TYPE_CHECKING:
+    import sqlalchemy as sa
     from alembic import command, config
-else:  # only a ledger that is new or old needs it
-    command, config = Later("alembic.command"), Later("alembic.config")
+else:  # only a ledger that is new or old needs them
+    sa, command, config = Later("sqlalchemy"), Later("alembic.command"), Later("alembic.config")
 
 HISTORY = ("0001", "0002", "0003")
 """The revisions in `migrations/versions`, oldest first."""
@@ -21,9 +21,10 @@ HISTORY = ("0001", "0002", "0003")
 VERSION_TABLE = "sitr_ledger_revision"
 
 
-def revision(connection: Connection, *, name: str) -> str | None:
+def revision(connection: sqlite3.Connection, *, name: str) -> str | None:
     """The revision of a database; None if it is empty, `LedgerError` if it is no ledger or a newer one."""
-    tables = inspect(connection).get_table_names()
+    listed = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
+    tables = [table for (table,) in connection.execute(listed)]
     if not tables:
         return None
     if VERSION_TABLE not in tables:
@@ -32,7 +33,8 @@ def revision(connection: Connection, *, name: str) -> str | None:
             given=f"{name}, a database with the tables {', '.join(sorted(tables)[:3])}",
             do="Choose another file for the ledger.",
         )
-    found = connection.execute(select(column("version_num")).select_from(table(VERSION_TABLE))).scalar()
+    row = connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()
+    found = None if row is None else row["version_num"]
     if found not in HISTORY:
         raise LedgerError(
             wanted=f"a ledger of revision {HISTORY[-1]} or older",
@@ -42,10 +44,16 @@ def revision(connection: Connection, *, name: str) -> str | None:
     return str(found)
 
 
-def upgrade(connection: Connection) -> None:
-    """Bring the tables to the newest revision, inside the transaction that the connection is in."""
-    settings = config.Config()
-    settings.set_main_option("script_location", "sitr.ledger:migrations")
-    settings.attributes["connection"] = connection
-    settings.attributes["version_table"] = VERSION_TABLE
-    command.upgrade(settings, "head")
+def upgrade(connection: sqlite3.Connection) -> None:
+    """Bring the tables to the newest revision, in one transaction; does nothing if another process was faster."""
+    engine = sa.create_engine("sqlite://", creator=lambda: connection, poolclass=sa.StaticPool)
+    try:
+        with engine.begin() as adopted:  # which first ends any transaction, so ours begins only now
+            connection.execute("BEGIN IMMEDIATE")
+            settings = config.Config()
+            settings.set_main_option("script_location", "sitr.ledger:migrations")
+            settings.attributes["connection"] = adopted
+            settings.attributes["version_table"] = VERSION_TABLE
+            command.upgrade(settings, "head")
+    except sa.exc.DBAPIError as failure:
+        raise failure.orig or failure from failure

@@ -1,18 +1,22 @@
-"""A ledger in a SQLite file."""
+"""A ledger in a SQLite file.
+
+Statements are plain SQL with named parameters, which Python's own driver runs. SQLAlchemy, which is slow to load, only
+makes and changes the tables: see `migrate`.
+"""
 
 from __future__ import annotations
 
 import os
 import pwd
+import sqlite3
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cache
 from importlib.metadata import version
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, cast
-
-from sqlalchemy import Connection, Row, func, insert, select
+from typing import cast
 
 from sitr.accounting.filter import Filter, replay
 from sitr.errors import IncompatiblePromises, InvalidPromise, LedgerError, LedgerMismatch, no_ledger
@@ -23,7 +27,6 @@ from sitr.flavors.random import RandomDP
 from sitr.ledger.entry import Account, Entry, Seal, Sealed
 from sitr.ledger.migrate import HISTORY, revision, upgrade
 from sitr.ledger.sqlite import sqlite_file
-from sitr.ledger.tables import accounts, entries, seals
 
 PATIENCE = 10.0
 """Seconds to wait for another writer, which is far longer than a charge takes."""
@@ -55,8 +58,8 @@ class SqlLedger:
         if found is None and not create:
             raise no_ledger(self._name)
         self._file.create()
-        with self._file.transaction(write=True) as connection:
-            upgrade(connection)  # does nothing if another process was faster
+        with self._file.connection() as connection:
+            upgrade(connection)
 
     def open(self, dataset: str, *, promise: Kept, neighbors: str, create: bool = True) -> Account:
         """The account of this data set, created if missing; `LedgerMismatch` if it was opened with other terms.
@@ -71,7 +74,7 @@ class SqlLedger:
             if stored is None:
                 stored = Account(dataset, promise, neighbors, datetime.now(UTC))
                 row = {"dataset": dataset, "promise": write(promise), "neighbors": neighbors}
-                connection.execute(insert(accounts).values(row | {"opened": stored.opened.isoformat()}))
+                _insert(connection, "accounts", row | {"opened": stored.opened.isoformat()})
         if (stored.promise, stored.neighbors) != (promise, neighbors):
             raise LedgerMismatch(
                 wanted=f"the budget of {dataset} in {self._name}, {write(stored.promise)} for each {stored.neighbors}",
@@ -89,7 +92,7 @@ class SqlLedger:
     def accounts(self) -> list[Account]:
         """All accounts, by name."""
         with self._file.transaction(write=False) as connection:
-            rows = connection.execute(select(accounts).order_by(accounts.c.dataset)).all()
+            rows = connection.execute("SELECT * FROM accounts ORDER BY dataset").fetchall()
         return [self._to_account(row) for row in rows]
 
     def standing(self, dataset: str) -> Filter:
@@ -117,68 +120,68 @@ class SqlLedger:
             after, charged = budget.consent(price), cast("Kept", budget.charge(price))
             row = {"dataset": dataset, "price": write(charged), "question": question, **signed}
             sums = {"charges": after.charges, "paid": " ".join(map(str, after.paid))}
-            number = connection.execute(insert(entries).values(row | sums).returning(entries.c.number)).scalar_one()
+            number = _insert(connection, "entries", row | sums)
         # The charge is durable, and an answer is allowed, only here, after the commit.
         at = datetime.fromisoformat(signed["at"])
         return Entry(number, dataset, charged, question, at, signed["by"], signed["version"]), after
 
     def entries(self, dataset: str | None = None) -> list[Entry]:
         """The charges to one data set, or to all, oldest first."""
-        asked = select(entries).order_by(entries.c.number)
+        ours = "" if dataset is None else "WHERE dataset = :dataset"
         with self._file.transaction(write=False) as connection:
             if dataset is not None:
                 self._account(connection, dataset)  # a wrong name is an error, not an empty list
-                asked = asked.where(entries.c.dataset == dataset)
-            rows = connection.execute(asked).all()
+            rows = connection.execute(f"SELECT * FROM entries {ours} ORDER BY number", {"dataset": dataset}).fetchall()
         return [self._to_entry(row) for row in rows]
 
     def charged(self, number: int) -> tuple[Entry, Filter]:
         """The entry of this number and the budget right after it, as `charge` returned them, or `LedgerError`."""
         with self._file.transaction(write=False) as connection:
-            row = connection.execute(select(entries).where(entries.c.number == number)).one_or_none()
+            row = connection.execute("SELECT * FROM entries WHERE number = :number", {"number": number}).fetchone()
             if row is None:
                 raise LedgerError(
                     given=f"{self._name} has no entry {number}.",
                     do="Run sitr ledger show to see all entries, or check the path of the ledger.",
                 )
-            return self._to_entry(row), self._filter(connection, self._account(connection, row.dataset), last=number)
+            return self._to_entry(row), self._filter(connection, self._account(connection, row["dataset"]), last=number)
 
     def paid(self, dataset: str, *, price: Promise, question: str) -> list[Entry]:
         """All charges of this price for this question, newest first; none if the data set has no account."""
         with self._file.transaction(write=False) as connection:
             if (account := self._find(connection, dataset)) is None:
                 return []
-            charge = write(Filter(account.promise).charge(price))
-            ours = (entries.c.dataset == dataset) & (entries.c.price == charge) & (entries.c.question == question)
-            rows = connection.execute(select(entries).where(ours).order_by(entries.c.number.desc())).all()
+            ours = {"dataset": dataset, "price": write(Filter(account.promise).charge(price)), "question": question}
+            same = "dataset = :dataset AND price = :price AND question = :question"
+            rows = connection.execute(f"SELECT * FROM entries WHERE {same} ORDER BY number DESC", ours).fetchall()
         return [self._to_entry(row) for row in rows]
 
     def seal(self, entry: int, kind: Sealed, sha256: str) -> None:
         """Record durably the hash of something that was released for an entry; once, if it is recorded again."""
         with self._file.transaction(write=True) as connection:
-            same = (seals.c.entry == entry) & (seals.c.kind == kind.value) & (seals.c.sha256 == sha256)
-            if connection.execute(select(seals).where(same)).first() is None:
-                row = {"entry": entry, "kind": kind.value, "sha256": sha256, "at": datetime.now(UTC).isoformat()}
-                connection.execute(insert(seals).values(row))
+            row = {"entry": entry, "kind": kind.value, "sha256": sha256, "at": datetime.now(UTC).isoformat()}
+            same = "SELECT 1 FROM seals WHERE entry = :entry AND kind = :kind AND sha256 = :sha256"
+            if connection.execute(same, row).fetchone() is None:
+                _insert(connection, "seals", row)
 
     def seals(self, entry: int | None = None, *, sha256: str | None = None) -> list[Seal]:
         """The seals of one entry, or with one hash, or all, oldest first."""
-        asked = select(seals).order_by(seals.c.number)
-        asked = asked if entry is None else asked.where(seals.c.entry == entry)
-        asked = asked if sha256 is None else asked.where(seals.c.sha256 == sha256)
+        wanted = {"entry": entry, "sha256": sha256}
+        ours = " AND ".join(f"{name} = :{name}" for name, value in wanted.items() if value is not None) or "TRUE"
         with self._file.transaction(write=False) as connection:
-            rows = connection.execute(asked).all()
-        return [Seal(row.entry, Sealed(row.kind), row.sha256, datetime.fromisoformat(row.at)) for row in rows]
+            rows = connection.execute(f"SELECT * FROM seals WHERE {ours} ORDER BY number", wanted).fetchall()
+        return [
+            Seal(row["entry"], Sealed(row["kind"]), row["sha256"], datetime.fromisoformat(row["at"])) for row in rows
+        ]
 
     def _revision(self) -> str | None:
         with self._file.transaction(write=False) as connection:
             return revision(connection, name=self._name)
 
-    def _find(self, connection: Connection, dataset: str) -> Account | None:
-        row = connection.execute(select(accounts).where(accounts.c.dataset == dataset)).one_or_none()
+    def _find(self, connection: sqlite3.Connection, dataset: str) -> Account | None:
+        row = connection.execute("SELECT * FROM accounts WHERE dataset = :dataset", {"dataset": dataset}).fetchone()
         return None if row is None else self._to_account(row)
 
-    def _account(self, connection: Connection, dataset: str) -> Account:
+    def _account(self, connection: sqlite3.Connection, dataset: str) -> Account:
         account = self._find(connection, dataset)
         if account is None:
             raise LedgerError(
@@ -187,7 +190,7 @@ class SqlLedger:
             )
         return account
 
-    def _filter(self, connection: Connection, account: Account, *, last: int | None = None) -> Filter:
+    def _filter(self, connection: sqlite3.Connection, account: Account, *, last: int | None = None) -> Filter:
         """The budget, read from the last entry, which stores the sum of all: a charge is as fast in a long ledger.
 
         With a number, the budget right after that entry.
@@ -195,42 +198,42 @@ class SqlLedger:
         An older version of Sitr may also write to this file. Its entries have no sum; then all entries are added up,
         and the next charge stores the sum again.
         """
-        ours = select(entries).where(entries.c.dataset == account.dataset)
-        until = ours if last is None else ours.where(entries.c.number <= last)
-        found = connection.execute(until.order_by(entries.c.number.desc()).limit(1)).one_or_none()
-        if found is None or found.charges is None or found.paid is None:
+        ours, of = "SELECT * FROM entries WHERE dataset = :dataset", {"dataset": account.dataset, "last": last}
+        until = ours if last is None else f"{ours} AND number <= :last"
+        found = connection.execute(f"{until} ORDER BY number DESC LIMIT 1", of).fetchone()
+        if found is None or found["charges"] is None or found["paid"] is None:
             return self._rebuilt(connection, account, last=last)
         first = None
         if isinstance(account.promise, RandomDP):
-            oldest = self._promise(connection.execute(ours.order_by(entries.c.number).limit(1)).one().price)
+            oldest = self._promise(connection.execute(f"{ours} ORDER BY number LIMIT 1", of).fetchone()["price"])
             first = Filter(account.promise).charge(oldest)
         try:
-            paid = tuple(map(Fraction, found.paid.split(" ")))
-            return Filter(account.promise, found.charges, paid, first if isinstance(first, RandomDP) else None)
+            paid = tuple(map(Fraction, found["paid"].split(" ")))
+            return Filter(account.promise, found["charges"], paid, first if isinstance(first, RandomDP) else None)
         except (ValueError, ZeroDivisionError, IncompatiblePromises) as cause:
             raise LedgerError(
-                given=f"{self._name} was changed by hand: the sum in its last entry is {found.paid!r} after "
-                f"{found.charges!r} charges.",
+                given=f"{self._name} was changed by hand: the sum in its last entry is {found['paid']!r} after "
+                f"{found['charges']!r} charges.",
                 do="Restore it from a backup, and count all later charges as spent.",
             ) from cause
 
-    def _rebuilt(self, connection: Connection, account: Account, *, last: int | None = None) -> Filter:
+    def _rebuilt(self, connection: sqlite3.Connection, account: Account, *, last: int | None = None) -> Filter:
         """The budget, added up from all entries, oldest first: a random price comes first. Equal prices are counted."""
-        counted = select(func.min(entries.c.number), entries.c.price, func.count())
-        counted = counted.where(entries.c.dataset == account.dataset)
-        until = counted if last is None else counted.where(entries.c.number <= last)
-        rows = connection.execute(until.group_by(entries.c.price)).all()
+        counted = "SELECT min(number), price, count(*) FROM entries WHERE dataset = :dataset"
+        until = counted if last is None else f"{counted} AND number <= :last"
+        rows = connection.execute(f"{until} GROUP BY price", {"dataset": account.dataset, "last": last}).fetchall()
         # Through `charge` again, so that a row inserted by hand in another flavor cannot pass for a small number.
         budget = Filter(account.promise)
         charges = ((budget.charge(self._promise(price)), times) for _, price, times in sorted(rows, key=itemgetter(0)))
         return replay(account.promise, charges)
 
-    def _to_account(self, row: Row[Any]) -> Account:
-        return Account(row.dataset, self._promise(row.promise), row.neighbors, datetime.fromisoformat(row.opened))
+    def _to_account(self, row: sqlite3.Row) -> Account:
+        opened = datetime.fromisoformat(row["opened"])
+        return Account(row["dataset"], self._promise(row["promise"]), row["neighbors"], opened)
 
-    def _to_entry(self, row: Row[Any]) -> Entry:
-        price, at = self._promise(row.price), datetime.fromisoformat(row.at)
-        return Entry(row.number, row.dataset, price, row.question, at, row.by, row.version)
+    def _to_entry(self, row: sqlite3.Row) -> Entry:
+        price, at = self._promise(row["price"]), datetime.fromisoformat(row["at"])
+        return Entry(row["number"], row["dataset"], price, row["question"], at, row["by"], row["version"])
 
     def _promise(self, text: str) -> Kept:
         try:
@@ -243,6 +246,12 @@ class SqlLedger:
             given=f"{self._name} contains {text!r}, which this version of Sitr cannot read as a promise.",
             do="Upgrade Sitr; if that does not help, the ledger was changed by hand, so restore it from a backup.",
         )
+
+
+def _insert(connection: sqlite3.Connection, table: str, row: Mapping[str, object]) -> int:
+    """Insert a row of named values; returns its number."""
+    columns, values = ", ".join(row), ", ".join(f":{name}" for name in row)
+    return cast("int", connection.execute(f"INSERT INTO {table} ({columns}) VALUES ({values})", row).lastrowid)
 
 
 def _signature() -> dict[str, str]:

@@ -17,12 +17,15 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-from sqlalchemy import Connection, Engine, create_engine, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
-from sqlalchemy.pool import NullPool
+from typing import TYPE_CHECKING
 
 from sitr.errors import LedgerBusy, LedgerError
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    from sqlalchemy import engine, exc
+else:  # only an address needs it, and hardly anyone writes one
+    engine, exc = Later("sqlalchemy.engine"), Later("sqlalchemy.exc")
 
 # After a fork in the middle of a transaction, SQLite is wrong about its own locks: the child would find the ledger
 # locked for ever, or not locked at all. So a process runs one transaction at a time, and none while it forks.
@@ -36,19 +39,26 @@ class SqliteFile:
 
     path: Path
     patience: float
-    engine: Engine
 
     @contextmanager
-    def transaction(self, *, write: bool) -> Iterator[Connection]:
+    def transaction(self, *, write: bool) -> Iterator[sqlite3.Connection]:
         """One transaction on its own connection. No lock outlives it, and it is durable when this returns."""
-        with self._turn() as deadline, self.engine.begin() as connection:
-            left = max(0.0, deadline - time.monotonic())
-            connection.exec_driver_sql(f"PRAGMA busy_timeout={int(1000 * left)}")
-            # The same as FULL in write-ahead mode; durable even if that mode is switched off.
-            connection.exec_driver_sql("PRAGMA synchronous=EXTRA")
-            connection.exec_driver_sql("PRAGMA foreign_keys=ON")
+        with self.connection() as connection:
+            connection.row_factory = sqlite3.Row
             # A write lock from the start, so that what the transaction reads is still true when it commits.
-            connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+            connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+            yield connection
+            connection.execute("COMMIT")  # without it, closing the connection rolls the transaction back
+
+    @contextmanager
+    def connection(self) -> Iterator[sqlite3.Connection]:
+        """A connection without a transaction. It is not kept: it could keep a lock, or survive a fork."""
+        with self._turn() as deadline, closing(_connect(self.path, mode="rw")) as connection:
+            left = max(0.0, deadline - time.monotonic())
+            connection.execute(f"PRAGMA busy_timeout={int(1000 * left)}")
+            # The same as FULL in write-ahead mode; durable even if that mode is switched off.
+            connection.execute("PRAGMA synchronous=EXTRA")
+            connection.execute("PRAGMA foreign_keys=ON")
             yield connection
 
     def create(self) -> None:
@@ -98,9 +108,7 @@ def sqlite_file(where: str | Path, *, patience: float) -> SqliteFile:
             given=f"the folder {path}",
             do=f"Name a file in it, such as {path / 'ledger.db'}.",
         )
-    # No pool, because a connection that lives between calls could keep a lock or survive a fork.
-    engine = create_engine("sqlite://", creator=lambda: _connect(path, mode="rw"), poolclass=NullPool)
-    return SqliteFile(path, patience, engine)
+    return SqliteFile(path, patience)
 
 
 def _path(where: str | Path) -> Path:
@@ -109,8 +117,8 @@ def _path(where: str | Path) -> Path:
         # An error repeats only the kind of an address, because the rest may contain a password.
         kind = where.partition("://")[0]
         try:
-            url = make_url(where)
-        except ArgumentError:
+            url = engine.make_url(where)
+        except exc.ArgumentError:
             raise _unsupported(f"an address of the kind {kind}:// that cannot be read") from None
         if url.get_backend_name() != "sqlite" or url.query:
             raise _unsupported(f"an address of the kind {kind}://" + (" with options" if url.query else ""))
@@ -138,19 +146,18 @@ def _explained(path: Path) -> Iterator[None]:
     """Turn the errors of SQLite into errors that say what to do."""
     try:
         yield
-    except (sqlite3.Error, DBAPIError) as failure:
-        cause = failure.orig if isinstance(failure, DBAPIError) else failure
-        code = _primary(cause)
+    except sqlite3.Error as failure:
+        code = _primary(failure)
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
             raise _busy(path) from failure
         given, do = _MEANING.get(code, ("{path} failed: {cause}.", "Check the file with SQLite's integrity_check."))
         raise LedgerError(
-            given=given.format(path=path, cause=cause),
+            given=given.format(path=path, cause=failure),
             do=f"{do[:-1]}; no data were read.",
         ) from failure
 
 
-def _primary(failure: BaseException | None) -> int:
+def _primary(failure: sqlite3.Error) -> int:
     """SQLite's primary result code, which is the low byte of the extended code."""
     return int(getattr(failure, "sqlite_errorcode", sqlite3.SQLITE_ERROR)) & 0xFF
 

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 from flint import arb, ctx
 
@@ -26,7 +26,13 @@ from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
 from sitr.loss.forms.gaussian import GaussianLaw, hockey_stick, normal
 from sitr.loss.forms.sampled import PoissonLaw, SubsetLaw
 from sitr.loss.law import FUNCTIONS, Law, Laws
+from sitr.namespace import Later
 from sitr.numbers import Interval
+
+if TYPE_CHECKING:
+    import statistics
+else:  # only a μ needs it
+    statistics = Later("statistics")
 
 LOOKS = 80
 """The most values of ε that are evaluated."""
@@ -122,7 +128,7 @@ def _chord(left: float, high: float, right: float, low: float) -> float:
         rates = float(slope.mid()), float(at_zero.mid())
         if not (0.0 < rates[0] < rates[1] < 1.0):
             return math.inf if high > 0.0 else 0.0
-        x, y = (NormalDist().inv_cdf(rate) for rate in rates)
+        x, y = (statistics.NormalDist().inv_cdf(rate) for rate in rates)
         x -= SAFE * (1 + abs(x))
         mu = y - x + SAFE * (1 + abs(y))
         proved = normal(arb(x)) <= slope and normal(arb(x) + arb(mu)) >= at_zero

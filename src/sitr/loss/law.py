@@ -25,6 +25,17 @@ FUNCTIONS = 8 * ROUNDING
 """The relative error of exp, log, expm1 and log1p; log_ndtr(x) has an error of this times 1 + x² (tested)."""
 
 
+def distinct(values: Vector) -> Vector:
+    """The different values, smallest first: `np.unique` without its masked arrays, which take 20 ms to load.
+
+    >>> distinct(np.array((2.0, -np.inf, 0.5, 2.0, -np.inf)))
+    array([-inf,  0.5,  2. ])
+    """
+    ordered: Vector = np.sort(values, axis=None)
+    kept: Vector = ordered[np.append(True, ordered[1:] != ordered[:-1])[: ordered.size]]
+    return kept
+
+
 class Masses(NamedTuple):
     """ln of masses, accurate to within ± `slack`; where that is infinite, they are upper bounds only."""
 

@@ -23,7 +23,7 @@ from functools import lru_cache
 import numpy as np
 
 from sitr.loss.forms.sampled import is_sampled_gaussian, sampled_gaussians
-from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Law, Vector
+from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Law, Vector, distinct
 
 _SIZES = np.ldexp(1.0, np.concatenate((np.arange(-50, 12), np.arange(12, 61, 4))))
 GRID = np.concatenate(((-math.inf,), -_SIZES[::-1], (0.0,), _SIZES, (math.inf,)))
@@ -164,7 +164,7 @@ def _cut(law: Law, mesh: Mesh, tilt: float, count: int) -> tuple[Vector, Vector,
     spare = 2 * off_at(law, np.array((low, high)))
     if len(inner) > 2 and low < 0.0 < high:
         inner[1 + int(np.argmin(np.abs(inner[1:-1])))] = 0.0
-    edges = np.unique(np.concatenate(((low - spare[0], low), inner, (high, high + spare[1]))))
+    edges = distinct(np.concatenate(((low - spare[0], low), inner, (high, high + spare[1]))))
     return edges, edges[:-1], edges[1:]
 
 

@@ -12,14 +12,19 @@ import threading
 import warnings
 import weakref
 from abc import ABC, abstractmethod
-from typing import ClassVar, NoReturn, Protocol, final
+from typing import TYPE_CHECKING, ClassVar, NoReturn, Protocol, final
 
 import numpy as np
-from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 from numpy.typing import NDArray
 
 from sitr.errors import InvalidUse, NotPrivate
+from sitr.namespace import Later
 from sitr.numbers import natural
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives import ciphers
+else:  # a preview tosses no coins
+    ciphers = Later("cryptography.hazmat.primitives.ciphers")
 
 _ZEROS = memoryview(bytes(1 << 20))
 """The plaintext: encrypting zeros gives the keystream itself."""
@@ -72,7 +77,7 @@ class _Stream(ABC):
         self._owner = os.getpid()
         self._free = threading.Lock()
         self._ready: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
-        self._cipher: CipherContext | None = None
+        self._cipher: ciphers.CipherContext | None = None
         self._left = 0
 
     def words(self, count: int, /) -> NDArray[np.uint64]:
@@ -108,7 +113,8 @@ class _Stream(ABC):
         room, start, end = drawn.view(np.uint8).data, 0, 8 * count
         while start < end:
             if self._cipher is None or self._left == 0:
-                self._cipher = Cipher(algorithms.AES256(self._key()), modes.CTR(bytes(16))).encryptor()
+                aes, counter = ciphers.algorithms.AES256(self._key()), ciphers.modes.CTR(bytes(16))
+                self._cipher = ciphers.Cipher(aes, counter).encryptor()
                 self._left = self._REKEY_AFTER
             size = min(end - start, self._left, len(_ZEROS))
             self._cipher.update_into(_ZEROS[:size], room[start : start + size + 16])

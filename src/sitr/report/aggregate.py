@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import date
 from fractions import Fraction
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from sitr.accounting.filter import Filter
 from sitr.dataset.schema import Key
@@ -13,20 +13,25 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
 from sitr.mechanisms.additive import Noise
+from sitr.namespace import Later
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
 from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.aggregate.release import Release
-from sitr.report.chart.aggregate import chart
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import CONFIDENCE, AllDigits, Figures, Rounded, about, at_most, visible
-from sitr.report.headline import Headline
+from sitr.report.headline import Headline, headline
 from sitr.report.level import Level
 from sitr.report.paper import Card, Column, Facts, Paper, Role, Section, Table, answered, previewed
 from sitr.report.words.english.english import ENGLISH
 from sitr.report.words.words import Words, in_words
+
+if TYPE_CHECKING:
+    from sitr.report.chart import aggregate as drawing
+else:  # a preview draws nothing
+    drawing = Later("sitr.report.chart.aggregate")
 
 KIND = "answer"
 
@@ -54,18 +59,19 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     A noise has a `mechanism`, a `parameter` ("scale" or "sigma"), its `sensitivity`, both in granules, and its
     `promise`. Fractions have an `exact` text and the nearest `float`.
     """
-    words = in_words(words)
-    plan, say = release.plan, words.aggregate
+    words, plan = in_words(words), release.plan
+    say, found = words.aggregate, headline(plan)
     digits = words.digits() if release.keys and any(map(_rounded, plan.columns)) else ""
     return answered(
         KIND,
         plan,
+        found,
         receipt,
         plan.query,
         words=words,
         own=(("outright", say.exposure(plan)), ("error", say.error()), *((("digits", digits),) if digits else ())),
-        content=lambda found: _content(plan, found) | {"rows": _rows(release)},
-        sections=lambda found: _sections(plan, found, words),
+        content=lambda: _content(plan, found) | {"rows": _rows(release)},
+        sections=lambda: _sections(plan, found, words),
         title="Privacy certificate",
         card=(
             ("released", say.released(release)),
@@ -73,8 +79,8 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
         ),
         value="" if release.keys else say.empty(plan),
         table=_answers(release, words) if release.keys else None,
-        picture=lambda: chart(release, words=words),
-        brief=lambda: chart(release, words=words, most=max(3, BRIEF // len(plan.columns))),
+        picture=lambda: drawing.chart(release, words=words),
+        brief=lambda: drawing.chart(release, words=words, most=max(3, BRIEF // len(plan.columns))),
         notes=tuple(filter(None, (say.error(), digits))),
         caps=say.contribution(plan.query),
     )
@@ -83,7 +89,7 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
 def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None) -> Paper:
     """The paper of a preview: its columns instead of the rows."""
     words = in_words(words)
-    say = words.aggregate
+    say, found = words.aggregate, headline(plan)
     own: Facts = (
         ("keys", say.shown_keys(plan)),
         ("caps", say.contribution(plan.query)),
@@ -94,11 +100,12 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None
     return previewed(
         KIND,
         plan,
+        found,
         standing,
         plan.query,
         words=words,
         own=own,
-        content=lambda found: _content(plan, found),
+        content=lambda: _content(plan, found),
         table=table,
     )
 

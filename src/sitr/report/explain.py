@@ -13,10 +13,10 @@ from sitr.errors import IncompatiblePromises
 from sitr.flavors import FLAVORS
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
+from sitr.language import Language
 from sitr.report.words.arabic.explain import ArabicVoice
 from sitr.report.words.english.explain import EnglishVoice
 from sitr.report.words.explanation import Explanation, Voice, Whom
-from sitr.report.words.language import Language
 
 VOICES: Mapping[Language, Voice] = {Language.ENGLISH: EnglishVoice(), Language.ARABIC: ArabicVoice()}
 

@@ -16,6 +16,7 @@ from sitr.questions.histogram.counts import Histogram
 from sitr.questions.histogram.fit import HistogramPlan
 from sitr.report.chart.histogram import chart, figures
 from sitr.report.figures import CONFIDENCE, AllDigits, Figures, Rounded
+from sitr.report.headline import headline
 from sitr.report.level import Level
 from sitr.report.paper import Column, Facts, Paper, Role, Section, Table, answered, previewed
 from sitr.report.words.english.english import ENGLISH
@@ -54,12 +55,13 @@ def answer(histogram: Histogram, receipt: Receipt, *, words: Words | None = None
     return answered(
         KIND,
         plan,
+        headline(plan),
         receipt,
         plan.tally.query,
         words=words,
         own=own,
-        content=lambda _: _content(plan) | _cells(histogram),
-        sections=lambda _: (
+        content=lambda: _content(plan) | _cells(histogram),
+        sections=lambda: (
             Section(
                 "How the cells were measured", sentences=tuple(filter(None, (say.measured(plan), say.outside(plan))))
             ),
@@ -87,7 +89,7 @@ def preview(plan: HistogramPlan, standing: Filter, *, words: Words | None = None
         *_measured(plan, words),
         ("error", words.histogram.error(plan)),
     )
-    return previewed(KIND, plan, standing, query, words=words, own=own, content=lambda _: _content(plan))
+    return previewed(KIND, plan, headline(plan), standing, query, words=words, own=own, content=lambda: _content(plan))
 
 
 def _measured(plan: HistogramPlan, words: Words) -> Facts:

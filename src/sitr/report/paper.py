@@ -13,7 +13,7 @@ from sitr.flavors.random import RandomDP
 from sitr.ledger.receipt import Receipt
 from sitr.plans.plan import Plan
 from sitr.report import envelope
-from sitr.report.headline import Headline, headline
+from sitr.report.headline import Headline
 from sitr.report.level import Level
 from sitr.report.views import Views, views
 from sitr.report.words.protects import Protects
@@ -130,19 +130,19 @@ class Paper:
 def answered(
     kind: str,
     plan: Plan,
+    found: Headline,
     receipt: Receipt,
     query: Protects,
     *,
     words: Words,
     own: Facts,
-    content: Callable[[Headline], dict[str, Any]],
-    sections: Callable[[Headline], tuple[Section, ...]],
+    content: Callable[[], dict[str, Any]],
+    sections: Callable[[], tuple[Section, ...]],
     first: Facts = (),
     charged: str = "",
     **more: Any,
 ) -> Paper:
     """The paper of an answer. Its kind adds facts before and after the promise, sections, and a part of the JSON."""
-    found = headline(plan)
     facts = (
         *again(receipt, words),
         *first,
@@ -156,9 +156,9 @@ def answered(
         words,
         plan.text,
         facts,
-        lambda: envelope.of_answer(kind, plan, found, receipt) | content(found),
+        lambda: envelope.of_answer(kind, plan, found, receipt) | content(),
         private=receipt.private,
-        sections=lambda: sections(found),
+        sections=sections,
         views=lambda: views(found, plan.loss()),
         headline=found,
         query=query,
@@ -171,17 +171,18 @@ def answered(
 def previewed(
     kind: str,
     plan: Plan,
+    found: Headline,
     standing: Filter,
     query: Protects,
     *,
     words: Words,
     own: Facts,
-    content: Callable[[Headline], dict[str, Any]],
+    content: Callable[[], dict[str, Any]],
     price: str = "",
     table: Table | None = None,
 ) -> Paper:
     """The paper of a preview: the same without an answer; `standing` is the budget now."""
-    found, after = headline(plan), envelope.after_paying(plan, standing)
+    after = envelope.after_paying(plan, standing)
     facts = (
         ("price", price or words.notation(plan.price)),
         *_promised(found, query, words),
@@ -194,7 +195,7 @@ def previewed(
         words,
         plan.text,
         facts,
-        lambda: envelope.of_preview(kind, plan, found, standing) | content(found),
+        lambda: envelope.of_preview(kind, plan, found, standing) | content(),
         table=table,
         headline=found,
         query=query,

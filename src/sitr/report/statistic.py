@@ -15,6 +15,7 @@ from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.statistic.question import StatisticPlan, StatisticRelease, errors_of
 from sitr.report.chart.statistic import chart
 from sitr.report.figures import CONFIDENCE, Figures, Rounded, legible, visible
+from sitr.report.headline import headline
 from sitr.report.level import Level
 from sitr.report.paper import Facts, Paper, Section, answered, previewed
 from sitr.report.words.words import Words, in_words
@@ -45,12 +46,13 @@ def answer(release: StatisticRelease, receipt: Receipt, *, words: Words | None =
     return answered(
         KIND,
         release.plan,
+        headline(release.plan),
         receipt,
         EachRow(),
         words=words,
         own=own,
-        content=lambda _: _content(release.plan) | {"value": _plain(release.value)},
-        sections=lambda _: (
+        content=lambda: _content(release.plan) | {"value": _plain(release.value)},
+        sections=lambda: (
             Section("How each number was made", facts=own),
             Section("Assumed public knowledge", items=words.statistic.public(release.plan), level=Level.DATA),
         ),
@@ -66,7 +68,9 @@ def preview(plan: StatisticPlan, standing: Filter, *, words: Words | None = None
     """The paper of a preview: the same without a value."""
     words = in_words(words)
     own = _own(plan, words)
-    return previewed(KIND, plan, standing, EachRow(), words=words, own=own, content=lambda _: _content(plan))
+    return previewed(
+        KIND, plan, headline(plan), standing, EachRow(), words=words, own=own, content=lambda: _content(plan)
+    )
 
 
 def _value(release: StatisticRelease, words: Words) -> str:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast, overload
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from sitr.dataset.publication import Publication
 from sitr.flavors.arrows import Kept
@@ -18,6 +16,9 @@ from sitr.report.papers import answer_paper
 from sitr.report.text import terminal
 from sitr.session.chart import Chart, drawn
 from sitr.session.shown import Tabled, chosen, once
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, repr=False)

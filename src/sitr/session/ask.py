@@ -47,18 +47,18 @@ def ask(
     """
     plan = question.plan(price_of(price))
     plan.check()
-    check_unchanged(at.backend, at.table)
     if coins is None and not fresh and (found := kept.again(plan, at=at)) is not None:
         return found
-    tossed = coins if coins is not None else system_coins()
+    tossed, backend = coins if coins is not None else system_coins(), at.backend
+    check_unchanged(backend, at.table)
     entry, standing = at.ledger.charge(at.account, price=plan.price, question=plan.text)
     # Only the keystream itself counts as private: other coins may claim what they like.
     private = type(tossed) is Keystream
     receipt = Receipt(at.table.name, at.table.neighbors(), entry, standing, private, ledger=at.ledger)
-    released = _released(question, plan, at.backend, tossed)
+    released = _released(question, plan, backend, tossed)
     receipt = kept.keep(receipt, plan, released, at=at)
     if then is not None:
-        released = _released(then(released, receipt), plan, at.backend, tossed)
+        released = _released(then(released, receipt), plan, backend, tossed)
         receipt = kept.keep(receipt, plan, released, at=at)
     return released, receipt
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sitr.accounting.filter import Filter
 from sitr.dataset.cells import Rule, Step
+from sitr.dataset.description import Description
 from sitr.dataset.domain import End
 from sitr.dataset.schema import Key, Table
-from sitr.errors import QuestionError, SitrError
+from sitr.errors import DescriptionError, QuestionError, SitrError
 from sitr.flavors.arrows import Kept
+from sitr.flavors.random import RandomDP
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
+from sitr.ledger.sql import SqlLedger
 from sitr.mechanisms.composed import Composed
 from sitr.namespace import Later
+from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.asked import asked
@@ -30,8 +35,7 @@ from sitr.report import summary
 from sitr.report.paper import Paper
 from sitr.report.words.words import in_words
 from sitr.session.answer import Answer
-from sitr.session.desk import Desk
-from sitr.session.public import Source
+from sitr.session.desk import Desk, account_name
 from sitr.session.request import Request
 from sitr.session.shown import Shown
 
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from sitr.questions.synthetic.plan import Method
     from sitr.session import histogram, statistic, synthetic
     from sitr.session.histogram import HistogramAnswer
+    from sitr.session.public import Source
     from sitr.session.statistic import StatisticAnswer
     from sitr.session.synthetic import Synthesis
 else:  # each kind of question loads what it needs when it is asked
@@ -258,6 +263,35 @@ class Selection:
                 do="Name these columns as columns of the histogram instead.",
             )
         return histogram.requested(self.budget._at, columns, where=self.condition, **said)
+
+
+def opened(table: Table, promise: Kept, ledger: str | Path | Ledger) -> Ledger:
+    """The ledger, with an account of this data set on these terms."""
+    allowed(table.relation, promise)
+    keeper = SqlLedger(ledger) if isinstance(ledger, str | Path) else ledger
+    keeper.open(account_name(table), promise=promise, neighbors=table.neighbors())
+    return keeper
+
+
+def reopened(table: Table, fixed: Description) -> Ledger:
+    """The ledger that a description names, which must still have the account of this data set."""
+    assert fixed.promise is not None
+    assert fixed.ledger is not None
+    promise, neighbors = allowed(table.relation, fixed.promise), table.neighbors()
+    keeper = SqlLedger(fixed.ledger, create=False)
+    keeper.open(account_name(table), promise=promise, neighbors=neighbors, create=False)
+    return keeper
+
+
+def allowed(relation: Relation, promise: Kept) -> Kept:
+    """The promise, if a budget can keep it for neighbours that differ like this."""
+    if isinstance(promise, RandomDP) and relation is not Relation.REPLACE_ONE:
+        raise DescriptionError(
+            wanted="neighbours that replace one person, because a budget with a γ is about a random newcomer",
+            given=f"{relation.value} neighbours",
+            do="Protect the data set with relation=sitr.Relation.REPLACE_ONE (--relation replace-one).",
+        )
+    return promise
 
 
 def _check_type(given: object, kind: type | tuple[type, ...], *, wanted: str, do: str) -> None:

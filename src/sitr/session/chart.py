@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sitr.errors import FileError
-from sitr.report.chart.svg import standalone, titled
-from sitr.report.page import html
+from sitr.namespace import Later
 from sitr.report.paper import Paper
 from sitr.report.words.words import in_words
 from sitr.session.shown import written
+
+if TYPE_CHECKING:
+    from sitr.report.chart import svg as drawing
+    from sitr.report.page import html
+else:  # a preview draws nothing
+    drawing, html = Later("sitr.report.chart.svg"), Later("sitr.report.page.html")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -20,10 +26,10 @@ class Chart:
     svg: str
 
     def __repr__(self) -> str:
-        return f'Chart: {titled(self.svg)} (a notebook draws it; plot("chart.svg") writes it)'
+        return f'Chart: {drawing.titled(self.svg)} (a notebook draws it; plot("chart.svg") writes it)'
 
     def _repr_svg_(self) -> str:
-        return standalone(self.svg)
+        return drawing.standalone(self.svg)
 
     def _repr_html_(self) -> str:
         return html.fragment(Paper(in_words(), "", (), dict, picture=lambda: self.svg))
@@ -34,7 +40,7 @@ def drawn(svg: str, path: str | Path | None) -> Chart | Path:
     if path is None:
         return Chart(svg)
     check_ending(path)
-    return written(path, standalone(svg))
+    return written(path, drawing.standalone(svg))
 
 
 def check_ending(path: str | Path) -> None:

@@ -7,24 +7,18 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
-from sitr.backends.backend import Backend, check_unchanged
-from sitr.backends.confirmation import confirm, unconfirmed
-from sitr.backends.csv import CsvFile
-from sitr.backends.duckdb import ArrowStream, DuckDB, open_source
 from sitr.dataset.csv_format import CsvFormat, Written, check_written
 from sitr.dataset.description import Description, load, save
 from sitr.dataset.publication import Publication, Published
 from sitr.dataset.schema import Key, Kind, Table, describe
 from sitr.errors import DescriptionError
-from sitr.flavors.arrows import Kept
 from sitr.flavors.price import Amounts, Price, price_of
-from sitr.flavors.random import RandomDP
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
-from sitr.ledger.sql import SqlLedger
 from sitr.ledger.sqlite import sqlite_file
+from sitr.namespace import Later
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row, Unit
 from sitr.numbers import Number
@@ -32,10 +26,8 @@ from sitr.report import summary
 from sitr.report.figures import visible
 from sitr.report.paper import Paper
 from sitr.report.words.words import in_words
-from sitr.session.budget import Budget
+from sitr.session.budget import Budget, allowed, opened, reopened
 from sitr.session.desk import Desk, account_name, keeping
-from sitr.session.public import Source, check_apart
-from sitr.session.public import declared as declared_public
 from sitr.session.shown import Shown
 from sitr.session.terms import (
     check_overwrite,
@@ -47,13 +39,25 @@ from sitr.session.terms import (
     is_description,
 )
 
+if TYPE_CHECKING:
+    from sitr.backends import confirmation, csv, duckdb
+    from sitr.backends.backend import Backend
+    from sitr.backends.duckdb import ArrowStream
+    from sitr.session import public as published
+    from sitr.session.public import Source
+else:  # a preview opens no file
+    csv, duckdb = Later("sitr.backends.csv"), Later("sitr.backends.duckdb")
+    confirmation = Later("sitr.backends.confirmation")
+    published = Later("sitr.session.public")
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Dataset(Shown):
     """A protected data set. Its rows are read only through a budget, and they are never printed."""
 
     table: Table
-    _backend: Backend = field(repr=False, compare=False)
+    _backend: Backend | None = field(repr=False, compare=False)
+    """None if it was described: then the file is opened when its rows are needed."""
     source: Path | None = None
     described: Description | None = None
     public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
@@ -91,20 +95,20 @@ class Dataset(Shown):
         If a description names a budget, that is the only one: `promise` and `ledger` can be left out or repeated. The
         ledger it names must exist, because without it nobody knows what is left.
         """
-        allowed = None if promise is None and not amounts else price_of(promise, **amounts)
+        whole = None if promise is None and not amounts else price_of(promise, **amounts)
         fixed = fixed_terms(self.source, self.described)
         if fixed is not None:
-            check_terms(fixed, self.table, allowed, ledger)
+            check_terms(fixed, self.table, whole, ledger)
             check_public(fixed, self.public)
-            return self._budget(_reopened(self.table, fixed), fixed.publication, keep=keep)
-        if allowed is None or ledger is None:
+            return self._budget(reopened(self.table, fixed), fixed.publication, keep=keep)
+        if whole is None or ledger is None:
             raise DescriptionError(
                 wanted=f"a budget and a ledger for {self.table.name}, whose description names none",
-                given="neither" if allowed is None and ledger is None else "only one of them",
+                given="neither" if whole is None and ledger is None else "only one of them",
                 do="Give --budget 'zcdp(0.5)' --ledger sitr.db with each question or to sitr protect "
                 '(in Python: budget(rho=0.5, ledger="sitr.db")).',
             )
-        return self._budget(_opened(self.table, allowed, ledger), keep=keep)
+        return self._budget(opened(self.table, whole, ledger), keep=keep)
 
     def save(
         self,
@@ -165,13 +169,23 @@ class Dataset(Shown):
 
     def _format(self) -> CsvFormat | None:
         """How the lines of a CSV file are read; None for other sources."""
-        source = self._backend.source if isinstance(self._backend, DuckDB) else None
-        return source.format if isinstance(source, CsvFile) else None
+        if self.described is not None:
+            return self.described.format
+        source = self._backend.source if isinstance(self._backend, duckdb.DuckDB) else None
+        return source.format if isinstance(source, csv.CsvFile) else None
+
+    def _rows(self) -> Backend:
+        """The backend that holds the rows."""
+        if self._backend is not None:
+            return self._backend
+        assert self.described is not None
+        kinds = {column.name: column.kind for column in self.table.columns}
+        return duckdb.open_source(self.described.source, types=kinds, format=self.described.format)
 
     def _budget(self, ledger: Ledger, publication: Publication | None = None, *, keep: bool = True) -> Budget:
         said = publication or (Publication() if self.described is None else self.described.publication)
         source = "" if self.source is None else f"{self.source.name} {self._format() or ''}"
-        at = Desk(self.table, self._backend, ledger, account_name(self.table), source, keeping() and keep, said)
+        at = Desk(self.table, self._rows, ledger, account_name(self.table), source, keeping() and keep, said)
         return Budget(at, self.public)
 
 
@@ -182,35 +196,6 @@ def _said(publication: Published | None, path: Path) -> Publication:
     return load(path).publication if is_description(path) else Publication()
 
 
-def _opened(table: Table, promise: Kept, ledger: str | Path | Ledger) -> Ledger:
-    """The ledger, with an account of this data set on these terms."""
-    allowed(table.relation, promise)
-    keeper = SqlLedger(ledger) if isinstance(ledger, str | Path) else ledger
-    keeper.open(account_name(table), promise=promise, neighbors=table.neighbors())
-    return keeper
-
-
-def _reopened(table: Table, fixed: Description) -> Ledger:
-    """The ledger that a description names, which must still have the account of this data set."""
-    assert fixed.promise is not None
-    assert fixed.ledger is not None
-    promise, neighbors = allowed(table.relation, fixed.promise), table.neighbors()
-    keeper = SqlLedger(fixed.ledger, create=False)
-    keeper.open(account_name(table), promise=promise, neighbors=neighbors, create=False)
-    return keeper
-
-
-def allowed(relation: Relation, promise: Kept) -> Kept:
-    """The promise, if a budget can keep it for neighbours that differ like this."""
-    if isinstance(promise, RandomDP) and relation is not Relation.REPLACE_ONE:
-        raise DescriptionError(
-            wanted="neighbours that replace one person, because a budget with a γ is about a random newcomer",
-            given=f"{relation.value} neighbours",
-            do="Protect the data set with relation=sitr.Relation.REPLACE_ONE (--relation replace-one).",
-        )
-    return promise
-
-
 @dataclass(frozen=True, slots=True)
 class Unprotected:
     """A source of which only the columns' names and types are known, before anyone declares what is public about it."""
@@ -218,18 +203,18 @@ class Unprotected:
     source: str | Path | ArrowStream
     declared: Mapping[str, Kind]
     written: Written
-    backend: DuckDB = field(repr=False, compare=False)
+    backend: duckdb.DuckDB = field(repr=False, compare=False)
 
     @property
-    def file(self) -> CsvFile | None:
+    def file(self) -> csv.CsvFile | None:
         """The CSV file, whose types are a proposal until they are confirmed; None for sources that declare theirs."""
-        return self.backend.source if isinstance(self.backend.source, CsvFile) else None
+        return self.backend.source if isinstance(self.backend.source, csv.CsvFile) else None
 
     @property
     def confirmed(self) -> bool:
         """Whether the source itself or its steward declares all types and formats."""
         file = self.file
-        return file is None or not unconfirmed(file, declared=self.declared, written=self.written)
+        return file is None or not confirmation.unconfirmed(file, declared=self.declared, written=self.written)
 
     def name(self, given: str | None) -> str:
         """The name of the table: the given one, or the file's name up to its first dot."""
@@ -267,7 +252,7 @@ class Unprotected:
             granularity=granularity,
             keys=keys,
         )
-        tables = declared_public(public, backend=self.backend, protected=self.source)
+        tables = published.declared(public, backend=self.backend, protected=self.source)
         self.backend.verify()
         path = Path(self.source) if isinstance(self.source, str | Path) else None
         return Dataset(table, self.backend, path, public=tables)
@@ -279,7 +264,7 @@ def look(
     """Look at the columns of a source. For a CSV file, types and formats that are not declared are detected."""
     check_written(written)
     declared = {column: _kind(column, kind) for column, kind in (types or {}).items()}
-    return Unprotected(source, declared, written, open_source(source, types=declared, written=written))
+    return Unprotected(source, declared, written, duckdb.open_source(source, types=declared, written=written))
 
 
 def protect(
@@ -322,7 +307,7 @@ def protect(
         )
     found = look(source, types=types, **written)
     if found.file is not None and not accept_types:
-        confirm(found.file, declared=found.declared, written=written)
+        confirmation.confirm(found.file, declared=found.declared, written=written)
     return found.protect(
         unit=Person(unit) if isinstance(unit, str) else unit,
         max_groups=max_groups,
@@ -337,13 +322,15 @@ def protect(
 
 
 def open(description: str | Path) -> Dataset:
-    """The data set of a description, which `sitr protect` or `Dataset.save` wrote."""
+    """The data set of a description, which `sitr protect` or `Dataset.save` wrote.
+
+    A preview does not open the file of rows. Before a charge it must be there, with the columns that were described.
+    """
     found = load(Path(description))
-    kinds = {column.name: column.kind for column in found.table.columns}
-    backend = open_source(found.source, types=kinds, format=found.format)
-    check_unchanged(backend, found.table)
-    check_apart(found.public, backend)
-    return Dataset(found.table, backend, found.source, found, found.public)
+    made = Dataset(found.table, None, found.source, found, found.public)
+    if found.public:
+        published.check_apart(found.public, made._rows())
+    return made
 
 
 def _kind(column: str, kind: str) -> Kind:

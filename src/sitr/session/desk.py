@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from sitr.backends.backend import Backend
 from sitr.dataset.publication import Publication
 from sitr.dataset.schema import Table
 from sitr.errors import DescriptionError
 from sitr.ledger.ledger import Ledger
+
+if TYPE_CHECKING:
+    from sitr.backends.backend import Backend
 
 VARIABLE = "SITR_KEEP_ANSWERS"
 """Set to "no", it turns the keeping of answers off, for all budgets of a process."""
@@ -37,7 +41,8 @@ class Desk:
     """A described table, the backend that holds its rows, and its account in a ledger."""
 
     table: Table
-    backend: Backend
+    rows: Callable[[], Backend] = field(repr=False)
+    """Opens the backend. A preview never does."""
     ledger: Ledger
     account: str
     """The name of the data set in the ledger."""
@@ -47,3 +52,8 @@ class Desk:
     """Whether answers are kept beside the ledger, and returned when the same question is asked again."""
     publication: Publication = field(default=Publication(), compare=False)
     """Who publishes the answers, for their certificates."""
+
+    @property
+    def backend(self) -> Backend:
+        """The backend that holds the rows."""
+        return self.rows()

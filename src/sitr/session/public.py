@@ -10,18 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeAlias
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, TypeAlias
 
 from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import ArrowStream, DuckDB, open_source
 from sitr.backends.sources import ArrowRows, ParquetFile
 from sitr.errors import BackendFailure, DescriptionError, QuestionError, UnknownName, nearest
+from sitr.namespace import Later
 from sitr.neighbors.unit import Row
-from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.sheet import Sheet
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sitr.questions.synthetic.axes import Codes
+else:  # only public tables in memory need it
+    pa = Later("pyarrow")
 
 Source: TypeAlias = "Path | pa.Table"
 """A file, which is read when needed, or rows in memory."""

@@ -9,24 +9,26 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack, cast
 
-import pyarrow as pa
-from numpy.typing import NDArray
-
 from sitr.dataset.publication import Publication, Published
 from sitr.errors import unknown_name
+from sitr.language import Digits, Language, choice, speaking, spoken
+from sitr.language import digits as used
 from sitr.ledger.entry import Sealed
 from sitr.ledger.receipt import Receipt
-from sitr.namespace import needs
+from sitr.namespace import Later, needs
 from sitr.numbers import Number
-from sitr.report.page import html
 from sitr.report.paper import Paper
 from sitr.report.text import terminal
-from sitr.report.words.language import Digits, Language, choice, speaking, spoken
-from sitr.report.words.language import digits as used
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from sitr.report.page import html
+else:  # most answers are never shown on a page
+    html = Later("sitr.report.page.html")
 
 
 MOST_CONTENT = 1_000_000

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sitr.dataset.description import Description, load
 from sitr.dataset.schema import Table
@@ -19,7 +20,9 @@ from sitr.ledger.ledger import Ledger
 from sitr.ledger.sql import SqlLedger
 from sitr.ledger.sqlite import sqlite_file
 from sitr.session.desk import account_name
-from sitr.session.public import Source
+
+if TYPE_CHECKING:
+    from sitr.session.public import Source
 
 Where = str | Path | Ledger
 

@@ -14,8 +14,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page
 
+from sitr.language import Language, speaking
 from sitr.report.chart.svg import WIDTH, standalone, svg, text
-from sitr.report.words.language import Language, speaking
 from tests.report.chart.pictures import PICTURES
 
 WIDTHS = (390, 1280)

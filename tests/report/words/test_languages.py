@@ -15,11 +15,11 @@ import pytest
 import sitr
 from sitr.accounting.compare import THEOREMS
 from sitr.dataset.schema import Kind
+from sitr.language import Language, speaking
 from sitr.report.words.arabic.accounting import THEOREMS as ARABIC_THEOREMS
 from sitr.report.words.arabic.arabic import ARABIC
 from sitr.report.words.arabic.labels import LABELS
 from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.language import Language, speaking
 from sitr.report.words.words import in_words
 from sitr.session.shelf import State
 

@@ -16,7 +16,7 @@ import pytest
 
 import sitr
 from sitr.errors import BadUsage, FileError
-from sitr.report.words.language import Language, preferred, speaking, spoken
+from sitr.language import Language, preferred, speaking, spoken
 from sitr.report.words.messages import Catalogue, catalogue, error_text, said
 
 ROOT = Path(sitr.__file__).parent

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 import pytest
 
 from sitr.errors import InvalidUse, NotPrivate
+from sitr.language import Digits, Language, digits, preferred_digits, speaking
 from sitr.report.page import html
 from sitr.report.text import terminal
 from sitr.report.words.arabic.arabic import ARABIC
 from sitr.report.words.arabic.labels import LABELS
 from sitr.report.words.english.english import ENGLISH
-from sitr.report.words.language import Digits, Language, digits, preferred_digits, speaking
 from sitr.report.words.messages import Catalogue
 from sitr.report.words.numerals import numeral, numerals
 from tests.report.chart.pictures import PICTURES

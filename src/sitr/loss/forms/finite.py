@@ -10,7 +10,7 @@ import numpy as np
 from flint import ctx
 
 from sitr.errors import InvalidPromise
-from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Indices, Vector, bounded_moment, check
+from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Indices, Vector, bounded_moment, check, distinct
 from sitr.numbers import Number, ball, upper, upward
 
 
@@ -54,7 +54,7 @@ class FiniteLaw:
         return 4 * ROUNDING
 
     def atoms(self, low: float, high: float, /) -> Vector:
-        losses = np.unique(self.losses)
+        losses = distinct(np.array(self.losses))
         found: Vector = losses[(losses >= low) & (losses <= high)]
         return found
 

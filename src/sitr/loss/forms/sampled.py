@@ -10,7 +10,7 @@ from typing import TypeGuard
 import numpy as np
 
 from sitr.loss.forms.gaussian import GaussianLaw, gaussian_cells
-from sitr.loss.law import FUNCTIONS, Cells, Law, Masses, Vector, bounded_moment, check, joined
+from sitr.loss.law import FUNCTIONS, Cells, Law, Masses, Vector, bounded_moment, check, distinct, joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class PoissonLaw:
         losses = self._losses(inside)
         if self.inner.reversed().infinite > 0.0:
             losses = np.append(math.log1p(-self.rate), losses)
-        return np.unique(losses)
+        return distinct(losses)
 
     def cells(self, edges: Vector) -> Cells:
         if self.added:
@@ -190,7 +190,7 @@ class SubsetLaw:
         )
         if below is None or above is None:
             return None
-        return np.unique(np.concatenate((below[below < 0.0], (0.0,), above[above > 0.0])))
+        return distinct(np.concatenate((below[below < 0.0], (0.0,), above[above > 0.0])))
 
     def cells(self, edges: Vector) -> Cells:
         zero = int(np.searchsorted(edges, 0.0))

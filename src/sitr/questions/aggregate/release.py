@@ -7,15 +7,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
-from sitr.dataset.schema import Key, Kind
+from sitr.dataset.schema import Key
+from sitr.namespace import Later
 from sitr.numbers import Number
 from sitr.questions.aggregate.fit import AggregatePlan, Shown
 from sitr.questions.aggregate.functions.function import Estimate
+from sitr.questions.arrow import arrow_type
 
-_ARROW = {Kind.INTEGER: pa.int64(), Kind.TEXT: pa.string(), Kind.BOOLEAN: pa.bool_(), Kind.DATE: pa.date32()}
+if TYPE_CHECKING:
+    import pyarrow as pa
+else:  # a preview has no table
+    pa = Later("pyarrow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ class Release:
         """The answer as Arrow; the 95% error of a column is in its field's metadata."""
         parts = zip(*self.keys, strict=True) if self.keys else [()] * len(self.plan.query.keys)
         keys = [
-            (pa.field(key.name, _ARROW[key.kind]), values)
+            (pa.field(key.name, arrow_type(key.kind)), values)
             for key, values in zip(self.plan.query.keys, parts, strict=True)
         ]
         columns = [

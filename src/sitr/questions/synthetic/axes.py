@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from sitr.dataset.cells import Drawable, Rule
 from sitr.dataset.domain import End, Wanted, drawable
-from sitr.dataset.schema import Key, Kind, Table
+from sitr.dataset.schema import Key, Table
 from sitr.errors import DescriptionError
 from sitr.neighbors.unit import Person
 
@@ -22,16 +21,6 @@ MOST_CELLS = 1_000_000
 
 Codes = NDArray[np.int64]
 """Cell numbers, a row for each row of the data and a column for each axis."""
-
-ARROW = {
-    Kind.INTEGER: pa.int64(),
-    Kind.REAL: pa.float64(),
-    Kind.TEXT: pa.string(),
-    Kind.BOOLEAN: pa.bool_(),
-    Kind.DATE: pa.date32(),
-    Kind.TIMESTAMP: pa.timestamp("us"),
-}
-"""The Arrow type of each kind of column, unless the data have another one."""
 
 
 def axes(

@@ -13,7 +13,8 @@ from sitr.dataset.schema import Kind
 from sitr.errors import DescriptionError
 from sitr.noise.coins import Coins
 from sitr.noise.uniform import uniform
-from sitr.questions.synthetic.axes import ARROW, Codes
+from sitr.questions.arrow import arrow_type
+from sitr.questions.synthetic.axes import Codes
 
 
 def draw_values(axis: Drawable, codes: Codes, *, coins: Coins, kind: pa.DataType | None = None) -> pa.Array:
@@ -66,12 +67,12 @@ def _firsts(axis: Granular) -> Codes:
 
 
 def _keys(axis: Categories, kind: pa.DataType | None) -> pa.Array:
-    plain = ARROW[axis.column.kind]
+    plain = arrow_type(axis.column.kind)
     return _cast(pa.array(list(axis.keys) or [None], plain), plain if kind is None else kind)
 
 
 def _arrow(axis: Granular, granules: Codes, missing: NDArray[np.bool_], kind: pa.DataType | None) -> pa.Array:
-    wanted = ARROW[axis.column.kind] if kind is None else kind
+    wanted = arrow_type(axis.column.kind) if kind is None else kind
     if pa.types.is_decimal(wanted):
         step, scale = axis.granularity, Decimal(1).scaleb(-wanted.scale)
         different, places = np.unique(granules, return_inverse=True)

@@ -21,10 +21,10 @@ from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.language import Language
 from sitr.numbers import Number, ball, exact, upper
 from sitr.report.figures import at_least, at_most
 from sitr.report.power import detected_at
-from sitr.report.words.language import Language
 from sitr.report.words.notation import numbers, odds
 
 Concentrated: TypeAlias = ConcentratedDP | ZeroConcentratedDP | RenyiDP | GaussianDP

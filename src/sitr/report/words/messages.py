@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from sitr.errors import SitrError
-from sitr.report.words.language import Language, spoken
+from sitr.language import Language, spoken
 from sitr.report.words.numerals import numeral
 
 _EXPECTED = "Expected {}, got {}."

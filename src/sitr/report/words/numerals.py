@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from sitr.report.words.language import Digits, digits
+from sitr.language import Digits, digits
 
 _INDIC = str.maketrans("0123456789.,%", "٠١٢٣٤٥٦٧٨٩٫٬٪")
 _NUMBER = re.compile(
@@ -25,7 +25,7 @@ them; the Arabic mark puts the percent sign after its number, as readers of Arab
 def numerals(text: str) -> str:
     r"""The text with its numbers in the chosen digits.
 
-    >>> from sitr.report.words.language import Language, speaking
+    >>> from sitr.language import Language, speaking
     >>> with speaking(Language.ARABIC, Digits.ARABIC_INDIC):
     ...     numerals("1,234.5").strip("\u200e"), numerals("SHA-256, e5"), numerals("6 × 10⁻⁷").replace("\u200e", "")
     ('١٬٢٣٤٫٥', 'SHA-256, e5', '٦ × ١٠⁻⁷')

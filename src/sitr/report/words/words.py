@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from sitr.language import Language, spoken
 from sitr.namespace import Later
 from sitr.report.words.english.english import ENGLISH, English
-from sitr.report.words.language import Language, spoken
 
 if TYPE_CHECKING:
     from sitr.report.words.arabic import arabic

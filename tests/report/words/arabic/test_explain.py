@@ -16,9 +16,9 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.language import Language
 from sitr.report.explain import VOICES, explain
 from sitr.report.words.arabic.marks import ltr
-from sitr.report.words.language import Language
 
 TERMS: dict[str, Promise] = {
     "الخصوصية التفاضلية النقية:": PureDP(0.25),

@@ -11,9 +11,9 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.language import Language
 from sitr.report.explain import explain
 from sitr.report.words.explanation import Explanation
-from sitr.report.words.language import Language
 
 
 def told(promise: Promise) -> Explanation:

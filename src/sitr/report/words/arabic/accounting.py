@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sitr.language import Language
 from sitr.numbers import Interval, Number
 from sitr.report.figures import about, at_least, at_most, number
 from sitr.report.words.arabic.marks import code, ltr, named
 from sitr.report.words.arabic.meaning import DELTA, EPSILON, GAMMA, exceptions, likelihood
 from sitr.report.words.arabic.nouns import EXAMPLE, RELEASE, STEP, chance, confidence, counted
-from sitr.report.words.language import Language
 from sitr.report.words.messages import catalogue
 from sitr.report.words.numerals import numerals
 

@@ -13,6 +13,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.language import Language
 from sitr.report.figures import about, at_most
 from sitr.report.headline import Headline
 from sitr.report.words.arabic.marks import ltr
@@ -30,7 +31,6 @@ from sitr.report.words.explanation import (
     some_points,
     symbols,
 )
-from sitr.report.words.language import Language
 from sitr.report.words.notation import odds, shares
 
 _PAIR = {

@@ -1,4 +1,7 @@
-"""The language and the digits in which Sitr speaks to its user: English, unless others are chosen."""
+"""The language and the digits in which Sitr speaks to its user: English, unless others are chosen.
+
+Commands and sessions choose them, reports and messages are made in them, and so they belong to none of them.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,43 @@
+"""Values on the command line, read without a library where none is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+AS_WRITTEN: dict[object, Callable[[Any], object]] = {
+    str: str,
+    Path: Path,
+    list[str]: lambda texts: list(map(str, texts)),
+    list[Path]: lambda texts: list(map(Path, texts)),
+}
+"""How values are read that cannot be wrong, by type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads the value of one parameter; what can be wrong is left to typer.
+
+    Typer validates every value with pydantic, even text, and to load that takes longer than to refuse a command.
+    """
+
+    typers: Callable[[], Any]
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """The value in the type of the parameter."""
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        read = AS_WRITTEN.get(param.type_descriptor.annotation)
+        return self.typers().coerce(value, param=param, ctx=ctx) if read is None else read(value)
+
+
+def read_lightly(parameters: list[Any]) -> list[Any]:
+    """These parameters, whose values a `Reader` reads, if this version of typer has readers of its own."""
+    for parameter in parameters:
+        theirs = getattr(parameter, "get_runtime_param", None)
+        if theirs is not None and "get_runtime_param" not in vars(parameter):
+            parameter.get_runtime_param = partial(Reader, theirs)
+    return parameters
