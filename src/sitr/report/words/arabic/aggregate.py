@@ -10,6 +10,7 @@ from typing import cast
 
 from sitr.dataset.schema import Key
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -80,7 +81,12 @@ class AggregateWords:
                 f"تتدهور الخصوصية بلطف: قد تتغير نسبة الأرجحية بأكثر من العامل {ltr('e^ε')}، لكن بعامل منتهٍ دائمًا، "
                 "وكلما كبر العامل ندر وقوعه."
             )
-        if isinstance(plan.price, ZeroConcentratedDP):
+        if isinstance(plan.price, ApproximateZeroConcentratedDP) and plan.infinite_mass() > 0.0:
+            return (
+                f"وفيما عدا ذلك ليس للخسارة سقف ثابت، لكن لها ذيلًا رقيقًا كذيل التوزيع الغاوسي: فـ{ltr('ρ')} تضع حدًا "
+                "لاحتمال الخسائر الكبيرة، وكل خسارة منتهية."
+            )
+        if isinstance(plan.price, ZeroConcentratedDP | ApproximateZeroConcentratedDP):
             return (
                 f"ليس للخسارة سقف ثابت، لكن لها ذيلًا رقيقًا كذيل التوزيع الغاوسي: فـ{ltr('ρ')} تضع حدًا لاحتمال الخسائر "
                 "الكبيرة، وكل خسارة منتهية."

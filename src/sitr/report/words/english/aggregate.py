@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from sitr.dataset.schema import Key
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -78,7 +79,12 @@ class AggregateWords:
                 "gracefully: the odds may change by more than a factor of e^ε, but always by a finite factor, and "
                 "larger factors are rarer."
             )
-        if isinstance(plan.price, ZeroConcentratedDP):
+        if isinstance(plan.price, ApproximateZeroConcentratedDP) and plan.infinite_mass() > 0.0:
+            return (
+                "Apart from that, the loss has no fixed ceiling, but a thin tail like a Gaussian's: ρ bounds the "
+                "probability of large losses, and every loss is finite."
+            )
+        if isinstance(plan.price, ZeroConcentratedDP | ApproximateZeroConcentratedDP):
             return (
                 "The loss has no fixed ceiling, but a thin tail like a Gaussian's: ρ bounds the probability of large "
                 "losses, and every loss is finite."
