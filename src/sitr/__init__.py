@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from sitr.accounting.training import Training as Training
     from sitr.errors import SitrError as SitrError
     from sitr.flavors.approximate import ApproximateDP as ApproximateDP
+    from sitr.flavors.approximate_zero_concentrated import (
+        ApproximateZeroConcentratedDP as ApproximateZeroConcentratedDP,
+    )
     from sitr.flavors.concentrated import ConcentratedDP as ConcentratedDP
     from sitr.flavors.gaussian import GaussianDP as GaussianDP
     from sitr.flavors.profile import PrivacyProfile as PrivacyProfile
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ApproximateDP": "flavors.approximate",
+    "ApproximateZeroConcentratedDP": "flavors.approximate_zero_concentrated",
     "Composed": "mechanisms.composed",
     "ConcentratedDP": "flavors.concentrated",
     "Gaussian": "mechanisms.gaussian",

@@ -315,6 +315,7 @@ def test_the_kinds_are_those_of_the_documentation():
         "pure",
         "approximate",
         "zcdp",
+        "approximate_zcdp",
         "concentrated",
     ]
 

@@ -7,6 +7,7 @@ import pytest
 
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Additive, express
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
@@ -23,9 +24,10 @@ PROFILE = PrivacyProfile(((0.3, 1e-3), (1.0, 1e-6)))
 GAUSSIAN = GaussianDP(0.3)
 CONCENTRATED = ConcentratedDP(0.045, 0.3)
 ZERO = ZeroConcentratedDP(0.3, xi=0.1)
+LEAKY = ApproximateZeroConcentratedDP(0.3, 1e-6)
 RENYI = RenyiDP.at({2: 0.3})
 RANDOM = RandomDP(PURE, 0.01)
-PROMISES = [PURE, APPROXIMATE, PROFILE, GAUSSIAN, CONCENTRATED, ZERO, RENYI, RANDOM]
+PROMISES = [PURE, APPROXIMATE, PROFILE, GAUSSIAN, CONCENTRATED, ZERO, LEAKY, RENYI, RANDOM]
 
 LEADS = {
     (PURE, ApproximateDP): ApproximateDP(0.3, 0.0),
@@ -40,6 +42,11 @@ LEADS = {
     (CONCENTRATED, ZeroConcentratedDP): ZeroConcentratedDP(0.045),
     (CONCENTRATED, RenyiDP): ZeroConcentratedDP(0.045).to_renyi(),
     (ZERO, RenyiDP): ZERO.to_renyi(),
+    (PURE, ApproximateZeroConcentratedDP): ApproximateZeroConcentratedDP(0.045, 0.0),
+    (APPROXIMATE, ApproximateZeroConcentratedDP): ApproximateZeroConcentratedDP(0.045, 1e-6),
+    (GAUSSIAN, ApproximateZeroConcentratedDP): ApproximateZeroConcentratedDP(0.045, 0.0),
+    (CONCENTRATED, ApproximateZeroConcentratedDP): ApproximateZeroConcentratedDP(0.045, 0.0),
+    (ZERO, ApproximateZeroConcentratedDP): ApproximateZeroConcentratedDP(0.4, 0.0),
 } | {(promise, type(promise)): promise for promise in PROMISES}
 
 
@@ -55,7 +62,7 @@ def test_an_arrow_leads_there_or_the_error_says_why_not(promise, flavor):
         assert repr(promise) in refusal.value.given
 
 
-@pytest.mark.parametrize("promise", [PURE, PROFILE, GAUSSIAN, CONCENTRATED, ZERO, RENYI])
+@pytest.mark.parametrize("promise", [PURE, PROFILE, GAUSSIAN, CONCENTRATED, ZERO, LEAKY, RENYI])
 def test_with_a_delta_all_lead_to_approximate_privacy(promise):
     assert express(promise, ApproximateDP, delta=1e-4) == promise.to_approximate(delta=1e-4)
 
@@ -82,6 +89,8 @@ REASONS = [
     *product([RENYI], [ZeroConcentratedDP], ["nothing about the others"]),
     *product([GAUSSIAN, CONCENTRATED, ZERO, RENYI], [ApproximateDP], [r"to_approximate\(delta=…\)"]),
     *product([GAUSSIAN, CONCENTRATED, ZERO, RENYI], [PrivacyProfile], ["at each δ"]),
+    *product([LEAKY], [PureDP, GaussianDP, *MOMENTS], ["infinite with probability δ"]),
+    *product([LEAKY], [ApproximateDP], [r"to_approximate\(delta=…\)"]),
     *product([RANDOM], [PureDP, ApproximateDP, PrivacyProfile, GaussianDP, *MOMENTS], ["γ cannot be moved"]),
     *product([PURE, GAUSSIAN], [RandomDP], ["state it as RandomDP"]),
 ]

@@ -135,7 +135,7 @@ def test_a_curve_is_not_written_as_a_table_that_would_lose_something(promise, ex
 UNREADABLE = [
     "", "1", "pure", "pure()", "pure(1", "pure 1", "pure(one)", "pure(1/2)", "pure(1, 2)", "pure(1 2)", "pure(nan)",
     "Pure(1)", "pure(1) pure(1)", "pure(delta=1)", "pure(=1)", "pure(epsilon=)", "pure(epsilon=epsilon=1)",
-    "approximate(1)", "approximate(epsilon=1, 1e-6)", "zcdp(0.5, 0.1)", "__import__(1)", "gaussian(1, 2)", "pure(+1)",
+    "approximate(1)", "approximate(epsilon=1, 1e-6)", "zcdp(1, 0.1, 1)", "__import__(1)", "gaussian(1, 2)", "pure(+1)",
     # Said twice: which of the two is meant?
     "pure(epsilon=1, epsilon=2)", "renyi({2: 0.1, 2: 0.2})", "renyi({2: 0.1, 2.0: 0.2})",
     # A gap: something was forgotten.
@@ -196,5 +196,6 @@ def test_a_profile_is_made_of_pairs(text):
 
 
 def test_every_name_is_short_and_its_own():
-    assert sorted(NAMES) == ["approximate", "concentrated", "gaussian", "profile", "pure", "random", "renyi", "zcdp"]
+    words = ["approximate", "concentrated", "gaussian", "profile", "pure", "random", "renyi", "zcdp"]
+    assert sorted(NAMES) == sorted([*words, "approximate_zcdp"])
     assert len(set(NAMES.values())) == len(NAMES)

@@ -50,7 +50,6 @@ def test_what_no_budget_is_kept_in_is_refused(other: Any) -> None:
     [
         (None, {"delta": 1e-6}),
         (None, {"rho": 0.1, "epsilon": 1}),
-        (None, {"rho": 0.1, "delta": 1e-6}),
         (None, {"rho": 0.1, "epsilon": 1, "delta": 1e-6}),
         ("zcdp(0.1)", {"rho": 0.1}),
         (PureDP(1), {"delta": 1e-6}),

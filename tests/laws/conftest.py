@@ -9,6 +9,7 @@ import pytest
 from flint import arb, ctx
 
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.curve import Curve, Table
 from sitr.flavors.gaussian import GaussianDP
@@ -20,6 +21,7 @@ from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss import lattice
 from sitr.numbers import ball
+from tests.oracles.outside_an_event import divergence, outside_an_event
 
 Pair = list[tuple[arb, arb]]
 Keeps = Callable[[Callable[[], Pair], Promise], bool]
@@ -71,7 +73,9 @@ def _excess(pair: Pair, promise: Promise) -> Iterable[arb]:  # noqa: C901
                 yield _hockey_stick(pair, ball(epsilon)) - _gaussian(ball(promise.mu), ball(epsilon))
         case ZeroConcentratedDP():
             for order in ORDERS:
-                yield _divergence(pair, ball(order)) - ball(promise.xi) - ball(promise.rho) * ball(order)
+                yield divergence(pair, ball(order)) - ball(promise.xi) - ball(promise.rho) * ball(order)
+        case ApproximateZeroConcentratedDP():
+            yield from outside_an_event(pair, ball(promise.rho), ball(promise.delta), orders=ORDERS)
         case RenyiDP():
             yield from _moments(pair, promise.curve)
         case ConcentratedDP():
@@ -86,7 +90,7 @@ def _excess(pair: Pair, promise: Promise) -> Iterable[arb]:  # noqa: C901
 def _moments(pair: Pair, curve: Curve) -> Iterable[arb]:
     for order in [order for order, _ in curve.points] if isinstance(curve, Table) else ORDERS:
         if math.isfinite(curve(order)):
-            yield _divergence(pair, ball(order)) - ball(curve(order))
+            yield divergence(pair, ball(order)) - ball(curve(order))
 
 
 def _hockey_stick(pair: Pair, epsilon: arb) -> arb:
@@ -103,13 +107,6 @@ def _gaussian(mu: arb, epsilon: arb) -> arb:
 
 def _tail(x: arb) -> arb:
     return (x / arb(2).sqrt()).erfc() / 2
-
-
-def _divergence(pair: Pair, alpha: arb) -> arb:
-    if any(q == 0 for _, q in pair):
-        return arb.pos_inf()
-    moment = sum(((alpha * p.log() + (1 - alpha) * q.log()).exp() for p, q in pair if p != 0), arb(0))
-    return moment.log() / (alpha - 1)
 
 
 def _spread(pair: Pair, mu: arb, tau: arb) -> Iterable[arb]:

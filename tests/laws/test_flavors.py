@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 import sitr.flavors
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
+from sitr.flavors.arrows import express
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.notation import parse, write
@@ -90,6 +92,13 @@ def gaussian_response(promise: ZeroConcentratedDP) -> Pair:
     return together(noise, response(PureDP(promise.xi))) if promise.xi else noise
 
 
+def leaky_gaussian(promise: ApproximateZeroConcentratedDP) -> Pair:
+    """Exposed outright with probability δ, otherwise discrete Gaussian noise."""
+    exposed = ball(promise.delta)
+    rest = [((1 - exposed) * p, (1 - exposed) * q) for p, q in discrete_gaussian(exact(promise.rho))]
+    return [(exposed, arb(0)), *rest, (arb(0), exposed)]
+
+
 def concentrated_gaussian(promise: ConcentratedDP) -> Pair:
     return discrete_gaussian(min(exact(promise.mu), exact(promise.tau) ** 2 / 2))
 
@@ -127,6 +136,7 @@ class Flavor:
     """A flavor and promises to try: any at all, those of daily life, a few.
 
     The witness uses up the daily ones, and breaks those that are better by so little. A sum may round up so often.
+    Where not all daily promises extend to groups, `grouped` are some that do.
     """
 
     kind: type[Any]
@@ -136,6 +146,11 @@ class Flavor:
     witness: Callable[[Any], Pair]
     better: Callable[[Any], list[Any]]
     roundings: int = 2
+    grouped: st.SearchStrategy[Any] | None = None
+
+    @property
+    def groups(self) -> st.SearchStrategy[Any]:
+        return self.daily if self.grouped is None else self.grouped
 
 
 def smaller(*names: str) -> Callable[[Any], list[Any]]:
@@ -229,6 +244,16 @@ FLAVORS = [
         better=smaller("rho"),
     ),
     Flavor(
+        ApproximateZeroConcentratedDP,
+        any=st.builds(ApproximateZeroConcentratedDP, sizes, st.floats(0, 1)),
+        daily=st.builds(ApproximateZeroConcentratedDP, daily, st.floats(1e-12, 0.4)),
+        few=[ApproximateZeroConcentratedDP(rho, delta) for rho, delta in product(few, [0.0, 1e-6, 0.1, 0.4, 1.0])],
+        witness=leaky_gaussian,
+        better=smaller("rho", "delta"),
+        grouped=st.builds(ApproximateZeroConcentratedDP, daily, st.just(0.0))
+        | st.builds(ApproximateZeroConcentratedDP, st.just(0.0), st.floats(1e-12, 0.4)),
+    ),
+    Flavor(
         RenyiDP,
         any=st.dictionaries(st.sampled_from(ORDERS), sizes, min_size=1).map(RenyiDP.at),
         daily=st.builds(line, daily, st.sets(st.sampled_from([2.0, 3.0, 10.0, 40.0]), min_size=1)),
@@ -263,9 +288,15 @@ FLAVORS = [
     ),
 ]
 BY_KIND = {flavor.kind: flavor for flavor in FLAVORS}
-ADDITIVE = [BY_KIND[kind] for kind in (PureDP, ApproximateDP, ZeroConcentratedDP)]
+ADDITIVE = [BY_KIND[kind] for kind in (PureDP, ApproximateDP, ZeroConcentratedDP, ApproximateZeroConcentratedDP)]
 ALL = [promise for flavor in FLAVORS for promise in flavor.few]
 NOTHING = {RandomDP: RandomDP(PureDP(0), 0)} | {kind: kind.compose([]) for kind in BY_KIND if kind is not RandomDP}
+
+
+def beyond(promise: Any, delta: float) -> float:
+    """A δ above the probability of an infinite loss, the larger the larger this δ is."""
+    return max(delta, float(promise.delta) + (1 - promise.delta) * delta * 0.5)
+
 
 Arrow = Callable[[Any, float], Promise]
 ARROWS: dict[str, tuple[type[Any], Arrow]] = {
@@ -288,6 +319,24 @@ ARROWS: dict[str, tuple[type[Any], Arrow]] = {
     "concentrated to Rényi": (ConcentratedDP, lambda promise, _: promise.to_renyi()),
     "zCDP to approximate": (ZeroConcentratedDP, lambda promise, delta: promise.to_approximate(delta=delta)),
     "zCDP to Rényi": (ZeroConcentratedDP, lambda promise, _: promise.to_renyi()),
+    "approximate zCDP to approximate": (
+        ApproximateZeroConcentratedDP,
+        lambda promise, delta: promise.to_approximate(delta=beyond(promise, delta)),
+    ),
+    "pure to approximate zCDP": (PureDP, lambda promise, _: express(promise, ApproximateZeroConcentratedDP)),
+    "Gaussian to approximate zCDP": (GaussianDP, lambda promise, _: express(promise, ApproximateZeroConcentratedDP)),
+    "zCDP to approximate zCDP": (
+        ZeroConcentratedDP,
+        lambda promise, _: express(promise, ApproximateZeroConcentratedDP),
+    ),
+    "approximate to approximate zCDP": (
+        ApproximateDP,
+        lambda promise, _: express(promise, ApproximateZeroConcentratedDP),
+    ),
+    "Rényi to approximate zCDP at δ": (
+        RenyiDP,
+        lambda promise, delta: express(promise, ApproximateZeroConcentratedDP, delta=delta),
+    ),
     "Rényi to approximate": (RenyiDP, lambda promise, delta: promise.to_approximate(delta=delta)),
     "Rényi to approximate, published": (
         RenyiDP,
@@ -452,7 +501,7 @@ def test_a_group_of_one_is_one(flavor, data):
 @every_flavor
 @given(drawn, st.integers(1, 5), st.integers(1, 5))
 def test_a_group_of_groups_is_never_promised_more(flavor, data, size, number):
-    promise = data.draw(flavor.daily)
+    promise = data.draw(flavor.groups)
     direct, nested = promise.for_group(size * number), promise.for_group(size).for_group(number)
     assert implies(direct, nested)
 
@@ -460,7 +509,7 @@ def test_a_group_of_groups_is_never_promised_more(flavor, data, size, number):
 @every_flavor
 @given(drawn, st.integers(1, 6))
 def test_a_larger_group_is_promised_less(flavor, data, size):
-    promise = data.draw(flavor.daily)
+    promise = data.draw(flavor.groups)
     assert implies(promise.for_group(size), promise.for_group(size + 1))
 
 
@@ -542,6 +591,8 @@ def test_arrows_respect_what_is_implied(name, data, delta):
     whole = first + second
     if kind is PrivacyProfile:
         delta = max(delta, whole.infinite_mass())
+    if kind is ApproximateZeroConcentratedDP:
+        delta = beyond(whole, delta)  # the same for both
     assert implies(arrow(first, delta), arrow(whole, delta))
 
 

@@ -18,6 +18,7 @@ from flint import arb
 
 from sitr.errors import IncompatiblePromises, InvalidPromise, Undecided
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
@@ -104,6 +105,10 @@ MEANINGS: dict[str, tuple[type[Any], Meaning]] = {
     "ZeroConcentratedDP with ξ": (
         ZeroConcentratedDP,
         Meaning(lambda loss: ZeroConcentratedDP.of(loss, xi=0.0001), times("rho")),
+    ),
+    "ApproximateZeroConcentratedDP": (
+        ApproximateZeroConcentratedDP,
+        Meaning(ApproximateZeroConcentratedDP.of, times("rho")),
     ),
     "RenyiDP": (RenyiDP, Meaning(lambda loss: RenyiDP.of(loss, orders=(1.5, 2, 10)), scaled_orders)),
     "RandomDP": (RandomDP, Meaning(lambda loss: RandomDP.of(loss, flavor=PureDP, gamma=0.05), scaled_inner)),
@@ -193,7 +198,7 @@ def test_nothing_lost_keeps_everything(name):
 def test_an_infinite_loss_keeps_no_promise_about_all_losses_or_moments(name):
     kind, meaning = MEANINGS[name]
     exposing = Loss.of(response(0.5, infinite=0.001))
-    if kind is PrivacyProfile:
+    if kind in (PrivacyProfile, ApproximateZeroConcentratedDP):
         assert meaning.of(exposing).infinite_mass() >= 0.001
         return
     with pytest.raises(IncompatiblePromises, match="No bound on"):
@@ -281,7 +286,8 @@ def test_promises_about_moments_and_fractions_have_no_worst_loss():
         ConcentratedDP(0.1, 0.5),
         RenyiDP.at({2: 0.1}),
         RandomDP(PureDP(0.1), 0.1),
+        ApproximateZeroConcentratedDP(0.1, 0.1),
     ]
-    assert [promise.worst_loss() for promise in moments] == [None] * 4
+    assert [promise.worst_loss() for promise in moments] == [None] * 5
     nothing: list[Promise] = [PureDP(0.0), ApproximateDP(0.0, 0.0), GaussianDP(0.0), PrivacyProfile(((0.0, 0.0),))]
     assert [promise.worst_loss() for promise in nothing] == [Loss(())] * 4

@@ -22,13 +22,16 @@ from scipy.stats import chi2
 import sitr.learn
 import sitr.mechanisms
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.finite_part import finite_part
 from sitr.mechanisms.composed import Composed, Repeated
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.mechanism import bounding
 from sitr.mechanisms.noisy_max import NoisyMax
@@ -51,7 +54,7 @@ from sitr.mechanisms.threshold import Threshold
 from sitr.mechanisms.tree import Tree
 from sitr.neighbors.distance import Distance
 from sitr.noise.coins import TestCoins
-from sitr.numbers import ball, exact
+from sitr.numbers import ball, exact, square_root_upward
 from sitr.sensitivity import mean, median, propose_test_release, random, sampled, smooth
 from sitr.sensitivity.proposed import Proposed
 from tests.laws import walk
@@ -94,6 +97,14 @@ def threshold(mechanism: Threshold) -> Pair:
     """A unit alone with every one of its keys: nothing is seen, or it is; without it there is nothing to see."""
     q = (-ball(1 / exact(mechanism.noise.scale))).exp()
     hidden = (1 - q ** (mechanism.least - mechanism.each) / (1 + q)) ** mechanism.groups
+    return [(hidden, arb(1)), (1 - hidden, arb(0))]
+
+
+def gaussian_threshold(mechanism: GaussianThreshold) -> Pair:
+    """As above, with rounded noise: P(Y ≥ k) = P(Z ≥ (k − ½)/σ)."""
+    missing = mechanism.least - mechanism.each
+    alone = (ball((missing - Fraction(1, 2)) / exact(mechanism.noise.sigma)) / arb(2).sqrt()).erfc() / 2
+    hidden = (1 - alone) ** mechanism.groups
     return [(hidden, arb(1)), (1 - hidden, arb(0))]
 
 
@@ -422,6 +433,27 @@ MECHANISMS = {
         example=Threshold(Laplace(4, 4), 2, 8, 2),
         draw=lambda mechanism, coins: int(mechanism.release([2, 2], coins=coins) != [None, None]),
     ),
+    "GaussianThreshold": Case(
+        any=st.builds(
+            lambda sigma, groups, each, more: GaussianThreshold(
+                RoundedGaussian(sigma, square_root_upward(Fraction(groups * each**2))),
+                groups,
+                each + math.ceil(more * sigma),
+                each,
+            ),
+            scales,
+            shifts,
+            shifts,
+            st.integers(1, 7),
+        ),
+        worst=gaussian_threshold,
+        loss=Knows.BOUND,
+        attained=("delta",),
+        fitting=lambda price, moved: GaussianThreshold.fitting(price, sensitivity=moved, groups=min(moved, 50)),
+        prices=st.builds(ApproximateZeroConcentratedDP, st.floats(1e-9, 100), st.floats(1e-30, 0.9)),
+        example=GaussianThreshold(RoundedGaussian(4, 4), 2, 8, 2),
+        draw=lambda mechanism, coins: int(mechanism.release([2, 2], coins=coins) != [None, None]),
+    ),
     "PartitionSelection": Case(
         any=st.builds(PartitionSelection, prices, st.fractions(Fraction(1, 10**9), Fraction(1, 2)), shifts),
         worst=partition,
@@ -693,6 +725,9 @@ def test_the_loss_implies_the_promise(case, data):
         case GaussianDP():
             kept = promise.to_approximate(delta=1e-6)
             assert loss.epsilon(delta=1e-6).upper <= kept.epsilon * (1 + 1e-9)
+        case ApproximateZeroConcentratedDP(rho, delta):
+            assert loss.infinite_mass() <= delta * (1 + 1e-12)
+            assert finite_part(loss).rho().upper <= rho * (1 + 1e-2)
         case other:
             raise AssertionError(other)
 
@@ -806,7 +841,7 @@ def test_mechanisms_are_values(case, data):
         setattr(mechanism, fields(mechanism)[0].name, 1)
 
 
-@pytest.mark.parametrize("name", ["Laplace", "Gaussian", "RoundedGaussian", "Threshold"])
+@pytest.mark.parametrize("name", ["Laplace", "Gaussian", "RoundedGaussian", "Threshold", "GaussianThreshold"])
 @given(drawn, st.lists(st.integers(-(10**30), 10**30), max_size=5))
 def test_every_value_gets_an_answer_of_its_own(name, data, values):
     mechanism = data.draw(MECHANISMS[name].any)

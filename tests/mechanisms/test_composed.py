@@ -12,13 +12,16 @@ from hypothesis import strategies as st
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
+from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.loss import Loss
 from sitr.mechanisms.composed import Composed, Repeated, together
 from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.response import Response
 from sitr.mechanisms.sparse_vector import SparseVector
@@ -26,7 +29,7 @@ from sitr.mechanisms.subsampled import Subsampled
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
-from sitr.numbers import exact, upward
+from sitr.numbers import downward, exact, upward
 from tests.oracles.losses import loss_of
 
 LAPLACE, GAUSSIAN = Laplace(scale=10, sensitivity=3), Gaussian(sigma=4, sensitivity=2, single=True)
@@ -46,9 +49,30 @@ def test_a_threshold_makes_the_whole_approximate():
     assert whole == ApproximateDP(1.3, THRESHOLD.promise().delta)
 
 
+def test_a_threshold_and_gaussian_noise_meet_in_moments_outside_an_event():
+    whole = Composed((GAUSSIAN, THRESHOLD)).promise()
+    assert whole == ApproximateZeroConcentratedDP(0.625, THRESHOLD.promise().delta)  # 0.125 + 1²/2
+    keys = GaussianThreshold(Gaussian(sigma=4, sensitivity=2), groups=4, least=25)
+    both = Composed((GAUSSIAN, Repeated(keys, 2))).promise()
+    assert both == ApproximateZeroConcentratedDP(0.375, (keys.promise() * 2).delta)
+
+
+def test_with_a_delta_events_use_a_part_of_it():
+    keys = GaussianThreshold(Gaussian(sigma=4, sensitivity=2), groups=4, least=22)
+    used = keys.promise().delta
+    whole = Composed((GAUSSIAN, keys, LAPLACE)).promise(delta=3e-6)
+    rest = downward(exact(3e-6) - exact(used))
+    moments = ZeroConcentratedDP(0.25).to_approximate(delta=rest).epsilon
+    assert whole == ApproximateDP(
+        min(upward(exact(0.3) + exact(moments)), ZeroConcentratedDP(0.295).to_approximate(delta=rest).epsilon), 3e-6
+    )
+    with pytest.raises(InvalidPromise, match="which the parts already use"):
+        Composed((GAUSSIAN, keys)).promise(delta=used)
+
+
 def test_what_has_no_common_flavor_says_why():
     with pytest.raises(IncompatiblePromises, match=r"promise\(delta=1e-6\)"):
-        Composed((GAUSSIAN, THRESHOLD)).promise()
+        Composed((GAUSSIAN, Stated(RenyiDP.at({2: 0.1})))).promise()
 
 
 def test_parts_are_not_used_up():
@@ -200,7 +224,7 @@ def test_random_parts_are_about_those_who_are_replaced():
 
 
 def test_inner_promises_without_a_common_flavor_say_why():
-    parts = (Stated(RandomDP(ApproximateDP(0.2, 1e-6), 0.02)), GAUSSIAN)
+    parts = (Stated(RandomDP(RenyiDP.at({2: 0.1}), 0.02)), GAUSSIAN)
     with pytest.raises(IncompatiblePromises, match=r"promise\(delta=1e-6\)"):
         Composed(parts).promise()
 

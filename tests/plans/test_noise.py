@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Additive
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise
@@ -13,7 +14,10 @@ from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.loss import Loss
 from sitr.loss.real import gaussian
+from sitr.mechanisms.composed import Composed
 from sitr.mechanisms.exponential import Exponential
+from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.mechanism import Mechanism
 from sitr.mechanisms.shared import SharedNoise
@@ -93,6 +97,25 @@ def test_no_way_is_left_where_others_use_up_the_price() -> None:
     assert ways(ApproximateDP(0.25, 0.0), beside=[CHOSEN]) == []
 
 
+def test_outside_an_event_noise_costs_rho_and_keys_cost_delta() -> None:
+    price = ApproximateZeroConcentratedDP(0.5, 1e-6)
+    keys = GaussianThreshold.fitting(ApproximateZeroConcentratedDP(0.1, 1e-6), sensitivity=2, groups=4)
+    free, shown = ways(price, beside=[CHOSEN]), ways(price, beside=[keys, CHOSEN])
+    assert [way.charged for way in (*free, *shown)] == [ApproximateZeroConcentratedDP(0.5, 0.0), price]
+    assert [way.bought for way in free] == [ZeroConcentratedDP(0.4921875)]  # 0.5 − 0.25²/8
+    for way in shown:
+        assert way.bought == ZeroConcentratedDP(0.3921875)
+        noise = Gaussian.fitting(way.bought, sensitivity=1)
+        whole = Composed((keys, noise)).promise()
+        assert whole == ApproximateZeroConcentratedDP(0.4921875, keys.promise().delta)
+    both = [keys, keys]
+    assert ways(price, beside=both) == []  # δ pays for one set of keys
+    assert ways(ApproximateZeroConcentratedDP(0.1, 1e-6), beside=[keys]) == []  # nothing of ρ is left
+    # A threshold with Laplace noise is (ε²/2, δ).
+    (laplace,) = ways(price, beside=[KEYS])
+    assert laplace.bought == ZeroConcentratedDP(0.46875)  # 0.5 − 0.25²/2
+
+
 def test_delta_is_charged_only_if_something_uses_it() -> None:
     price = ApproximateDP(1.0, 1e-6)
     assert [way.charged for way in ways(price)] == [ApproximateDP(1.0, 0.0), price]
@@ -110,6 +133,10 @@ def test_delta_is_charged_only_if_something_uses_it() -> None:
         ZeroConcentratedDP(0.1, xi=0.1),
         ApproximateDP(1.0, 1.0),
         ApproximateDP(1.0, 1e-101),
+        ApproximateZeroConcentratedDP(0.0, 1e-6),
+        ApproximateZeroConcentratedDP(0.1, 1.0),
+        ApproximateZeroConcentratedDP(0.1, 1e-101),
+        ApproximateZeroConcentratedDP(1.1e100, 0.0),
         GaussianDP(1.0),
         RandomDP(PureDP(1.0), 0.1),
     ],
@@ -119,6 +146,16 @@ def test_some_prices_buy_no_noise(price: Promise) -> None:
     assert not buys_noise(price)
 
 
-@pytest.mark.parametrize("price", [PureDP(LEAST), ZeroConcentratedDP(LEAST), ApproximateDP(LEAST, LEAST)], ids=repr)
+@pytest.mark.parametrize(
+    "price",
+    [
+        PureDP(LEAST),
+        ZeroConcentratedDP(LEAST),
+        ApproximateDP(LEAST, LEAST),
+        ApproximateZeroConcentratedDP(LEAST, LEAST),
+        ApproximateZeroConcentratedDP(0.1, 0.0),
+    ],
+    ids=repr,
+)
 def test_the_smallest_prices_buy_noise(price: Promise) -> None:
     assert buys_noise(price)

@@ -1,6 +1,7 @@
 """Sums of the coordinates of promises, which are valid stopping rules: what filters and odometers add.
 
-Pure: ε. Approximate: ε and δ. Zero-concentrated: ρ and ξ. Gaussian: μ². Rényi: ε at each order of a table.
+Pure: ε. Approximate: ε and δ. Zero-concentrated: ρ and ξ. Approximate zero-concentrated: ρ and δ. Gaussian: μ². Rényi:
+ε at each order of a table.
 [RRUV16, Thm 3.6; WRRW23, Thm 1; FZ21, Thm 4.3; ST22]
 """
 
@@ -13,6 +14,7 @@ from itertools import zip_longest
 
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import express
 from sitr.flavors.promise import Promise, count
 from sitr.flavors.random import RandomDP
@@ -55,12 +57,14 @@ def charged(price: Promise, *, like: Promise) -> Promise:
     RenyiDP.at({2.0: 0.25, 8.0: 1.0})
     >>> charged(RandomDP(PureDP(0.5), 0.01), like=RandomDP(ZeroConcentratedDP(1.0), 0.05))
     RandomDP(inner=ZeroConcentratedDP(rho=0.125), gamma=0.01)
+    >>> charged(ZeroConcentratedDP(0.1), like=ApproximateZeroConcentratedDP(1.0, 1e-6))
+    ApproximateZeroConcentratedDP(rho=0.1, delta=0.0)
     """
     if isinstance(price, RandomDP):
         return _random(price, like)
     if isinstance(like, RandomDP):
         return charged(price, like=like.inner)
-    if isinstance(price, ApproximateDP) and not isinstance(like, ApproximateDP):
+    if isinstance(price, ApproximateDP) and not isinstance(like, ApproximateDP | ApproximateZeroConcentratedDP):
         # The price itself is not quoted: a plan that needs no δ has already set it to 0.
         raise IncompatiblePromises(
             wanted=f"a price in the flavor of the budget, {like!r}",

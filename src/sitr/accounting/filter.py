@@ -25,9 +25,10 @@ Flavor_co = TypeVar("Flavor_co", bound=Promise, default=Kept, covariant=True)
 class Filter(Generic[Flavor_co]):
     """A promise for everything together, and the exact sum of what was charged to it.
 
-    It consents while Σ charges ≤ promise, coordinate by coordinate: ε; ε and δ; ρ and ξ; μ²; or ε at each order. That
-    sum is a valid stopping rule even when every price is chosen after seeing earlier answers: pure and approximate
-    [RRUV16, Thm 3.6], zero-concentrated [WRRW23, Thm 1], Rényi [FZ21, Thm 4.3], Gaussian [ST22].
+    It consents while Σ charges ≤ promise, coordinate by coordinate: ε; ε and δ; ρ and ξ; ρ and δ; μ²; or ε at each
+    order. That sum is a valid stopping rule even when every price is chosen after seeing earlier answers: pure and
+    approximate [RRUV16, Thm 3.6], zero-concentrated with or without a δ [WRRW23, Thm 1], Rényi [FZ21, Thm 4.3],
+    Gaussian [ST22].
 
     A budget may have a γ: RandomDP around one of these. **A random price is then accepted as the first charge only**;
     a plan fixed in advance, `Composed`, is one charge. After it, or without it, come prices that are not random, of any

@@ -8,6 +8,9 @@ from sitr.namespace import lazily
 
 if TYPE_CHECKING:
     from sitr.flavors.approximate import ApproximateDP as ApproximateDP
+    from sitr.flavors.approximate_zero_concentrated import (
+        ApproximateZeroConcentratedDP as ApproximateZeroConcentratedDP,
+    )
     from sitr.flavors.concentrated import ConcentratedDP as ConcentratedDP
     from sitr.flavors.gaussian import GaussianDP as GaussianDP
     from sitr.flavors.notation import parse as parse
@@ -28,6 +31,7 @@ FLAVORS = {
     "PrivacyProfile": "profile",
     "GaussianDP": "gaussian",
     "ZeroConcentratedDP": "zero_concentrated",
+    "ApproximateZeroConcentratedDP": "approximate_zero_concentrated",
     "ConcentratedDP": "concentrated",
     "RenyiDP": "renyi",
     "RandomDP": "random",

@@ -6,12 +6,13 @@ from typing import TypeGuard, TypeVar, cast, get_args
 
 from sitr.errors import IncompatiblePromises
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.promise import Obstacle, Promise
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 
-Additive = PureDP | ApproximateDP | ZeroConcentratedDP
+Additive = PureDP | ApproximateDP | ZeroConcentratedDP | ApproximateZeroConcentratedDP
 """The flavors in which prices are stated: their parameters simply add under composition."""
 
 Kept = Additive | RandomDP

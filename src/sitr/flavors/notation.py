@@ -1,7 +1,8 @@
 """Promises as text, for command lines, descriptions and ledgers.
 
     pure(1)    approximate(1, 1e-6)    profile((1, 1e-3), (2, 1e-6))    gaussian(0.3)    random(pure(1), 0.05)
-    zcdp(0.5)    zcdp(0.5, xi=0.1)    concentrated(0.5, 1, groups=true)    renyi(2, 0.1)    renyi({2: 0.1, 8: 0.5})
+    zcdp(0.5)    zcdp(0.5, xi=0.1)    zcdp(0.5, 1e-6)    concentrated(0.5, 1, groups=true)
+    renyi(2, 0.1)    renyi({2: 0.1, 8: 0.5})
     random(approximate(1, 1e-6), 0.05, asymptotic=true, parts={"newcomer": 0.04, "largest pair": 0.01})
 
 Writing and reading are inverse: a float prints as the decimal it stands for, so nothing is lost on the way.
@@ -19,7 +20,10 @@ from sitr.flavors import FLAVORS
 from sitr.flavors.promise import Promise, foreign
 
 NAMES: dict[str, type[Promise]] = {}
-"""Every flavor by the name with which it is written."""
+"""Every flavor by its name: the word with which it is written, except for flavors in `SHARED`."""
+
+SHARED = {"approximate_zcdp": "zcdp"}
+"""Flavors that are written with the word of another one, which has other parameters: zcdp(ρ, δ) beside zcdp(ρ)."""
 
 ALIASES = {"gdp": "gaussian"}
 """Other names with which flavors can be read."""
@@ -31,8 +35,9 @@ def register(flavor: type[Promise]) -> None:
     A name that is taken is refused, because ledgers are read by these names, and so is a flavor that inherits from
     another one, which would pass for it.
     """
-    name = flavor.notation.partition("(")[0]
-    if name in ALIASES or NAMES.get(name, flavor) is not flavor:
+    word = _word(flavor)
+    name = flavor.name or word
+    if name in ALIASES or NAMES.get(name, flavor) is not flavor or word != SHARED.get(name, name):
         raise InvalidUse(given=f"The name {name!r} of {flavor.__name__} is taken.", do="Choose another notation.")
     if parent := next((kind for kind in NAMES.values() if kind is not flavor and issubclass(flavor, kind)), None):
         raise InvalidUse(
@@ -40,6 +45,11 @@ def register(flavor: type[Promise]) -> None:
             do="Inherit from Promise or Adding.",
         )
     NAMES[name] = flavor
+
+
+def _word(flavor: type[Promise]) -> str:
+    """The word before the parameters."""
+    return flavor.notation.partition("(")[0]
 
 
 for _name, _module in FLAVORS.items():
@@ -51,6 +61,8 @@ def parse(text: str) -> Promise:
 
     >>> parse("zcdp(0.5)"), parse("approximate(epsilon=1, delta=1e-6)")
     (ZeroConcentratedDP(rho=0.5), ApproximateDP(epsilon=1.0, delta=1e-06))
+    >>> parse("zcdp(0.5, 1e-6)")
+    ApproximateZeroConcentratedDP(rho=0.5, delta=1e-06)
     """
     try:
         # Python's grammar, of which `_value` accepts a few kinds of expression; nothing is evaluated.
@@ -75,8 +87,8 @@ def write(promise: Promise) -> str:
     >>> write(RandomDP(PureDP(1), 0.05, Basis.ASYMPTOTIC, parts=(("gate", 0.01),)))
     "random(pure(epsilon=1.0), gamma=0.05, asymptotic=true, parts={'gate': 0.01})"
     """
-    name = next(name for name, flavor in NAMES.items() if type(promise) is flavor)
-    return f"{name}({promise.written()})"
+    flavor = next(flavor for flavor in NAMES.values() if type(promise) is flavor)
+    return f"{_word(flavor)}({promise.written()})"
 
 
 # Reading
@@ -99,8 +111,19 @@ def _value(node: ast.expr) -> Any:
         case ast.Call(func=ast.Name(id=name)) if (flavor := NAMES.get(ALIASES.get(name, name))) is not None:
             # A keyword without a name is a `**`.
             named = _once((str(keyword.arg), _value(keyword.value)) for keyword in node.keywords)
-            return flavor.read(*map(_value, node.args), **named)
+            return _fitting(flavor, [_value(value) for value in node.args], named)
     raise foreign()
+
+
+def _fitting(flavor: type[Promise], values: list[Any], named: dict[str, Any]) -> Promise:
+    """The promise with these parameters, of this flavor or else of the one that shares its word."""
+    try:
+        return flavor.read(*values, **named)
+    except TypeError:  # it has other parameters
+        other = next((NAMES[name] for name, word in SHARED.items() if word == _word(flavor)), flavor)
+        if other is flavor:
+            raise
+    return other.read(*values, **named)
 
 
 def _key(node: ast.expr) -> Any:

@@ -3,6 +3,7 @@
     zcdp(0.05)              rho=0.05                  ZeroConcentratedDP(rho=0.05)
     pure(0.5)               epsilon=0.5               PureDP(epsilon=0.5)
     approximate(1, 1e-6)    epsilon=1, delta=1e-6     ApproximateDP(epsilon=1, delta=1e-6)
+    zcdp(0.05, 1e-6)        rho=0.05, delta=1e-6      ApproximateZeroConcentratedDP(rho=0.05, delta=1e-6)
 
 All spellings of a line are the same price.
 """
@@ -13,6 +14,7 @@ from typing import TypedDict, Unpack
 
 from sitr.errors import IncompatiblePromises, InvalidUse, quoted, suggestion
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept, kept
 from sitr.flavors.notation import parse
 from sitr.flavors.promise import Promise
@@ -24,7 +26,7 @@ Price = Promise | str
 
 
 class Amounts(TypedDict, total=False):
-    """The numbers of a price by name: `epsilon=0.5`, `epsilon=1, delta=1e-6` or `rho=0.05`."""
+    """The numbers of a price by name: `epsilon=0.5`, `epsilon=1, delta=1e-6`, `rho=0.05` or `rho=0.05, delta=1e-6`."""
 
     epsilon: float
     delta: float
@@ -55,7 +57,7 @@ def price_of(price: Price | None = None, /, **amounts: Unpack[Amounts]) -> Kept:
             do=f"Write rho={number} or 'zcdp({number})' for ρ, or epsilon={number} or 'pure({number})' for ε.",
         )
     raise IncompatiblePromises(
-        wanted="a promise such as zcdp(0.05): PureDP, ApproximateDP or ZeroConcentratedDP, or RandomDP around one",
+        wanted="a promise such as zcdp(0.05): pure(ε), approximate(ε, δ), zcdp(ρ), zcdp(ρ, δ), or RandomDP around one",
         given=repr(price),
         do="Write for example 'zcdp(0.05)' or rho=0.05.",
     )
@@ -70,13 +72,15 @@ def _named(price: object, amounts: Amounts) -> Kept:
         match amounts:
             case {"rho": rho, **rest} if not rest:
                 return ZeroConcentratedDP(rho)
+            case {"rho": rho, "delta": delta, **rest} if not rest:
+                return ApproximateZeroConcentratedDP(rho, delta)
             case {"epsilon": epsilon, "delta": delta, **rest} if not rest:
                 return ApproximateDP(epsilon, delta)
             case {"epsilon": epsilon, **rest} if not rest:
                 return PureDP(epsilon)
     written = ", ".join(f"{name}={quoted(number)}" for name, number in amounts.items())
     raise IncompatiblePromises(
-        wanted="one price: rho, or epsilon, or epsilon and delta, or a promise",
+        wanted="one price: rho or epsilon, with or without delta, or a promise",
         given=written if price is None else f"{price!r} and {written}",
         do="Write for example rho=0.05, or epsilon=1, delta=1e-6.",
     )

@@ -55,6 +55,8 @@ class Promise(Protocol):
 
     notation: ClassVar[str]
     """How it is written, such as pure(ε)."""
+    name: ClassVar[str] = ""
+    """Its name in lists of flavors, if the word of its notation is another flavor's."""
     arrow: ClassVar[str] = ""
     """The name of the conversion to this flavor, where other flavors have one."""
     obstacle: ClassVar[Obstacle]

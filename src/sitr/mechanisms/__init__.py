@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sitr.mechanisms.exponential import Exponential as Exponential
     from sitr.mechanisms.gaussian import Gaussian as Gaussian
     from sitr.mechanisms.gaussian import classical_sigma as classical_sigma
+    from sitr.mechanisms.gaussian_threshold import GaussianThreshold as GaussianThreshold
     from sitr.mechanisms.granularity import rounded as rounded
     from sitr.mechanisms.granularity import rounded_sensitivity as rounded_sensitivity
     from sitr.mechanisms.laplace import Laplace as Laplace
@@ -47,6 +48,7 @@ __getattr__, __dir__, __all__ = lazily(
         "Composed": "composed",
         "Exponential": "exponential",
         "Gaussian": "gaussian",
+        "GaussianThreshold": "gaussian_threshold",
         "Laplace": "laplace",
         "Mechanism": "mechanism",
         "NoiseKind": "smooth",

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from sitr.errors import IncompatiblePromises, InvalidParameter, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Additive, Kept, express
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise, count
@@ -54,8 +55,8 @@ class Composed:
     def promise(self, *, delta: Number | None = None) -> Kept | GaussianDP:
         """The sum in the strongest flavor that all parts imply; around it their γ, if some are random.
 
-        Some parts have no such flavor in common, such as zero-concentrated noise and keys that are shown with a δ of
-        their own. Give the δ of the whole, and the promise is the least (ε, δ) known; see `together`.
+        Zero-concentrated noise and keys that are shown with a δ of their own have (ρ, δ) in common. Give the δ of the
+        whole, and the promise is the least (ε, δ) known; see `together`.
 
         Parts that are not random count with γ = 0: a promise for every pair of neighbours that replace one person
         holds for random pairs.
@@ -63,6 +64,8 @@ class Composed:
         >>> from sitr import Gaussian, Laplace
         >>> from sitr.mechanisms import Threshold
         >>> keys = Threshold(Laplace(scale=2, sensitivity=1), groups=1, least=35)
+        >>> Composed((keys, Gaussian(sigma=10))).promise()
+        ApproximateZeroConcentratedDP(rho=0.13, delta=...e-08)
         >>> Composed((keys, Gaussian(sigma=10))).promise(delta=1e-6)
         ApproximateDP(epsilon=0.9..., delta=1e-06)
         """
@@ -109,7 +112,7 @@ class Composed:
         return more
 
 
-ADDITIVE = (PureDP, ZeroConcentratedDP, ApproximateDP)
+ADDITIVE = (PureDP, ZeroConcentratedDP, ApproximateDP, ApproximateZeroConcentratedDP)
 """The flavors in which different promises are added, the strongest first."""
 
 Counted = list[tuple[Promise, int]]
@@ -119,23 +122,24 @@ Counted = list[tuple[Promise, int]]
 def together(promises: Sequence[tuple[Additive, int]], *, delta: Number) -> ApproximateDP:
     """The least known (ε, δ) for all of these together, with at most this δ.
 
-    Zero-concentrated promises add up to ρ. Approximate ones use Σδᵢ, and leave δ' = δ − Σδᵢ for the conversion of ρ. An
-    (εᵢ, δᵢ)-private mechanism is εᵢ-private except with probability δᵢ [KOV15]. So both of these hold, and the smaller
-    ε is taken: Σεᵢ + ε(ρ, δ'), and ε(ρ + Σεᵢ²/2, δ').      [BS16, Sec. 8]
+    Zero-concentrated promises add up to ρ. All δᵢ of approximate ones, of either kind, are used, and leave
+    δ' = δ − Σδᵢ for the conversion of ρ. An (εᵢ, δᵢ)-private mechanism is εᵢ-private except with probability δᵢ
+    [KOV15]. So both of these hold, and the smaller ε is taken: Σεᵢ + ε(ρ, δ'), and ε(ρ + Σεᵢ²/2, δ').  [BS16, Sec. 8]
 
     >>> together([(ZeroConcentratedDP(0.005), 1), (ApproximateDP(0.5, 1e-7), 1)], delta=1e-6)
     ApproximateDP(epsilon=0.9..., delta=1e-06)
     >>> together([(PureDP(0.01), 1000)], delta=1e-6)
     ApproximateDP(epsilon=1.47..., delta=1e-06)
     """
-    bounded = [(promise, times) for promise, times in promises if not isinstance(promise, ZeroConcentratedDP)]
-    moments = [promise * times for promise, times in promises if isinstance(promise, ZeroConcentratedDP)]
+    bounded = [(promise, times) for promise, times in promises if isinstance(promise, PureDP | ApproximateDP)]
+    moments = [moment * times for promise, times in promises if (moment := _moment(promise)) is not None]
     spent = ApproximateDP.compose([express(promise, ApproximateDP) * times for promise, times in bounded])
     check(delta, "delta", above=0.0, below=1.0)
-    rest = exact(delta) - sum((exact(getattr(promise, "delta", 0)) * times for promise, times in bounded), Fraction(0))
+    used = sum((exact(getattr(promise, "delta", 0)) * times for promise, times in promises), Fraction(0))
+    rest = exact(delta) - used
     if rest < 0 or (rest == 0 and moments):
         raise InvalidPromise(
-            wanted=f"a delta above {spent.delta!r}, which the parts already use",
+            wanted=f"a delta above {upward(min(used, Fraction(1)))!r}, which the parts already use",
             given=f"delta={delta!r}",
             do="Give a larger delta, or parts with a smaller one.",
         )
@@ -150,6 +154,13 @@ def together(promises: Sequence[tuple[Additive, int]], *, delta: Number) -> Appr
         both = ZeroConcentratedDP.compose([noise, *squares])
         found.append(ApproximateDP(both.to_approximate(delta=left).epsilon, whole))
     return min(found, key=lambda promise: promise.epsilon)
+
+
+def _moment(promise: Additive) -> ZeroConcentratedDP | None:
+    """The moments that a promise bounds, apart from an event that its δ accounts for."""
+    if isinstance(promise, ApproximateZeroConcentratedDP):
+        return ZeroConcentratedDP(promise.rho)
+    return promise if isinstance(promise, ZeroConcentratedDP) else None
 
 
 def _whole(mechanism: Composed | Repeated, delta: Number | None) -> Kept | GaussianDP:
@@ -207,7 +218,8 @@ def _sum(promises: Counted, delta: Number | None) -> Additive | GaussianDP:
 
 
 def _flavor(promise: Promise) -> type[Additive]:
-    return type(promise) if isinstance(promise, PureDP | ApproximateDP) else ZeroConcentratedDP
+    kept = PureDP | ApproximateDP | ApproximateZeroConcentratedDP
+    return type(promise) if isinstance(promise, kept) else ZeroConcentratedDP
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,12 @@ from sitr.errors import InvalidParameter
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.loss.loss import Loss
+from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.mechanism import bounding
 from sitr.noise.coins import Coins
-from sitr.noise.laplace import discrete_laplace_tail, discrete_laplace_width
+from sitr.noise.laplace import discrete_laplace_tail
 from sitr.numbers import Number, ball, exact, inside, least_whole, natural, upper
 
 
@@ -74,13 +75,13 @@ class Threshold:
 
         def keeps(least: int) -> bool:
             alone = _passes(noise, least, many)
-            return _rare(alone, noise, many) and bool(_exposed(alone, keys) <= ball(price.delta))
+            return _rare(alone, noise, many) and bool(exposed(alone, keys) <= ball(price.delta))
 
         return cls(noise, keys, least_whole(keeps, least=many + 1), many)
 
     def promise(self) -> ApproximateDP:
         """(Δ/scale, 1 − (1 − p)^g)."""
-        return ApproximateDP(self.noise.promise().epsilon, upper(_exposed(self._alone(), self.groups)))
+        return ApproximateDP(self.noise.promise().epsilon, upper(exposed(self._alone(), self.groups)))
 
     def loss(self) -> Loss:
         """A bound: the pair of the (ε, δ) promise. The true loss depends on who shares which keys.  [KOV15, Thm 3.3]"""
@@ -89,40 +90,48 @@ class Threshold:
     def error(self, *, confidence: Number = 0.95) -> int:
         """The least number of people with which a key is shown with at least this confidence, above one half.
 
-        n + Y ≥ least fails with P(Y > n − least).
-
         >>> Threshold(noise=Laplace(scale=2, sensitivity=2), groups=2, least=30).error()
         35
         """
-        rest = 1 - inside(confidence)
-        if rest >= Fraction(1, 2):
-            raise InvalidParameter(
-                wanted="confidence of Threshold to be above one half",
-                given=repr(confidence),
-                do="Choose for example 0.95.",
-            )
-        # P(|Y| ≤ w) ≥ 1 − 2(1 − c) means P(Y > w) ≤ 1 − c.
-        return self.least + discrete_laplace_width(scale=self.noise.scale, confidence=1 - 2 * rest)
+        return people_needed(self.noise, self.least, confidence=confidence)
 
     def release(self, people: Sequence[int], *, coins: Coins | None = None) -> list[int | None]:
         """The noisy number of people of every key that is shown, None for the others: one entry for each key.
 
         Publish only the entries that are not None: the length of the list is the secret number of keys.
         """
-        return [noisy if noisy >= self.least else None for noisy in self.noise.release(people, coins=coins)]
+        return shown(self.noise, self.least, people, coins=coins)
 
     def _alone(self) -> arb:
         return _passes(self.noise, self.least, self.each)
 
 
+def people_needed(noise: Noise, least: int, *, confidence: Number) -> int:
+    """The least n with P(n + Y ≥ least) ≥ confidence, for noise that is symmetric: it fails with P(Y > n − least)."""
+    rest = 1 - inside(confidence)
+    if rest >= Fraction(1, 2):
+        raise InvalidParameter(
+            wanted="confidence of Threshold to be above one half",
+            given=repr(confidence),
+            do="Choose for example 0.95.",
+        )
+    # P(|Y| ≤ w) ≥ 1 − 2(1 − c) means P(Y > w) ≤ 1 − c.
+    return least + noise.width(confidence=1 - 2 * rest)
+
+
+def shown(noise: Noise, least: int, people: Sequence[int], *, coins: Coins | None) -> list[int | None]:
+    """The noisy numbers from the threshold on, None for the others."""
+    return [noisy if noisy >= least else None for noisy in noise.release(people, coins=coins)]
+
+
+def exposed(alone: arb, groups: int) -> arb:
+    """1 − (1 − p)^g without cancellation."""
+    return -((-alone).log1p() * groups).expm1() if alone < 1 else arb(1)
+
+
 def _passes(noise: Laplace, least: int, each: int) -> arb:
     """p: the probability that a key with one person, who adds `each`, is shown."""
     return discrete_laplace_tail(int(least) - each, scale=noise.scale) if least > each else arb(1)
-
-
-def _exposed(alone: arb, groups: int) -> arb:
-    """1 − (1 − p)^g without cancellation."""
-    return -((-alone).log1p() * groups).expm1() if alone < 1 else arb(1)
 
 
 def _rare(alone: arb, noise: Laplace, each: int) -> bool:

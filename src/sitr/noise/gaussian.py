@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,7 +19,7 @@ from sitr.noise.draws import NEVER, Draws, Size, collect_integers, random_bits
 from sitr.noise.exponential import SMALL, Real, small_exponential
 from sitr.noise.geometric import TABLES
 from sitr.noise.inversion import FULL, Digits, Inversion, Survival
-from sitr.numbers import Number, ball, inside, positive
+from sitr.numbers import Number, ball, inside, natural, positive
 
 MOST = 64
 """The largest σ, in cells, of a table."""
@@ -241,6 +242,22 @@ class LargeGaussian:
                     return False
             v, known = v << more | coins.bits(more), known + more
             steps = steps << more | coins.bits(more) if self.real else steps
+
+
+def discrete_gaussian_tail(k: int, *, sigma: Number) -> arb:
+    """P(Y ≥ k) = T(k − 1)/θ for k ≥ 1, with the sums of `discrete_gaussian_width`.
+
+    The tail is about e^{−k²/2σ²}; ¾ > 1/(2 ln 2), so this many bits reach it; beyond 4096 only a bound is given.
+
+    >>> abs(discrete_gaussian_tail(3, sigma=1) - 0.0045672) < 1e-6
+    True
+    """
+    natural(k, name="start", of="a tail")
+    s = positive(sigma, name="sigma", of="noise")
+    bits = 128 + min(4096, math.ceil(Fraction(3 * k * k, 4) / s**2))
+    with ctx.workprec(bits + 64):
+        whole, tail = bell_sums(s, bits=bits)
+        return tail(k - 1) / whole
 
 
 def discrete_gaussian_width(*, sigma: Number, confidence: Number) -> int:

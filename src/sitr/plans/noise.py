@@ -9,6 +9,7 @@ from typing import TypeGuard
 
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Additive, express, kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise
@@ -53,6 +54,8 @@ def buys_noise(price: Promise) -> TypeGuard[Additive]:
             return in_range(price.epsilon) and (price.delta == 0 or LEAST <= price.delta < 1)
         case ZeroConcentratedDP():
             return in_range(price.rho) and price.xi == 0
+        case ApproximateZeroConcentratedDP():
+            return in_range(price.rho) and (price.delta == 0 or LEAST <= price.delta < 1)
     return False
 
 
@@ -73,7 +76,7 @@ def affordable(
     elif isinstance(price, ZeroConcentratedDP) and price.xi > 0 and in_range(price.rho):
         do = "Leave ξ out: Gaussian noise does not need it."
     raise QuestionError(
-        wanted="a price of pure(ε), zcdp(ρ) without ξ, or approximate(ε, δ) with δ < 1, each number from "
+        wanted="a price of pure(ε), zcdp(ρ) without ξ, or zcdp(ρ, δ) or approximate(ε, δ) with δ < 1, each number from "
         f"{LEAST} to {MOST}",
         given=repr(price),
         do=do,
@@ -84,21 +87,37 @@ def ways(price: Additive, *, beside: Sequence[Mechanism] = ()) -> list[Way]:
     """All ways to spend on noise what other mechanisms of the same plan (`beside`) leave of a price.
 
     A pure or zero-concentrated price leaves the parameter that their promises do not use. An approximate price leaves
-    the rest of its ε for pure noise, or a μ for Gaussian noise, fitted by the loss of the whole plan.
+    the rest of its ε for pure noise, or a μ for Gaussian noise, fitted by the loss of the whole plan. Of a price in
+    zcdp(ρ, δ) noise uses ρ only, and no δ is charged unless the other mechanisms use some.
 
     >>> ways(ApproximateDP(1.0, 1e-9))
     [Way(charged=ApproximateDP(epsilon=1.0, delta=0.0), bought=PureDP(epsilon=1.0)),
      Way(charged=ApproximateDP(epsilon=1.0, delta=1e-09), bought=GaussianDP(mu=0.18...))]
     >>> ways(PureDP(1.0), beside=[Exponential(epsilon=0.25)])
     [Way(charged=PureDP(epsilon=1.0), bought=PureDP(epsilon=0.75))]
+    >>> ways(ApproximateZeroConcentratedDP(0.5, 1e-6))
+    [Way(charged=ApproximateZeroConcentratedDP(rho=0.5, delta=0.0), bought=ZeroConcentratedDP(rho=0.5))]
     """
     match price:
         case PureDP():
             return pure_ways(price, beside=beside)
         case ApproximateDP():
             return [*pure_ways(price, beside=beside), *gaussian_ways(price, beside=beside)]
+        case ApproximateZeroConcentratedDP():
+            return _outside_ways(price, beside=beside)
     rho = _rest(price.rho, [_concentrated(mechanism).rho for mechanism in beside])
     return [Way(price, ZeroConcentratedDP(rho))] if rho > 0 else []
+
+
+def _outside_ways(price: ApproximateZeroConcentratedDP, *, beside: Sequence[Mechanism]) -> list[Way]:
+    """The rest of ρ, if δ pays for the events of the other mechanisms."""
+    promises = [_outside(mechanism) for mechanism in beside]
+    used = sum((exact(promise.delta) for promise in promises), Fraction(0))
+    rho = _rest(price.rho, [promise.rho for promise in promises])
+    if rho == 0 or used > exact(price.delta):
+        return []
+    charged = price if used else ApproximateZeroConcentratedDP(price.rho, 0.0)
+    return [Way(charged, ZeroConcentratedDP(rho))]
 
 
 def pure_ways(price: PureDP | ApproximateDP, *, beside: Sequence[Mechanism] = ()) -> list[Way]:
@@ -150,6 +169,12 @@ def largest_mu(price: ApproximateDP, *, beside: Sequence[Mechanism] = ()) -> Gau
 
 def _rest(whole: float, parts: Sequence[float]) -> float:
     return downward(max(Fraction(0), exact(whole) - sum(map(exact, parts), Fraction(0))))
+
+
+def _outside(mechanism: Mechanism) -> ApproximateZeroConcentratedDP:
+    if isinstance(mechanism, Exponential):
+        return ApproximateZeroConcentratedDP(_concentrated(mechanism).rho, 0.0)
+    return express(mechanism.promise(), ApproximateZeroConcentratedDP)
 
 
 def _concentrated(mechanism: Mechanism) -> ZeroConcentratedDP:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sitr.accounting.filter import Filter
 from sitr.dataset.schema import Key
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
@@ -183,7 +184,7 @@ def _columns(plan: AggregatePlan, words: Words) -> Table:
 
 def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Section, ...]:
     say, query = words.aggregate, plan.query
-    moments = isinstance(plan.price, ZeroConcentratedDP)
+    moments = isinstance(plan.price, ZeroConcentratedDP | ApproximateZeroConcentratedDP)
     tail = words.notation(cast("Kept", headline.promise)) if moments else words.numerals(at_most(plan.finite_tail()))
     sizes = [(each.term.name, f"{each.noise.symbol} = {each.noise.size}") for each in plan.noisy]
     return (

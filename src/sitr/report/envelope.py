@@ -23,6 +23,7 @@ from typing import Any, cast
 
 from sitr.accounting.filter import Filter
 from sitr.errors import BudgetExceeded
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import NAMES, write
 from sitr.flavors.promise import Promise
@@ -79,7 +80,7 @@ def of_answer(kind: str, plan: Plan, headline: Headline, receipt: Receipt) -> di
 
 def _plan(plan: Plan, headline: Headline) -> dict[str, Any]:
     promise = headline.promise
-    moments = isinstance(promise, ZeroConcentratedDP)
+    moments = isinstance(promise, ZeroConcentratedDP | ApproximateZeroConcentratedDP)
     return {
         "question": plan.text,
         "price": promise_dict(plan.price),

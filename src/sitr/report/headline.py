@@ -16,6 +16,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from sitr.errors import IncompatiblePromises, WiderThanAsked
@@ -24,6 +25,7 @@ from sitr.flavors.arrows import express
 from sitr.flavors.promise import Promise
 from sitr.flavors.random import RandomDP
 from sitr.loss.loss import Loss
+from sitr.numbers import exact, upward
 from sitr.plans.plan import Plan
 from sitr.report.figures import at_most
 
@@ -125,16 +127,21 @@ def rounded(epsilon: float) -> str:
 
 
 def _implied(promise: Promise) -> tuple[float, float]:
-    """ε and δ: as stated, at δ = 0 if the promise bounds the largest loss, or else at `READING_DELTA`."""
+    """ε and δ: as stated, at δ = 0 if the promise bounds the largest loss, or else at `READING_DELTA`.
+
+    Where the loss may be infinite with some probability, `READING_DELTA` is what δ leaves to the finite tail.
+    """
     if (largest := promise.largest_loss()) is not None:
         return largest, 0.0
     if promise.stated:
         enough = [point for point in promise.stated if point[1] <= READING_DELTA]
         return enough[0] if enough else promise.stated[-1]
+    mass = promise.infinite_mass()
+    delta = upward(min(Fraction(1), exact(READING_DELTA) + exact(mass))) if mass < 1.0 else READING_DELTA
     try:
-        return express(promise, ApproximateDP, delta=READING_DELTA).epsilon, READING_DELTA
+        return express(promise, ApproximateDP, delta=delta).epsilon, delta
     except (ValueError, IncompatiblePromises):  # no float can hold it, or it implies none
-        return math.inf, READING_DELTA
+        return math.inf, delta
 
 
 def _odds(promise: Promise, delta: float) -> float | None:

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from sitr.errors import IncompatiblePromises, SitrError, WiderThanAsked
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise, largest_fitting
@@ -112,6 +113,9 @@ def _rows(headline: Headline, promise: Promise, loss: Loss | None, mass: float) 
     yield _view(View(PureDP, None, missing=unlimited), promise, loss, PureDP.of)
     for delta in sorted(deltas, reverse=True):
         yield _epsilon(headline, promise, loss, View(ApproximateDP, None, delta=delta), mass)
+    if mass > 0.0:
+        empty = View(ApproximateZeroConcentratedDP, None)
+        yield _view(empty, promise, loss, partial(_moments, ApproximateZeroConcentratedDP))
     for flavor in (ZeroConcentratedDP, RenyiDP, ConcentratedDP, GaussianDP):
         yield _view(View(flavor, None, missing=why), promise, loss, partial(_moments, flavor))
 
@@ -149,7 +153,7 @@ def _size(promise: Promise) -> float:
     match promise:
         case PureDP(epsilon) | ApproximateDP(epsilon, _):
             return epsilon
-        case ZeroConcentratedDP(rho):
+        case ZeroConcentratedDP(rho) | ApproximateZeroConcentratedDP(rho):
             return rho
         case ConcentratedDP(_, tau):
             return tau

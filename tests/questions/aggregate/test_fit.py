@@ -3,20 +3,26 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import pytest
 
 from sitr.errors import InvalidPromise, QuestionError
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.additive import Noise
+from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
+from sitr.mechanisms.threshold import Threshold
 from sitr.numbers import exact
 from sitr.plans.noise import LEAST
+from sitr.questions.aggregate import fit as fitting
 from sitr.questions.aggregate.fit import fit
 
 COLUMNS = ["COUNT(*) AS a", "COUNT(DISTINCT id) AS b", "SUM(cost) AS c", "SUM(days) AS d", "COUNT(ward) AS e"]
@@ -31,6 +37,7 @@ PRICES = [
     ApproximateDP(5, 1e-3),
     ApproximateDP(1, 0),
 ]
+OUTSIDE = [ApproximateZeroConcentratedDP(0.5, 1e-6), ApproximateZeroConcentratedDP(1e-4, 1e-12)]
 
 
 def by_ward(columns: int) -> str:
@@ -93,9 +100,13 @@ def test_the_noise_alone_pays_for_the_sensitivity_of_its_column(ask, price, colu
     assert whole * (1 - Fraction(1, 10**9)) <= spent <= whole
 
 
-@pytest.mark.parametrize("price", [PureDP(1), ZeroConcentratedDP(0.5), ApproximateDP(1, 0)], ids=repr)
+@pytest.mark.parametrize(
+    "price",
+    [PureDP(1), ZeroConcentratedDP(0.5), ApproximateDP(1, 0), ApproximateZeroConcentratedDP(0.5, 0.0)],
+    ids=repr,
+)
 def test_unknown_keys_want_a_delta(ask, price):
-    with pytest.raises(QuestionError, match=r"ward.*needs δ > 0.*approximate"):
+    with pytest.raises(QuestionError, match=r"ward.*needs δ > 0.*zcdp\(ρ, δ\) or approximate"):
         fit(ask(by_ward(1)), price)
     sql = "SELECT ward, days, COUNT(*) AS n FROM visits GROUP BY ward, days"
     with pytest.raises(QuestionError, match=r"The keys of days are not public.*keys=\{'days'"):
@@ -206,16 +217,63 @@ def test_the_mass_at_infinity_is_apart_from_the_tail(ask, price, columns):
     gaussian = isinstance(plan.noisy[0].noise, RoundedGaussian)
     keys = price.delta / 2 if gaussian else price.delta
     assert (plan.finite_tail() > 0) is gaussian
-    # The threshold could not be one lower: its mass is within one step of the noise of what it may be.
-    step = math.exp(1 / float(exact(plan.threshold.noise.scale)))
-    assert plan.infinite_mass() * step > keys * (1 - 1e-3)
+    # The threshold could not be one lower.
+    assert replace(plan.threshold, least=plan.threshold.least - 1).promise().delta > keys
 
 
 def test_the_threshold_guards_every_group_of_a_person(ask):
-    plan = fit(ask(by_ward(1), max_groups=7), ApproximateDP(1, 1e-6))
-    assert plan.threshold is not None
-    assert plan.threshold.groups == 7
-    assert plan.threshold.noise.sensitivity == 7
+    """Laplace noise for one group, Gaussian noise for more."""
+    for groups, kind in ((1, Threshold), (2, GaussianThreshold), (7, GaussianThreshold)):
+        plan = fit(ask(by_ward(1), max_groups=groups), ApproximateDP(1, 1e-6))
+        plan.check()
+        assert isinstance(plan.threshold, kind)
+        assert plan.threshold.groups == groups
+        moved = exact(plan.threshold.noise.sensitivity)
+        assert moved == groups if kind is Threshold else moved**2 >= groups
+
+
+def test_the_chosen_threshold_has_the_least_error_of_all(ask):
+    """Every other plan that the price could pay has a larger sum of errors."""
+    for groups, columns in product((1, 4, 40), (1, 3)):
+        query, price = ask(by_ward(columns), max_groups=groups), ApproximateDP(1, 1e-6)
+        candidates = fitting._with_threshold(query, price)
+        assert len({type(plan.threshold) for plan in candidates}) == 2
+        for plan in candidates:
+            plan.check()
+        assert fitting._error(fit(query, price)) == min(map(fitting._error, candidates))
+
+
+@pytest.mark.parametrize("columns", [1, 5])
+@pytest.mark.parametrize("groups", [1, 7])
+@pytest.mark.parametrize("price", OUTSIDE, ids=repr)
+def test_unknown_keys_outside_an_event(ask, price, groups, columns):
+    """Each column and the keys have an equal share of ρ; the keys have all of δ, and no threshold could be lower."""
+    plan = fit(ask(by_ward(columns), max_groups=groups), price)
+    plan.check()
+    assert plan.price == price
+    assert isinstance(plan.threshold, GaussianThreshold)
+    promise = plan.promise()
+    assert isinstance(promise, ApproximateZeroConcentratedDP)
+    assert promise.rho == pytest.approx(price.rho, rel=1e-9)
+    assert promise.rho <= price.rho
+    assert plan.infinite_mass() == plan.threshold.promise().delta == promise.delta <= price.delta
+    assert replace(plan.threshold, least=plan.threshold.least - 1).promise().delta > price.delta
+    shares = [noise.cost() for noise in (*(each.noise for each in plan.noisy), plan.threshold.noise)]
+    assert all(float(share) == pytest.approx(price.rho / (columns + 1), rel=1e-9) for share in shares)
+    first, *others = plan.measurements
+    noise: Any = first.mechanism
+    less = replace(first, mechanism=replace(noise, sigma=noise.sigma * Fraction(99, 100)))
+    lower = replace(others[-1], mechanism=replace(plan.threshold, least=plan.threshold.least - 1))
+    for broken in ((less, *others), (first, *others[:-1], lower)):
+        with pytest.raises(InvalidPromise, match="bug in Sitr"):
+            replace(plan, measurements=broken).check()
+
+
+def test_known_keys_outside_an_event_cost_no_delta(ask):
+    known, same = (fit(ask(by_ward(2), **KNOWN), price) for price in (OUTSIDE[0], ZeroConcentratedDP(OUTSIDE[0].rho)))
+    assert known.measurements == same.measurements
+    assert known.price == ApproximateZeroConcentratedDP(OUTSIDE[0].rho, 0.0)
+    known.check()
 
 
 # Which noise
@@ -228,6 +286,7 @@ def test_the_threshold_guards_every_group_of_a_person(ask):
         (5, 6, ApproximateDP(1, 1e-6), KNOWN, RoundedGaussian),
         (1, 1, ApproximateDP(1, 1e-6), {}, Laplace),
         (1, 100, ApproximateDP(1, 1e-6), {}, RoundedGaussian),
+        (1, 1, OUTSIDE[0], {}, Gaussian),
         (5, 6, ApproximateDP(1, 0), KNOWN, Laplace),
     ],
 )
@@ -325,8 +384,8 @@ def test_columns_share_the_price_equally(ask, columns):
 
 
 def test_unknown_keys_cost_the_share_of_one_more_column(ask):
-    known, unknown = (fit(ask(by_ward(2), **keys), ApproximateDP(0.3, 1e-9)) for keys in (KNOWN, {}))
+    known, unknown = (fit(ask(by_ward(2), max_groups=1, **keys), ApproximateDP(0.3, 1e-9)) for keys in (KNOWN, {}))
     for with_keys, without in zip(spread(known), spread(unknown), strict=True):
         assert without / with_keys == pytest.approx(1.5, rel=1e-9)
-    assert unknown.threshold is not None
+    assert isinstance(unknown.threshold, Threshold)
     assert unknown.threshold.noise.promise().epsilon == pytest.approx(0.1, rel=1e-9)

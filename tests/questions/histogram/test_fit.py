@@ -14,6 +14,7 @@ from sitr.dataset.cells import Categories, Even, Grid, Rule
 from sitr.dataset.schema import Column, Kind, Table
 from sitr.errors import InvalidPromise, QuestionError
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Additive, Kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
@@ -21,6 +22,7 @@ from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian import Gaussian
+from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.sparse_histogram import SparseHistogram
@@ -175,6 +177,32 @@ def test_approximate_prices_buy_whichever_noise_errs_less() -> None:
     assert gaussian.price == ApproximateDP(1.0, 1e-6)
     fitted = GaussianDP.fitting(ApproximateDP(1.0, 1e-6))
     assert gaussian.noise == RoundedGaussian.fitting(fitted, sensitivity=gaussian.distance.l2)
+
+
+def test_unlisted_categories_have_gaussian_noise_outside_an_event() -> None:
+    """σ = √g/√(2ρ) for the count that also decides; the whole price is used."""
+    price = ApproximateZeroConcentratedDP(0.125, 1e-6)
+    plan = fit(Tally.of(ROWS, WARD), price, method=Unlisted())
+    plan.check()
+    assert isinstance(plan.threshold, GaussianThreshold)
+    assert plan.noise.size**2 >= plan.distance.l2_squared * 4
+    assert plan.promise().covers(price)
+    assert plan.price == price
+    assert (
+        plan.infinite_mass()
+        <= 1e-6
+        < GaussianThreshold(plan.threshold.noise, plan.threshold.groups, plan.threshold.least - 1).promise().delta
+    )
+
+
+def test_bins_are_chosen_for_a_price_outside_an_event() -> None:
+    """ρ is shared as in zero-concentrated privacy, and no δ is charged."""
+    price, same = ApproximateZeroConcentratedDP(0.1, 1e-6), ZeroConcentratedDP(0.1)
+    for method in (Flat(), Bins((3, 6, 24)), Buckets()):
+        plan, other = (fit(Tally.of(ROWS, LINE), each, method=method) for each in (price, same))
+        plan.check()
+        assert plan.measurements == other.measurements
+        assert plan.price == ApproximateZeroConcentratedDP(0.1, 0.0)
 
 
 def test_unlisted_categories_want_a_delta() -> None:

@@ -9,9 +9,13 @@ from fractions import Fraction
 
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
+from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.candidates import least_noise
+from sitr.mechanisms.gaussian_threshold import GaussianThreshold
+from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, downward, exact, upward
@@ -22,6 +26,9 @@ from sitr.questions.aggregate.functions.function import BoundAggregate, Estimate
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.stability import people, stability
 from sitr.questions.aggregate.term import Term
+
+KeyThreshold = Threshold | GaussianThreshold
+"""The mechanisms that decide which keys are shown."""
 
 KEYS = ""
 """The name of the measurement that decides which keys are shown; no column of an answer can have this name."""
@@ -120,22 +127,25 @@ class AggregatePlan(Plan):
         )
 
     @property
-    def threshold(self) -> Threshold | None:
+    def threshold(self) -> KeyThreshold | None:
         """The mechanism that decides which keys are shown; None if all keys are public."""
         found = [each.mechanism for each in self.measurements if each.name == KEYS]
-        assert not found or isinstance(found[0], Threshold)
+        assert not found or isinstance(found[0], KeyThreshold)
         return found[0] if found else None  # type: ignore[return-value]
 
 
 def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
     """The plan with the least error at this price; each term gets an equal share."""
     paid = affordable(price)
-    if isinstance(paid, ApproximateDP) and paid.delta > 0 and not query.known:
-        plans = _with_threshold(query, paid)
-    else:
+    if query.known or getattr(paid, "delta", 0) == 0:
         _refuse_unknown_keys(query, paid)
         plans = [_plan(query, way) for way in ways(paid)]
-    return _useful(min(plans, key=lambda plan: sum(map(_relative_error, plan.noisy))))
+    elif isinstance(paid, ApproximateDP):
+        plans = _with_threshold(query, paid)
+    else:
+        assert isinstance(paid, ApproximateZeroConcentratedDP)  # no other price has a δ
+        plans = _outside_an_event(query, paid)
+    return _useful(min(plans, key=_error))
 
 
 def _useful(plan: AggregatePlan) -> AggregatePlan:
@@ -150,7 +160,7 @@ def _useful(plan: AggregatePlan) -> AggregatePlan:
     return plan
 
 
-def _plan(query: BoundedQuery, way: Way, threshold: Threshold | None = None) -> AggregatePlan:
+def _plan(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> AggregatePlan:
     part, spelled = way.bought.share(Fraction(1, len(query.terms))), text(query.query)
     measured = []
     for term in query.terms:
@@ -162,18 +172,53 @@ def _plan(query: BoundedQuery, way: Way, threshold: Threshold | None = None) -> 
 
 
 def _with_threshold(query: BoundedQuery, price: ApproximateDP) -> list[AggregatePlan]:
-    """The keys get the same share of ε as a term, and all of δ beside pure noise or half of δ beside Gaussian noise."""
-    epsilon = downward(exact(price.epsilon) / (len(query.terms) + 1))
+    """The keys get the same share as a term, and all of δ beside pure noise or half of δ beside Gaussian noise.
+
+    Beside Gaussian noise they may have either noise. Gaussian noise is better where people have many groups, because
+    it grows only with the square root of their number.
+    """
+    epsilon, half = downward(exact(price.epsilon) / (len(query.terms) + 1)), downward(exact(price.delta) / 2)
     whole = _threshold(query, ApproximateDP(epsilon, price.delta))
-    half = _threshold(query, ApproximateDP(epsilon, downward(exact(price.delta) / 2)))
+    single = _threshold(query, ApproximateDP(epsilon, half))
+    beside: list[KeyThreshold] = [single, *_bell_threshold(query, price, half)]
     return [
         *(_plan(query, way, whole) for way in pure_ways(price, beside=(whole,))),
-        *(_plan(query, way, half) for way in gaussian_ways(price, beside=(half,))),
+        *(_plan(query, way, keys) for keys in beside for way in gaussian_ways(price, beside=(keys,))),
     ]
+
+
+def _outside_an_event(query: BoundedQuery, price: ApproximateZeroConcentratedDP) -> list[AggregatePlan]:
+    """The keys get the same share of ρ as a term, and all of δ: Gaussian noise needs none.
+
+    At the same ρ, Laplace noise would need a higher threshold, even for a single group.
+    """
+    rho = downward(exact(price.rho) / (len(query.terms) + 1))
+    part, far = ApproximateZeroConcentratedDP(rho, price.delta), people(query)
+    keys = GaussianThreshold.fitting(part, sensitivity=far.l2, groups=query.max_groups)
+    return [_plan(query, way, keys) for way in ways(price, beside=(keys,))]
 
 
 def _threshold(query: BoundedQuery, price: ApproximateDP) -> Threshold:
     return Threshold.fitting(price, sensitivity=people(query).l1, groups=query.max_groups)
+
+
+def _bell_threshold(query: BoundedQuery, price: ApproximateDP, delta: float) -> list[GaussianThreshold]:
+    """Gaussian noise for the share of one term of μ², and this δ for keys that pass by chance; none if μ is too small.
+
+    δ + (1 − δ)·δ_μ(ε) is within the price, see `GaussianThreshold.loss`.
+    """
+    rest = downward((exact(price.delta) - exact(delta)) / (1 - exact(delta)))
+    part = GaussianDP.fitting(ApproximateDP(price.epsilon, rest)).share(Fraction(1, len(query.terms) + 1))
+    if part.mu == 0.0 or delta == 0.0:
+        return []
+    noise = RoundedGaussian.fitting(part, sensitivity=people(query).l2)
+    return [GaussianThreshold.lowest(noise, delta=delta, groups=query.max_groups)]
+
+
+def _error(plan: AggregatePlan) -> Fraction:
+    """The sum of all errors, and of the number of people with which a key is shown: all relative to one person's."""
+    keys = plan.threshold.error() if plan.threshold is not None else 0
+    return sum(map(_relative_error, plan.noisy), Fraction(keys))
 
 
 def _relative_error(noisy: NoisyTerm) -> Fraction:
@@ -185,5 +230,6 @@ def _refuse_unknown_keys(query: BoundedQuery, price: Promise) -> None:
     if unknown := [key.name for key in query.keys if key.keys is None]:
         raise QuestionError(
             given=f"The keys of {', '.join(unknown)} are not public, so the price needs δ > 0, but it is {price!r}.",
-            do=f"Declare them with keys={{{unknown[0]!r}: […]}}, or set the budget and the price in approximate(ε, δ).",
+            do=f"Declare them with keys={{{unknown[0]!r}: […]}}, or set the budget and the price in zcdp(ρ, δ) or "
+            "approximate(ε, δ).",
         )

@@ -12,6 +12,7 @@ import numpy as np
 from sitr.dataset.cells import Even, Grid, spelled
 from sitr.errors import QuestionError
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Additive, Kept
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
@@ -20,6 +21,7 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.candidates import least_noise
 from sitr.mechanisms.exponential import Exponential
+from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.sparse_histogram import SparseHistogram
 from sitr.mechanisms.summed import sum_error
@@ -59,7 +61,7 @@ class HistogramPlan(Plan):
     def noise(self) -> Noise:
         """The noise on each measured number."""
         counted = self[COUNTS].mechanism
-        found = counted.noise if isinstance(counted, Threshold | SparseHistogram) else counted
+        found = counted.noise if isinstance(counted, Threshold | GaussianThreshold | SparseHistogram) else counted
         assert isinstance(found, Noise)
         return found
 
@@ -78,10 +80,10 @@ class HistogramPlan(Plan):
         return found
 
     @property
-    def threshold(self) -> Threshold | None:
+    def threshold(self) -> Threshold | GaussianThreshold | None:
         """The rule that decides which categories are shown; None if all cells are public."""
         found = self[COUNTS].mechanism
-        return found if isinstance(found, Threshold) else None
+        return found if isinstance(found, Threshold | GaussianThreshold) else None
 
     @property
     def sparse(self) -> SparseHistogram | None:
@@ -101,7 +103,8 @@ class HistogramPlan(Plan):
         For a zero-concentrated price the choice of bins counts with ε²/8, not with the ε²/2 of a pure mechanism: its
         losses lie in an interval of length ε.
         """
-        if isinstance(self.price, ZeroConcentratedDP) and isinstance(self.choice, Exponential):
+        moments = ZeroConcentratedDP | ApproximateZeroConcentratedDP
+        if isinstance(self.price, moments) and isinstance(self.choice, Exponential):
             counts = self[COUNTS].mechanism.promise()
             assert isinstance(counts, ZeroConcentratedDP)
             return counts + self.choice.zero_concentrated()
@@ -146,11 +149,12 @@ def fit(tally: Tally, price: Promise, *, method: Method, rows: int | None = None
         return _fit_sparse(tally, price, rows)
     _check(tally, method)
     if tally.grid is None:
-        if buys_noise(price) and isinstance(price, ApproximateDP) and price.delta > 0 and isinstance(method, Unlisted):
+        exposing = ApproximateDP | ApproximateZeroConcentratedDP
+        if buys_noise(price) and isinstance(price, exposing) and price.delta > 0 and isinstance(method, Unlisted):
             return _fit_unlisted(tally, price, method)
         raise QuestionError(
             given="Categories that are not public are shown above a threshold, which needs a price in "
-            f"approximate(ε, δ) with δ > 0, but the price is {price!r}.",
+            f"approximate(ε, δ) or zcdp(ρ, δ) with δ > 0, but the price is {price!r}.",
             do="List the categories with keys, from public knowledge, or pay with a δ.",
         )
     paid = affordable(price, random="Measure with Sparse(), or pay with the promise inside the random one.")
@@ -172,10 +176,16 @@ def _plan(tally: Tally, method: Method, way: Way, choice: Exponential | Noise | 
     return _planned(tally, method, way.charged, Measurement(COUNTS, noise, distance), choice)
 
 
-def _fit_unlisted(tally: Tally, price: ApproximateDP, method: Unlisted) -> HistogramPlan:
+def _fit_unlisted(
+    tally: Tally, price: ApproximateDP | ApproximateZeroConcentratedDP, method: Unlisted
+) -> HistogramPlan:
     """One draw is the count of a category and decides whether it is shown."""
-    distance = tally.distance()
-    threshold = Threshold.fitting(price, sensitivity=distance.l1, groups=tally.query.max_groups)
+    distance, groups = tally.distance(), tally.query.max_groups
+    threshold: Threshold | GaussianThreshold
+    if isinstance(price, ApproximateDP):
+        threshold = Threshold.fitting(price, sensitivity=distance.l1, groups=groups)
+    else:
+        threshold = GaussianThreshold.fitting(price, sensitivity=distance.l2, groups=groups)
     return _planned(tally, method, price, Measurement(COUNTS, threshold, distance))
 
 
@@ -231,7 +241,10 @@ def _choice(tally: Tally, price: Additive, method: Method) -> Exponential | Nois
     if not isinstance(method, Buckets | Bins):
         return None
     moved, share = tally.distance(), exact(method.share)
-    part = price.share(share) if isinstance(price, ZeroConcentratedDP) else PureDP(price.epsilon).share(share)
+    if isinstance(price, ZeroConcentratedDP | ApproximateZeroConcentratedDP):
+        part: PureDP | ZeroConcentratedDP = ZeroConcentratedDP(price.rho).share(share)
+    else:
+        part = PureDP(price.epsilon).share(share)
     if isinstance(method, Bins):
         epsilon = part.epsilon if isinstance(part, PureDP) else _bounded_range(part)
         return Exponential(epsilon, sensitivity=2 * moved.l1)

@@ -10,18 +10,19 @@ from typing import cast
 
 from sitr.dataset.schema import Key
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.composed import Composed
+from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
-from sitr.numbers import exact
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm
+from sitr.questions.aggregate.fit import KEYS, AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.release import Release
 from sitr.report.figures import about, at_least, at_most, number, shortened, visible
 from sitr.report.headline import Headline
@@ -79,7 +80,12 @@ class AggregateWords:
                 f"تتدهور الخصوصية بلطف: قد تتغير نسبة الأرجحية بأكثر من العامل {ltr('e^ε')}، لكن بعامل منتهٍ دائمًا، "
                 "وكلما كبر العامل ندر وقوعه."
             )
-        if isinstance(plan.price, ZeroConcentratedDP):
+        if isinstance(plan.price, ApproximateZeroConcentratedDP) and plan.infinite_mass() > 0.0:
+            return (
+                f"وفيما عدا ذلك ليس للخسارة سقف ثابت، لكن لها ذيلًا رقيقًا كذيل التوزيع الغاوسي: فـ{ltr('ρ')} تضع حدًا "
+                "لاحتمال الخسائر الكبيرة، وكل خسارة منتهية."
+            )
+        if isinstance(plan.price, ZeroConcentratedDP | ApproximateZeroConcentratedDP):
             return (
                 f"ليس للخسارة سقف ثابت، لكن لها ذيلًا رقيقًا كذيل التوزيع الغاوسي: فـ{ltr('ρ')} تضع حدًا لاحتمال الخسائر "
                 "الكبيرة، وكل خسارة منتهية."
@@ -154,7 +160,7 @@ class AggregateWords:
         """The arithmetic from noise to price: one line per measurement and one for the sum."""
         lines = [f"{named(each.term.name)}: {ltr(_share(each))}" for each in plan.noisy]
         if plan.threshold is not None:
-            lines.append(f"المفاتيح: {_threshold(plan.threshold)}")
+            lines.append(f"المفاتيح: {_threshold(plan.threshold, plan[KEYS].distance)}")
         return (*lines, f"معًا: {_together(plan, cast('Kept', headline.promise))}")
 
     def released(self, release: Release, /) -> str:
@@ -211,11 +217,12 @@ def _share(measured: NoisyTerm) -> str:
     return f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}"
 
 
-def _threshold(threshold: Threshold) -> str:
-    law, promise = threshold.noise, threshold.promise()
-    share = _result(exact(law.sensitivity) / exact(law.scale), "ε")
-    first = f"Δ / scale = {number(law.sensitivity)} / {about(law.scale)} {share}"
-    single = f"1 − (1 − p)^{threshold.groups} ≤ {at_most(promise.delta)} = δ"
+def _threshold(threshold: Threshold | GaussianThreshold, far: Distance | None) -> str:
+    law, (formula, symbol) = threshold.noise, threshold.noise.arithmetic
+    assert far is not None  # people are counted
+    moved = number(far.l2_squared if law.euclidean else far.l1)
+    first = f"{formula.format(moved=moved, size=about(law.size))} {_result(law.cost(), symbol)}"
+    single = f"1 − (1 − p)^{threshold.groups} ≤ {at_most(threshold.promise().delta)} = δ"
     chance_of_one = ltr(f"p = P({threshold.each} + Z ≥ {number(threshold.least)})")
     return f"{ltr(first)}؛ {ltr(single)}، حيث {chance_of_one} و{ltr('Z')} هي الضوضاء"
 
@@ -230,7 +237,8 @@ def _together(plan: AggregatePlan, promise: Kept) -> str:
         case found:
             steps = [ltr(f"ε ≤ {at_most(found.epsilon, digits=6)}")]  # type: ignore[union-attr]
     if plan.threshold is not None:
-        steps.append(f"ومع المفاتيح {kept(promise)}، بجمع خسائرها")
+        how = "وعودها" if isinstance(plan.price, ApproximateZeroConcentratedDP) else "خسائرها"
+        steps.append(f"ومع المفاتيح {kept(promise)}، بجمع {how}")
     elif isinstance(plan.price, ApproximateDP) and plan.price.delta > 0:
         steps.append(f"أي {kept(promise)}")
     return listed([*steps, f"ضمن الثمن {kept(plan.price)}"])

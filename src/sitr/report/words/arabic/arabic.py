@@ -8,6 +8,7 @@ from typing import ClassVar, cast
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
@@ -18,7 +19,7 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.numbers import Number
 from sitr.report.figures import at_most, number
-from sitr.report.headline import Headline, rounded
+from sitr.report.headline import READING_DELTA, Headline, rounded
 from sitr.report.words.arabic.accounting import AccountingWords
 from sitr.report.words.arabic.aggregate import AggregateWords
 from sitr.report.words.arabic.certificate import CertificateWords
@@ -92,6 +93,8 @@ class Arabic:
                 return "الخصوصية التفاضلية التقريبية"
             case ZeroConcentratedDP():
                 return "الخصوصية التفاضلية المركزة الصفرية"
+            case ApproximateZeroConcentratedDP():
+                return "الخصوصية التفاضلية المركزة الصفرية التقريبية"
             case RandomDP(inner):
                 return f"{self.flavor(cast('Kept', inner))} العشوائية"
 
@@ -143,9 +146,16 @@ class Arabic:
     def reading(self, headline: Headline, /) -> str:
         """How these sentences follow from the promise, in symbols."""
         bound = f"{self.headline(headline)}. والعامل في الجملة الأولى هو {ltr('e^ε')} مقرَّبًا إلى الأعلى."
+        inner = headline.promise.inner if isinstance(headline.promise, RandomDP) else headline.promise
+        if isinstance(inner, ApproximateZeroConcentratedDP) and inner.delta > 0.0:
+            return (
+                f"الوعد نفسه هو {ltr(symbols(headline.promise))}: فيما عدا حدثًا احتماله {DELTA}، كل عزم من عزوم خسارة "
+                f"الخصوصية لا يتجاوز نظيره الغاوسي. وهو بصيغة {ltr('(ε, δ)')}: {bound} ومن {DELTA} هذه "
+                f"{ltr(at_most(READING_DELTA))} للذيل المنتهي، وقد اختيرت لهذا التقرير؛ وكل {DELTA} أخرى تعطي "
+                f"{EPSILON} أخرى."
+            )
         if headline.odds is None or headline.delta == 0.0:
             return bound
-        inner = headline.promise.inner if isinstance(headline.promise, RandomDP) else headline.promise
         offset = "ξ + " if isinstance(inner, ZeroConcentratedDP) and inner.xi else ""
         larger = ltr(f"ε′ = {offset}ρ + 2√(ρ ln(1/δ)) = {rounded(headline.odds)}")
         return (

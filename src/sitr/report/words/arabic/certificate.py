@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
@@ -35,6 +36,7 @@ FLAVORS = {
     PureDP: "النقية",
     ApproximateDP: "التقريبية",
     ZeroConcentratedDP: "المركزة الصفرية",
+    ApproximateZeroConcentratedDP: "المركزة الصفرية التقريبية",
     RenyiDP: f"ريني من الرتبة {ltr(about(ORDER))}",
     ConcentratedDP: "المركزة",
     GaussianDP: "الغاوسية",
@@ -97,6 +99,8 @@ class CertificateWords:
                 return ltr(f"D ≤ {at_most(promise.curve(ORDER))}")
             case ZeroConcentratedDP(rho, xi=xi):
                 return ltr(f"ρ ≤ {at_most(rho)}" + (f", ξ ≤ {at_most(xi)}" if xi else ""))
+            case ApproximateZeroConcentratedDP(rho, delta):
+                return ltr(f"ρ ≤ {at_most(rho)}, δ ≤ {at_most(delta)}")
             case ConcentratedDP(mu, tau):
                 return ltr(f"μ ≤ {at_most(mu)}, τ ≤ {at_most(tau)}")
             case GaussianDP(mu):

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
@@ -134,6 +135,21 @@ class ArabicVoice:
             f"{_GENERAL} {_GROUP} {ltr('s²·ρ')}{group}. {_EACH} {added}.",
         )
 
+    def approximate_zero_concentrated(self, promise: ApproximateZeroConcentratedDP, /, *, whom: Whom) -> Explanation:
+        if promise.delta == 0.0:
+            return self.zero_concentrated(ZeroConcentratedDP(promise.rho), whom=whom)
+        delta = ltr(f"δ = {at_most(promise.delta)}")
+        return _explanation(
+            f"الخصوصية التفاضلية المركزة الصفرية التقريبية: {ltr(symbols(promise))}",
+            f"{_PAIR[whom]}، فيما عدا حدثًا احتماله {_DELTA}، لا يتجاوز أي عزم من عزوم خسارة الخصوصية ما تعطيه الضوضاء "
+            f"الغاوسية: {ltr(symbols(promise))}.",
+            _outside(promise, whom),
+            f"باحتمال قد يبلغ {delta}{_parenthesis(promise.delta)} قد ينكشف {_SOMEBODY[whom]} انكشافًا تامًا لا شك فيه، "
+            f"لذلك ينبغي أن تكون {_DELTA} أصغر بكثير من مقلوب عدد الأشخاص. وفيما عدا ذلك: {_GRACEFULLY}",
+            f"{_GENERAL} أما مجموعة من الأشخاص فلا يَعِدها هذا وحده بشيء. {_EACH} تُضاف قيمتا {ltr('ρ')} و{_DELTA} "
+            "الخاصتان به.",
+        )
+
     def renyi(self, promise: RenyiDP, /, *, whom: Whom) -> Explanation:
         orders = some_orders(promise)
         bounds = "، و".join(f"{ltr(at_most(bound))} عند الرتبة {ltr(about(order))}" for order, bound in orders)
@@ -230,6 +246,19 @@ def _numbers(promise: Concentrated, whom: Whom, *, before: str = "") -> str:
             f"جميعًا في آن واحد. {_moved(headline.odds, headline.delta, whom)}"
         )
     return f"{before} {reading}".strip()
+
+
+def _outside(promise: ApproximateZeroConcentratedDP, whom: Whom) -> str:
+    """The promise as (ε, δ) at a δ above its own."""
+    headline = Headline.of(promise)
+    if not math.isfinite(headline.epsilon):
+        delta = ltr(f"δ = {at_most(headline.delta)}")
+        return f"عند {delta} تفوق {_EPSILON} كل عدد يمكن كتابته هنا: فالوعد يكاد يكون بلا مضمون."
+    return (
+        f"إليك قراءة واحدة من قراءات كثيرة: {ltr(headline.symbols())}. "
+        f"{_follows(((headline.epsilon, headline.delta),), whom)} وكل {_DELTA} أخرى تفوق {ltr(at_most(promise.delta))} "
+        f"تعطي {_EPSILON} أخرى، وهي تصح جميعًا في آن واحد."
+    )
 
 
 def _moved(epsilon: float, delta: float, whom: Whom) -> str:

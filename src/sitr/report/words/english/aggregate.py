@@ -10,18 +10,19 @@ from typing import TYPE_CHECKING, cast
 
 from sitr.dataset.schema import Key
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.composed import Composed
+from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
-from sitr.numbers import exact
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm
+from sitr.questions.aggregate.fit import KEYS, AggregatePlan, NoisyTerm
 from sitr.report.figures import CONFIDENCE, about, at_least, at_most, chance, counted, number, shortened, visible
 from sitr.report.headline import Headline
 from sitr.report.words.english.nouns import NOBODY, caps, noise, unit, units
@@ -78,7 +79,12 @@ class AggregateWords:
                 "gracefully: the odds may change by more than a factor of e^ε, but always by a finite factor, and "
                 "larger factors are rarer."
             )
-        if isinstance(plan.price, ZeroConcentratedDP):
+        if isinstance(plan.price, ApproximateZeroConcentratedDP) and plan.infinite_mass() > 0.0:
+            return (
+                "Apart from that, the loss has no fixed ceiling, but a thin tail like a Gaussian's: ρ bounds the "
+                "probability of large losses, and every loss is finite."
+            )
+        if isinstance(plan.price, ZeroConcentratedDP | ApproximateZeroConcentratedDP):
             return (
                 "The loss has no fixed ceiling, but a thin tail like a Gaussian's: ρ bounds the probability of large "
                 "losses, and every loss is finite."
@@ -153,7 +159,7 @@ class AggregateWords:
         """The arithmetic from noise to price: one line per measurement and one for the sum."""
         lines = [f"{visible(each.term.name)}: {_share(each)}" for each in plan.noisy]
         if plan.threshold is not None:
-            lines.append(f"keys: {_threshold(plan.threshold)}")
+            lines.append(f"keys: {_threshold(plan.threshold, plan[KEYS].distance)}")
         return (*lines, f"together: {_together(plan, cast('Kept', headline.promise))}")
 
     def released(self, release: Release, /) -> str:
@@ -209,12 +215,13 @@ def _share(measured: NoisyTerm) -> str:
     return f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}"
 
 
-def _threshold(threshold: Threshold) -> str:
-    noise, promise = threshold.noise, threshold.promise()
-    share = _result(exact(noise.sensitivity) / exact(noise.scale), "ε")
-    single = f"1 − (1 − p)^{threshold.groups} ≤ {at_most(promise.delta)} = δ"
+def _threshold(threshold: Threshold | GaussianThreshold, far: Distance | None) -> str:
+    law, (formula, symbol) = threshold.noise, threshold.noise.arithmetic
+    assert far is not None  # people are counted
+    first = formula.format(moved=number(far.l2_squared if law.euclidean else far.l1), size=about(law.size))
+    single = f"1 − (1 − p)^{threshold.groups} ≤ {at_most(threshold.promise().delta)} = δ"
     chance_of_one = f"with p = P({threshold.each} + noise ≥ {number(threshold.least)})"
-    return f"Δ / scale = {number(noise.sensitivity)} / {about(noise.scale)} {share}; {single}, {chance_of_one}"
+    return f"{first} {_result(law.cost(), symbol)}; {single}, {chance_of_one}"
 
 
 def _together(plan: AggregatePlan, promise: Kept) -> str:
@@ -227,7 +234,8 @@ def _together(plan: AggregatePlan, promise: Kept) -> str:
         case noise:
             steps = [f"ε ≤ {at_most(noise.epsilon, digits=6)}"]  # type: ignore[union-attr]
     if plan.threshold is not None:
-        steps.append(f"with the keys {notation(promise)}, by the sum of their losses")
+        how = "promises" if isinstance(plan.price, ApproximateZeroConcentratedDP) else "losses"
+        steps.append(f"with the keys {notation(promise)}, by the sum of their {how}")
     elif isinstance(plan.price, ApproximateDP) and plan.price.delta > 0:
         steps.append(f"which is {notation(promise)}")
     return ", ".join([*steps, f"within the price {notation(plan.price)}"])

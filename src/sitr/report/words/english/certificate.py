@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
@@ -31,6 +32,7 @@ FLAVORS = {
     PureDP: "pure",
     ApproximateDP: "approximate",
     ZeroConcentratedDP: "zero-concentrated",
+    ApproximateZeroConcentratedDP: "approximate zero-concentrated",
     RenyiDP: f"Rényi, order {about(ORDER)}",
     ConcentratedDP: "concentrated",
     GaussianDP: "Gaussian",
@@ -94,6 +96,8 @@ class CertificateWords:
                 return f"D ≤ {at_most(promise.curve(ORDER))}"
             case ZeroConcentratedDP(rho, xi=xi):
                 return f"ρ ≤ {at_most(rho)}" + (f", ξ ≤ {at_most(xi)}" if xi else "")
+            case ApproximateZeroConcentratedDP(rho, delta):
+                return f"ρ ≤ {at_most(rho)}, δ ≤ {at_most(delta)}"
             case ConcentratedDP(mu, tau):
                 return f"μ ≤ {at_most(mu)}, τ ≤ {at_most(tau)}"
             case GaussianDP(mu):

@@ -8,6 +8,7 @@ from typing import ClassVar, cast
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.flavors.pure import PureDP
@@ -19,7 +20,7 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.numbers import Number
 from sitr.report.figures import at_most, number, visible
-from sitr.report.headline import Headline, rounded
+from sitr.report.headline import READING_DELTA, Headline, rounded
 from sitr.report.words.english.accounting import AccountingWords
 from sitr.report.words.english.aggregate import AggregateWords
 from sitr.report.words.english.certificate import CertificateWords
@@ -90,6 +91,8 @@ class English:
                 return "approximate differential privacy"
             case ZeroConcentratedDP():
                 return "zero-concentrated differential privacy"
+            case ApproximateZeroConcentratedDP():
+                return "approximate zero-concentrated differential privacy"
             case RandomDP(inner):
                 return f"random {self.flavor(_inside(inner))}"
 
@@ -150,9 +153,16 @@ class English:
     def reading(self, headline: Headline, /) -> str:
         """How these sentences follow from the promise, in symbols."""
         bound = f"{self.headline(headline)}. The factor in the first sentence is e^ε, rounded up."
+        inner = headline.promise.inner if isinstance(headline.promise, RandomDP) else headline.promise
+        if isinstance(inner, ApproximateZeroConcentratedDP) and inner.delta > 0.0:
+            return (
+                f"The promise itself is {symbols(headline.promise)}: apart from an event of probability δ, every "
+                f"moment of the privacy loss is at most a Gaussian's. As (ε, δ) it is {bound} Of this δ, "
+                f"{at_most(READING_DELTA)} is for the finite tail and was chosen for this report; another δ gives "
+                "another ε."
+            )
         if headline.odds is None or headline.delta == 0.0:
             return bound
-        inner = headline.promise.inner if isinstance(headline.promise, RandomDP) else headline.promise
         offset = "ξ + " if isinstance(inner, ZeroConcentratedDP) and inner.xi else ""
         return (
             f"The promise itself is {symbols(headline.promise)}: every moment of the privacy loss is at most a "

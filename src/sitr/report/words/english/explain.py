@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
@@ -122,6 +123,21 @@ class EnglishVoice:
             f"{'ρ and its ξ' if promise.xi else 'ρ'}.",
         )
 
+    def approximate_zero_concentrated(self, promise: ApproximateZeroConcentratedDP, /, *, whom: Whom) -> Explanation:
+        if promise.delta == 0.0:
+            return self.zero_concentrated(ZeroConcentratedDP(promise.rho), whom=whom)
+        return _explanation(
+            f"Approximate zero-concentrated differential privacy: {symbols(promise)}",
+            f"On {_PAIR[whom]}, apart from an event of probability δ, every moment of the privacy loss is at most what "
+            f"Gaussian noise would give: {symbols(promise)}.",
+            _outside(promise, whom),
+            f"With probability up to δ = {at_most(promise.delta)}{_parenthesis(promise.delta)}, {_SOMEBODY[whom]} may "
+            "be exposed outright, beyond any doubt, so δ should be far below 1 divided by the number of people. Apart "
+            f"from that, {_GRACEFULLY}",
+            f"{_GENERAL} A group of people is promised nothing by this alone. Each further release adds its ρ and its "
+            "δ.",
+        )
+
     def renyi(self, promise: RenyiDP, /, *, whom: Whom) -> Explanation:
         bounds = ", ".join(f"{at_most(bound)} at order {about(order)}" for order, bound in some_orders(promise))
         where = "" if all_shown(promise) else ", to name a few orders"
@@ -222,6 +238,18 @@ def _numbers(promise: Concentrated, whom: Whom, *, before: str = "") -> str:
             f"{moved(headline.odds, headline.delta, 'the answer')}"
         )
     return f"{before} {reading}".strip()
+
+
+def _outside(promise: ApproximateZeroConcentratedDP, whom: Whom) -> str:
+    """The promise as (ε, δ) at a δ above its own."""
+    headline = Headline.of(promise)
+    reading = _follows(((headline.epsilon, headline.delta),), whom)
+    if not math.isfinite(headline.epsilon):
+        return reading
+    return (
+        f"One reading of many is {headline.symbols()}. {reading} Another δ above {at_most(promise.delta)} gives "
+        "another ε, and all of them hold at once."
+    )
 
 
 def _bad_luck(promise: Concentrated, whom: Whom) -> str:
