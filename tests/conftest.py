@@ -1,10 +1,12 @@
 """How hypothesis searches: at random for developers, the same way every time in a build, which must be repeatable.
 
-And one real browser for all tests of a process, because to start one takes as long as several tests.
+And one real browser for all tests of a process, because to start one takes as long as several tests. And what the
+garbage collector looks at: the modules and tests that were collected stay, so it need not visit them.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from collections.abc import Iterator
@@ -20,6 +22,17 @@ if TYPE_CHECKING:
 settings.register_profile("desk", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") == "true" else "desk")
+
+gc.disable()  # until all tests are collected
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    gc.unfreeze()  # libraries complain about what is left when Python ends
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,8 @@ The blocks of a document run in order, in a new folder:
 - ```` ```console ````: a line that starts with `$ ` is a command (a final backslash continues it), and the lines below
   are its output. Values that change with the noise or the clock only need to be present: a number with its error (the
   first of `12 ± 3`), the numbers of a CSV row, dates and times. All other numbers must be equal. Spaces and box-drawing
-  characters count as one space; a line `...` matches anything. `bash dev/…` is not run, but must exist.
+  characters count as one space; a line `...` matches anything. `bash dev/…` is not run, but must exist. README.md runs
+  in processes of its own, as a reader would run it; elsewhere, plain calls of `sitr` run in this process.
 - ```` ```python ````: run as a doctest if it has prompts, otherwise as a script. Names stay for the next block.
 """
 
@@ -22,6 +23,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
+
+from sitr.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[2]
 HARMLESS = {"sitr", "cat", "cut", "echo", "head", "ls", "sort", "tail", "wc"}
@@ -78,34 +82,68 @@ def programs(command: str) -> set[str]:
     return {word for before, word in zip(["|", *words], words, strict=False) if set(before) <= set("|;&")}
 
 
-def run_console(text: str, *, folder: Path) -> None:
-    environment = {
+def environment(folder: Path) -> dict[str, str]:
+    return {
         "PATH": os.pathsep.join([sysconfig.get_path("scripts"), "/usr/bin", "/bin"]),
         "HOME": str(folder),
         "COLUMNS": "120",
         "LANG": "C.UTF-8",
         "NO_COLOR": "1",
     }
+
+
+def in_shell(command: str, *, folder: Path, given: str = "") -> tuple[int, str]:
+    """The status and the output of a command in a shell."""
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment(folder),
+        input=given,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+WORD = r"""(?:[^\s|&;<>()$`*?~!#\\\[\]{}'"]|'[^']*'|"[^"$`!\\]*")+"""
+PLAIN = re.compile(rf"(sitr(?:\s+{WORD})*)\s*(?:\|((?!\|)(?:\s+{WORD}|\s*\|(?!\|))+\s*))?")
+"""One call of `sitr`, with nothing that a shell would expand or refuse, and what it is piped to."""
+
+
+def is_plain(command: str) -> bool:
+    found = PLAIN.fullmatch(command)
+    return found is not None and "sitr" not in programs(found[2] or "cat")
+
+
+def in_process(command: str, *, folder: Path) -> tuple[int, str]:
+    """The same for a plain command, without the second that a new process needs to import Sitr."""
+    assert Path.cwd() == folder
+    call, pipe = PLAIN.fullmatch(command).groups()  # type: ignore[union-attr]
+    others = [name for name in os.environ if name.startswith(("LC_", "FORCE_COLOR", "TTY_", "SITR_"))]
+    names = {**dict.fromkeys(others), **environment(folder)}
+    result = CliRunner().invoke(app, shlex.split(call)[1:], env=names, prog_name="sitr")
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    if pipe is None:
+        return result.exit_code, result.output
+    status, piped = in_shell(pipe, folder=folder, given=result.stdout)
+    return status, result.stderr + piped
+
+
+def run_console(text: str, *, folder: Path, processes: bool) -> None:
     for command, expected in commands(text):
         if script := re.match(r"bash (dev/\S+)", command):
             assert (ROOT / script[1]).is_file(), f"{script[1]} does not exist"
             continue
         assert programs(command) <= HARMLESS, f"`{command}` is not one of the commands that examples may run"
-        done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert shows(expected, done.stdout), f"$ {command}\nshould show:\n{expected}\nbut showed:\n{done.stdout}"
+        call = in_shell if processes or not is_plain(command) else in_process
+        status, output = call(command, folder=folder)
+        assert shows(expected, output), f"$ {command}\nshould show:\n{expected}\nbut showed:\n{output}"
         # An error that the document shows in full is intended; any other error is a mistake.
         whole = expected.strip() and not re.search(r"^\s*\.\.\.\s*$", expected, re.MULTILINE)
-        assert done.returncode == 0 or whole, f"$ {command}\nended with status {done.returncode}:\n{done.stdout}"
+        assert status == 0 or whole, f"$ {command}\nended with status {status}:\n{output}"
 
 
 def run_python(block: Block, *, names: dict[str, Any], document: Path) -> None:
@@ -123,7 +161,7 @@ def run(document: Path, *, folder: Path) -> None:
     names: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks(document):
         if block.language == "console":
-            run_console(block.text, folder=folder)
+            run_console(block.text, folder=folder, processes=document.name == "README.md")
         else:
             run_python(block, names=names, document=document)
 
@@ -136,6 +174,28 @@ DOCUMENTS = [page for page in PAGES if page.exists() and blocks(page)]
 def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run(document, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("command", "plain"),
+    [
+        ("sitr ask visits.sitr.yaml 'SELECT COUNT(*) FROM v WHERE cost > 5' --price 'zcdp(0.1)'", True),
+        ('sitr protect a.csv --keys "ward=A B"', True),
+        ("sitr preview visits.sitr.yaml --price zcdp(0.1)", False),
+        ("echo sitr", False),
+        ("sitr demo | head -n 1 | cut -c 1-9", True),
+        ("sitr demo || ls", False),
+        ("sitr demo | sitr show", False),
+        ("sitr demo | head -n 1 > table", False),
+        ("sitr demo > table", False),
+        ("sitr demo; ls", False),
+        ("sitr show $HOME", False),
+        ('sitr show "$HOME"', False),
+        ("sitr show *.db", False),
+    ],
+)
+def test_only_plain_calls_run_without_a_shell(command: str, plain: bool) -> None:
+    assert is_plain(command) == plain
 
 
 SOUND = """\

@@ -496,7 +496,8 @@ class TestPosition:
     def test_a_row_without_a_key_costs_no_more_than_another(self, on: On, keys: int) -> None:
         """A search by casts to an ENUM takes a hundred times longer for values that are not listed.
 
-        Whatever else the machine does only adds to a time: the least of several is compared, taken in turns.
+        Whatever else the machine does only adds to a time: the least of several is compared, taken in turns, and on a
+        busy machine there are more turns.
         """
         listed = pa.array([f"key {place % keys}" for place in range(10_000)])
         other = pa.array([f"other {place % keys}" for place in range(10_000)])
@@ -507,8 +508,12 @@ class TestPosition:
             on.column(f"sum({position}) OVER ()", values)
             return time.process_time() - start
 
-        turns = [(seconds(listed), seconds(other)) for _ in range(3)]
-        assert min(slow for _, slow in turns) < 3 * min(quick for quick, _ in turns)
+        quick = slow = math.inf
+        for turn in range(30):
+            quick, slow = min(quick, seconds(listed)), min(slow, seconds(other))
+            if turn > 1 and slow < 3 * quick:
+                break
+        assert slow < 3 * quick
 
 
 # Dialects that are wrong in one expression are caught

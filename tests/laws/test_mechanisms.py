@@ -783,6 +783,7 @@ def test_what_the_promise_covers_is_kept(case, keeps, data):
 
 
 @every_mechanism
+@settings(max_examples=30)
 @given(drawn, st.integers(1, 30))
 def test_repetition_is_the_sum(case, data, times):
     mechanism = data.draw(case.any)
@@ -832,6 +833,7 @@ def test_what_is_fitted_stays_within_the_price_and_uses_it(case, data, moved):
 
 
 @every_mechanism
+@settings(max_examples=10)
 @given(drawn)
 def test_mechanisms_are_values(case, data):
     mechanism = data.draw(case.any)

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from sitr.loss.enumerated import MOST_ATOMS, enumerated, hockey_stick
 from sitr.loss.forms.finite import FiniteLaw, pair, response
-from sitr.loss.forms.laplace import LaplaceLaw
+from sitr.loss.forms.laplace import LARGE, DiscreteLaplaceLaw, LaplaceLaw
+from sitr.loss.law import TOO_MANY
 from sitr.loss.loss import Loss
+from sitr.loss.search import DeltaAt, answer
 from sitr.numbers import ball
 
 Part = tuple[float, float, int]
@@ -111,3 +113,62 @@ def test_sums_with_more_atoms_than_floats_can_count_are_left_to_other_ways() -> 
     assert len(law.losses) == 3
     assert enumerated([(law, 1000)]) is None
     assert enumerated([(law, 2)]) is not None
+
+
+Noise = tuple[float, int]
+"""A scale, and how far an integer moves."""
+
+
+def of_noise(parts: list[Noise], epsilon: float) -> float:
+    """δ(ε) of Laplace noise on integers, from the masses of all outputs that floats can tell from 0."""
+    pairs = [(1.0, 1.0)]
+    for scale, shift in parts:
+        odds = math.exp(-1 / scale)
+        far = math.ceil(45 * scale)
+        each = [
+            (1 - odds) / (1 + odds) * math.exp(-abs(y - moved) / scale)
+            for moved in (shift, 0)
+            for y in range(-far, shift + far + 1)
+        ]
+        both = list(zip(each[: len(each) // 2], each[len(each) // 2 :], strict=True))
+        pairs = [(p * here, q * there) for p, q in pairs for here, there in both]
+    return math.fsum(max(0.0, p - math.exp(epsilon) * q) for p, q in pairs)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [[(4.0, 1), (4.0, 3)], [(0.5, 3), (2.0, 2)], [(1.5, 2)] * 2, [(0.7, 1)] * 3, [(1.1, 2), (3.0, 7)]],
+    ids=repr,
+)
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.77, 0.99])
+def test_laplace_noise_is_multiplied_out(parts: list[Noise], share: float) -> None:
+    loss = Loss.compose(Loss.of(DiscreteLaplaceLaw(scale, shift)) for scale, shift in parts)
+    epsilon = share * sum(shift / scale for scale, shift in parts)
+    found, exactly = loss.delta(epsilon=epsilon), of_noise(parts, epsilon)
+    assert found.lower == pytest.approx(exactly, rel=1e-11)
+    assert found.upper == pytest.approx(exactly, rel=1e-11)
+    # Broken twin: a person whose number moves one step further is hidden less well.
+    (scale, shift), *rest = parts
+    assert of_noise([(scale, shift + 1), *rest], epsilon) > found.upper * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(400.0, 100), (8000.0, 2000), (2.5, 40)])
+def test_cells_agree_about_laplace_noise(scale: float, shift: int) -> None:
+    """Both ways prove an interval, and the truth is in both."""
+    laws = [(DiscreteLaplaceLaw(4.0, 1), 2), (DiscreteLaplaceLaw(scale, shift), 1)]
+    for share in (0.1, 0.6):
+        epsilon = share * (0.5 + shift / scale)
+        atoms = enumerated(laws)
+        assert atoms is not None
+        exactly = atoms.delta(epsilon)
+        assert exactly.width <= 1e-8 * exactly.upper
+        found, _ = answer(laws, DeltaAt(epsilon), relative=0.01, most=1.0)
+        assert max(found.lower, exactly.lower) <= min(found.upper, exactly.upper)
+
+
+def test_laplace_noise_that_is_alone_or_has_too_many_or_too_large_losses_is_not_listed() -> None:
+    assert enumerated([(DiscreteLaplaceLaw(4.0, 1), 1)]) is None
+    assert enumerated([(DiscreteLaplaceLaw(4.0, 1), 2)]) is not None
+    assert enumerated([(DiscreteLaplaceLaw(1e4, TOO_MANY), 2)]) is None
+    assert enumerated([(DiscreteLaplaceLaw(1 / LARGE, 1), 2)]) is not None
+    assert enumerated([(DiscreteLaplaceLaw(0.9 / LARGE, 1), 2)]) is None

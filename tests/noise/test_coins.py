@@ -334,7 +334,7 @@ def repeated_by_signals(coins: Coins) -> int:
     signal.setitimer(signal.ITIMER_REAL, 1e-4, 1e-4)
     try:
         end = time.monotonic() + 1.0
-        while time.monotonic() < end:
+        while time.monotonic() < end or len(handled) <= 100:  # a busy machine gives us few turns in a second
             drawn.extend(coins.words(1).tolist())
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)

@@ -269,9 +269,9 @@ def test_the_search_ends_at_the_same_place_wherever_it_begins(near):
 def test_a_width_is_quick(sigma, confidence):
     spent = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.thread_time()  # not the time of others on a busy machine
         discrete_gaussian_width(sigma=sigma, confidence=confidence)
-        spent.append(time.perf_counter() - start)
+        spent.append(time.thread_time() - start)
     assert min(spent) < 0.01
 
 

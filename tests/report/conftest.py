@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
+from functools import cache
 from typing import NamedTuple
 
 import pytest
@@ -176,10 +177,18 @@ RELEASES: dict[str, Callable[[], Release]] = {
 }
 
 
-@pytest.fixture(scope="session", params=RELEASES)
+@cache
+def made(name: str) -> Release:
+    return RELEASES[name]()
+
+
+@pytest.fixture(params=RELEASES)
 def answer(request: pytest.FixtureRequest) -> Release:
-    """Each kind of release, one after another."""
-    return RELEASES[request.param]()
+    """Each kind of release, one after another.
+
+    Not for the whole session: that would order the tests of all modules by it, and each would start its browser anew.
+    """
+    return made(request.param)
 
 
 @pytest.fixture
@@ -190,7 +199,7 @@ def certificate(answer: Release) -> Certified:
 @pytest.fixture
 def make() -> Callable[[str], Release]:
     """A release by its name."""
-    return lambda name: RELEASES[name]()
+    return made
 
 
 @pytest.fixture

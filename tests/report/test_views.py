@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from fractions import Fraction
 from itertools import product
@@ -201,18 +201,20 @@ def test_a_random_promise_bounds_no_attack() -> None:
     assert row(found, PureDP).promise == PureDP(1.0)
 
 
-def drawn(points: tuple[tuple[float, float], ...], fpr: float) -> float:
-    """The height of the curve as it is drawn: straight lines between its points."""
+def drawn(points: tuple[tuple[float, float], ...], fprs: Sequence[float]) -> list[float]:
+    """The heights of the curve as it is drawn: straight lines between its points."""
     xs, ys = zip(*trade_off(points), strict=True)
-    return float(np.interp(fpr, xs, ys))
+    heights: list[float] = np.interp(fprs, xs, ys).tolist()
+    return heights
 
 
 def test_the_curve_stays_above_every_attack() -> None:
     loss = Loss.of(GaussianLaw(1.0))
     found = views(Headline.of(ZeroConcentratedDP(0.5), loss=lambda: loss), loss)
-    for fpr in (0.001, 0.01, 0.1, 0.3, 0.5, 0.9):
+    fprs = (0.001, 0.01, 0.1, 0.3, 0.5, 0.9)
+    for fpr, height in zip(fprs, drawn(found.points, fprs), strict=True):
         best = loss.trade_off(fpr=fpr)
-        assert best.lower - 1e-9 <= drawn(found.points, fpr) <= best.upper + 0.05
+        assert best.lower - 1e-9 <= height <= best.upper + 0.05
 
 
 def profile(mu: float) -> tuple[tuple[float, float], ...]:
@@ -235,9 +237,10 @@ def tossed(epsilon: float) -> tuple[tuple[float, float], ...]:
     ids=[*(f"response-{e}" for e in (0.01, 0.1, 1.0, 5.0)), *(f"gaussian-{m}" for m in (0.1, 0.5, 1.0, 2.0))],
 )
 def test_the_curve_is_drawn_no_lower_than_the_least_line(points: tuple[tuple[float, float], ...]) -> None:
-    for fpr in np.linspace(0, 1, 1001).tolist():
+    fprs = np.linspace(0, 1, 1001).tolist()
+    for fpr, height in zip(fprs, drawn(points, fprs), strict=True):
         least = min(detected_at(epsilon, delta, alarms=fpr) for epsilon, delta in points)
-        assert least - 1e-12 <= drawn(points, fpr) <= least + 1e-12
+        assert least - 1e-12 <= height <= least + 1e-12
 
 
 def test_the_curve_of_one_point_is_the_known_one() -> None:

@@ -1,17 +1,21 @@
-"""Sums of few finite losses: every value of the sum with its mass, and bounds on their rounding errors."""
+"""Sums of few finite losses: every value of the sum with its mass, and bounds on their rounding errors.
+
+Laplace noise on integers has finite losses too: one for every step between the two values.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 
 import numpy as np
 from flint import arb, ctx
 
 from sitr.loss.forms.finite import FiniteLaw
-from sitr.loss.law import FUNCTIONS, ROUNDING, Laws, Vector
+from sitr.loss.forms.laplace import DiscreteLaplaceLaw
+from sitr.loss.law import FUNCTIONS, ROUNDING, Law, Laws, Vector
 from sitr.numbers import Interval, ball
 
 MOST_ATOMS = 1 << 18
@@ -54,15 +58,37 @@ def enumerated(laws: Laws, *, most: int | None = None) -> Atoms | None:
     >>> None if found is None else found.losses.tolist()
     [-2.0, 0.0, 2.0]
     """
-    finite = [(law, times) for law, times in laws if isinstance(law, FiniteLaw)]
-    if len(finite) < len(laws) or not laws:
-        return None
+    return _enumerated(tuple(laws), MOST_ATOMS if most is None else most)
+
+
+@lru_cache(maxsize=8)  # a loss is asked for its hockey-stick at many ε
+def _enumerated(laws: tuple[tuple[Law, int], ...], most: int) -> Atoms | None:
+    if not laws or (sum(times for _, times in laws) == 1 and not isinstance(laws[0][0], FiniteLaw)):
+        return None  # one law of another kind has closed forms of its own
     size = 1
-    for law, times in finite:
-        size *= times + 1 if len(law.losses) == 2 else len(law.losses) ** min(times, 64)
-        if size > (MOST_ATOMS if most is None else most):
+    for law, times in laws:
+        values = _values(law)
+        size *= times + 1 if values == 2 else values ** min(times, 64)
+        if not 0 < size <= most:
             return None
-    return reduce(product, (part for law, times in finite for part in _powers(law, times)))
+    return reduce(product, (part for law, times in laws for part in _powers(_listed(law), times)))
+
+
+def _values(law: Law) -> int:
+    """How many finite losses a law has; 0 if they cannot be listed."""
+    match law:
+        case FiniteLaw():
+            return len(law.losses)
+        case DiscreteLaplaceLaw() if law.few:
+            return law.shift + 1
+    return 0
+
+
+def _listed(law: Law) -> FiniteLaw:
+    if isinstance(law, DiscreteLaplaceLaw):
+        return law.listed()
+    assert isinstance(law, FiniteLaw)
+    return law
 
 
 def infinite_mass(laws: Laws) -> arb:

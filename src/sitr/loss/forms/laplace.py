@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sitr.loss.forms.finite import FiniteLaw
 from sitr.loss.law import (
     FUNCTIONS,
     ROUNDING,
@@ -20,6 +21,9 @@ from sitr.loss.law import (
     joined,
     log_one_minus_exp,
 )
+
+LARGE = 50.0
+"""The masses of a law with a larger loss are not listed one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,24 @@ class DiscreteLaplaceLaw(SymmetricLaw):
             return None
         losses = (2 * np.arange(self.shift + 1, dtype=np.float64) - self.shift) / self.scale
         return losses[(losses >= low) & (losses <= high)]
+
+    @property
+    def few(self) -> bool:
+        """Whether the losses can be listed one by one, without masses that differ so much that floats lose them."""
+        return self.shift < TOO_MANY and self.greatest <= LARGE
+
+    def listed(self) -> FiniteLaw:
+        """The same law, loss by loss: P has e^{−Δ/b}/(1 + e^{−1/b}) at the first and 1/(1 + e^{−1/b}) at the last.
+
+        Between them the mass at y is e^{−(Δ−y)/b}·(1 − e^{−1/b})/(1 + e^{−1/b}).
+
+        >>> DiscreteLaplaceLaw(2.0, 2).listed().losses
+        (-1.0, 0.0, 1.0)
+        """
+        steps = np.arange(self.shift + 1, dtype=np.float64)
+        logs = (steps - self.shift) / self.scale - math.log1p(math.exp(-1 / self.scale))
+        logs[1:-1] += math.log(-math.expm1(-1 / self.scale))
+        return FiniteLaw(tuple(((2 * steps - self.shift) / self.scale).tolist()), tuple(logs.tolist()))
 
     def cells(self, edges: Vector) -> Cells:
         # The last y below each edge, from 0 on: all y ≤ 0 have the least loss.
