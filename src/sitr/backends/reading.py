@@ -42,11 +42,11 @@ from typing import Any
 import numpy as np
 
 from sitr.dataset.cells import Grid
-from sitr.dataset.schema import Column, Quantised
+from sitr.dataset.schema import Quantised
 from sitr.errors import QuestionError
 from sitr.neighbors.unit import Person, Unit
-from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.nodes import Predicate
+from sitr.questions.aggregate.bind import BoundedQuery, GroupKey
+from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.term import Term
 from sitr.questions.histogram.tally import Tally
 from sitr.questions.statistic.numbers import Numbers
@@ -58,14 +58,14 @@ Reading = BoundedQuery | Tally | Sheet | Numbers
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The value of a column. If the column has public keys, rows with other values are left out."""
+    """The value of an expression. If its keys are public, rows with other values are left out, or count as a bound."""
 
-    column: Column
+    of: GroupKey
 
     @property
     def cells(self) -> int | None:
         """How many different values are possible; None if there is no public limit."""
-        return None if self.column.keys is None else len(self.column.keys)
+        return None if self.of.keys is None else len(self.of.keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +91,27 @@ class EachRow:
 
 @dataclass(frozen=True, slots=True)
 class EachPerson:
-    """1 for each person and group."""
+    """1 for each person and group; with `where`, for each person with a row in the group for which it is true."""
+
+    where: Typed | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class HasValue:
-    """1 if the column is not NULL, else 0."""
+class Flag:
+    """1 if the expression has a value and `where` is true, else 0. Without an expression, every row has a value."""
 
-    column: Column
+    of: Typed | None = None
+    where: Typed | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Granules:
-    """The column's value, clamped and counted in granules, minus `centre`; 0 for NULL and NaN."""
+    """The expression's value, clamped and counted in granules, minus `centre`; 0 for NULL, NaN and unless `where`."""
 
-    column: Column
+    of: Typed
     to: Quantised
     centre: int = 0
+    where: Typed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,7 @@ class Double:
     missing: float
 
 
-Value = EachRow | EachPerson | HasValue | Granules | CellNumber | Double
+Value = EachRow | EachPerson | Flag | Granules | CellNumber | Double
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +143,7 @@ class Rows:
     person: str | None
     keys: tuple[Key | CellNumber, ...]
     values: tuple[Value, ...]
-    where: Predicate | None = None
+    where: Typed | None = None
 
     @property
     def caps(self) -> Caps:
@@ -243,7 +247,7 @@ def shaped(reading: Reading, found: Sequence[Any]) -> Any:
 
 def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
     """The totals of a question, with caps only where a person could exceed them."""
-    rows = Rows(_person(query.unit), keys, tuple(map(_value, query.terms)), query.query.where)
+    rows = Rows(_person(query.unit), keys, tuple(map(_value, query.terms)), query.where)
     if rows.person is None:
         return Totals(rows)
     groups = rows.caps.groups
@@ -253,10 +257,10 @@ def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
 
 def _value(term: Term) -> Value:
     if term.people:
-        return EachPerson()
-    if term.column is None:
-        return EachRow()
-    return HasValue(term.column) if term.quantised is None else Granules(term.column, term.quantised, term.centre)
+        return EachPerson(term.where)
+    if term.of is not None and term.quantised is not None:
+        return Granules(term.of, term.quantised, term.centre, term.where)
+    return EachRow() if term.of is None and term.where is None else Flag(term.of, term.where)
 
 
 def _person(unit: Unit) -> str | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sitr.backends.cell_numbers import cell_number
 from sitr.backends.dialect import Dialect
+from sitr.backends.expressions import Expressions
 from sitr.backends.reading import (
     CellNumber,
     Double,
@@ -18,8 +19,8 @@ from sitr.backends.reading import (
     EachRow,
     FewGroups,
     FewRows,
+    Flag,
     Granules,
-    HasValue,
     Key,
     Listing,
     Rows,
@@ -27,7 +28,7 @@ from sitr.backends.reading import (
     Tree,
     Value,
 )
-from sitr.questions.aggregate.nodes import And, Compare, Comparison, IsNull, Like, Not, OneOf, Or, Predicate
+from sitr.questions.aggregate.expressions.typed import Typed
 
 _KEPT = ("cells", "chosen")
 """Steps whose rows the engine keeps, because they are used more than once and are expensive to compute. The rows
@@ -73,7 +74,7 @@ class _Writer:
             return f"SELECT {', '.join(_names(tree.of.values))} FROM ({self.rows(tree.of)})"
         rows, names = tree.of.rows, _names(tree.of.rows.values)
         cell = ["u", *_keys(rows)]
-        numbered = self.numbered(f"({self.rows(rows)}) r", [*cell, *names])
+        numbered = self.numbered(f"({self.rows(rows)}) r", cell, names, names)
         return f"SELECT {', '.join(names)} FROM ({self.sampled(tree.of.most, f'({numbered})', cell, names)})"
 
     def cells(self, rows: Rows) -> str:
@@ -82,7 +83,10 @@ class _Writer:
         return f"SELECT {', '.join([*cell, 'count(*) AS n', *sums])} FROM rows GROUP BY {', '.join(cell)}"
 
     def own(self, name: str, value: Value) -> str:
-        return f"{'1' if isinstance(value, EachPerson) else self.dialect.total(name)} AS {name}"
+        """What one person has of a value in one group."""
+        if isinstance(value, EachPerson):
+            return f"{'1' if value.where is None else f'max({name})'} AS {name}"
+        return f"{self.dialect.total(name)} AS {name}"
 
     def total(self, name: str) -> str:
         """Without keys there is one group, which may have no rows."""
@@ -100,7 +104,7 @@ class _Writer:
         sums = [self.own(name, value) for name, value in named]
         return [
             ("full_cells", f"SELECT {', '.join(cell)} FROM {cells} WHERE n > {node.most}"),
-            ("numbered", self.numbered(full, [*cell, *values])),
+            ("numbered", self.numbered(full, cell, [name for name, _ in named], values, whole=_whole(named))),
             ("sampled", self.sampled(node.most, "numbered", cell, values)),
             (
                 "kept",
@@ -109,10 +113,18 @@ class _Writer:
             ),
         ]
 
-    def numbered(self, source: str, alike: Sequence[str]) -> str:
-        """Equal rows r of a person, numbered: the choice is uniform over rows, and a function of their multiset."""
-        twins = ", ".join(f"r.{name}" for name in alike)
-        return f"SELECT r.*, row_number() OVER (PARTITION BY {twins}) AS twin FROM {source}"
+    def numbered(
+        self, source: str, cell: Sequence[str], names: Sequence[str], values: Sequence[str], whole: Sequence[str] = ()
+    ) -> str:
+        """Equal rows r of a person, numbered: the choice is uniform over rows, and a function of their multiset.
+
+        Of the columns `whole`, each row gets the largest number of all rows of the cell, whichever of them are kept.
+        """
+        own, twins = (", ".join(f"r.{name}" for name in some) for some in (cell, [*cell, *values]))
+        shown = [
+            f"max(r.{name}) OVER (PARTITION BY {own}) AS {name}" if name in whole else f"r.{name}" for name in names
+        ]
+        return f"SELECT {', '.join([own, *shown])}, row_number() OVER (PARTITION BY {twins}) AS twin FROM {source}"
 
     def sampled(self, most: int, source: str, cell: Sequence[str], values: Sequence[str]) -> str:
         order = self.dialect.order(self.salt, [*cell, *values, "twin"])
@@ -129,63 +141,71 @@ class _Writer:
             selected.insert(0, f"{person} AS u")
             conditions.append(f"{person} IS NOT NULL")
         if node.where is not None:
-            conditions.append(f"({self.condition(node.where)})")
-        conditions += [self.among(key) for _, key in keys if isinstance(key, Key) and key.column.keys is not None]
+            conditions.append(f"({self.expressions.written(node.where)})")
+        conditions += [self.among(key) for _, key in keys if isinstance(key, Key) and _listed(key)]
         select = f"SELECT {', '.join(selected)} FROM {self.source}{_where(conditions)}"
         numbers = [(name, leaf) for name, leaf in [*keys, *values] if isinstance(leaf, CellNumber)]
         without = [f"{name} IS NOT NULL" for name, number in numbers if not number.complete]
         return f"SELECT * FROM ({select}){_where(without)}" if without else select
 
+    @property
+    def expressions(self) -> Expressions:
+        return Expressions(self.dialect, self.types)
+
     def key(self, key: Key | CellNumber) -> str:
-        return self.dialect.key(key.column) if isinstance(key, Key) else self.cell(key)
+        return self.expressions.key(key.of) if isinstance(key, Key) else self.cell(key)
 
     def value(self, value: Value) -> str:
         match value:
-            case EachRow() | EachPerson():
+            case EachRow() | EachPerson(where=None):
                 return "1"
-            case HasValue(column):
-                return f"CASE WHEN {self.dialect.identifier(column.name)} IS NULL THEN 0 ELSE 1 END"
-            case Granules(column, to, centre):
-                granules = self.dialect.granules(self.dialect.identifier(column.name), to)
-                return f"coalesce({f'({granules}) - ({centre})' if centre else granules}, 0)"
+            case EachPerson(where):
+                return self.flag(None, where)
+            case Flag(of, where):
+                return self.flag(of, where)
+            case Granules(of, to, centre, where):
+                granules = self.dialect.granules(self.expressions.raw(of), to)
+                found = f"({granules}) - ({centre})" if centre else granules
+                return f"coalesce({found if where is None else self.only(where, found)}, 0)"
             case Double(name, missing):
                 return self.dialect.number_or(self.dialect.identifier(name), missing)
             case CellNumber():
                 return self.cell(value)
+
+    def flag(self, of: Typed | None, where: Typed | None) -> str:
+        """1 or 0; never NULL."""
+        conditions = [] if of is None else [self.expressions.present(of)]
+        conditions += [] if where is None else [f"({self.expressions.written(where)})"]
+        return f"CASE WHEN {' AND '.join(conditions)} THEN 1 ELSE 0 END"
+
+    def only(self, where: Typed, value: str) -> str:
+        return f"CASE WHEN {self.expressions.written(where)} THEN {value} END"
 
     def cell(self, number: CellNumber) -> str:
         return cell_number(number.of, types=self.types, dialect=self.dialect)
 
     def among(self, key: Key) -> str:
         """The key is one of the public ones; NULL counts as a value."""
-        expression, keys = self.dialect.key(key.column), key.column.keys or ()
+        expression, keys = self.expressions.key(key.of), key.of.keys or ()
         values = [self.dialect.literal(value) for value in keys if value is not None]
         parts = [f"{expression} IN ({', '.join(values)})"] if values else []
         parts += [f"{expression} IS NULL"] if None in keys else []
         return f"({' OR '.join(parts)})"
 
-    def condition(self, predicate: Predicate) -> str:
-        match predicate:
-            case And(parts):
-                return " AND ".join(f"({self.condition(part)})" for part in parts)
-            case Or(parts):
-                return " OR ".join(f"({self.condition(part)})" for part in parts)
-            case Not(part):
-                return f"NOT ({self.condition(part)})"
-            case IsNull(column):
-                return f"{self.dialect.identifier(column)} IS NULL"
-            case Like(column, pattern):
-                return self.dialect.like(self.dialect.identifier(column), pattern)
-            case OneOf(column, values):
-                return " OR ".join(self.condition(Compare(column, Comparison.EQUAL, value)) for value in values)
-            case Compare(column, comparison, value):
-                compared = self.dialect.comparable(self.dialect.identifier(column), self.types.get(column, ""), value)
-                return f"{compared} {comparison.value} {self.dialect.literal(value)}"
-
 
 def _grouped(step: str, keys: Sequence[str], sums: Sequence[str]) -> str:
     group = f" GROUP BY {', '.join(keys)}" if keys else ""
     return f"SELECT {', '.join([*keys, *sums, 'count(*)'])} FROM {step}{group}"
+
+
+def _whole(named: Sequence[tuple[str, Value]]) -> list[str]:
+    """The columns that say something about all rows of a person in a group."""
+    return [name for name, value in named if isinstance(value, EachPerson) and value.where is not None]
+
+
+def _listed(key: Key) -> bool:
+    """Whether rows with other values than the public keys must be left out. A clamped key has no others but NULL."""
+    return key.of.keys is not None and not (key.of.clamped and None in key.of.keys)
 
 
 def _where(conditions: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 from enum import Enum
 from fractions import Fraction
 
@@ -40,7 +40,13 @@ NUMERIC = (Kind.INTEGER, Kind.REAL)
 IDENTIFYING = (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP, Kind.BYTES)
 """The types that can identify a person: equal values are the same value in every operation of every backend. Among real
 numbers 0.0 and -0.0 are equal but different; lists can hold real numbers; an interval of 1 month equals 30 days."""
-GROUPABLE: Mapping[Kind, type] = {Kind.INTEGER: int, Kind.TEXT: str, Kind.BOOLEAN: bool, Kind.DATE: date}
+GROUPABLE: Mapping[Kind, type] = {
+    Kind.INTEGER: int,
+    Kind.TEXT: str,
+    Kind.BOOLEAN: bool,
+    Kind.DATE: date,
+    Kind.TIMESTAMP: datetime,
+}
 """The types that can be grouped by, and the Python type of their keys."""
 KEYS_OF_TYPE: Mapping[Kind, tuple[Key, ...]] = {Kind.BOOLEAN: (False, True, None)}
 """The keys of types whose values are all public, because there are no others."""
@@ -48,7 +54,10 @@ KEYS_OF_TYPE: Mapping[Kind, tuple[Key, ...]] = {Kind.BOOLEAN: (False, True, None
 
 @dataclass(frozen=True, slots=True)
 class Quantised:
-    """How values enter a sum: clamped, then counted in whole granules between two integers."""
+    """How values enter a sum: clamped, then counted in whole granules between two integers.
+
+    A date counts as days since 1970, and a timestamp as seconds.
+    """
 
     lower: int
     upper: int
@@ -194,10 +203,12 @@ def quantise(name: str, kind: Kind, bounds: tuple[Number, Number], granularity: 
     >>> quantise("cost", Kind.REAL, (0, 5_000), 0.01)
     Quantised(lower=0, upper=500000, granularity=Fraction(1, 100))
     """
+    if kind in (Kind.DATE, Kind.TIMESTAMP):
+        return _days(name, kind, bounds, granularity)
     if kind not in NUMERIC:
         raise DescriptionError(
             given=f"The column {name!r} has type {kind.value}, so it cannot have bounds.",
-            do="Give bounds to numeric columns only, or declare keys for it.",
+            do="Give bounds to columns of numbers and dates only, or declare keys for it.",
         )
     try:
         low, high = map(_double, bounds)
@@ -219,6 +230,29 @@ def quantise(name: str, kind: Kind, bounds: tuple[Number, Number], granularity: 
             do="Choose the precision at which the column is recorded, such as 0.01.",
         )
     return Quantised(lower, upper, step)
+
+
+def _days(name: str, kind: Kind, bounds: object, granularity: object) -> Quantised:
+    """The bounds of a column of dates or times, in days or seconds.
+
+    >>> quantise("d", Kind.DATE, (date(1970, 1, 1), "1970-01-31"), None)
+    Quantised(lower=0, upper=30, granularity=Fraction(1, 1))
+    """
+    try:
+        low, high = (datetime.fromisoformat(str(end)) for end in bounds)  # type: ignore[attr-defined]
+        if low.tzinfo is not None or high.tzinfo is not None:
+            raise ValueError
+        first, last = (end - datetime(1970, 1, 1) for end in (low, high))  # noqa: DTZ001
+    except (TypeError, ValueError):
+        first, last = timedelta(1), timedelta(0)
+    if first > last or granularity is not None:
+        raise DescriptionError(
+            wanted=f"bounds (first, last) for {name!r}, dates such as '2024-01-31', without a granularity",
+            given=f"bounds {shown(bounds)} and granularity {shown(granularity)}",
+            do="Use what is publicly known about the column, never its observed extremes.",
+        )
+    unit = timedelta(days=1) if kind is Kind.DATE else timedelta(seconds=1)
+    return Quantised(-(-first // unit), last // unit, Fraction(1))
 
 
 def _double(number: object) -> Fraction:

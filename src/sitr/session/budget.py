@@ -20,10 +20,11 @@ from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.asked import asked
 from sitr.questions.aggregate.bind import bound
-from sitr.questions.aggregate.frame import Condition
+from sitr.questions.aggregate.expressions.expression import Expression
+from sitr.questions.aggregate.frame import Expr, Operand, operand
 from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.functions.registry import FUNCTIONS
-from sitr.questions.aggregate.nodes import Named, Predicate, Query, text
+from sitr.questions.aggregate.nodes import Named, NamedKey, Query, text
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.synthetic.axes import BINS
 from sitr.report import summary
@@ -91,13 +92,13 @@ class Budget(Shown):
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
         return Request(AggregateQuestion(asked(text, self._at.table)), self._at, Answer)
 
-    def where(self, condition: Condition) -> Selection:
+    def where(self, condition: Expr) -> Selection:
         """Only rows that meet this condition, such as `sitr.column("days") > 3`."""
         return Selection(self).where(condition)
 
-    def group_by(self, *columns: str) -> Selection:
-        """One answer for each value of these columns."""
-        return Selection(self).group_by(*columns)
+    def group_by(self, *columns: Operand, **named: Operand) -> Selection:
+        """One answer for each value of these columns or expressions, which may have names."""
+        return Selection(self).group_by(*columns, **named)
 
     def agg(self, **aggregates: Aggregate) -> Request[Answer]:
         """The columns of the answer by name, such as `n=sitr.count(), total=sitr.sum("cost")`."""
@@ -138,7 +139,7 @@ class Budget(Shown):
         bounds: Mapping[str, tuple[End, End]] | None = None,
         keys: Mapping[str, Sequence[Key]] | None = None,
         required: Collection[str] = (),
-        never: Iterable[Condition] = (),
+        never: Iterable[Expr] = (),
         rows_per_person: int | None = None,
         method: Method | None = None,
     ) -> Synthesis:
@@ -217,24 +218,26 @@ class Selection:
     """A question under construction."""
 
     budget: Budget
-    condition: Predicate | None = None
-    keys: tuple[str, ...] = ()
+    condition: Expression | None = None
+    keys: tuple[NamedKey, ...] = ()
 
     def __repr__(self) -> str:
         rows = text(Query(self.budget.table.name, (), self.keys, self.condition))
         return in_words().summary.selection(summary.in_one_line(rows))
 
-    def where(self, condition: Condition) -> Selection:
+    def where(self, condition: Expr) -> Selection:
         """Only rows that also meet this condition."""
-        _check_type(condition, Condition, wanted="a condition", do='Write where(sitr.column("days") > 3).')
-        joined = condition if self.condition is None else Condition(self.condition) & condition
-        return replace(self, condition=joined.predicate)
+        _check_type(condition, Expr, wanted="a condition", do='Write where(sitr.column("days") > 3).')
+        joined = condition if self.condition is None else Expr(self.condition) & condition
+        return replace(self, condition=joined.expression)
 
-    def group_by(self, *columns: str) -> Selection:
-        """One answer for each value of these columns, in addition to earlier ones."""
-        for column in columns:
-            _check_type(column, str, wanted="the name of a column", do='Write group_by("ward").')
-        return replace(self, keys=(*self.keys, *columns))
+    def group_by(self, *columns: Operand, **named: Operand) -> Selection:
+        """One answer for each value of these, in addition to earlier ones; an expression may have a name."""
+        for column in (*columns, *named.values()):
+            _check_type(column, (str, Expr), wanted="the name of a column", do='Write group_by("ward").')
+        found = [NamedKey(column if isinstance(column, str) else column.text, operand(column)) for column in columns]
+        found += [NamedKey(name, operand(column)) for name, column in named.items()]
+        return replace(self, keys=(*self.keys, *found))
 
     def agg(self, **aggregates: Aggregate) -> Request[Answer]:
         """The columns of the answer by name."""
@@ -254,7 +257,7 @@ class Selection:
         if self.keys:
             raise QuestionError(
                 wanted="a histogram without groups, because its cells are the groups",
-                given=f"group_by({', '.join(map(repr, self.keys))})",
+                given=f"group_by({', '.join(repr(key.name) for key in self.keys)})",
                 do="Name these columns as columns of the histogram instead.",
             )
         return histogram.requested(self.budget._at, columns, where=self.condition, **said)

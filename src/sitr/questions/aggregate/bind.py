@@ -7,22 +7,50 @@ every group has a cap.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from datetime import date, datetime
+from dataclasses import dataclass, replace
 
-from sitr.dataset.literals import shown, storable, writable
 from sitr.dataset.schema import GROUPABLE, Column, Key, Kind, Table
 from sitr.errors import QuestionError, UnknownName
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Unit
+from sitr.questions.aggregate.expressions.expression import Expression
+from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
+from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_typed
 from sitr.questions.aggregate.functions.function import BoundAggregate
 from sitr.questions.aggregate.functions.registry import written
-from sitr.questions.aggregate.nodes import And, Compare, IsNull, Like, Named, Not, OneOf, Or, Predicate, Query
-from sitr.questions.aggregate.spelling import Value, identifier
+from sitr.questions.aggregate.nodes import Named, NamedKey, Query
+from sitr.questions.aggregate.spelling import identifier
 from sitr.questions.aggregate.term import Term
+from sitr.questions.aggregate.view import View
 
-DEEPEST = 16
-"""The deepest nesting of a condition: its text can be read back, by Sitr and by every backend."""
+
+@dataclass(frozen=True, slots=True)
+class GroupKey:
+    """What rows are grouped by. If its `keys` are public, every one of them is in the answer.
+
+    Rows with other values are left out, unless the keys follow from bounds: then a value beyond these counts as the
+    nearest bound, as it does in a sum (`clamped`).
+    """
+
+    name: str
+    of: Typed
+    keys: tuple[Key, ...] | None
+
+    @classmethod
+    def column(cls, column: Column) -> GroupKey:
+        """The values of a column, with the keys that its description lists."""
+        return cls(column.name, column_typed(column), column.keys)
+
+    @property
+    def kind(self) -> Kind:
+        return self.of.kind
+
+    @property
+    def clamped(self) -> bool:
+        """Whether its bounds, and not a list, say which values there are."""
+        bounded = self.of.low is not None and self.of.high is not None
+        listed = self.of.column is not None and self.of.column.keys is not None
+        return self.keys is not None and bounded and not listed and self.kind in (Kind.INTEGER, *TEMPORAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +62,28 @@ class BoundedQuery:
     """
 
     query: Query
-    unit: Unit
-    relation: Relation
-    keys: tuple[Column, ...]
+    view: View
+    keys: tuple[GroupKey, ...]
     columns: tuple[BoundAggregate, ...]
     max_groups: int
     max_rows_per_group: int
 
     @property
+    def unit(self) -> Unit:
+        return self.view.unit
+
+    @property
+    def relation(self) -> Relation:
+        return self.view.relation
+
+    @property
+    def where(self) -> Typed | None:
+        return self.view.where
+
+    @property
     def terms(self) -> tuple[Term, ...]:
         """The terms to measure, each once."""
         return tuple(dict.fromkeys(term for column in self.columns for term in column.terms))
-
-    @property
-    def where(self) -> Predicate | None:
-        return self.query.where
 
     @property
     def known(self) -> bool:
@@ -74,150 +109,56 @@ def bound(query: Query, table: Table) -> BoundedQuery:
         )
     if not query.aggregates:
         raise QuestionError(given="The question has no aggregate.", do=f"Ask for {written()}.")
-    where = None if query.where is None else condition(query.where, table)
-    keys = tuple(groupable(table.column(name)) for name in query.group_by)
-    columns = tuple(named.aggregate.bound(table) for named in query.aggregates)
-    ends = [f"{named.name}_{end}" for named in query.aggregates for end in ("low", "high")]  # of the intervals
-    names = [*(key.name for key in keys), *(named.name for named in query.aggregates), *ends]
-    if repeated := {name for name in names if names.count(name) > 1}:
-        raise QuestionError(
-            given=f"Several columns of the answer have the same name: {', '.join(sorted(repeated))}.",
-            do="Name the columns with AS; the interval of a column n takes the names n_low and n_high.",
-        )
+    view = selected(View.of(table, name=query.alias), query.where)
+    keys = tuple(grouped(key, view) for key in query.group_by)
+    columns = tuple(named.aggregate.bound(view) for named in query.aggregates)
+    _refuse_twins([key.name for key in keys], [named.name for named in query.aggregates])
     resolved = Query(
         table=table.name,
         aggregates=tuple(
             Named(named.name, column.aggregate) for named, column in zip(query.aggregates, columns, strict=True)
         ),
-        group_by=tuple(key.name for key in keys),
-        where=where,
+        group_by=tuple(NamedKey(key.name, key.of.expression) for key in keys),
+        where=None if view.where is None else view.where.expression,
     )
     # Without GROUP BY the whole table is one group. A person keeps as many rows in it as in all groups together, so
     # that a total is the sum of its parts.
     groups, rows = table.max_groups, table.max_rows_per_group
     caps = (groups, rows) if keys else (1, groups * rows)
-    return BoundedQuery(resolved, table.unit, table.relation, keys, columns, *caps)
+    return BoundedQuery(resolved, view, keys, columns, *caps)
 
 
-def groupable(column: Column) -> Column:
-    """The column, if it can be grouped by."""
-    if column.kind not in GROUPABLE:
+def selected(view: View, where: Expression | None) -> View:
+    """The view, with only the rows for which a condition is true."""
+    if where is None:
+        return view
+    return replace(view, where=view.condition(where))
+
+
+def grouped(key: NamedKey, view: View) -> GroupKey:
+    """What is grouped by, checked. A column keeps the name that it has in the description."""
+    of = _whole_quotient(view.typed(key.of))
+    if of.kind not in GROUPABLE:
         raise QuestionError(
-            given=f"GROUP BY cannot use the column {column.name!r}, which has type {column.kind.value}.",
+            given=f"GROUP BY cannot use {of.called[0].lower()}{of.called[1:]}, which has type {of.kind.value}.",
             do=f"Group by a column of type {', '.join(kind.value for kind in GROUPABLE)}.",
         )
-    return column
+    plain = of.column is not None and of.column.name.lower() == key.name.lower()
+    return GroupKey(of.column.name if plain and of.column else key.name, of, of.possible)
 
 
-def condition(predicate: Predicate, table: Table) -> Predicate:
-    """The condition, checked against a description: with its names, and literals of the types of its columns."""
-    _refuse_depth(predicate)
-    return _typed(predicate, table)
+def _whole_quotient(of: Typed) -> Typed:
+    """age / 10 groups whole numbers by tens, as in most databases; the text of the question then says age // 10."""
+    if of.what == "/" and all(part.kind is Kind.INTEGER for part in of.parts):
+        return ROW_FUNCTIONS["//"]("//", of.parts)
+    return of
 
 
-def _refuse_depth(predicate: Predicate) -> None:
-    """Level by level, without recursion, because Python calls can nest conditions without limit."""
-    level = [predicate]
-    for _ in range(DEEPEST + 1):
-        level = [part for whole in level for part in _parts(whole)]
-    if level:
+def _refuse_twins(keys: list[str], columns: list[str]) -> None:
+    ends = [f"{name}_{end}" for name in columns for end in ("low", "high")]  # of the intervals
+    names = [*keys, *columns, *ends]
+    if repeated := {name for name in names if names.count(name) > 1}:
         raise QuestionError(
-            given=f"The condition is nested more deeply than {DEEPEST} levels.",
-            do="Nest fewer NOT, AND and OR.",
+            given=f"Several columns of the answer have the same name: {', '.join(sorted(repeated))}.",
+            do="Name the columns with AS; the interval of a column n takes the names n_low and n_high.",
         )
-
-
-def _parts(predicate: Predicate) -> tuple[Predicate, ...]:
-    match predicate:
-        case And(parts) | Or(parts):
-            return parts
-        case Not(part):
-            return (part,)
-    return ()
-
-
-def _typed(predicate: Predicate, table: Table) -> Predicate:
-    """The predicate with resolved columns and literals of the column's type."""
-    match predicate:
-        case And(parts):
-            return And(tuple(_typed(part, table) for part in parts))
-        case Or(parts):
-            return Or(tuple(_typed(part, table) for part in parts))
-        case Not(part):
-            return Not(_typed(part, table))
-        case IsNull(name):
-            return IsNull(table.column(name).name)
-        case Like(name, pattern):
-            return _like(table.column(name), pattern)
-        case OneOf(name, values):
-            column = table.column(name)
-            if not values:
-                raise QuestionError(given=f"IN needs at least one value for {column.name!r}.", do="List the values.")
-            return OneOf(column.name, tuple(_literal(value, column) for value in values))
-        case Compare(name, comparison, value):
-            column = table.column(name)
-            return Compare(column.name, comparison, _literal(value, column))
-
-
-def _like(column: Column, pattern: str) -> Like:
-    if column.kind is not Kind.TEXT:
-        raise QuestionError(
-            given=f"LIKE needs a column of text, but {column.name!r} has type {column.kind.value}.",
-            do="Use another comparison, or another column.",
-        )
-    if not writable(pattern):
-        raise _mismatch(column, pattern)
-    return Like(column.name, pattern)
-
-
-def _literal(value: Value, column: Column) -> Value:
-    """The literal as a plain value of the column's type. For a column of dates, text is read as a date."""
-    read = _temporal if column.kind in (Kind.DATE, Kind.TIMESTAMP) else _atomic
-    try:
-        plain = read(value, column.kind)
-    except ValueError:
-        plain = None
-    if plain is None:
-        raise _mismatch(column, value)
-    return plain
-
-
-def _atomic(value: Value, kind: Kind) -> Value | None:
-    """Numbers become plain Python numbers: a NumPy float prints differently, and backends get printed literals."""
-    match kind, value:
-        case (Kind.BOOLEAN, bool()):
-            return value
-        case (Kind.TEXT, str()) if writable(value):
-            return value
-        case (Kind.INTEGER | Kind.REAL, int() | float()) if not isinstance(value, bool) and storable(value):
-            return int(value) if isinstance(value, int) else float(value)
-    return None
-
-
-def _temporal(value: Value, kind: Kind) -> Value | None:
-    match kind, value:
-        case (Kind.DATE, str()):
-            return date.fromisoformat(value)
-        case (Kind.DATE, date()) if not isinstance(value, datetime):
-            return value
-        case (Kind.TIMESTAMP, str() | datetime()):
-            moment = datetime.fromisoformat(str(value))
-            return moment if moment.tzinfo is None else None
-    return None
-
-
-WRITTEN = {
-    Kind.INTEGER: "Write a number between -2^63 and 2^63.",
-    Kind.REAL: "Write a number between -2^63 and 2^63.",
-    Kind.TEXT: "Write text in quotes.",
-    Kind.BOOLEAN: "Write true or false.",
-    Kind.DATE: "Write a date like '2024-01-31', whatever the format in the file.",
-    Kind.TIMESTAMP: "Write a time like '2024-01-31 09:30:00', without a time zone.",
-}
-
-
-def _mismatch(column: Column, value: Value) -> QuestionError:
-    return QuestionError(
-        given=f"The column {column.name!r} has type {column.kind.value} and cannot be compared with {shown(value)}.",
-        do=WRITTEN.get(column.kind, "Columns of this type can only be compared with NULL."),
-    )

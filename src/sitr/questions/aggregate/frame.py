@@ -4,39 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeAlias, cast
 
 import numpy as np
 
 from sitr.dataset.literals import shown
 from sitr.errors import InvalidUse, QuestionError
-from sitr.questions.aggregate.nodes import And, Compare, Comparison, IsNull, Like, Not, OneOf, Or, Predicate
+from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
 from sitr.questions.aggregate.spelling import Value
 
 
-def column(name: str) -> ColumnName:
-    """A column to compare: `column("days") > 3`.
+def column(name: str) -> Expr:
+    """A column to compute or compare with: `column("days") > 3`, `column("cost") / 100`.
 
-    >>> ((column("days") > 3) & ~column("ward").is_null()).predicate
-    And(parts=(Compare(column='days', comparison=<Comparison.GREATER: '>'>, value=3), Not(part=IsNull(column='ward'))))
+    >>> ((column("days") > 3) & ~column("ward").is_null()).text
+    '(days > 3) AND (NOT (ward IS NULL))'
     """
-    return ColumnName(name)
+    return Expr(Name(name))
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A predicate that can be joined with & and |, and negated with ~."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Expr:
+    """An expression on rows. Operators compute and compare; conditions are joined with & and |, and negated with ~.
 
-    predicate: Predicate
+    In operators, Python values are literals: `column("ward") == "Surgery"`.
+    """
 
-    def __and__(self, other: Condition) -> Condition:
-        return Condition(And((self.predicate, other.predicate)))
+    expression: Expression
 
-    def __or__(self, other: Condition) -> Condition:
-        return Condition(Or((self.predicate, other.predicate)))
+    __hash__ = None  # type: ignore[assignment]  # == makes a condition, so it cannot compare the keys of a dict
 
-    def __invert__(self) -> Condition:
-        return Condition(Not(self.predicate))
+    @property
+    def text(self) -> str:
+        """The expression as SQL."""
+
+        return spelled(self.expression)
 
     def __bool__(self) -> bool:
         raise InvalidUse(
@@ -44,57 +46,79 @@ class Condition:
             do="Write (a > 1) & (b < 2).",
         )
 
+    def __and__(self, other: Expr) -> Expr:
+        return Expr(Call("AND", (self.expression, other.expression)))
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ColumnName:
-    """The name of a column; its comparisons make conditions."""
+    def __or__(self, other: Expr) -> Expr:
+        return Expr(Call("OR", (self.expression, other.expression)))
 
-    name: str
+    def __invert__(self) -> Expr:
+        return self._call("NOT")
 
-    __hash__ = None  # type: ignore[assignment]  # == makes a condition, so it cannot compare the keys of a dict
+    def __eq__(self, value: object) -> Expr:  # type: ignore[override]
+        return self._call("=", value)
 
-    def __eq__(self, value: object) -> Condition:  # type: ignore[override]
-        return self._compare(Comparison.EQUAL, value)
+    def __ne__(self, value: object) -> Expr:  # type: ignore[override]
+        return self._call("<>", value)
 
-    def __ne__(self, value: object) -> Condition:  # type: ignore[override]
-        return self._compare(Comparison.UNEQUAL, value)
+    def __lt__(self, value: object) -> Expr:
+        return self._call("<", value)
 
-    def __lt__(self, value: Value) -> Condition:
-        return self._compare(Comparison.LESS, value)
+    def __le__(self, value: object) -> Expr:
+        return self._call("<=", value)
 
-    def __le__(self, value: Value) -> Condition:
-        return self._compare(Comparison.AT_MOST, value)
+    def __gt__(self, value: object) -> Expr:
+        return self._call(">", value)
 
-    def __gt__(self, value: Value) -> Condition:
-        return self._compare(Comparison.GREATER, value)
+    def __ge__(self, value: object) -> Expr:
+        return self._call(">=", value)
 
-    def __ge__(self, value: Value) -> Condition:
-        return self._compare(Comparison.AT_LEAST, value)
-
-    def between(self, low: Value, high: Value) -> Condition:
-        """`low ≤ column ≤ high`."""
+    def between(self, low: object, high: object) -> Expr:
+        """`low ≤ value ≤ high`."""
         return (self >= low) & (self <= high)
 
-    def is_in(self, values: Iterable[Value]) -> Condition:
-        """The column is one of these."""
+    def is_in(self, values: Iterable[Value]) -> Expr:
+        """The value is one of these."""
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
             raise QuestionError(
                 wanted="a list of values",  # not a text, whose letters would be the values
                 given=shown(values),
                 do="Write is_in([…]), even for one value.",
             )
-        return Condition(OneOf(self.name, tuple(map(_plain, values))))
+        return Expr(Call("IN", (self.expression, *(Literal(_plain(value)) for value in values))))
 
-    def like(self, pattern: str) -> Condition:
+    def like(self, pattern: str) -> Expr:
         """The text matches a pattern with % and _."""
-        return Condition(Like(self.name, pattern))
+        return self._call("LIKE", pattern)
 
-    def is_null(self) -> Condition:
-        """The column has no value."""
-        return Condition(IsNull(self.name))
+    def is_null(self) -> Expr:
+        """There is no value."""
+        return self._call("IS NULL")
 
-    def _compare(self, comparison: Comparison, value: object) -> Condition:
-        return Condition(Compare(self.name, comparison, _plain(value)))
+    def _call(self, function: str, *others: object) -> Expr:
+        return Expr(Call(function, (self.expression, *map(value_or_expression, others))))
+
+
+Operand: TypeAlias = "str | Expr"
+"""What an aggregate is of: the name of a column, or an expression."""
+
+
+def operand(of: Operand) -> Expression:
+    """The expression; a text is the name of a column."""
+    if isinstance(of, Expr):
+        return of.expression
+    if isinstance(of, str):
+        return Name(of)
+    raise QuestionError(
+        wanted="the name of a column, or an expression",
+        given=shown(of),
+        do='Write for example sum("cost") or sum(sitr.column("cost") / 100).',
+    )
+
+
+def value_or_expression(value: object) -> Expression:
+    """The expression; anything else is a literal."""
+    return value.expression if isinstance(value, Expr) else Literal(_plain(value))
 
 
 def _plain(value: object) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from itertools import product
 
 from sitr.dataset.schema import Key
@@ -70,9 +71,5 @@ def in_order(keys: Iterable[tuple[Key, ...]]) -> list[tuple[Key, ...]]:
 
 
 def _order(key: tuple[Key, ...]) -> tuple[tuple[bool, str | int], ...]:
-    """Dates sort by their ordinal."""
-    parts = []
-    for part in key:
-        value = part if isinstance(part, str | int) else 0 if part is None else part.toordinal()
-        parts.append((part is None, "" if part is None else value))
-    return tuple(parts)
+    """Dates sort by their text, which has the same order."""
+    return tuple((part is None, part.isoformat() if isinstance(part, date) else part or 0) for part in key)

@@ -15,7 +15,13 @@ from sitr.numbers import Number
 from sitr.questions.aggregate.fit import AggregatePlan, Shown
 from sitr.questions.aggregate.functions.function import Estimate
 
-_ARROW = {Kind.INTEGER: pa.int64(), Kind.TEXT: pa.string(), Kind.BOOLEAN: pa.bool_(), Kind.DATE: pa.date32()}
+_ARROW = {
+    Kind.INTEGER: pa.int64(),
+    Kind.TEXT: pa.string(),
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.DATE: pa.date32(),
+    Kind.TIMESTAMP: pa.timestamp("us"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sitr.dataset.schema import Column, Quantised
+from sitr.dataset.schema import NUMERIC, Kind, Quantised, quantise
+from sitr.errors import DescriptionError, QuestionError
+from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.spelling import identifier
 
 
@@ -13,22 +15,24 @@ from sitr.questions.aggregate.spelling import identifier
 class Term:
     """One integer for each group: the sum of what the kept rows add to it. A row adds
 
-    - 1 without a `column`;
-    - 1 if the column has a value, and else 0, where `quantised` is None;
+    - 1 without an expression `of`;
+    - 1 if the expression has a value, and else 0, where `quantised` is None;
     - the granules of its clamped value minus `centre`, and 0 without a value, otherwise.
 
-    With `people`, each person who is identified by the column adds 1, whatever their rows.
+    With `people`, each person who is identified by the column adds 1, whatever their rows. With `where`, only rows for
+    which it is true add anything, and only people with such a row.
 
     Equal terms are the same measurement: it is read, paid for and hidden once, however many columns show it.
     """
 
-    column: Column | None = None
+    of: Typed | None = None
     quantised: Quantised | None = None
     centre: int = 0
     people: bool = False
+    where: Typed | None = None
 
     def __post_init__(self) -> None:
-        assert self.column is not None or not self.people, "people are counted by the column that identifies them"
+        assert self.of is not None or not self.people, "people are counted by the column that identifies them"
 
     @property
     def reach(self) -> tuple[int, int]:
@@ -39,7 +43,7 @@ class Term:
 
     @property
     def granularity(self) -> Fraction:
-        """The value of 1 in the unit of the column."""
+        """The value of 1 in the unit of the expression."""
         return self.quantised.granularity if self.quantised else Fraction(1)
 
     @property
@@ -49,10 +53,52 @@ class Term:
         >>> Term().name
         'COUNT(*)'
         """
-        if self.column is None:
+        return f"{self._call()}{f' FILTER (WHERE {self.where.text})' if self.where is not None else ''}"
+
+    def _call(self) -> str:
+        if self.of is None:
             return "COUNT(*)"
-        column = identifier(self.column.name)
         if self.quantised is None:
-            return f"COUNT({'DISTINCT ' if self.people else ''}{column})"
+            return f"COUNT({'DISTINCT ' if self.people else ''}{self.of.text})"
         centre = self.centre * self.granularity
-        return f"SUM({column}{f' - {centre}' if centre > 0 else f' + {-centre}' if centre else ''})"
+        return f"SUM({self.of.text}{f' - {centre}' if centre > 0 else f' + {-centre}' if centre else ''})"
+
+
+def summed(of: Typed, *, function: str, table: str) -> Term:
+    """The sum of an expression's granules, for a function that needs numbers with bounds."""
+    return Term(of, granules_of(of, function=function, table=table))
+
+
+def granules_of(of: Typed, *, function: str, table: str) -> Quantised:
+    """How the values of an expression enter a sum: its bounds in whole granules."""
+    column = of.column
+    if of.kind not in NUMERIC:
+        what = f"a column of numbers, but {column.name!r}" if column else f"numbers, but {of.text}"
+        raise QuestionError(
+            given=f"{function} needs {what} has type {of.kind.value}.", do="Count it, or choose another column."
+        )
+    if column is not None and column.quantised is not None:
+        return column.quantised
+    if of.low is None or of.high is None:
+        what = f"the description of {table} has none for {column.name!r}" if column else "none follow from its columns"
+        by_protecting = f"Protect the data set with bounds={{{column.name!r}: (low, high)}}" if column else ""
+        clamp = f"{function}(CLAMP({of.text}, low, high))"
+        raise DescriptionError(
+            given=f"{function}({identifier(column.name) if column else of.text}) needs bounds, but {what}.",
+            do=f"{by_protecting}, from public knowledge." if column else f"Write {clamp}, with public bounds.",
+        )
+    return _quantised(of, of.low, of.high)
+
+
+def _quantised(of: Typed, low: Fraction, high: Fraction) -> Quantised:
+    """In the steps of the expression if there are at most 2^53 of them, and else in about a million steps."""
+    step = of.step if of.step is not None else (Fraction(1) if of.kind is Kind.INTEGER else None)
+    for granularity in (step, None):
+        try:
+            return quantise(of.text, of.kind if granularity is not None else Kind.REAL, (low, high), granularity)
+        except DescriptionError as problem:
+            wrong = problem
+    raise QuestionError(
+        given=f"The range of {of.text}, {low} to {high}, cannot be cut into steps.",
+        do=f"Write CLAMP({of.text}, low, high), with public bounds.",
+    ) from wrong

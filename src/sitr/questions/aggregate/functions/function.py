@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Protocol, Self
 
-from sitr.dataset.schema import Table
-from sitr.questions.aggregate.spelling import Value
+from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.term import Term
+from sitr.questions.aggregate.view import View
 
 
 class Aggregate(Protocol):
@@ -35,16 +35,15 @@ class Aggregate(Protocol):
     def name(self) -> str:
         """The name of the column if the question gives none."""
 
-    def bound(self, table: Table, /) -> BoundAggregate:
-        """The call checked against a description; an error if the table cannot answer it."""
+    def bound(self, view: View, /) -> BoundAggregate:
+        """The call checked against what can be named; an error if that cannot answer it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """The arguments of a call in SQL."""
 
-    columns: tuple[str, ...] = ()
-    literals: tuple[Value, ...] = ()
+    expressions: tuple[Expression, ...] = ()
     star: bool = False
     distinct: bool = False
 

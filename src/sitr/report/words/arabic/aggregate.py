@@ -113,11 +113,11 @@ class AggregateWords:
             if key.keys is not None
         ]
         clamps = {
-            f"حدود {named(term.column.name)}، من {ltr(about(term.quantised.lower * term.quantised.granularity))} إلى "
+            f"حدود {named(term.of.text)}، من {ltr(about(term.quantised.lower * term.quantised.granularity))} إلى "
             f"{ltr(about(term.quantised.upper * term.quantised.granularity))}، وحجم حبيبته، "
             f"{ltr(about(term.quantised.granularity))}": None
             for term in query.terms
-            if term.column is not None and term.quantised is not None
+            if term.of is not None and term.quantised is not None
         }
         size = [f"عدد {units(query)}"] if query.relation is Relation.REPLACE_ONE else []
         return ("أسماء الأعمدة وأنواعها، والسؤال نفسه", *size, *limits, *known, *clamps)

@@ -111,11 +111,11 @@ class AggregateWords:
             if key.keys is not None
         ]
         clamps = {
-            f"the bounds of {visible(term.column.name)}, {about(term.quantised.lower * term.quantised.granularity)} to "
+            f"the bounds of {visible(term.of.text)}, {about(term.quantised.lower * term.quantised.granularity)} to "
             f"{about(term.quantised.upper * term.quantised.granularity)}, and its granularity, "
             f"{about(term.quantised.granularity)}": None
             for term in query.terms
-            if term.column is not None and term.quantised is not None
+            if term.of is not None and term.quantised is not None
         }
         size = [f"the number of {units(query)}"] if query.relation is Relation.REPLACE_ONE else []
         return ("the names and types of the columns, and the question itself", *size, *limits, *known, *clamps)
