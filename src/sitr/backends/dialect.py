@@ -97,6 +97,12 @@ class Dialect(Protocol):
     def position(self, expression: str, keys: Sequence[Key]) -> str:
         """The place of a value in a list of at least one key, from 0; NULL if it is not there."""
 
+    def type_of(self, kind: Kind) -> str:
+        """The engine's type in which values of a kind are computed with: all numbers are doubles."""
+
+    def key_type(self, kind: Kind) -> str:
+        """The engine's type in which values of a kind are grouped by."""
+
     def present(self, expression: str) -> str:
         """A double, or NULL if it is NaN."""
 

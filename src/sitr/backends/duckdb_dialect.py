@@ -141,6 +141,12 @@ class DuckDBDialect:
         matching = f"{name}_key = {self.text(expression)}"
         return f"(SELECT min({name}_place) FROM ({listed}) AS {name} WHERE {matching})"
 
+    def type_of(self, kind: Kind) -> str:
+        return _COMPUTED[kind]
+
+    def key_type(self, kind: Kind) -> str:
+        return "BIGINT" if kind is Kind.INTEGER else _COMPUTED[kind]
+
     def present(self, expression: str) -> str:
         return f"nullif({expression}, 'nan'::DOUBLE)"  # DuckDB holds NaN equal to NaN
 
@@ -216,6 +222,14 @@ class DuckDBDialect:
         return f"TRY_CAST(TRY({expression} + to_{part}s({number})) AS {'DATE' if kind is Kind.DATE else 'TIMESTAMP'})"
 
 
+_COMPUTED = {
+    Kind.INTEGER: "DOUBLE",
+    Kind.REAL: "DOUBLE",
+    Kind.TEXT: "VARCHAR",
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+}
 _TIMES = ("hour", "minute", "second")
 """The parts of a time, whose functions take longer integers."""
 

@@ -30,10 +30,13 @@ class Expressions:
         """The expression as it stands where values are clamped next: a column without any cast."""
         return self.identifier(typed.column) if typed.column is not None else self.written(typed)
 
-    def key(self, key: GroupKey) -> str:
+    def grouped(self, of: Typed) -> str:
         """What rows are grouped by, in a type that answers can hold; NULL if it does not fit."""
-        column, of = key.of.column, key.of
-        found = self.dialect.key(column) if column is not None else self._computed_key(of)
+        return self.dialect.key(of.column) if of.column is not None else self._computed_key(of)
+
+    def key(self, key: GroupKey) -> str:
+        """The same, with values beyond the bounds at the nearest bound if these say which keys there are."""
+        of, found = key.of, self.grouped(key.of)
         if not key.clamped:
             return found
         assert of.low is not None
@@ -98,6 +101,8 @@ class Expressions:
             name = self.identifier(left.column)
             exactly = self.dialect.comparable(name, self.types.get(left.column.name, ""), right.value)
             return f"{exactly} {typed.what} {self.dialect.literal(right.value)}"
+        if left.column is not None and right.column is not None and left.kind is right.kind is Kind.INTEGER:
+            return f"{self.dialect.key(left.column)} {typed.what} {self.dialect.key(right.column)}"
         return f"({self.written(left)}) {typed.what} ({self.written(right)})"
 
     def one_of(self, typed: Typed) -> str:

@@ -11,7 +11,7 @@ A person's *part* of a node is what the node has from this person; where `Rows.p
 
 **Claim 1: a person's part depends on this person's rows, as a multiset, and on the salt, and on nothing else.**
 
-- `Rows` looks at one row at a time.
+- `Rows` looks at one row of its base at a time, and the base keeps units apart (`sitr.questions.aggregate.view`).
 - `FewGroups` ranks the person's groups by h(salt, person, group), where h is a fixed function, and keeps those of rank
   at most k. The rank of a group is the number of the person's groups with an equal or smaller h.
 - `FewRows` numbers equal rows of one person and group 1, 2, 3, …, so the *set* of pairs (row, number) is a function of
@@ -48,6 +48,7 @@ from sitr.neighbors.unit import Person, Unit
 from sitr.questions.aggregate.bind import BoundedQuery, GroupKey
 from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.term import Term
+from sitr.questions.aggregate.view import Base
 from sitr.questions.histogram.tally import Tally
 from sitr.questions.statistic.numbers import Numbers
 from sitr.questions.synthetic.sheet import Sheet
@@ -144,6 +145,8 @@ class Rows:
     keys: tuple[Key | CellNumber, ...]
     values: tuple[Value, ...]
     where: Typed | None = None
+    base: Base | None = None
+    """Where the rows come from; None for the protected table itself."""
 
     @property
     def caps(self) -> Caps:
@@ -247,7 +250,7 @@ def shaped(reading: Reading, found: Sequence[Any]) -> Any:
 
 def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
     """The totals of a question, with caps only where a person could exceed them."""
-    rows = Rows(_person(query.unit), keys, tuple(map(_value, query.terms)), query.where)
+    rows = Rows(_person(query.unit), keys, tuple(map(_value, query.terms)), query.where, query.view.rows)
     if rows.person is None:
         return Totals(rows)
     groups = rows.caps.groups

@@ -78,9 +78,10 @@ class ParquetFile:
 
 @dataclass(frozen=True)
 class ArrowRows:
-    """A table in memory."""
+    """A table in memory, and its name in statements."""
 
     table: pa.Table = field(repr=False, compare=False)
+    name: str = "arrow_rows"
 
     def kinds(self) -> dict[str, Kind]:
         return {name: kind_of(type) for name, type in self.types().items()}
@@ -93,10 +94,10 @@ class ArrowRows:
 
     @property
     def relation(self) -> str:
-        return "arrow_rows"
+        return DUCKDB.identifier(self.name)
 
     def tables(self) -> dict[str, pa.Table]:
-        return {"arrow_rows": self.table}
+        return {self.name: self.table}
 
     def verify(self) -> None:
         for name in self.table.column_names:
@@ -111,7 +112,7 @@ class ArrowRows:
         refuse_twins(self.table.column_names)
         try:
             with connection(self.tables()) as engine:
-                return described(engine, "SELECT * FROM arrow_rows")
+                return described(engine, f"SELECT * FROM {self.relation}")
         except duckdb.Error:
             pass
         raise SourceError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sitr.backends import relations
 from sitr.backends.cell_numbers import cell_number
 from sitr.backends.dialect import Dialect
 from sitr.backends.expressions import Expressions
@@ -29,6 +30,7 @@ from sitr.backends.reading import (
     Value,
 )
 from sitr.questions.aggregate.expressions.typed import Typed
+from sitr.questions.aggregate.view import used
 
 _KEPT = ("cells", "chosen")
 """Steps whose rows the engine keeps, because they are used more than once and are expensive to compute. The rows
@@ -36,12 +38,26 @@ themselves are used twice too, but a copy of all of them takes more memory than 
 Nothing in them is volatile, so both readings are equal."""
 
 
-def statement(tree: Tree, *, dialect: Dialect, source: str, types: Mapping[str, str], salt: int) -> str:
+def statement(
+    tree: Tree,
+    *,
+    dialect: Dialect,
+    source: str,
+    types: Mapping[str, str],
+    salt: int,
+    public: Mapping[str, relations.Rows] | None = None,
+) -> str:
     """SELECT what the tree describes. `source` is what follows FROM; `types` are the engine's types of its columns.
-    A column without a type makes the statement fail when it runs, as every other change of the source does.
+    A column without a type makes the statement fail when it runs, as every other change of the source does. `public`
+    are the public tables that are joined, by name.
 
     Totals come as the keys k0, k1, …, the sums t0, t1, … and the number of people; a listing comes as t0, t1, ….
     """
+    rows = tree.of if isinstance(tree.of, Rows) else tree.of.rows
+    if rows.base is not None:
+        writes = relations.Relations(dialect, relations.Rows(source, types), public or {})
+        found = writes.rows(rows.base, _needed(rows))
+        source, types = found.source, found.types
     writer = _Writer(dialect, source, types, salt)
     return writer.totals(tree.of) if isinstance(tree, Totals) else writer.listing(tree)
 
@@ -196,6 +212,14 @@ class _Writer:
 def _grouped(step: str, keys: Sequence[str], sums: Sequence[str]) -> str:
     group = f" GROUP BY {', '.join(keys)}" if keys else ""
     return f"SELECT {', '.join([*keys, *sums, 'count(*)'])} FROM {step}{group}"
+
+
+def _needed(rows: Rows) -> set[str]:
+    """The columns that the keys, the values and the condition read."""
+    parts: list[Typed | None] = [rows.where, *(key.of.of for key in rows.keys if isinstance(key, Key))]
+    for value in rows.values:
+        parts += [getattr(value, "of", None), getattr(value, "where", None)]
+    return set().union(*(used(part) for part in parts if isinstance(part, Typed)))
 
 
 def _whole(named: Sequence[tuple[str, Value]]) -> list[str]:

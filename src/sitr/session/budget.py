@@ -19,20 +19,21 @@ from sitr.namespace import Later
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.asked import asked
-from sitr.questions.aggregate.bind import bound
+from sitr.questions.aggregate.bind import BoundedQuery, bound
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.frame import Expr, Operand, operand
 from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.functions.registry import FUNCTIONS
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query, text
 from sitr.questions.aggregate.question import AggregateQuestion
+from sitr.questions.aggregate.relations import tables
 from sitr.questions.synthetic.axes import BINS
 from sitr.report import summary
 from sitr.report.paper import Paper
 from sitr.report.words.words import in_words
 from sitr.session.answer import Answer
 from sitr.session.desk import Desk
-from sitr.session.public import Source
+from sitr.session.public import Source, beside, catalog
 from sitr.session.request import Request
 from sitr.session.shown import Shown
 
@@ -90,7 +91,13 @@ class Budget(Shown):
         Names with spaces or signs need double quotes. An error points at the offending part of the text.
         """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
-        return Request(AggregateQuestion(asked(text, self._at.table)), self._at, Answer)
+        found = asked(text, self._at.table, catalog=catalog(self._at.table, self.public))
+        return Request(AggregateQuestion(found), self._beside(found), Answer)
+
+    def _beside(self, query: BoundedQuery) -> Desk:
+        """The desk, with the public tables that a question joins."""
+        joined = {name: self.public[name] for name in tables(query.view)}
+        return self._at if not joined else replace(self._at, backend=beside(self._at.backend, joined))
 
     def where(self, condition: Expr) -> Selection:
         """Only rows that meet this condition, such as `sitr.column("days") > 3`."""

@@ -10,36 +10,48 @@ from sqlglot import exp
 from sitr.dataset.schema import Table
 from sitr.errors import SitrError
 from sitr.questions.aggregate.bind import BoundedQuery, bound, grouped
+from sitr.questions.aggregate.from_clause import read_from
 from sitr.questions.aggregate.nodes import NamedKey
 from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.reader import expression
+from sitr.questions.aggregate.relations import Catalog, view_of
 from sitr.questions.aggregate.sql import aggregate_of, holds_aggregate, parse, single_select
 from sitr.questions.aggregate.view import View
 
 
-def asked(sql: str, table: Table) -> BoundedQuery:
+def asked(sql: str, table: Table, *, catalog: Catalog | None = None) -> BoundedQuery:
     """The question, bounded. Without a mistake, the places of its parts are never looked for."""
     query = parse(sql)
     try:
-        return bound(query, table)
+        return bound(query, table, catalog=catalog)
     except SitrError as error:
-        view = View.of(table, name=query.alias)
-        error.excerpt = place(_culprit(single_select(sql), table, view, error))
+        error.excerpt = place(_culprit(single_select(sql), catalog or Catalog(table), error))
         raise
 
 
-def _culprit(select: exp.Select, table: Table, view: View, error: SitrError) -> exp.Expr | None:
-    """The smallest part of the question that has the same error by itself, or else the first."""
-    source: exp.Table = select.args["from_"].this
-    if source.name.lower() != table.name.lower():
-        return source
-    for part, check in _checks(select, view):
+def _culprit(tree: exp.Select, catalog: Catalog, error: SitrError) -> exp.Expr | None:
+    """The smallest part of the question that has the same error by itself; the innermost SELECT is searched first."""
+    for table in tree.find_all(exp.Table):
+        if _fails(error, lambda table=table: view_of(table.name, catalog)):  # type: ignore[misc]
+            return table
+    for select in reversed(list(tree.find_all(exp.Select))):
         try:
-            check()
-        except SitrError as found:
-            if found.message == error.message:
+            view = view_of(read_from(select), catalog)
+        except SitrError:
+            continue
+        for part, check in _checks(select, view):
+            if _fails(error, check):
                 return part
     return None
+
+
+def _fails(error: SitrError, check: Callable[[], object]) -> bool:
+    """Whether a check has this error."""
+    try:
+        check()
+    except SitrError as found:
+        return found.message == error.message
+    return False
 
 
 def _checks(select: exp.Select, view: View) -> Iterator[tuple[exp.Expr, Callable[[], object]]]:
@@ -65,7 +77,8 @@ def _checks(select: exp.Select, view: View) -> Iterator[tuple[exp.Expr, Callable
 def _inside(item: exp.Expr) -> Iterator[exp.Expr]:
     """An expression and its parts, from the inside outwards."""
     for part in item.iter_expressions():
-        yield from _inside(part)
+        if not isinstance(part, exp.Query):
+            yield from _inside(part)
     if isinstance(item, exp.Condition) and not isinstance(item, exp.Identifier):
         yield item
 

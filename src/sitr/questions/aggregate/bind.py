@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 
 from sitr.dataset.schema import GROUPABLE, Column, Key, Kind, Table
-from sitr.errors import QuestionError, UnknownName
+from sitr.errors import QuestionError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Unit
 from sitr.questions.aggregate.expressions.expression import Expression
@@ -19,9 +19,9 @@ from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_t
 from sitr.questions.aggregate.functions.function import BoundAggregate
 from sitr.questions.aggregate.functions.registry import written
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query
-from sitr.questions.aggregate.spelling import identifier
+from sitr.questions.aggregate.relations import Catalog, source_of, view_of
 from sitr.questions.aggregate.term import Term
-from sitr.questions.aggregate.view import View
+from sitr.questions.aggregate.view import View, both
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,21 +100,20 @@ Cells = dict[tuple[Key, ...], tuple[int, ...]]
 """A backend's answer: for each key the exact integer of each term, and then the number of units."""
 
 
-def bound(query: Query, table: Table) -> BoundedQuery:
-    """Check a question against a description, and bound what each unit can contribute to its answer."""
-    if query.table.lower() != table.name.lower():
-        raise UnknownName(
-            given=f"This budget answers questions about the table {table.name}, not about {query.table!r}.",
-            do=f"Write FROM {identifier(table.name)}.",
-        )
+def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> BoundedQuery:
+    """Check a question against a description, and bound what each unit can contribute to its answer.
+
+    A `catalog` has the public tables that may be joined.
+    """
+    rows = view_of(query.table, catalog or Catalog(table))
     if not query.aggregates:
         raise QuestionError(given="The question has no aggregate.", do=f"Ask for {written()}.")
-    view = selected(View.of(table, name=query.alias), query.where)
+    view = selected(rows, query.where)
     keys = tuple(grouped(key, view) for key in query.group_by)
     columns = tuple(named.aggregate.bound(view) for named in query.aggregates)
     _refuse_twins([key.name for key in keys], [named.name for named in query.aggregates])
     resolved = Query(
-        table=table.name,
+        table=source_of(view),
         aggregates=tuple(
             Named(named.name, column.aggregate) for named, column in zip(query.aggregates, columns, strict=True)
         ),
@@ -123,8 +122,8 @@ def bound(query: Query, table: Table) -> BoundedQuery:
     )
     # Without GROUP BY the whole table is one group. A person keeps as many rows in it as in all groups together, so
     # that a total is the sum of its parts.
-    groups, rows = table.max_groups, table.max_rows_per_group
-    caps = (groups, rows) if keys else (1, groups * rows)
+    groups, each = table.max_groups, table.max_rows_per_group
+    caps = (groups, each) if keys else (1, groups * each)
     return BoundedQuery(resolved, view, keys, columns, *caps)
 
 
@@ -132,7 +131,7 @@ def selected(view: View, where: Expression | None) -> View:
     """The view, with only the rows for which a condition is true."""
     if where is None:
         return view
-    return replace(view, where=view.condition(where))
+    return replace(view, where=both(view.where, view.condition(where)))
 
 
 def grouped(key: NamedKey, view: View) -> GroupKey:

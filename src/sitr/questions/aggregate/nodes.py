@@ -8,6 +8,7 @@ from sitr.dataset.literals import shown, writable
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
 from sitr.questions.aggregate.functions.function import Aggregate
+from sitr.questions.aggregate.sources import Source, from_text
 from sitr.questions.aggregate.spelling import identifier
 
 
@@ -47,12 +48,10 @@ def check_name(name: str) -> None:
 class Query:
     """`SELECT group_by, aggregates FROM table WHERE where GROUP BY group_by`."""
 
-    table: str
+    table: Source
     aggregates: tuple[Named, ...]
     group_by: tuple[NamedKey, ...] = ()
     where: Expression | None = None
-    alias: str | None = None
-    """A second name of the table, which its columns may have before them."""
 
 
 def text(query: Query) -> str:
@@ -68,7 +67,7 @@ def text(query: Query) -> str:
     selected = [*keys, *(f"{named.aggregate.sql()} AS {identifier(named.name)}" for named in query.aggregates)]
     where = f" WHERE {spelled(query.where)}" if query.where else ""
     group = f" GROUP BY {', '.join(spelled(key.of) for key in query.group_by)}" if keys else ""
-    return f"SELECT {', '.join(selected)} FROM {identifier(query.table)}{where}{group}"
+    return f"SELECT {', '.join(selected)} FROM {from_text(query.table)}{where}{group}"
 
 
 def _named(key: NamedKey) -> str:

@@ -11,6 +11,7 @@ from sqlglot.dialects.duckdb import DuckDB
 from sitr.dataset.literals import shown, writable
 from sitr.errors import ForbiddenConstruct, QuestionError, SitrError
 from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
+from sitr.questions.aggregate.from_clause import read_from
 from sitr.questions.aggregate.functions.function import Aggregate, Arguments
 from sitr.questions.aggregate.functions.registry import FUNCTIONS
 from sitr.questions.aggregate.instead import instead
@@ -60,8 +61,8 @@ def parse_condition(text: str) -> Expression:
 
 
 def _read(select: exp.Select) -> Query:
-    refuse_other_parts(select, "expressions", "from_", "where", "group")
-    table, alias = _table(select.args.get("from_"))
+    refuse_other_parts(select, "expressions", "from_", "where", "group", "joins", "with_")
+    table = read_from(select)
     keys = _keys(select)
     where = select.args.get("where")
     return Query(
@@ -69,7 +70,6 @@ def _read(select: exp.Select) -> Query:
         aggregates=_aggregates(select.expressions, keys),
         group_by=keys,
         where=expression(where.this) if where else None,
-        alias=alias,
     )
 
 
@@ -104,17 +104,6 @@ def _other_statement(statement: exp.Expr, sql: str) -> QuestionError:
         do=instead(statement),
         excerpt=place_of_word(statement, name) or beginning(statement),
     )
-
-
-def _table(source: exp.From | None) -> tuple[str, str | None]:
-    """The name of the table, and its second name if it has one."""
-    if source is None:
-        raise QuestionError(given="The question has no FROM.", do="Add FROM and the name of the table.")
-    table = source.this
-    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
-        raise forbidden(table)
-    refuse_other_parts(table, "this", "alias")
-    return table.name, table.alias or None
 
 
 def _keys(select: exp.Select) -> tuple[NamedKey, ...]:

@@ -1,14 +1,25 @@
 """What a question can name: rows that each belong to one unit, and columns computed from one row at a time.
 
-A view is *unit-preserving*: the rows of the view that belong to a unit depend on that unit's rows in the table alone,
-and on public things. So whatever is bounded for each unit in a view is bounded for each unit in the table.
+A view is *unit-preserving*: the rows of the view that belong to a unit depend, as a multiset, on that unit's rows in
+the table alone, and on public things. So whatever is bounded for each unit in a view is bounded for each unit in the
+table. By induction over how views are made:
+
+- `TableRows` are the rows of the table, and a selection or a computed column looks at one row at a time.
+- `PerPerson` groups by the unit, and perhaps by more: a group holds rows of one unit. Its numbers are exact integers,
+  or quotients of two, so that the order of the rows does not matter.
+- `Joined` matches each row by itself with the rows of a public table. Where a row is a unit, at most one row of the
+  public table matches it, because the statement keeps one row for each value of the matched columns.
+- `Together` has the rows of several views of the same table. Where a row is a unit it cannot be made: a row would count
+  several times.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from sitr.dataset.schema import Table
+from sitr.dataset.schema import Column, Kind, Table
 from sitr.errors import QuestionError, SitrError, UnknownName, unknown_name
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Unit
@@ -32,41 +43,102 @@ class TableRows:
 
 
 @dataclass(frozen=True, slots=True)
+class PersonNumber:
+    """COUNT, SUM, AVG, MIN or MAX of one person's rows in a group, exactly; it is never shown."""
+
+    function: str
+    of: Typed | None
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PerPerson:
+    """One row for each person and each value of the keys, with numbers computed from the person's rows."""
+
+    view: View
+    keys: tuple[tuple[str, Typed], ...]
+    numbers: tuple[tuple[str, PersonNumber, Kind], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The rows of a view beside the matching rows of a public table; all rows of the view, if it is `outer`.
+
+    `name` is what the question calls the table. `columns` are the names of its columns here and there. `on` is the
+    condition on the columns of both, and `spoken` the same in the names of the question. `matched` are the names,
+    there, of the columns that decide about a match where a row is a unit.
+    """
+
+    view: View
+    table: str
+    name: str
+    columns: tuple[tuple[str, str], ...]
+    on: Typed
+    spoken: Expression
+    outer: bool
+    matched: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """The rows of several views, one after the other, with the columns of the first."""
+
+    views: tuple[View, ...]
+
+
+Base: TypeAlias = TableRows | PerPerson | Joined | Together
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """A column that can be named, perhaps with the name of its table before it."""
+
+    table: str
+    name: str
+    typed: Typed
+
+
+@dataclass(frozen=True, slots=True)
 class View:
     """Rows that satisfy `where`, with columns by name; `unit` says who is protected, and `relation` how."""
 
-    rows: TableRows
-    columns: tuple[tuple[str, Typed], ...]
+    rows: Base
+    columns: tuple[Visible, ...]
     unit: Unit
     relation: Relation
     name: str
-    """The name that columns may have before them."""
+    """What messages call it, and what columns may have before them."""
     where: Typed | None = None
 
     @classmethod
     def of(cls, table: Table, *, name: str | None = None) -> View:
         """The view of a table that has all its columns."""
-        columns = tuple((column.name, column_typed(column)) for column in table.columns)
-        return cls(TableRows(table.name), columns, table.unit, table.relation, name or table.name)
+        called = name or table.name
+        columns = tuple(Visible(called, column.name, column_typed(column)) for column in table.columns)
+        return cls(TableRows(table.name), columns, table.unit, table.relation, called)
 
-    def find(self, name: str) -> Typed | None:
-        """The column of this name as written, or else the only column that matches when case is ignored."""
-        exactly = [typed for known, typed in self.columns if known == name]
-        loosely = [typed for known, typed in self.columns if known.lower() == name.lower()]
-        found = exactly or loosely
-        return found[0] if len(found) == 1 else None
+    def find(self, name: Name) -> list[Visible]:
+        """The columns of this name as written, or else those that match when case is ignored."""
+        here = [each for each in self.columns if name.table is None or each.table.lower() == name.table.lower()]
+        exactly = [each for each in here if each.name == name.name]
+        return exactly or [each for each in here if each.name.lower() == name.name.lower()]
 
     def column(self, name: Name) -> Typed:
         """The column of this name, or an error that suggests another name."""
-        if name.table is not None and name.table.lower() != self.name.lower():
+        tables = list(dict.fromkeys(each.table for each in self.columns)) or [self.name]
+        if name.table is not None and name.table.lower() not in map(str.lower, tables):
             raise UnknownName(
-                given=f"The question has no table {name.table!r}.", do=f"Write {self.name}.{name.name}, or {name.name}."
+                given=f"The question has no table {name.table!r}.",
+                do=f"Write {tables[0]}.{name.name}, or {name.name} alone.",
             )
-        found = self.find(name.name) if isinstance(name.name, str) else None
-        if found is None:
-            lacks = f"The table {self.name} has no column"
-            raise unknown_name(name.name, [known for known, _ in self.columns], lacks=lacks)
-        return found
+        found = self.find(name) if isinstance(name.name, str) else []
+        if len({each.table for each in found}) > 1:
+            both = " or ".join(f"{each.table}.{each.name}" for each in found)
+            raise UnknownName(given=f"Several tables have a column {name.name!r}.", do=f"Write {both}.")
+        if len(found) != 1:
+            known = [each.name for each in self.columns]
+            raise unknown_name(name.name, known, lacks=f"The table {name.table or self.name} has no column")
+        return found[0].typed
 
     def typed(self, expression: Expression) -> Typed:
         """The expression with its type, after all checks; nothing in it can fail on a row."""
@@ -99,15 +171,31 @@ class View:
                 rule = ROW_FUNCTIONS.get(function)
                 if rule is None:
                     raise unknown_name(function, ROW_FUNCTIONS, lacks="There is no function")
-                parts = tuple(self._typed(part) for part in arguments)
-                try:
-                    return rule(function, parts)
-                except SitrError:
-                    raise
-                except ValueError:  # too few or too many arguments, as a call in Python may have
-                    raise QuestionError(
-                        given=f"{function} has the wrong number of arguments.", do="Look it up in the reference."
-                    ) from None
+                return _applied(function, [self._typed(part) for part in arguments])
+
+
+def _applied(function: str, parts: Sequence[Typed]) -> Typed:
+    try:
+        return ROW_FUNCTIONS[function](function, tuple(parts))
+    except SitrError:
+        raise
+    except ValueError:  # too few or too many arguments, as a call in Python may have
+        pass
+    raise QuestionError(given=f"{function} has the wrong number of arguments.", do="Look it up in the reference.")
+
+
+def both(one: Typed | None, other: Typed | None) -> Typed | None:
+    """Two conditions, of which both must hold."""
+    if one is None or other is None:
+        return one or other
+    return _applied("AND", [part for each in (one, other) for part in (each.parts if each.what == "AND" else (each,))])
+
+
+def used(typed: Typed) -> set[str]:
+    """The names of the columns that an expression reads."""
+    if isinstance(typed.what, Column):
+        return {typed.what.name}
+    return set().union(*map(used, typed.parts))
 
 
 def _uses(typed: Typed) -> int:

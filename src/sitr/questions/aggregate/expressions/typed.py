@@ -36,13 +36,15 @@ class Typed:
     step: Fraction | None = None
     nullable: bool = True
     keys: tuple[Key, ...] | None = None
+    shown: Name | None = None
+    """How a question names a column that several tables have."""
 
     @property
     def expression(self) -> Expression:
         """The same expression without types, with the names of the description."""
         match self.what:
             case Column():
-                return Name(self.what.name)
+                return self.shown or Name(self.what.name)
             case Literal():
                 return self.what
         return Call(self.what, tuple(part.expression for part in self.parts))
