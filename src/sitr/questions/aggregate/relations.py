@@ -337,7 +337,7 @@ def _matched(on: Typed, columns: dict[str, str]) -> tuple[str, ...]:
 
 
 def _refuse_fan_out(on: Typed, matched: tuple[str, ...], public: PublicTable) -> None:
-    """Where a row is a unit, it may match one public row at most; here it is verified, and the statement enforces it."""
+    """Where a row is a unit, it may match one public row at most; the statement enforces what is verified here."""
     if not matched or not public.unique(matched):
         raise QuestionError(
             given=f"A row may match several rows of {public.name}, and would then count several times ({on.text}).",
@@ -428,7 +428,7 @@ def source_of(view: View) -> Source:
             )
         case Joined(inner, table, name, _, _, spoken, outer):
             left = _selected_source(inner)
-            named = isinstance(left, str) and left.lower() == inner.name.lower()
+            named = isinstance(left, Join) or (isinstance(left, str) and left.lower() == inner.name.lower())
             right = table if name.lower() == table.lower() else Aliased(table, name)
             return Join(left if named else Aliased(left, inner.name), right, spoken, outer=outer)
         case Together(views):
@@ -440,11 +440,8 @@ def _call(number: PersonNumber) -> PersonCall:
 
 
 def _selected_source(view: View) -> Source:
-    if (
-        isinstance(view.rows, TableRows)
-        and view.where is None
-        and all(each.typed.column is not None for each in view.columns)
-    ):
+    """The rows of a view with its own columns; the rows themselves where nothing is computed or left out."""
+    if view.where is None and all(each.typed.column is not None for each in view.columns):
         return source_of(view)
     columns = tuple(Selected(each.name, each.typed.expression) for each in view.columns)
     return Select(source_of(view), columns, None if view.where is None else view.where.expression)

@@ -155,7 +155,7 @@ def ordinal(day: date) -> Fraction:
 def calendar(number: Fraction, kind: Kind) -> date:
     """The date or the timestamp of an `ordinal`, within the years 1 to 9999."""
     if kind is Kind.TIMESTAMP:
-        first, last = map(ordinal, (datetime.min, datetime.max))
+        first, last = map(ordinal, (datetime.min, datetime.max))  # noqa: DTZ901
         return datetime(1970, 1, 1) + timedelta(microseconds=int(min(max(number, first), last) * 10**6))  # noqa: DTZ001
     first, last = map(ordinal, (date.min, date.max))
     return date(1970, 1, 1) + timedelta(int(min(max(number, first), last)))
