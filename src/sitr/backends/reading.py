@@ -27,7 +27,8 @@ combinations of public values, `Rows` has at most k groups itself.
 **Claim 3: with or without one person, `Totals` differ in at most k groups, by at most what m rows add to each.** By
 claim 1 the totals are a sum over people, and one more person leaves the other parts as they are. Each value of a row
 lies in a public range [low, high], so a person adds an integer in [m·min(low, 0), m·max(high, 0)] to each of k groups;
-`EachPerson` adds 0 or 1. `Listing` has at most m rows of each person, in no group.
+`EachPerson` and `Cut` add 0 or 1. `Listing` has at most m rows of each person, in no group. The number of people beyond
+the cap on groups is a sum over people too, and one more person adds 0 or 1 to it.
 
 The claims hold for each salt. The salt is drawn after the question is fixed and is never shown.
 """
@@ -98,6 +99,11 @@ class EachPerson:
 
 
 @dataclass(frozen=True, slots=True)
+class Cut:
+    """1 for each person and group from which rows are left out, because there are more than the cap."""
+
+
+@dataclass(frozen=True, slots=True)
 class Flag:
     """1 if the expression has a value and `where` is true, else 0. Without an expression, every row has a value."""
 
@@ -123,7 +129,7 @@ class Double:
     missing: float
 
 
-Value = EachRow | EachPerson | Flag | Granules | CellNumber | Double
+Value = EachRow | EachPerson | Cut | Flag | Granules | CellNumber | Double
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +210,12 @@ class _Root:
 
 @dataclass(frozen=True, slots=True)
 class Totals(_Root):
-    """The sum of each value in each group that has rows, and the number of people in the group."""
+    """The sum of each value in each group that has rows, and the number of people in the group.
+
+    With `beyond`, also the number of people who had rows in more groups than the cap.
+    """
+
+    beyond: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,10 +266,12 @@ def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
         return Totals(rows)
     groups = rows.caps.groups
     few = rows if groups is not None and groups <= query.max_groups else FewGroups(rows, query.max_groups)
-    return Totals(FewRows(few, query.max_rows_per_group))
+    return Totals(FewRows(few, query.max_rows_per_group), beyond=query.watch is not None and query.watch.beyond)
 
 
 def _value(term: Term) -> Value:
+    if term.cut:
+        return Cut()
     if term.people:
         return EachPerson(term.where)
     if term.of is not None and term.quantised is not None:

@@ -15,6 +15,7 @@ from sitr.backends.dialect import Dialect
 from sitr.backends.expressions import Expressions
 from sitr.backends.reading import (
     CellNumber,
+    Cut,
     Double,
     EachPerson,
     EachRow,
@@ -59,7 +60,7 @@ def statement(
         found = writes.rows(rows.base, _needed(rows))
         source, types = found.source, found.types
     writer = _Writer(dialect, source, types, salt)
-    return writer.totals(tree.of) if isinstance(tree, Totals) else writer.listing(tree)
+    return writer.totals(tree) if isinstance(tree, Totals) else writer.listing(tree)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +70,24 @@ class _Writer:
     types: Mapping[str, str]
     salt: int
 
-    def totals(self, node: Rows | FewRows) -> str:
+    def totals(self, tree: Totals) -> str:
+        node = tree.of
         if isinstance(node, Rows):
             sums = [
                 "count(*)" if isinstance(value, EachRow) else self.total(name) for name, value in _named(node.values)
             ]
             return f"WITH rows AS ({self.rows(node)}) {_grouped('rows', _keys(node), sums)}"
         rows, keys = node.rows, _keys(node.rows)
-        steps = [("rows", self.rows(rows)), ("cells", self.cells(rows))]
+        steps = [("rows", self.rows(rows)), ("cells", self.cells(rows, most=node.most))]
         if isinstance(node.of, FewGroups):
             order = self.dialect.order(self.salt, ["u", *keys])
             steps.append(("chosen", self.dialect.lowest(node.of.most, source="cells", of=["u"], by=order)))
         steps += self.few_rows(node, cells=steps[-1][0])
         named = [self.dialect.step(name, step, once=name in _KEPT) for name, step in steps]
         sums = [self.total(name) for name, _ in _named(rows.values)]
+        if tree.beyond and isinstance(node.of, FewGroups):
+            many = f"SELECT u FROM cells GROUP BY u HAVING count(*) > {node.of.most}"
+            sums.append(f"(SELECT count(*) FROM ({many}))")
         return f"WITH {', '.join(named)} {_grouped(steps[-1][0], keys, sums)}"
 
     def listing(self, tree: Listing) -> str:
@@ -93,13 +98,16 @@ class _Writer:
         numbered = self.numbered(f"({self.rows(rows)}) r", cell, names, names)
         return f"SELECT {', '.join(names)} FROM ({self.sampled(tree.of.most, f'({numbered})', cell, names)})"
 
-    def cells(self, rows: Rows) -> str:
+    def cells(self, rows: Rows, *, most: int) -> str:
         """One row for each person and group, with the number n of its rows and the person's own sums."""
-        cell, sums = ["u", *_keys(rows)], [self.own(name, value) for name, value in _named(rows.values)]
+        cell, cut = ["u", *_keys(rows)], f"CASE WHEN count(*) > {most} THEN 1 ELSE 0 END"
+        sums = [self.own(name, value, cut=cut) for name, value in _named(rows.values)]
         return f"SELECT {', '.join([*cell, 'count(*) AS n', *sums])} FROM rows GROUP BY {', '.join(cell)}"
 
-    def own(self, name: str, value: Value) -> str:
-        """What one person has of a value in one group."""
+    def own(self, name: str, value: Value, *, cut: str) -> str:
+        """What one person has of a value in one group; `cut` says whether rows of it are left out."""
+        if isinstance(value, Cut):
+            return f"{cut} AS {name}"
         if isinstance(value, EachPerson):
             return f"{'1' if value.where is None else f'max({name})'} AS {name}"
         return f"{self.dialect.total(name)} AS {name}"
@@ -111,13 +119,13 @@ class _Writer:
     def few_rows(self, node: FewRows, *, cells: str) -> list[tuple[str, str]]:
         """At most `most` rows of each person's group, from the step `cells` with the sums and the number n of rows."""
         named, cell = _named(node.rows.values), ["u", *_keys(node.rows)]
-        values = [name for name, value in named if not isinstance(value, EachRow | EachPerson)]
+        values = [name for name, value in named if not isinstance(value, EachRow | EachPerson | Cut)]
         if not values:
-            capped = [n if isinstance(value, EachPerson) else f"least(n, {node.most}) AS {n}" for n, value in named]
+            capped = [f"least(n, {node.most}) AS {n}" if isinstance(value, EachRow) else n for n, value in named]
             return [("kept", f"SELECT {', '.join([*cell, *capped])} FROM {cells}")]
         same = " AND ".join(self.dialect.same(f"r.{name}", f"f.{name}") for name in cell)
         full = self.dialect.semi_join("rows", "full_cells", on=same)
-        sums = [self.own(name, value) for name, value in named]
+        sums = [self.own(name, value, cut="1") for name, value in named]
         return [
             ("full_cells", f"SELECT {', '.join(cell)} FROM {cells} WHERE n > {node.most}"),
             ("numbered", self.numbered(full, cell, [name for name, _ in named], values, whole=_whole(named))),
@@ -173,7 +181,7 @@ class _Writer:
 
     def value(self, value: Value) -> str:
         match value:
-            case EachRow() | EachPerson(where=None):
+            case EachRow() | EachPerson(where=None) | Cut():
                 return "1"
             case EachPerson(where):
                 return self.flag(None, where)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from sitr.dataset.schema import GROUPABLE, Column, Key, Kind, Table
 from sitr.errors import QuestionError
 from sitr.neighbors.relation import Relation
-from sitr.neighbors.unit import Unit
+from sitr.neighbors.unit import Person, Unit
+from sitr.questions.aggregate.bias import Watch, watch
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_typed
@@ -67,6 +69,8 @@ class BoundedQuery:
     columns: tuple[BoundAggregate, ...]
     max_groups: int
     max_rows_per_group: int
+    watch: Watch | None = None
+    """What is measured about rows and values that are left out; None if nothing is."""
 
     @property
     def unit(self) -> Unit:
@@ -82,8 +86,23 @@ class BoundedQuery:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """The terms to measure, each once."""
+        """The terms to measure, each once: those that are shown, and then those about what is left out."""
+        watched = self.watch.terms if self.watch is not None else ()
+        return tuple(dict.fromkeys((*self.shown_terms, *watched)))
+
+    @property
+    def shown_terms(self) -> tuple[Term, ...]:
+        """The terms from which the columns follow."""
         return tuple(dict.fromkeys(term for column in self.columns for term in column.terms))
+
+    def watching(self, share: Fraction | None) -> BoundedQuery:
+        """The same query, with this share of the price for what is left out; None for nothing."""
+        if share is None:
+            return replace(self, watch=None)
+        person = isinstance(self.unit, Person)
+        beyond = person and bool(self.keys) and (self.cells is None or self.cells > self.max_groups)
+        found = watch(self.shown_terms, unit=self.unit, share=share, cuts=person, beyond=beyond)
+        return replace(self, watch=found)
 
     @property
     def known(self) -> bool:
@@ -97,7 +116,8 @@ class BoundedQuery:
 
 
 Cells = dict[tuple[Key, ...], tuple[int, ...]]
-"""A backend's answer: for each key the exact integer of each term, and then the number of units."""
+"""A backend's answer: for each key the exact integer of each term, then the number of units beyond the cap on groups if
+that is asked for, which is the same for all keys, and then the number of units of the key."""
 
 
 def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> BoundedQuery:

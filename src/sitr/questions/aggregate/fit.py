@@ -22,9 +22,13 @@ from sitr.questions.aggregate.functions.function import BoundAggregate, Estimate
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.stability import people, stability
 from sitr.questions.aggregate.term import Term
+from sitr.sensitivity.bounded import bounded
 
 KEYS = ""
 """The name of the measurement that decides which keys are shown; no column of an answer can have this name."""
+
+BEYOND = "people beyond the cap on groups"
+"""The name of the measurement of people who had rows in more groups than the cap."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,11 @@ class AggregatePlan(Plan):
         assert not found or isinstance(found[0], Threshold)
         return found[0] if found else None  # type: ignore[return-value]
 
+    @property
+    def beyond(self) -> Measurement | None:
+        """The measurement of the people beyond the cap on groups, if there is one."""
+        return next((each for each in self.measurements if each.name == BEYOND), None)
+
 
 def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
     """The plan with the least error at this price; each term gets an equal share."""
@@ -135,7 +144,7 @@ def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
     else:
         _refuse_unknown_keys(query, paid)
         plans = [_plan(query, way) for way in ways(paid)]
-    return _useful(min(plans, key=lambda plan: sum(map(_relative_error, plan.noisy))))
+    return _useful(min(plans, key=_total_error))
 
 
 def _useful(plan: AggregatePlan) -> AggregatePlan:
@@ -151,19 +160,37 @@ def _useful(plan: AggregatePlan) -> AggregatePlan:
 
 
 def _plan(query: BoundedQuery, way: Way, threshold: Threshold | None = None) -> AggregatePlan:
-    part, spelled = way.bought.share(Fraction(1, len(query.terms))), text(query.query)
+    shares, spelled = _shares(query), text(query.query)
     measured = []
     for term in query.terms:
         name, unit, far = term.name, term.granularity, stability(query, term)
-        noise = least_noise(part, l1=far.l1, l2=far.l2)
+        noise = least_noise(way.bought.share(shares[term]), l1=far.l1, l2=far.l2)
         measured.append(Measurement(name, noise if query.keys else noise.alone(), far, unit))
     keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
-    return AggregatePlan((*measured, *keys), way.charged, spelled, query)
+    beyond = ()
+    if query.watch is not None and query.watch.beyond:
+        one = bounded(low=0, high=1, groups=1, cells=1, relation=query.relation)
+        noise = least_noise(way.bought.share(shares[None]), l1=one.l1, l2=one.l2)
+        beyond = (Measurement(BEYOND, noise.alone(), one),)
+    return AggregatePlan((*measured, *keys, *beyond), way.charged, spelled, query)
+
+
+def _shares(query: BoundedQuery) -> dict[Term | None, Fraction]:
+    """The share of each term, and under None that of the people beyond the cap on groups.
+
+    What is shown gets equal shares of the whole, or of what the bias leaves; what is watched gets equal shares too.
+    """
+    shown, watch = query.shown_terms, query.watch
+    watched: list[Term | None] = [term for term in query.terms if term not in shown]
+    watched += [None] if watch is not None and watch.beyond else []
+    spent = watch.share if watch is not None and watched else Fraction(0)
+    shares: dict[Term | None, Fraction] = {term: (1 - spent) / len(shown) for term in shown}
+    return shares | {term: spent / len(watched) for term in watched}
 
 
 def _with_threshold(query: BoundedQuery, price: ApproximateDP) -> list[AggregatePlan]:
     """The keys get the same share of ε as a term, and all of δ beside pure noise or half of δ beside Gaussian noise."""
-    epsilon = downward(exact(price.epsilon) / (len(query.terms) + 1))
+    epsilon = downward(exact(price.epsilon) / (len(query.shown_terms) + 1))
     whole = _threshold(query, ApproximateDP(epsilon, price.delta))
     half = _threshold(query, ApproximateDP(epsilon, downward(exact(price.delta) / 2)))
     return [
@@ -174,6 +201,11 @@ def _with_threshold(query: BoundedQuery, price: ApproximateDP) -> list[Aggregate
 
 def _threshold(query: BoundedQuery, price: ApproximateDP) -> Threshold:
     return Threshold.fitting(price, sensitivity=people(query).l1, groups=query.max_groups)
+
+
+def _total_error(plan: AggregatePlan) -> Fraction:
+    shown = plan.query.shown_terms
+    return sum((_relative_error(each) for each in plan.noisy if each.term in shown), Fraction(0))
 
 
 def _relative_error(noisy: NoisyTerm) -> Fraction:

@@ -43,7 +43,7 @@ class AggregateQuestion:
             _with_noise(term.noise, [exact.get(key, absent)[place] for key in keys], coins)
             for place, term in enumerate(plan.noisy)
         ]
-        return Release(plan, keys, tuple(zip(*numbers, strict=True)))
+        return Release(plan, keys, tuple(zip(*numbers, strict=True)), _beyond(plan, exact, coins))
 
     def errors(self, plan: AggregatePlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
         return {column.name: column.error(confidence=confidence) for column in plan.columns}
@@ -54,6 +54,15 @@ def _with_noise(noise: Noise, numbers: list[int], coins: Coins) -> list[int]:
     if getattr(noise, "single", False):
         return [noise.release(number, coins=coins) for number in numbers]
     return noise.release(numbers, coins=coins)
+
+
+def _beyond(plan: AggregatePlan, cells: Cells, coins: Coins) -> int | None:
+    """The people beyond the cap on groups, with noise; None if they are not counted."""
+    if plan.beyond is None:
+        return None
+    assert isinstance(plan.beyond.mechanism, Noise)
+    exact = next(iter(cells.values()))[-2] if cells else 0
+    return _with_noise(plan.beyond.mechanism, [exact], coins)[0]
 
 
 def _shown(plan: AggregatePlan, cells: Cells, coins: Coins) -> tuple[tuple[Key, ...], ...]:

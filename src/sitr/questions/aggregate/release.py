@@ -31,6 +31,8 @@ class Release:
     plan: AggregatePlan
     keys: tuple[tuple[Key, ...], ...]
     measured: tuple[tuple[int, ...], ...]
+    beyond: int | None = None
+    """The noisy number of people who had rows in more groups than the cap, if it was measured."""
 
     def possible(self) -> bool:
         """Whether this plan could have released these numbers. A release read from a file is checked with it."""
@@ -38,7 +40,8 @@ class Release:
         keys = all(type(key) is tuple and len(key) == len(query.keys) for key in self.keys)
         complete = query.cells is None or len(self.keys) == query.cells
         rows = len(self.measured) == len(self.keys) and all(len(row) == width for row in self.measured)
-        return keys and complete and rows and all(type(number) is int for row in self.measured for number in row)
+        beyond = (type(self.beyond) is int) == (self.plan.beyond is not None)
+        return beyond and keys and complete and rows and all(type(number) is int for row in self.measured for number in row)
 
     def estimates(
         self, column: Shown, *, confidence: Number = 0.95, rows: Sequence[int] | None = None

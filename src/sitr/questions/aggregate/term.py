@@ -20,7 +20,8 @@ class Term:
     - the granules of its clamped value minus `centre`, and 0 without a value, otherwise.
 
     With `people`, each person who is identified by the column adds 1, whatever their rows. With `where`, only rows for
-    which it is true add anything, and only people with such a row.
+    which it is true add anything, and only people with such a row. With `cut`, only people with more rows in the group
+    than the cap add 1.
 
     Equal terms are the same measurement: it is read, paid for and hidden once, however many columns show it.
     """
@@ -30,6 +31,7 @@ class Term:
     centre: int = 0
     people: bool = False
     where: Typed | None = None
+    cut: bool = False
 
     def __post_init__(self) -> None:
         assert self.of is not None or not self.people, "people are counted by the column that identifies them"
@@ -59,7 +61,8 @@ class Term:
         if self.of is None:
             return "COUNT(*)"
         if self.quantised is None:
-            return f"COUNT({'DISTINCT ' if self.people else ''}{self.of.text})"
+            cut = " WITH ROWS LEFT OUT" if self.cut else ""
+            return f"COUNT({'DISTINCT ' if self.people else ''}{self.of.text}{cut})"
         centre = self.centre * self.granularity
         return f"SUM({self.of.text}{f' - {centre}' if centre > 0 else f' + {-centre}' if centre else ''})"
 
