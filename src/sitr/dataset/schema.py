@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from enum import Enum
 from fractions import Fraction
@@ -174,6 +174,35 @@ def describe(
         for column, kind in kinds.items()
     )
     return Table(name, columns, unit, relation, groups, rows)
+
+
+def adjusted(
+    table: Table,
+    *,
+    max_groups: int | None = None,
+    max_rows_per_group: int | None = None,
+    bounds: Mapping[str, tuple[Number, Number]] | None = None,
+) -> Table:
+    """The same data set with other caps and bounds for one question. They are public choices too.
+
+    A column keeps its granularity, if it has one.
+    """
+    groups, rows = table.max_groups, table.max_rows_per_group
+    if max_groups is not None or max_rows_per_group is not None:
+        groups, rows = _caps(table.unit, max_groups or groups, max_rows_per_group or rows)
+    if not bounds:
+        return replace(table, max_groups=groups, max_rows_per_group=rows)
+    changed = {table.column(name).name: ends for name, ends in bounds.items()}
+    columns = tuple(_bounded(column, changed.get(column.name)) for column in table.columns)
+    return replace(table, columns=columns, max_groups=groups, max_rows_per_group=rows)
+
+
+def _bounded(column: Column, bounds: tuple[Number, Number] | None) -> Column:
+    if bounds is None:
+        return column
+    temporal = column.kind in (Kind.DATE, Kind.TIMESTAMP)
+    step = column.quantised.granularity if column.quantised is not None and not temporal else None
+    return replace(column, quantised=quantise(column.name, column.kind, bounds, step))
 
 
 def _caps(unit: Unit, max_groups: int | None, max_rows_per_group: int | None) -> tuple[int, int]:

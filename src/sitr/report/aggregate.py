@@ -18,10 +18,11 @@ from sitr.numbers import exact
 from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import Estimate
+from sitr.questions.aggregate.left_out import beyond_groups, left_out
 from sitr.questions.aggregate.release import Release
 from sitr.report.chart.aggregate import chart
 from sitr.report.envelope import promise_dict
-from sitr.report.figures import CONFIDENCE, AllDigits, Figures, Rounded, about, at_most, visible
+from sitr.report.figures import CONFIDENCE, AllDigits, Figures, Rounded, about, at_most, percent, visible
 from sitr.report.headline import Headline
 from sitr.report.level import Level
 from sitr.report.paper import Card, Column, Facts, Paper, Role, Section, Table, answered, previewed
@@ -32,6 +33,12 @@ KIND = "answer"
 
 BRIEF = 16
 """The number of bars of a chart that fits on a printed page."""
+
+NOTABLE = Fraction(1, 50)
+"""A share of people above which the report says in words that something was left out of a group."""
+
+WORST = 3
+"""The number of groups that are named so."""
 
 _BLOCK = 200
 """The number of rows that are written at a time."""
@@ -48,6 +55,8 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
                       each measurement its `name`, `noise`, `sensitivity` (`l1`, `l2_squared`, `largest`, in granules),
                       `granularity` and `clamp` (`low`, `high`) or null; a measurement of two columns is paid once
     rows              `key` (null is NULL) and for each column `value`, `low`, `high`
+    bias              whether it is `possible`, the `share` of the price that measures it, and what was `left_out`: for
+                      each reason the share of people in each row; and people `beyond_groups`
     words             the sentences of the page
     ================  ==================================================================================================
 
@@ -63,8 +72,13 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
         receipt,
         plan.query,
         words=words,
-        own=(("outright", say.exposure(plan)), ("error", say.error()), *((("digits", digits),) if digits else ())),
-        content=lambda found: _content(plan, found) | {"rows": _rows(release)},
+        own=(
+            ("outright", say.exposure(plan)),
+            ("error", say.error()),
+            ("bias", _bias(release, words)),
+            *((("digits", digits),) if digits else ()),
+        ),
+        content=lambda found: _content(plan, found) | {"rows": _rows(release), "bias": _bias_content(release)},
         sections=lambda found: _sections(plan, found, words),
         title="Privacy certificate",
         card=(
@@ -75,7 +89,7 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
         table=_answers(release, words) if release.keys else None,
         picture=lambda: chart(release, words=words),
         brief=lambda: chart(release, words=words, most=max(3, BRIEF // len(plan.columns))),
-        notes=tuple(filter(None, (say.error(), digits))),
+        notes=tuple(filter(None, (say.error(), _bias(release, words), digits))),
         caps=say.contribution(plan.query),
     )
 
@@ -89,6 +103,7 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None
         ("caps", say.contribution(plan.query)),
         ("outright", say.exposure(plan)),
         ("error", say.error()),
+        ("bias", say.bias(plan.query)),
     )
     table = _columns(plan, words)
     return previewed(
@@ -106,13 +121,19 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None
 def _answers(release: Release, words: Words) -> Table:
     plan = release.plan
     heading, names = words.label("95% interval"), [column.name for column in plan.columns]
+    say, query = words.aggregate, plan.query
+    unmeasured = query.watch is None and query.leaves_out
     pairs = (
-        (Column(name, Role.NUMBER), Column(heading, Role.INTERVAL, of=words.interval_of(name), terminal=False))
+        (
+            Column(say.unmeasured(name) if unmeasured else name, Role.NUMBER),
+            Column(heading, Role.INTERVAL, of=words.interval_of(name), terminal=False),
+        )
         for name in names
     )
-    keys = (Column(key.name, Role.KEY) for key in plan.query.keys)
+    keys = (Column(key.name, Role.KEY) for key in query.keys)
+    left = (Column(say.left_out(each.why, each.of, query), Role.NUMBER) for each in left_out(release, rows=()))
     return Table(
-        (*keys, *(column for pair in pairs for column in pair)),
+        (*keys, *(column for pair in pairs for column in pair), *left),
         lambda: written(release, words),
         len(release.keys),
         notes=lambda: _notes(release, words),
@@ -131,8 +152,19 @@ def written(release: Release, words: Words | None = None) -> Iterator[tuple[str,
         places = range(first, first + len(keys))
         shown = [release.estimates(column, confidence=CONFIDENCE, rows=places) for column in columns]
         cells = [_cells(column, some, words) for column, some in zip(columns, shown, strict=True)]
-        for key, *row in zip(keys, *cells, strict=True):
-            yield (*map(words.aggregate.key, key), *(text for cell in row for text in cell))
+        lost = [[_percent(share) for share in each.shares] for each in left_out(release, rows=places)]
+        for key, row, left in zip(
+            keys, zip(*cells, strict=True), zip(*lost, strict=True) if lost else _none(keys), strict=True
+        ):
+            yield (*map(words.aggregate.key, key), *(text for cell in row for text in cell), *left)
+
+
+def _none(keys: Sequence[object]) -> Iterator[tuple[str, ...]]:
+    return (() for _ in keys)
+
+
+def _percent(share: Estimate) -> str:
+    return f"{percent(share.value)} ± {percent(share.error)}"
 
 
 def _cells(column: Shown, shown: Sequence[Estimate], words: Words) -> Iterator[tuple[str, str]]:
@@ -149,7 +181,41 @@ def _notes(release: Release, words: Words) -> tuple[str, ...]:
     """Why a number that was released is impossible as a count. This reads noisy numbers only, so it costs nothing."""
     counts = [column for column in release.plan.columns if isinstance(column.aggregate.aggregate, Count)]
     negative = any(value < 0 for column in counts for value in release.values(column))
-    return (words.aggregate.negative(release.plan),) if negative else ()
+    return (*((words.aggregate.negative(release.plan),) if negative else ()), *_cut(release, words))
+
+
+def _cut(release: Release, words: Words) -> Iterator[str]:
+    """The groups from which most was left out, as far as that is more than the noise."""
+    for each in left_out(release):
+        sure = sorted(range(len(release.keys)), key=lambda place: -each.shares[place].low)
+        for place in sure[:WORST]:
+            share = each.shares[place]
+            if share.low >= NOTABLE:
+                yield words.aggregate.cut(release.keys[place], share, each.why, each.of, release.plan.query)
+
+
+def _bias(release: Release, words: Words) -> str:
+    """What is known about the bias, in a sentence or two."""
+    people = beyond_groups(release)
+    more = "" if people is None else f" {words.aggregate.beyond(people, release.plan.query)}"
+    return words.aggregate.bias(release.plan.query) + more
+
+
+def _bias_content(release: Release) -> dict[str, Any]:
+    watch, people = release.plan.query.watch, beyond_groups(release)
+    return {
+        "possible": release.plan.query.leaves_out,
+        "share": None if watch is None else float(watch.share),
+        "left_out": [
+            {"why": each.why.value, "of": each.of or None, "shares": [_interval(share) for share in each.shares]}
+            for each in left_out(release)
+        ],
+        "beyond_groups": people and _interval(people),
+    }
+
+
+def _interval(one: Estimate) -> dict[str, Any]:
+    return {"value": _number(one.value), "low": _number(one.low), "high": _number(one.high)}
 
 
 def _columns(plan: AggregatePlan, words: Words) -> Table:
@@ -310,9 +376,7 @@ def _rows(release: Release) -> list[dict[str, Any]]:
     return [
         {
             "key": [_key(part) for part in key],
-            "values": [
-                {"value": _number(one.value), "low": _number(one.low), "high": _number(one.high)} for one in row
-            ],
+            "values": [_interval(one) for one in row],
         }
         for key, *row in zip(release.keys, *columns, strict=True)
     ]

@@ -82,6 +82,15 @@ def chance(probability: float) -> str:
     return f"1 in {at_least(Fraction(math.floor(1 / exact(probability))), digits=3)}"
 
 
+def percent(share: Number) -> str:
+    """A share in whole percent; small shares have one digit.
+
+    >>> percent(Fraction(62, 100)), percent(Fraction(4, 1000)), percent(0)
+    ('62%', '0.4%', '0%')
+    """
+    return f"{number(exact(share) * 100, decimals=0 if not 0 < share < Fraction(1, 100) else 1)}%"
+
+
 def counted(count: int, noun: str) -> str:
     """A count and its noun.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sitr.accounting.filter import Filter
 from sitr.dataset.cells import Rule, Step
 from sitr.dataset.domain import End
-from sitr.dataset.schema import Key, Table
+from sitr.dataset.schema import Key, Table, adjusted
 from sitr.errors import QuestionError, SitrError
 from sitr.flavors.arrows import Kept
 from sitr.ledger.entry import Entry
@@ -19,6 +20,8 @@ from sitr.namespace import Later
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.asked import asked
+from sitr.questions.aggregate.bias import SHARE as BIAS
+from sitr.questions.aggregate.bias import share_of
 from sitr.questions.aggregate.bind import BoundedQuery, bound
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.frame import Expr, Operand, operand
@@ -84,15 +87,30 @@ class Budget(Shown):
         """The ledger that records charges."""
         return self._at.ledger
 
-    def sql(self, text: str) -> Request[Answer]:
+    def sql(
+        self,
+        text: str,
+        *,
+        bias: Number | str = BIAS,
+        max_groups: int | None = None,
+        max_rows_per_group: int | None = None,
+        bounds: Mapping[str, tuple[Number, Number]] | None = None,
+    ) -> Request[Answer]:
         """A question in SQL: one SELECT with keys and COUNT(*), COUNT(column), COUNT(DISTINCT unit) or SUM(column).
 
         WHERE compares columns with literals, with BETWEEN, IN, LIKE, IS NULL, AND, OR and NOT; GROUP BY lists the keys.
         Names with spaces or signs need double quotes. An error points at the offending part of the text.
+
+        `bias` is the share of the price that measures from how many people caps and bounds leave something out;
+        "off" spends nothing on it, and then the answer says that its bias is not measured. `max_groups`,
+        `max_rows_per_group` and `bounds` take the place of those of the description, for this question only; like
+        these, they are public and must not be chosen by looking at the rows.
         """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
-        found = asked(text, self._at.table, catalog=catalog(self._at.table, self.public))
-        return Request(AggregateQuestion(found), self._beside(found), Answer)
+        caps = {"max_groups": max_groups, "max_rows_per_group": max_rows_per_group}
+        table = adjusted(self._at.table, bounds=bounds, **caps)
+        found = asked(text, table, catalog=catalog(table, self.public))
+        return Request(AggregateQuestion(found.watching(share_of(bias))), self._beside(found), Answer)
 
     def _beside(self, query: BoundedQuery) -> Desk:
         """The desk, with the public tables that a question joins."""
@@ -227,6 +245,9 @@ class Selection:
     budget: Budget
     condition: Expression | None = None
     keys: tuple[NamedKey, ...] = ()
+    share: Fraction | None = BIAS
+    table: Table | None = None
+    """The public description with other caps or bounds, if the question has any."""
 
     def __repr__(self) -> str:
         rows = text(Query(self.budget.table.name, (), self.keys, self.condition))
@@ -246,6 +267,21 @@ class Selection:
         found += [NamedKey(name, operand(column)) for name, column in named.items()]
         return replace(self, keys=(*self.keys, *found))
 
+    def caps(
+        self,
+        *,
+        max_groups: int | None = None,
+        max_rows_per_group: int | None = None,
+        bounds: Mapping[str, tuple[Number, Number]] | None = None,
+    ) -> Selection:
+        """Other caps and bounds than those of the description, for this question; see `Budget.sql`."""
+        caps = {"max_groups": max_groups, "max_rows_per_group": max_rows_per_group}
+        return replace(self, table=adjusted(self.table or self.budget.table, bounds=bounds, **caps))
+
+    def bias(self, share: Number | str) -> Selection:
+        """Spend this share of the price on measuring what caps and bounds leave out, or nothing: "off"."""
+        return replace(self, share=share_of(share))
+
     def agg(self, **aggregates: Aggregate) -> Request[Answer]:
         """The columns of the answer by name."""
         for aggregate in aggregates.values():
@@ -255,9 +291,10 @@ class Selection:
                 wanted="an aggregate",
                 do='Write agg(n=sitr.count(), total=sitr.sum("cost")).',
             )
-        at, named = self.budget._at, tuple(Named(name, aggregate) for name, aggregate in aggregates.items())
+        at, table = self.budget._at, self.table or self.budget.table
+        named = tuple(Named(name, aggregate) for name, aggregate in aggregates.items())
         query = Query(at.table.name, named, self.keys, self.condition)
-        return Request(AggregateQuestion(bound(query, at.table)), at, Answer)
+        return Request(AggregateQuestion(bound(query, table).watching(self.share)), at, Answer)
 
     def histogram(self, *columns: str, **said: Any) -> Request[HistogramAnswer]:
         """Counts of these rows in public cells: see `Budget.histogram`."""

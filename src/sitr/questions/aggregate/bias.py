@@ -14,18 +14,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 
-from sitr.dataset.schema import Column, Kind
 from sitr.errors import QuestionError
-from sitr.neighbors.unit import Person, Unit
 from sitr.numbers import finite
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
-from sitr.questions.aggregate.expressions.typed import Typed, column_typed, literal_typed
+from sitr.questions.aggregate.expressions.typed import Typed, literal_typed
 from sitr.questions.aggregate.term import Term
 
 SHARE = Fraction(1, 20)
 """The share of a price that is spent on what was left out, unless the question says otherwise."""
+
+
+class Why(Enum):
+    """Why something was left out."""
+
+    ROWS = "rows beyond the cap"
+    BOUNDS = "values beyond the bounds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +72,11 @@ def share_of(bias: object) -> Fraction | None:
     return share
 
 
-def watch(terms: tuple[Term, ...], *, unit: Unit, share: Fraction, cuts: bool, beyond: bool) -> Watch | None:
-    """What can be left out of these terms; None if nothing can. `cuts` says that a person's rows have a cap."""
-    who = column_typed(Column(unit.column, Kind.TEXT)) if isinstance(unit, Person) else None
+def watch(terms: tuple[Term, ...], *, who: Typed | None, share: Fraction, beyond: bool) -> Watch | None:
+    """What can be left out of these terms; None if nothing can. `who` identifies people, unless each row is a unit."""
     clamped = tuple(dict(_clamped(terms, who)).items())
     counts_rows = any(not term.people for term in terms)
-    cut = Term(who, people=True, cut=True) if who is not None and cuts and counts_rows else None
+    cut = Term(who, people=True, cut=True) if who is not None and counts_rows else None
     if cut is None and not clamped and not beyond:
         return None
     return Watch(share, Term() if who is None else Term(who, people=True), cut, clamped, beyond)

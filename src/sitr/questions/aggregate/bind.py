@@ -14,7 +14,7 @@ from sitr.dataset.schema import GROUPABLE, Column, Key, Kind, Table
 from sitr.errors import QuestionError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Unit
-from sitr.questions.aggregate.bias import Watch, watch
+from sitr.questions.aggregate.bias import SHARE, Watch, watch
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_typed
@@ -100,9 +100,14 @@ class BoundedQuery:
         if share is None:
             return replace(self, watch=None)
         person = isinstance(self.unit, Person)
+        who = self.view.person
         beyond = person and bool(self.keys) and (self.cells is None or self.cells > self.max_groups)
-        found = watch(self.shown_terms, unit=self.unit, share=share, cuts=person, beyond=beyond)
-        return replace(self, watch=found)
+        return replace(self, watch=watch(self.shown_terms, who=who, share=share, beyond=beyond))
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether caps or bounds can leave something out, measured or not."""
+        return self.watch is not None or self.watching(SHARE).watch is not None
 
     @property
     def known(self) -> bool:

@@ -41,7 +41,13 @@ class Release:
         complete = query.cells is None or len(self.keys) == query.cells
         rows = len(self.measured) == len(self.keys) and all(len(row) == width for row in self.measured)
         beyond = (type(self.beyond) is int) == (self.plan.beyond is not None)
-        return beyond and keys and complete and rows and all(type(number) is int for row in self.measured for number in row)
+        return (
+            beyond
+            and keys
+            and complete
+            and rows
+            and all(type(number) is int for row in self.measured for number in row)
+        )
 
     def estimates(
         self, column: Shown, *, confidence: Number = 0.95, rows: Sequence[int] | None = None

@@ -22,7 +22,7 @@ from typing import TypeAlias
 from sitr.dataset.schema import Column, Kind, Table
 from sitr.errors import QuestionError, SitrError, UnknownName, unknown_name
 from sitr.neighbors.relation import Relation
-from sitr.neighbors.unit import Unit
+from sitr.neighbors.unit import Person, Unit
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, levels
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.rules import truths
@@ -116,6 +116,16 @@ class View:
         called = name or table.name
         columns = tuple(Visible(called, column.name, column_typed(column)) for column in table.columns)
         return cls(TableRows(table.name), columns, table.unit, table.relation, called)
+
+    @property
+    def person(self) -> Typed | None:
+        """The column that identifies people; None where each row is a unit."""
+        if not isinstance(self.unit, Person):
+            return None
+        shown = (
+            each.typed for each in self.columns if each.typed.column and each.typed.column.name == self.unit.column
+        )
+        return next(shown, column_typed(Column(self.unit.column, Kind.OTHER)))
 
     def find(self, name: Name) -> list[Visible]:
         """The columns of this name as written, or else those that match when case is ignored."""

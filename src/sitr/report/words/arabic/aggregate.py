@@ -20,10 +20,12 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
 from sitr.plans.plan import Plan
+from sitr.questions.aggregate.bias import Why
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm
+from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.aggregate.release import Release
-from sitr.report.figures import CONFIDENCE, about, at_least, at_most, number, shortened, visible
+from sitr.report.figures import CONFIDENCE, about, at_least, at_most, number, percent, shortened, visible
 from sitr.report.headline import Headline
 from sitr.report.words.arabic.marks import listed, ltr, named
 from sitr.report.words.arabic.meaning import DELTA, EPSILON, kept
@@ -51,6 +53,43 @@ class AggregateWords:
         return (
             f"كل عدد على حدة لا يبعد عن الإجابة الدقيقة بأكثر من {ltr('±')} الخطأ باحتمال {_PERCENT}؛ ولا يشمل ذلك "
             "التحيز الناتج عن القصر ضمن الحدود وعن الحدود القصوى."
+        )
+
+    def left_out(self, why: Why, of: str, query: BoundedQuery, /) -> str:
+        """A heading: the share of people from whom something was left out."""
+        return f"{units(query)} تُركت صفوف لهم" if why is Why.ROWS else f"{units(query)} قُصرت قيم {named(of)} عندهم"
+
+    def unmeasured(self, name: str, /) -> str:
+        """A heading of a column whose bias was not measured."""
+        return f"{name} (لم يُقَس التحيز)"
+
+    def bias(self, query: BoundedQuery, /) -> str:
+        """What is known about the bias."""
+        if not query.leaves_out:
+            return "لا تترك الحدود ولا الحدود القصوى شيئًا خارج هذه الإجابة."
+        if query.watch is None:
+            return (
+                "قد تترك الحدود القصوى والحدود صفوفًا وقيمًا خارج الحساب، ولم يُقَس عددها، فقد تقع الأعداد الحقيقية للجدول خارج "
+                "هذه المجالات."
+            )
+        return (
+            f"يقيس {ltr(about(query.watch.share * 100))}٪ من الثمن عدد {units(query)} الذين تُرك شيء من بياناتهم بسبب الحدود "
+            "القصوى أو الحدود، أما مقدار ما تُرك فلا يُقاس."
+        )
+
+    def cut(self, key: tuple[Key, ...], share: Estimate, why: Why, of: str, query: BoundedQuery, /) -> str:
+        """That much was left out of a group."""
+        where = f" في {self.label(key)}" if key else ""
+        much = f"نحو {ltr(percent(share.value))} (± {ltr(percent(share.error))}) من {units(query)}{where}"
+        if why is Why.ROWS:
+            return f"{much} تُركت صفوف لهم بسبب الحدود القصوى: العدد الحقيقي أكبر من هذا المجال، ولم يُقَس بكم."
+        return f"{much} لهم قيم في {named(of)} خارج حدوده: قد يقع المجموع الحقيقي خارج هذا المجال."
+
+    def beyond(self, people: Estimate, query: BoundedQuery, /) -> str:
+        """How many people had rows in more groups than the cap."""
+        return (
+            f"نحو {ltr(about(people.value))} (± {ltr(about(people.error))}) من {units(query)} لهم صفوف في مجموعات أكثر من "
+            f"{ltr(number(query.max_groups))}، وتُركت بقية صفوفهم."
         )
 
     def negative(self, plan: AggregatePlan, /) -> str:

@@ -20,9 +20,22 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
 from sitr.plans.plan import Plan
+from sitr.questions.aggregate.bias import Why
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm
-from sitr.report.figures import CONFIDENCE, about, at_least, at_most, chance, counted, number, shortened, visible
+from sitr.questions.aggregate.functions.function import Estimate
+from sitr.report.figures import (
+    CONFIDENCE,
+    about,
+    at_least,
+    at_most,
+    chance,
+    counted,
+    number,
+    percent,
+    shortened,
+    visible,
+)
 from sitr.report.headline import Headline
 from sitr.report.words.english.nouns import NOBODY, caps, noise, unit, units
 from sitr.report.words.notation import notation
@@ -49,6 +62,43 @@ class AggregateWords:
         return (
             f"Each number, taken alone, is within ± the error of the exact answer with {about(CONFIDENCE * 100)}% "
             "probability; the bias from clamping and caps is not included."
+        )
+
+    def left_out(self, why: Why, of: str, query: BoundedQuery, /) -> str:
+        """A heading: the share of people from whom something was left out."""
+        return f"{units(query)} with rows cut" if why is Why.ROWS else f"{units(query)} with {visible(of)} clamped"
+
+    def unmeasured(self, name: str, /) -> str:
+        """A heading of a column whose bias was not measured."""
+        return f"{name} (bias not measured)"
+
+    def bias(self, query: BoundedQuery, /) -> str:
+        """What is known about the bias."""
+        if not query.leaves_out:
+            return "Caps and bounds leave nothing out of this answer."
+        if query.watch is None:
+            return (
+                "Caps and bounds may leave rows and values out. How many was not measured, so the true numbers of the "
+                "table may lie outside these intervals."
+            )
+        return (
+            f"{about(query.watch.share * 100)}% of the price measures from how many {units(query)} something is left "
+            "out by caps and bounds. How much is left out is not measured."
+        )
+
+    def cut(self, key: tuple[Key, ...], share: Estimate, why: Why, of: str, query: BoundedQuery, /) -> str:
+        """That much was left out of a group."""
+        where = f" in {self.label(key)}" if key else ""
+        much = f"About {percent(share.value)} (± {percent(share.error)}) of the {units(query)}{where} had"
+        if why is Why.ROWS:
+            return f"{much} rows left out by the caps: the true count is above this interval, by how much was not measured."
+        return f"{much} values of {visible(of)} beyond its bounds: the true sum may lie outside this interval."
+
+    def beyond(self, people: Estimate, query: BoundedQuery, /) -> str:
+        """How many people had rows in more groups than the cap."""
+        return (
+            f"About {about(people.value)} (± {about(people.error)}) {units(query)} had rows in more than "
+            f"{counted(query.max_groups, 'group')}; the rest of their rows were left out."
         )
 
     def negative(self, plan: AggregatePlan, /) -> str:
