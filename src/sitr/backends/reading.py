@@ -27,7 +27,7 @@ combinations of public values, `Rows` has at most k groups itself.
 **Claim 3: with or without one person, `Totals` differ in at most k groups, by at most what m rows add to each.** By
 claim 1 the totals are a sum over people, and one more person leaves the other parts as they are. Each value of a row
 lies in a public range [low, high], so a person adds an integer in [m·min(low, 0), m·max(high, 0)] to each of k groups;
-`EachPerson` and `Cut` add 0 or 1. `Listing` has at most m rows of each person, in no group. The number of people beyond
+`EachPerson` and `Cut` add 0 or 1, and `PersonTotal` adds a number in its range, whatever m. `Listing` has at most m rows of each person, in no group. The number of people beyond
 the cap on groups is a sum over people too, and one more person adds 0 or 1 to it.
 
 The claims hold for each salt. The salt is drawn after the question is fixed and is never shown.
@@ -37,7 +37,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -129,7 +129,19 @@ class Double:
     missing: float
 
 
-Value = EachRow | EachPerson | Cut | Flag | Granules | CellNumber | Double
+@dataclass(frozen=True, slots=True)
+class PersonTotal:
+    """The sum of a person's values in a group, in granules, clamped once; 0 for a person without a value.
+
+    Each value is clamped to ±2^53 granules first, so that no sum can overflow.
+    """
+
+    of: Typed
+    to: Quantised
+    where: Typed | None = None
+
+
+Value = EachRow | EachPerson | Cut | PersonTotal | Flag | Granules | CellNumber | Double
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +275,7 @@ def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
     """The totals of a question, with caps only where a person could exceed them."""
     rows = Rows(_person(query.unit), keys, tuple(map(_value, query.terms)), query.where, query.view.rows)
     if rows.person is None:
-        return Totals(rows)
+        return Totals(replace(rows, values=tuple(map(_of_row, rows.values))))
     groups = rows.caps.groups
     few = rows if groups is not None and groups <= query.max_groups else FewGroups(rows, query.max_groups)
     return Totals(FewRows(few, query.max_rows_per_group), beyond=query.watch is not None and query.watch.beyond)
@@ -274,9 +286,16 @@ def _value(term: Term) -> Value:
         return Cut()
     if term.people:
         return EachPerson(term.where)
+    if term.total and term.of is not None and term.quantised is not None:
+        return PersonTotal(term.of, term.quantised, term.where)
     if term.of is not None and term.quantised is not None:
         return Granules(term.of, term.quantised, term.centre, term.where)
     return EachRow() if term.of is None and term.where is None else Flag(term.of, term.where)
+
+
+def _of_row(value: Value) -> Value:
+    """Where each row is a unit, a person's total is the value of a row."""
+    return Granules(value.of, value.to, 0, value.where) if isinstance(value, PersonTotal) else value
 
 
 def _person(unit: Unit) -> str | None:

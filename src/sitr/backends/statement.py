@@ -7,7 +7,7 @@ over-full groups again. This is quicker than ranking all rows, and it keeps the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sitr.backends import relations
 from sitr.backends.cell_numbers import cell_number
@@ -25,11 +25,13 @@ from sitr.backends.reading import (
     Granules,
     Key,
     Listing,
+    PersonTotal,
     Rows,
     Totals,
     Tree,
     Value,
 )
+from sitr.dataset.schema import MOST_STEPS
 from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.view import used
 
@@ -95,7 +97,7 @@ class _Writer:
             return f"SELECT {', '.join(_names(tree.of.values))} FROM ({self.rows(tree.of)})"
         rows, names = tree.of.rows, _names(tree.of.rows.values)
         cell = ["u", *_keys(rows)]
-        numbered = self.numbered(f"({self.rows(rows)}) r", cell, names, names)
+        numbered = self.numbered(f"({self.rows(rows)}) r", _named(rows.values), cell, names)
         return f"SELECT {', '.join(names)} FROM ({self.sampled(tree.of.most, f'({numbered})', cell, names)})"
 
     def cells(self, rows: Rows, *, most: int) -> str:
@@ -110,7 +112,14 @@ class _Writer:
             return f"{cut} AS {name}"
         if isinstance(value, EachPerson):
             return f"{'1' if value.where is None else f'max({name})'} AS {name}"
+        if isinstance(value, PersonTotal):
+            return f"{f'max({name})' if cut == '1' else self.person_total(value, name)} AS {name}"
         return f"{self.dialect.total(name)} AS {name}"
+
+    def person_total(self, value: PersonTotal, name: str, over: str = "") -> str:
+        """One person's sum, clamped; a person without values has none."""
+        clamped = f"least(greatest({self.dialect.total(name)}{over}, {value.to.lower}), {value.to.upper})"
+        return f"CASE WHEN count({name}){over} > 0 THEN {clamped} ELSE 0 END"
 
     def total(self, name: str) -> str:
         """Without keys there is one group, which may have no rows."""
@@ -119,7 +128,7 @@ class _Writer:
     def few_rows(self, node: FewRows, *, cells: str) -> list[tuple[str, str]]:
         """At most `most` rows of each person's group, from the step `cells` with the sums and the number n of rows."""
         named, cell = _named(node.rows.values), ["u", *_keys(node.rows)]
-        values = [name for name, value in named if not isinstance(value, EachRow | EachPerson | Cut)]
+        values = [name for name, value in named if not isinstance(value, EachRow | EachPerson | Cut | PersonTotal)]
         if not values:
             capped = [f"least(n, {node.most}) AS {n}" if isinstance(value, EachRow) else n for n, value in named]
             return [("kept", f"SELECT {', '.join([*cell, *capped])} FROM {cells}")]
@@ -128,7 +137,7 @@ class _Writer:
         sums = [self.own(name, value, cut="1") for name, value in named]
         return [
             ("full_cells", f"SELECT {', '.join(cell)} FROM {cells} WHERE n > {node.most}"),
-            ("numbered", self.numbered(full, cell, [name for name, _ in named], values, whole=_whole(named))),
+            ("numbered", self.numbered(full, named, cell, values)),
             ("sampled", self.sampled(node.most, "numbered", cell, values)),
             (
                 "kept",
@@ -138,17 +147,20 @@ class _Writer:
         ]
 
     def numbered(
-        self, source: str, cell: Sequence[str], names: Sequence[str], values: Sequence[str], whole: Sequence[str] = ()
+        self, source: str, named: Sequence[tuple[str, Value]], cell: Sequence[str], values: Sequence[str]
     ) -> str:
-        """Equal rows r of a person, numbered: the choice is uniform over rows, and a function of their multiset.
-
-        Of the columns `whole`, each row gets the largest number of all rows of the cell, whichever of them are kept.
-        """
+        """Equal rows r of a person, numbered: the choice is uniform over rows, and a function of their multiset."""
         own, twins = (", ".join(f"r.{name}" for name in some) for some in (cell, [*cell, *values]))
-        shown = [
-            f"max(r.{name}) OVER (PARTITION BY {own}) AS {name}" if name in whole else f"r.{name}" for name in names
-        ]
+        shown = [self.of_all_rows(name, value, f" OVER (PARTITION BY {own})") for name, value in named]
         return f"SELECT {', '.join([own, *shown])}, row_number() OVER (PARTITION BY {twins}) AS twin FROM {source}"
+
+    def of_all_rows(self, name: str, value: Value, over: str) -> str:
+        """A value of a row; what is said about all rows of a person in a group is the same for each of them."""
+        if isinstance(value, PersonTotal):
+            return f"{self.person_total(value, f'r.{name}', over)} AS {name}"
+        if isinstance(value, EachPerson) and value.where is not None:
+            return f"max(r.{name}){over} AS {name}"
+        return f"r.{name}"
 
     def sampled(self, most: int, source: str, cell: Sequence[str], values: Sequence[str]) -> str:
         order = self.dialect.order(self.salt, [*cell, *values, "twin"])
@@ -191,6 +203,9 @@ class _Writer:
                 granules = self.dialect.granules(self.expressions.raw(of), to)
                 found = f"({granules}) - ({centre})" if centre else granules
                 return f"coalesce({found if where is None else self.only(where, found)}, 0)"
+            case PersonTotal(of, to, where):
+                granules = self.dialect.granules(self.expressions.raw(of), replace(to, lower=-MOST_STEPS, upper=MOST_STEPS))
+                return granules if where is None else self.only(where, granules)
             case Double(name, missing):
                 return self.dialect.number_or(self.dialect.identifier(name), missing)
             case CellNumber():
@@ -228,11 +243,6 @@ def _needed(rows: Rows) -> set[str]:
     for value in rows.values:
         parts += [getattr(value, "of", None), getattr(value, "where", None)]
     return set().union(*(used(part) for part in parts if isinstance(part, Typed)))
-
-
-def _whole(named: Sequence[tuple[str, Value]]) -> list[str]:
-    """The columns that say something about all rows of a person in a group."""
-    return [name for name, value in named if isinstance(value, EachPerson) and value.where is not None]
 
 
 def _listed(key: Key) -> bool:

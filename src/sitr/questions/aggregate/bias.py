@@ -87,6 +87,8 @@ def _clamped(terms: tuple[Term, ...], who: Typed | None) -> Iterator[tuple[str, 
     for term in terms:
         if term.of is None or term.quantised is None:
             continue
+        if term.total:
+            continue  # what a total of a person has beyond the bounds is not a matter of single rows
         of, (low, high) = term.of, term.quantised.ends
         if of.what == "CLAMP":
             of = of.parts[0]

@@ -21,7 +21,8 @@ class Term:
 
     With `people`, each person who is identified by the column adds 1, whatever their rows. With `where`, only rows for
     which it is true add anything, and only people with such a row. With `cut`, only people with more rows in the group
-    than the cap add 1.
+    than the cap add 1. With `total`, a person adds the granules of all their values in the group, clamped once: no cap
+    on rows is needed, and values are not clamped one by one.
 
     Equal terms are the same measurement: it is read, paid for and hidden once, however many columns show it.
     """
@@ -32,13 +33,14 @@ class Term:
     people: bool = False
     where: Typed | None = None
     cut: bool = False
+    total: bool = False
 
     def __post_init__(self) -> None:
         assert self.of is not None or not self.people, "people are counted by the column that identifies them"
 
     @property
     def reach(self) -> tuple[int, int]:
-        """The least and the most that a row with a value adds."""
+        """The least and the most that a row with a value adds; that a person adds, if it is a total."""
         if self.quantised is None:
             return 0, 1
         return self.quantised.lower - self.centre, self.quantised.upper - self.centre
@@ -63,6 +65,8 @@ class Term:
         if self.quantised is None:
             cut = " WITH ROWS LEFT OUT" if self.cut else ""
             return f"COUNT({'DISTINCT ' if self.people else ''}{self.of.text}{cut})"
+        if self.total:
+            return f"SUM_PER_PERSON({self.of.text}, {', '.join(map(str, self.quantised.ends))})"
         centre = self.centre * self.granularity
         return f"SUM({self.of.text}{f' - {centre}' if centre > 0 else f' + {-centre}' if centre else ''})"
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sitr.dataset.schema import Kind
-from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
+from sitr.numbers import Number
+from sitr.questions.aggregate.expressions.expression import Expression, Literal, Name, spelled
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
+from sitr.questions.aggregate.functions.person_sum import PersonSum
 from sitr.questions.aggregate.term import summed
 from sitr.questions.aggregate.view import View
 
@@ -47,6 +49,13 @@ class Sum:
         return BoundAggregate(Sum(of.expression), (term,), whole=whole, step=term.granularity)
 
 
-def sum(column: Operand) -> Sum:
-    """The sum of a column or an expression with public bounds."""
-    return Sum(operand(column))
+def sum(column: Operand, *, per_person: tuple[Number, Number] | None = None) -> Sum | PersonSum:
+    """The sum of a column or an expression with public bounds.
+
+    With `per_person`, all values of a person in a group are added and clamped once to these two numbers: see
+    `PersonSum`.
+    """
+    if per_person is None:
+        return Sum(operand(column))
+    low, high = per_person
+    return PersonSum(operand(column), Literal(low), Literal(high))  # type: ignore[arg-type]
