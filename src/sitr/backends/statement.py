@@ -204,7 +204,9 @@ class _Writer:
                 found = f"({granules}) - ({centre})" if centre else granules
                 return f"coalesce({found if where is None else self.only(where, found)}, 0)"
             case PersonTotal(of, to, where):
-                granules = self.dialect.granules(self.expressions.raw(of), replace(to, lower=-MOST_STEPS, upper=MOST_STEPS))
+                granules = self.dialect.granules(
+                    self.expressions.raw(of), replace(to, lower=-MOST_STEPS, upper=MOST_STEPS)
+                )
                 return granules if where is None else self.only(where, granules)
             case Double(name, missing):
                 return self.dialect.number_or(self.dialect.identifier(name), missing)

@@ -12,16 +12,19 @@ from sitr.dataset.cells import Rule, Step
 from sitr.dataset.domain import End
 from sitr.dataset.schema import Key, Table, adjusted
 from sitr.errors import QuestionError, SitrError
+from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
 from sitr.mechanisms.composed import Composed
 from sitr.namespace import Later
+from sitr.neighbors.unit import Person
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.asked import asked
 from sitr.questions.aggregate.bias import SHARE as BIAS
 from sitr.questions.aggregate.bias import share_of
+from sitr.questions.aggregate.bigquery import Options, rewritten
 from sitr.questions.aggregate.bind import BoundedQuery, bound
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.frame import Expr, Operand, operand
@@ -107,10 +110,14 @@ class Budget(Shown):
         these, they are public and must not be chosen by looking at the rows.
         """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
-        caps = {"max_groups": max_groups, "max_rows_per_group": max_rows_per_group}
+        plain, options = rewritten(text)
+        said = options or Options()
+        _refuse_other_unit(said, self.table)
+        caps = {"max_groups": max_groups or said.max_groups, "max_rows_per_group": max_rows_per_group or said.max_rows}
         table = adjusted(self._at.table, bounds=bounds, **caps)
-        found = asked(text, table, catalog=catalog(table, self.public))
-        return Request(AggregateQuestion(found.watching(share_of(bias))), self._beside(found), Answer)
+        found = asked(plain, table, catalog=catalog(table, self.public))
+        price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
+        return Request(AggregateQuestion(found.watching(share_of(bias))), self._beside(found), Answer, price)
 
     def _beside(self, query: BoundedQuery) -> Desk:
         """The desk, with the public tables that a question joins."""
@@ -305,6 +312,17 @@ class Selection:
                 do="Name these columns as columns of the histogram instead.",
             )
         return histogram.requested(self.budget._at, columns, where=self.condition, **said)
+
+
+def _refuse_other_unit(said: Options, table: Table) -> None:
+    """Whoever asks does not choose who is protected."""
+    unit = table.unit.column if isinstance(table.unit, Person) else None
+    if said.unit is not None and (unit is None or said.unit.lower() != unit.lower()):
+        raise QuestionError(
+            given=f"The question names {said.unit!r} as the privacy unit, but this data set protects each "
+            f"{table.neighbors()}.",
+            do="Leave privacy_unit_column out: the description says who is protected.",
+        )
 
 
 def _check_type(given: object, kind: type | tuple[type, ...], *, wanted: str, do: str) -> None:

@@ -38,6 +38,8 @@ class Request(Shown, Generic[Answered_co]):
     question: Question
     at: Desk = field(repr=False, compare=False)
     answered: type[Answered_co] = field(repr=False, compare=False)
+    price: Promise | None = field(default=None, repr=False, compare=False)
+    """What is paid if no other price is given: a question in BigQuery's spelling names its price."""
 
     @property
     def paper(self) -> Paper:
@@ -47,10 +49,13 @@ class Request(Shown, Generic[Answered_co]):
     def _brief(self) -> str:
         return in_words().summary.question(summary.in_one_line(self.question.text()))
 
+    def _paid(self, price: Price | None, amounts: Amounts) -> Promise:
+        return self.price if price is None and not amounts and self.price is not None else price_of(price, **amounts)
+
     def preview(self, price: Price | None = None, **amounts: Unpack[Amounts]) -> Preview:
         """What the answer would cost and how far off it would be. Reads no rows and spends nothing."""
         standing = self.at.ledger.standing(self.at.account)
-        plan = self.question.plan(price_of(price, **amounts))
+        plan = self.question.plan(self._paid(price, amounts))
         standing.charge(plan.price)  # a price in a flavor that the budget does not take is refused here
         return Preview(self.question, plan, standing)
 
@@ -66,7 +71,7 @@ class Request(Shown, Generic[Answered_co]):
 
         With `fresh`, the price is charged and the answer is new: see `sitr.session.ask`.
         """
-        paid = price_of(price, **amounts)
+        paid = self._paid(price, amounts)
         return self.answered(*ask(self.question, paid, at=self.at, coins=coins, fresh=fresh), self)
 
 
