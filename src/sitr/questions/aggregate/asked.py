@@ -8,11 +8,13 @@ from functools import partial
 from sqlglot import exp
 
 from sitr.dataset.schema import Table
-from sitr.errors import SitrError
+from sitr.errors import SitrError, UnknownName
 from sitr.questions.aggregate.bind import BoundedQuery, bound, grouped
+from sitr.questions.aggregate.instead import dashed
 from sitr.questions.aggregate.nodes import NamedKey
 from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.reader import expression
+from sitr.questions.aggregate.spelling import identifier, literal
 from sitr.questions.aggregate.sql import aggregate_of, holds_aggregate, parse, single_select
 from sitr.questions.aggregate.view import View
 
@@ -24,8 +26,29 @@ def asked(sql: str, table: Table) -> BoundedQuery:
         return bound(query, table)
     except SitrError as error:
         view = View.of(table, name=query.alias)
-        error.excerpt = place(_culprit(single_select(sql), table, view, error))
-        raise
+        culprit = _culprit(single_select(sql), table, view, error)
+        better = _explained(error, culprit, view)
+        better.excerpt = place(culprit)
+        raise better from None
+
+
+def _explained(error: SitrError, culprit: exp.Expr | None, view: View) -> SitrError:
+    """The error, with other advice where a name is probably not meant as the name of a column."""
+    if not isinstance(error, UnknownName) or not isinstance(culprit, exp.Column) or culprit.table:
+        return error
+    difference = culprit.parent
+    while isinstance(difference, exp.Sub):
+        name = dashed(difference)
+        if name is not None and view.find(name) is not None:
+            do = f"If {name} is the name of a column, write it in double quotes: {identifier(name)}."
+            return UnknownName(given=error.given, do=do)
+        difference = difference.parent
+    compared = isinstance(culprit.parent, exp.EQ | exp.NEQ | exp.In) and culprit is culprit.parent.args.get(
+        "expression"
+    )
+    if compared and not error.do.startswith("Did you mean"):
+        return UnknownName(given=error.given, do=f"Write text in single quotes: {literal(culprit.name)}.")
+    return error
 
 
 def _culprit(select: exp.Select, table: Table, view: View, error: SitrError) -> exp.Expr | None:

@@ -114,6 +114,8 @@ def _table(source: exp.From | None) -> tuple[str, str | None]:
     if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
         raise forbidden(table)
     refuse_other_parts(table, "this", "alias")
+    if isinstance(alias := table.args.get("alias"), exp.TableAlias):
+        refuse_other_parts(alias, "this")  # other names for the columns
     return table.name, table.alias or None
 
 
@@ -145,7 +147,8 @@ def _key(item: exp.Expr, items: list[exp.Expr]) -> NamedKey:
         return _named_key(items[int(item.name) - 1])
     if isinstance(item, exp.Column) and not item.table:
         for selected in items:
-            if isinstance(selected, exp.Alias) and selected.alias.lower() == item.name.lower():
+            named = isinstance(selected, exp.Alias) and selected.alias.lower() == item.name.lower()
+            if named and not holds_aggregate(selected):
                 return _named_key(selected)
     of = expression(item)
     for selected in items:
