@@ -248,8 +248,12 @@ def _needed(rows: Rows) -> set[str]:
 
 
 def _listed(key: Key) -> bool:
-    """Whether rows with other values than the public keys must be left out. A clamped key has no others but NULL."""
-    return key.of.keys is not None and not (key.of.clamped and None in key.of.keys)
+    """Whether rows with other values than the public keys must be left out.
+
+    Clamped to a range that is not listed, a key has no others but NULL.
+    """
+    clamped = key.of.clamped and key.of.of.keys is None
+    return key.of.keys is not None and not (clamped and None in key.of.keys)
 
 
 def _where(conditions: Sequence[str]) -> str:

@@ -204,11 +204,12 @@ def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Path 
 
 def _first_question(table: Table) -> Query:
     """A count by the first column with public keys, or of everything: unknown keys might all stay below a threshold."""
+    from sitr.questions.aggregate.expressions.expression import Name
     from sitr.questions.aggregate.functions.count import Count
-    from sitr.questions.aggregate.nodes import Named, Query
+    from sitr.questions.aggregate.nodes import Named, NamedKey, Query
 
     by = [column.name for column in table.columns if column.keys is not None][:1]
-    return Query(table.name, (Named(_free_name(by), Count()),), tuple(by))
+    return Query(table.name, (Named(_free_name(by), Count()),), tuple(NamedKey(name, Name(name)) for name in by))
 
 
 def _free_name(taken: list[str]) -> str:

@@ -8,13 +8,16 @@ from functools import partial
 from sqlglot import exp
 
 from sitr.dataset.schema import Table
-from sitr.errors import SitrError
+from sitr.errors import SitrError, UnknownName
 from sitr.questions.aggregate.bind import BoundedQuery, bound, grouped
+from sitr.questions.aggregate.expressions.expression import Name
 from sitr.questions.aggregate.from_clause import read_from
+from sitr.questions.aggregate.instead import dashed
 from sitr.questions.aggregate.nodes import NamedKey
 from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.reader import expression
 from sitr.questions.aggregate.relations import Catalog, view_of
+from sitr.questions.aggregate.spelling import identifier, literal
 from sitr.questions.aggregate.sql import aggregate_of, holds_aggregate, parse, single_select
 from sitr.questions.aggregate.view import View
 
@@ -25,15 +28,39 @@ def asked(sql: str, table: Table, *, catalog: Catalog | None = None) -> BoundedQ
     try:
         return bound(query, table, catalog=catalog)
     except SitrError as error:
-        error.excerpt = place(_culprit(single_select(sql), catalog or Catalog(table), error))
-        raise
+        culprit, view = _culprit(single_select(sql), catalog or Catalog(table), error)
+        better = _explained(error, culprit, view)
+        better.excerpt = place(culprit)
+        raise better from None
 
 
-def _culprit(tree: exp.Select, catalog: Catalog, error: SitrError) -> exp.Expr | None:
-    """The smallest part of the question that has the same error by itself; the innermost SELECT is searched first."""
+def _explained(error: SitrError, culprit: exp.Expr | None, view: View | None) -> SitrError:
+    """The error, with other advice where a name is probably not meant as the name of a column."""
+    if view is None or not isinstance(error, UnknownName) or not isinstance(culprit, exp.Column) or culprit.table:
+        return error
+    difference = culprit.parent
+    while isinstance(difference, exp.Sub):
+        name = dashed(difference)
+        if name is not None and view.find(Name(name)):
+            do = f"If {name} is the name of a column, write it in double quotes: {identifier(name)}."
+            return UnknownName(given=error.given, do=do)
+        difference = difference.parent
+    compared = isinstance(culprit.parent, exp.EQ | exp.NEQ | exp.In) and culprit is culprit.parent.args.get(
+        "expression"
+    )
+    if compared and not error.do.startswith("Did you mean"):
+        return UnknownName(given=error.given, do=f"Write text in single quotes: {literal(culprit.name)}.")
+    return error
+
+
+def _culprit(tree: exp.Select, catalog: Catalog, error: SitrError) -> tuple[exp.Expr | None, View | None]:
+    """The smallest part of the question that has the same error by itself, and what can be named there.
+
+    The innermost SELECT is searched first.
+    """
     for table in tree.find_all(exp.Table):
         if _fails(error, lambda table=table: view_of(table.name, catalog)):  # type: ignore[misc]
-            return table
+            return table, None
     for select in reversed(list(tree.find_all(exp.Select))):
         try:
             view = view_of(read_from(select), catalog)
@@ -41,8 +68,8 @@ def _culprit(tree: exp.Select, catalog: Catalog, error: SitrError) -> exp.Expr |
             continue
         for part, check in _checks(select, view):
             if _fails(error, check):
-                return part
-    return None
+                return part, view
+    return None, None
 
 
 def _fails(error: SitrError, check: Callable[[], object]) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sitr.dataset.literals import shown, writable
 from sitr.errors import QuestionError
-from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
+from sitr.questions.aggregate.expressions.expression import Expression, Literal, Name, spelled
 from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.sources import Source, from_text
 from sitr.questions.aggregate.spelling import identifier
@@ -57,7 +57,7 @@ class Query:
 def text(query: Query) -> str:
     """The question as SQL in one spelling, for ledgers and certificates.
 
-    >>> from sitr.questions.aggregate.expressions.expression import Call, Literal
+    >>> from sitr.questions.aggregate.expressions.expression import Call
     >>> from sitr.questions.aggregate.functions.count import Count
     >>> dear = Call(">", (Name("cost"), Literal(10)))
     >>> text(Query("visits", (Named("n", Count()),), (NamedKey("ward", Name("ward")),), dear))
@@ -66,8 +66,16 @@ def text(query: Query) -> str:
     keys = [_named(key) for key in query.group_by]
     selected = [*keys, *(f"{named.aggregate.sql()} AS {identifier(named.name)}" for named in query.aggregates)]
     where = f" WHERE {spelled(query.where)}" if query.where else ""
-    group = f" GROUP BY {', '.join(spelled(key.of) for key in query.group_by)}" if keys else ""
+    group = f" GROUP BY {', '.join(_listed(query.group_by, place) for place in range(len(keys)))}" if keys else ""
     return f"SELECT {', '.join(selected)} FROM {from_text(query.table)}{where}{group}"
+
+
+def _listed(keys: tuple[NamedKey, ...], place: int) -> str:
+    """A key as GROUP BY lists it: by its number where its text would be taken for another key."""
+    of = keys[place].of
+    others = [key.name.lower() for number, key in enumerate(keys) if number != place]
+    number = isinstance(of, Literal) or (isinstance(of, Name) and of.table is None and of.name.lower() in others)
+    return str(place + 1) if number else spelled(of)
 
 
 def _named(key: NamedKey) -> str:

@@ -28,7 +28,10 @@ def expression(item: exp.Expr) -> Expression:
     if (simple := _SIMPLE.get(type(item))) is not None:
         function, *parts = simple
         refuse_other_parts(item, *parts, *_MARKS.get(type(item), ()))
-        return Call(function, tuple(expression(item.args[part]) for part in parts if item.args.get(part) is not None))
+        found = [item.args.get(part) for part in parts]
+        if found[0] is None:  # the parser reads a lone @ as an absolute value
+            raise forbidden(item)
+        return Call(function, tuple(expression(part) for part in found if part is not None))
     raise forbidden(item)
 
 
@@ -230,7 +233,7 @@ assert set(_TYPES.values()) == set(TYPES)
 def _dated(item: exp.Expr) -> date | None:
     """DATE '…' or TIMESTAMP '…', which the parser reads as casts of text."""
     text, to = item.this, item.args["to"]
-    if not (isinstance(text, exp.Literal) and text.is_string):
+    if not (isinstance(text, exp.Literal) and text.is_string) or to.expressions:
         return None
     try:
         if to.this is _KINDS.DATE:

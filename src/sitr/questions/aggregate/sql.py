@@ -134,7 +134,8 @@ def _key(item: exp.Expr, items: list[exp.Expr]) -> NamedKey:
         return _named_key(items[int(item.name) - 1])
     if isinstance(item, exp.Column) and not item.table:
         for selected in items:
-            if isinstance(selected, exp.Alias) and selected.alias.lower() == item.name.lower():
+            named = isinstance(selected, exp.Alias) and selected.alias.lower() == item.name.lower()
+            if named and not holds_aggregate(selected):
                 return _named_key(selected)
     of = expression(item)
     for selected in items:

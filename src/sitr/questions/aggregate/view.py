@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from sitr.dataset.literals import shown
 from sitr.dataset.schema import Column, Kind, Table
 from sitr.errors import QuestionError, SitrError, UnknownName, unknown_name
 from sitr.neighbors.relation import Relation
@@ -158,6 +159,7 @@ class View:
                 do="Nest fewer NOT, AND and OR.",
             )
         found = self._typed(expression)
+        _refuse_odd_values(found)
         if _uses(found) > MOST_COLUMNS_USED:
             raise QuestionError(
                 given=f"The expression {found.text[:40]}… uses columns more than {MOST_COLUMNS_USED} times.",
@@ -208,7 +210,19 @@ def used(typed: Typed) -> set[str]:
     return set().union(*map(used, typed.parts))
 
 
+def _refuse_odd_values(typed: Typed) -> None:
+    """Refuse values that only calls in Python can have, such as bytes, NaN and times with a zone."""
+    if typed.is_literal and typed.kind is Kind.OTHER and typed.value is not None:
+        raise QuestionError(
+            given=f"A question cannot hold the value {shown(typed.value)}.",
+            do="Use text, finite numbers, true, false, dates or times without a zone.",
+        )
+    for part in typed.parts:
+        _refuse_odd_values(part)
+
+
 def _uses(typed: Typed) -> int:
     if not typed.parts:
         return 0 if typed.is_literal else 1
-    return sum(map(_uses, typed.parts)) * (2 if typed.what == "CLAMP" else 1)  # a backend writes its argument twice
+    twice = typed.what in ("CLAMP", "CAST")  # a backend may write their arguments twice
+    return sum(map(_uses, typed.parts)) * (2 if twice else 1) + twice

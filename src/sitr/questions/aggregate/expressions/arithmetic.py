@@ -31,7 +31,7 @@ def _result(
     function: str, parts: tuple[Typed, ...], found: Range, *, integer: bool, step: Fraction | None, can_fail: bool
 ) -> Typed:
     """A number. It can be NULL if a part can, if the function `can_fail`, or if it may be too large."""
-    large = not found.bounded or max(abs(found.low or 0), abs(found.high or 0)) > LARGEST
+    large = found.low is None or found.high is None or max(-found.low, found.high) > LARGEST
     kind = Kind.INTEGER if integer else Kind.REAL
     nullable = can_fail or large or any_nullable(parts)
     return Typed(function, kind, parts, found.low, found.high, step, nullable)

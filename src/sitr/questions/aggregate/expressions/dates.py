@@ -84,21 +84,21 @@ def begin(day: date, part: str) -> date:
     midnight = {"hour": 0, "minute": 0, "second": 0, "microsecond": 0} if isinstance(day, datetime) else {}
     match part:
         case "year":
-            return day.replace(month=1, day=1, **midnight)  # type: ignore[arg-type]
+            return day.replace(month=1, day=1, **midnight)
         case "quarter":
-            return day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1, **midnight)  # type: ignore[arg-type]
+            return day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1, **midnight)
         case "month":
-            return day.replace(day=1, **midnight)  # type: ignore[arg-type]
+            return day.replace(day=1, **midnight)
         case "week":  # the calendar begins on a Monday, so that its first week is whole
-            return day.replace(**midnight) - timedelta(day.weekday())  # type: ignore[arg-type]
+            return day.replace(**midnight) - timedelta(day.weekday())
         case "day":
-            return day.replace(**midnight)  # type: ignore[arg-type]
+            return day.replace(**midnight)
     finer = {
         "hour": ("minute", "second", "microsecond"),
         "minute": ("second", "microsecond"),
         "second": ("microsecond",),
     }
-    return day.replace(**dict.fromkeys(finer[part], 0))  # type: ignore[arg-type]
+    return day.replace(**dict.fromkeys(finer[part], 0))
 
 
 def _begins(first: date, last: date, part: str) -> list[date] | None:
@@ -132,8 +132,8 @@ def extracted(function: str, parts: tuple[Typed, ...]) -> Typed:
     if name == "year" and moment.low is not None and moment.high is not None:
         low, high = calendar(moment.low, moment.kind).year, calendar(moment.high, moment.kind).year
     public = name != "year" or (moment.low is not None and moment.high is not None)
-    ends = (Fraction(low), Fraction(high)) if public else (None, None)
-    return Typed(function, Kind.INTEGER, parts, *ends, Fraction(1), moment.nullable)
+    ends = Range(Fraction(low), Fraction(high)) if public else Range()
+    return Typed(function, Kind.INTEGER, parts, ends.low, ends.high, Fraction(1), moment.nullable)
 
 
 def difference(function: str, parts: tuple[Typed, ...]) -> Typed:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from sitr.dataset.literals import shown
 from sitr.questions.aggregate.spelling import Value, identifier, literal
 
 
@@ -78,19 +80,24 @@ def spelled(expression: Expression) -> str:
     match expression:
         case Name(name, table):
             return identifier(name) if table is None else f"{identifier(table)}.{identifier(name)}"
-        case Literal(None):
+        case Literal(value=None):
             return "NULL"
         case Literal(value):
-            return literal(value)
+            return literal(value) if isinstance(value, Value) else shown(value)
         case Call(function, arguments):
             return _SPELLED.get(function, _called)(function, arguments)
 
 
 def inner(expression: Expression) -> str:
     """The expression as an operand: in brackets if an operator is its outermost part."""
-    bare = isinstance(expression, Name | Literal) or expression.function not in (*INFIX, *_UNSAFE)
-    negative = isinstance(expression, Literal) and type(expression.value) in (int, float) and expression.value < 0  # type: ignore[operator]
-    return spelled(expression) if bare and not negative else f"({spelled(expression)})"
+    match expression:
+        case Name():
+            bare = True
+        case Literal(value):
+            bare = not (isinstance(value, int | float) and math.copysign(1, value) < 0)
+        case Call(function):
+            bare = function not in (*INFIX, *_UNSAFE)
+    return spelled(expression) if bare else f"({spelled(expression)})"
 
 
 _UNSAFE = ("AND", "OR", "NOT", "IN", "LIKE", "ILIKE", "IS NULL", "NEGATE", "DATE_ADD")
@@ -112,7 +119,7 @@ def _joined(function: str, arguments: Sequence[Expression]) -> str:
     return f" {function} ".join(f"({spelled(part)})" for part in arguments)
 
 
-def _case(function: str, arguments: Sequence[Expression]) -> str:
+def _case(_: str, arguments: Sequence[Expression]) -> str:
     pairs, rest = cases(arguments)
     branches = " ".join(f"WHEN {spelled(when)} THEN {spelled(then)}" for when, then in pairs)
     return f"CASE {branches}{f' ELSE {spelled(rest)}' if rest is not None else ''} END"

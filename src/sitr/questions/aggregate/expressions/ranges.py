@@ -39,19 +39,19 @@ class Range:
         return self + -other
 
     def __mul__(self, other: Range) -> Range:
-        """Only of bounded ranges: 0 times an unbounded number can be anything where values are missing."""
-        if not (self.bounded and other.bounded):
-            if self.low is not None and self.low >= 0 and other.low is not None and other.low >= 0:
-                return Range(self.low * other.low, None)
+        """Only of bounded ranges, or of numbers that are not negative."""
+        if self.low is None or other.low is None:
             return Range()
-        ends = [one * two for one, two in product((self.low, self.high), (other.low, other.high))]  # type: ignore[operator]
+        if self.high is None or other.high is None:
+            return Range(self.low * other.low) if min(self.low, other.low) >= 0 else Range()
+        ends = [one * two for one, two in product((self.low, self.high), (other.low, other.high))]
         return Range(min(ends), max(ends))
 
     def __truediv__(self, other: Range) -> Range:
         """Without a public bound if the divisor can be 0."""
-        if not other.bounded or other.low <= 0 <= other.high:  # type: ignore[operator]
+        if other.low is None or other.high is None or other.low <= 0 <= other.high:
             return Range()
-        return self * Range(1 / other.high, 1 / other.low)  # type: ignore[operator]
+        return self * Range(Fraction(1) / other.high, Fraction(1) / other.low)
 
     def union(self, other: Range) -> Range:
         return Range(_both(min, self.low, other.low), _both(max, self.high, other.high))
@@ -73,8 +73,9 @@ class Range:
             return self
         if self.high is not None and self.high <= 0:
             return -self
-        ends = (self.low, self.high)
-        return Range(Fraction(0), None if None in ends else max(map(abs, ends)))  # type: ignore[arg-type]
+        if self.low is None or self.high is None:
+            return Range(Fraction(0))
+        return Range(Fraction(0), max(-self.low, self.high))
 
 
 def whole(range: Range) -> Range:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 
-from sitr.dataset.schema import NUMERIC, Column, Key, Kind
+from sitr.dataset.literals import writable
+from sitr.dataset.schema import Column, Key, Kind
 from sitr.numbers import exact
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
 from sitr.questions.aggregate.spelling import Value
@@ -108,19 +109,26 @@ def column_typed(column: Column) -> Typed:
 
 
 def literal_typed(value: Value | None) -> Typed:
-    """A literal. NULL has no type of its own.
+    """A literal. NULL has no type of its own, and neither has a value that no question can hold.
 
-    >>> literal_typed(5).possible, literal_typed(None).kind
-    ((5,), <Kind.OTHER: 'other'>)
+    A number is what it is as a double, because it is computed with as one.
+
+    >>> literal_typed(5).possible, literal_typed(None).kind, literal_typed(math.inf).kind
+    ((5,), <Kind.OTHER: 'other'>, <Kind.OTHER: 'other'>)
     """
     found = _kind(value)
-    number = None
-    if found in NUMERIC:
-        number = exact(value)  # type: ignore[arg-type]
-    elif found in TEMPORAL:
-        number = ordinal(value)  # type: ignore[arg-type]
-    key = value if isinstance(value, str | int | date | None) else None
-    keys = None if found is Kind.REAL else (key,)
+    number: Fraction | None = None
+    keys: tuple[Key, ...] | None = None
+    match value:
+        case int() if found is Kind.INTEGER:
+            number = Fraction(float(value))
+            keys = (int(number),)
+        case float() if found is Kind.REAL:
+            number = exact(value)
+        case date() if found in TEMPORAL:
+            number, keys = ordinal(value), (value,)
+        case str() | bool() | None:
+            keys = (value,)
     return Typed(Literal(value), found, (), number, number, number or None, value is None, keys)
 
 
@@ -128,15 +136,17 @@ def _kind(value: Value | None) -> Kind:
     match value:
         case bool():
             return Kind.BOOLEAN
-        case int():
+        case int() if abs(value) < 2**1023:
             return Kind.INTEGER
-        case float():
+        case float() if math.isfinite(value):
             return Kind.REAL
-        case str():
+        case str() if writable(value):
             return Kind.TEXT
-        case datetime():
+        case datetime() if (
+            value == value and value.tzinfo is None
+        ):  # pandas' NaT is a datetime, and not equal to itself
             return Kind.TIMESTAMP
-        case date():
+        case date() if not isinstance(value, datetime):
             return Kind.DATE
     return Kind.OTHER
 
@@ -155,7 +165,7 @@ def ordinal(day: date) -> Fraction:
 def calendar(number: Fraction, kind: Kind) -> date:
     """The date or the timestamp of an `ordinal`, within the years 1 to 9999."""
     if kind is Kind.TIMESTAMP:
-        first, last = map(ordinal, (datetime.min, datetime.max))  # noqa: DTZ901
+        first, last = map(ordinal, (datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999_999)))  # noqa: DTZ001
         return datetime(1970, 1, 1) + timedelta(microseconds=int(min(max(number, first), last) * 10**6))  # noqa: DTZ001
     first, last = map(ordinal, (date.min, date.max))
     return date(1970, 1, 1) + timedelta(int(min(max(number, first), last)))

@@ -34,6 +34,8 @@ class Count:
     @classmethod
     def read(cls, arguments: Arguments, /) -> Count | None:
         match arguments:
+            case Arguments((Literal(value=None),)):
+                return None
             case Arguments((), star=True, distinct=False) | Arguments((Literal(),), star=False, distinct=False):
                 return cls()
             case Arguments((of,), star=False):
