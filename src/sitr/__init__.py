@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from sitr.neighbors.relation import Relation as Relation
     from sitr.neighbors.unit import Row as Row
     from sitr.questions.aggregate.frame import column as column
+    from sitr.questions.aggregate.frame import when as when
     from sitr.questions.aggregate.functions.count import count as count
     from sitr.questions.aggregate.functions.sum import sum as sum
     from sitr.session.dataset import open as open
@@ -85,6 +86,7 @@ _HOMES = {
     "read_schedule": "accounting.schedule_file",
     "sensitivity": "",
     "sum": "questions.aggregate.functions.sum",
+    "when": "questions.aggregate.frame",
 }
 __getattr__, __dir__, _ = lazily(__name__, _HOMES)
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sitr.dataset.cells import Rule as Rule
     from sitr.dataset.cells import Step as Step
     from sitr.questions.aggregate.frame import column as column
+    from sitr.questions.aggregate.frame import when as when
     from sitr.questions.aggregate.functions.count import count as count
     from sitr.questions.aggregate.functions.sum import sum as sum
     from sitr.questions.histogram.isotonic import Form as Form
@@ -40,5 +41,6 @@ __getattr__, __dir__, __all__ = lazily(
         "column": "aggregate.frame",
         "count": "aggregate.functions.count",
         "sum": "aggregate.functions.sum",
+        "when": "aggregate.frame",
     },
 )

@@ -14,6 +14,10 @@ from sitr.questions.aggregate.expressions.expression import Call, Expression, Li
 from sitr.questions.aggregate.spelling import Value
 
 
+Text: TypeAlias = str
+"""The class `Expr` has a property of this name."""
+
+
 def column(name: str) -> Expr:
     """A column to compute or compare with: `column("days") > 3`, `column("cost") / 100`.
 
@@ -35,7 +39,7 @@ class Expr:
     __hash__ = None  # type: ignore[assignment]  # == makes a condition, so it cannot compare the keys of a dict
 
     @property
-    def text(self) -> str:
+    def text(self) -> Text:
         """The expression as SQL."""
 
         return spelled(self.expression)
@@ -73,6 +77,84 @@ class Expr:
     def __ge__(self, value: object) -> Expr:
         return self._call(">=", value)
 
+    def __add__(self, value: object) -> Expr:
+        return self._call("+", value)
+
+    def __radd__(self, value: object) -> Expr:
+        return Expr(value_or_expression(value))._call("+", self)
+
+    def __sub__(self, value: object) -> Expr:
+        return self._call("-", value)
+
+    def __rsub__(self, value: object) -> Expr:
+        return Expr(value_or_expression(value))._call("-", self)
+
+    def __mul__(self, value: object) -> Expr:
+        return self._call("*", value)
+
+    def __rmul__(self, value: object) -> Expr:
+        return Expr(value_or_expression(value))._call("*", self)
+
+    def __truediv__(self, value: object) -> Expr:
+        return self._call("/", value)
+
+    def __rtruediv__(self, value: object) -> Expr:
+        return Expr(value_or_expression(value))._call("/", self)
+
+    def __floordiv__(self, value: object) -> Expr:
+        return self._call("//", value)
+
+    def __mod__(self, value: object) -> Expr:
+        return self._call("%", value)
+
+    def __pow__(self, times: int) -> Expr:
+        return self._call("POWER", times)
+
+    def __neg__(self) -> Expr:
+        return self._call("NEGATE")
+
+    def abs(self) -> Expr:
+        """The size of a number."""
+        return self._call("ABS")
+
+    def round(self, decimals: int = 0) -> Expr:
+        """Rounded to a number of decimal places, half away from zero."""
+        return self._call("ROUND", decimals)
+
+    def floor(self) -> Expr:
+        """Rounded down to a whole number."""
+        return self._call("FLOOR")
+
+    def ceil(self) -> Expr:
+        """Rounded up to a whole number."""
+        return self._call("CEIL")
+
+    def clip(self, lower: float, upper: float) -> Expr:
+        """Values beyond these public numbers count as the nearest of them."""
+        return self._call("CLAMP", lower, upper)
+
+    def fill_null(self, value: object) -> Expr:
+        """This value where there is none."""
+        return self._call("COALESCE", value)
+
+    def cast(self, type: Text) -> Expr:
+        """As "integer", "double", "varchar", "boolean", "date" or "timestamp"; NULL where that is impossible."""
+        return self._call("CAST", type.upper() if isinstance(type, str) else type)
+
+    @property
+    def str(self) -> Texts:
+        """Functions of text."""
+        return Texts(self)
+
+    @property
+    def dt(self) -> Moments:
+        """Functions of dates and times."""
+        return Moments(self)
+
+    def is_not_null(self) -> Expr:
+        """There is a value."""
+        return ~self.is_null()
+
     def between(self, low: object, high: object) -> Expr:
         """`low ≤ value ≤ high`."""
         return (self >= low) & (self <= high)
@@ -87,7 +169,7 @@ class Expr:
             )
         return Expr(Call("IN", (self.expression, *(Literal(_plain(value)) for value in values))))
 
-    def like(self, pattern: str) -> Expr:
+    def like(self, pattern: Text) -> Expr:
         """The text matches a pattern with % and _."""
         return self._call("LIKE", pattern)
 
@@ -97,6 +179,129 @@ class Expr:
 
     def _call(self, function: str, *others: object) -> Expr:
         return Expr(Call(function, (self.expression, *map(value_or_expression, others))))
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Functions of text: `column("ward").str.to_lowercase()`."""
+
+    of: Expr
+
+    def to_lowercase(self) -> Expr:
+        return self.of._call("LOWER")
+
+    def to_uppercase(self) -> Expr:
+        return self.of._call("UPPER")
+
+    def strip_chars(self) -> Expr:
+        """Without spaces at both ends."""
+        return self.of._call("TRIM")
+
+    def len_chars(self) -> Expr:
+        """The number of characters."""
+        return self.of._call("LENGTH")
+
+    def slice(self, offset: int, length: int | None = None) -> Expr:
+        """Characters from a place, counted from 0."""
+        return self.of._call("SUBSTR", offset + 1, *([] if length is None else [length]))
+
+    def starts_with(self, prefix: str) -> Expr:
+        return self.of._call("STARTS_WITH", prefix)
+
+    def ends_with(self, suffix: str) -> Expr:
+        return self.of._call("ENDS_WITH", suffix)
+
+    def contains(self, text: str) -> Expr:
+        """Whether it contains this text, letter by letter."""
+        return self.of._call("CONTAINS", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Functions of dates and times: `column("admitted").dt.month()`."""
+
+    of: Expr
+
+    def year(self) -> Expr:
+        return self._part("year")
+
+    def quarter(self) -> Expr:
+        return self._part("quarter")
+
+    def month(self) -> Expr:
+        return self._part("month")
+
+    def week(self) -> Expr:
+        """The week of ISO 8601."""
+        return self._part("week")
+
+    def day(self) -> Expr:
+        return self._part("day")
+
+    def weekday(self) -> Expr:
+        """From 1 for Monday to 7 for Sunday."""
+        return self._part("isodow")
+
+    def ordinal_day(self) -> Expr:
+        """The day of the year."""
+        return self._part("doy")
+
+    def hour(self) -> Expr:
+        return self._part("hour")
+
+    def minute(self) -> Expr:
+        return self._part("minute")
+
+    def second(self) -> Expr:
+        return self._part("second")
+
+    def truncate(self, part: str) -> Expr:
+        """The beginning of the "year", "quarter", "month", "week", "day", "hour", "minute" or "second"."""
+        return Expr(Call("DATE_TRUNC", (Literal(part), self.of.expression)))
+
+    def offset_by(self, count: int, part: str) -> Expr:
+        """Later by this many "day", "month", …; a negative number is earlier."""
+        return self.of._call("DATE_ADD", count, part)
+
+    def _part(self, name: str) -> Expr:
+        return Expr(Call("EXTRACT", (Literal(name), self.of.expression)))
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """The beginning of `when(condition).then(value)`."""
+
+    parts: tuple[Expression, ...]
+    condition: Expression
+
+    def then(self, value: object) -> Then:
+        """The value where the condition is true; text is a value, not the name of a column."""
+        parts = (*self.parts, self.condition, value_or_expression(value))
+        return Then(Call("CASE", parts), parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Then(Expr):
+    """A choice that may go on with `when` or end with `otherwise`; without it, the rest is NULL."""
+
+    parts: tuple[Expression, ...] = ()
+
+    def when(self, condition: Expr) -> When:
+        """Another condition, which is looked at where the ones before it are not true."""
+        return When(self.parts, condition.expression)
+
+    def otherwise(self, value: object) -> Expr:
+        """The value where no condition is true."""
+        return Expr(Call("CASE", (*self.parts, value_or_expression(value))))
+
+
+def when(condition: Expr) -> When:
+    """A value that depends on conditions.
+
+    >>> when(column("age") < 18).then("child").otherwise("adult").text
+    "CASE WHEN age < 18 THEN 'child' ELSE 'adult' END"
+    """
+    return When((), condition.expression)
 
 
 Operand: TypeAlias = "str | Expr"
