@@ -27,8 +27,9 @@ combinations of public values, `Rows` has at most k groups itself.
 **Claim 3: with or without one person, `Totals` differ in at most k groups, by at most what m rows add to each.** By
 claim 1 the totals are a sum over people, and one more person leaves the other parts as they are. Each value of a row
 lies in a public range [low, high], so a person adds an integer in [m·min(low, 0), m·max(high, 0)] to each of k groups;
-`EachPerson` and `Cut` add 0 or 1, and `PersonTotal` adds a number in its range, whatever m. `Listing` has at most m rows of each person, in no group. The number of people beyond
-the cap on groups is a sum over people too, and one more person adds 0 or 1 to it.
+`EachPerson` and `Cut` add 0 or 1, and `PersonTotal` adds a number in its range, whatever m. `Listing` has at most m
+rows of each person, in no group. The number of people beyond the cap on groups is a sum over people too, and one more
+person adds 0 or 1 to it.
 
 The claims hold for each salt. The salt is drawn after the question is fixed and is never shown.
 """

@@ -1,8 +1,8 @@
 """BigQuery's spelling of private questions, rewritten into the one that Sitr reads.
 
-`SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1, delta = 1e-6, …)` says in the text what Sitr takes as the price and
-the caps. `contribution_bounds_per_group => (low, high)` and `CLAMPED BETWEEN low AND high` clamp each person's total, as
-SUM_PER_PERSON does; of means, quantiles and variances they clamp the values.
+`SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1, delta = 1e-6, …)` says in the text what Sitr takes as the price
+and the caps. `contribution_bounds_per_group => (low, high)` and `CLAMPED BETWEEN low AND high` clamp each person's
+total, as SUM_PER_PERSON does; of means, quantiles and variances they clamp the values.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ from sitr.errors import InvalidUse, QuestionError
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
 from sitr.questions.aggregate.spelling import Value
 
-
 Text: TypeAlias = str
 """The class `Expr` has a property of this name."""
 
