@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeGuard
@@ -138,16 +138,28 @@ def largest_mu(price: ApproximateDP, *, beside: Sequence[Mechanism] = ()) -> Gau
     def fits(mu: float) -> bool:
         return price.proved_by(rest + gaussian(sigma=1, sensitivity=mu))
 
-    high = alone.mu
-    low = high
+    found = largest_fitting(fits, start=alone.mu)
+    return None if found is None else GaussianDP(found)
+
+
+def largest_fitting(fits: Callable[[float], bool], *, start: float) -> float | None:
+    """The largest number that fits, if all smaller ones do, found to a relative `CLOSE`; None if none does nearly.
+
+    >>> largest_fitting(lambda mu: mu <= 5, start=1.0)
+    4.99...
+    """
+    low = start
     while not fits(low):
-        low, high = low / 2, low
-        if low < alone.mu / 2**20:
+        low /= 2
+        if low < start / 2**20:
             return None
+    high = 2 * low
+    while fits(high) and high < start * 2**20:
+        low, high = high, 2 * high
     while high - low > CLOSE * high:
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
-    return GaussianDP(low)
+    return low
 
 
 def _rest(whole: float, parts: Sequence[float]) -> float:

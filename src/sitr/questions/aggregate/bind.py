@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sitr.dataset.schema import GROUPABLE, Column, Key, Kind, Table
 from sitr.errors import QuestionError, UnknownName
@@ -19,8 +20,8 @@ from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_t
 from sitr.questions.aggregate.functions.function import BoundAggregate
 from sitr.questions.aggregate.functions.registry import written
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query
+from sitr.questions.aggregate.quantity import Quantity, family
 from sitr.questions.aggregate.spelling import identifier
-from sitr.questions.aggregate.term import Term
 from sitr.questions.aggregate.view import View
 
 
@@ -81,9 +82,23 @@ class BoundedQuery:
         return self.view.where
 
     @property
-    def terms(self) -> tuple[Term, ...]:
+    def terms(self) -> tuple[Quantity, ...]:
         """The terms to measure, each once."""
         return tuple(dict.fromkeys(term for column in self.columns for term in column.terms))
+
+    @property
+    def measured(self) -> tuple[tuple[Quantity, ...], ...]:
+        """The same terms; those that one mechanism measures together are together."""
+        families: dict[object, list[Quantity]] = {}
+        for term in self.terms:
+            families.setdefault(family(term), []).append(term)
+        return tuple(map(tuple, families.values()))
+
+    @property
+    def shown(self) -> tuple[tuple[str, BoundAggregate], ...]:
+        """The columns of the answer with their names; an aggregate may have several."""
+        named = zip(self.query.aggregates, self.columns, strict=True)
+        return tuple(pair for one, column in named for pair in _columns(one.name, column))
 
     @property
     def known(self) -> bool:
@@ -96,8 +111,13 @@ class BoundedQuery:
         return math.prod(len(key.keys) for key in self.keys if key.keys is not None) if self.known else None
 
 
-Cells = dict[tuple[Key, ...], tuple[int, ...]]
-"""A backend's answer: for each key the exact integer of each term, and then the number of units."""
+def _columns(name: str, column: BoundAggregate) -> tuple[tuple[str, BoundAggregate], ...]:
+    return tuple((name + added, part) for added, part in column.parts) or ((name, column),)
+
+
+Cells = dict[tuple[Key, ...], tuple[Any, ...]]
+"""A backend's answer: for each key the exact integer of each term, and then the number of units. Of a `Rank`, it has
+the integers of all kept rows instead, each with its number of rows."""
 
 
 def bound(query: Query, table: Table) -> BoundedQuery:
@@ -112,7 +132,9 @@ def bound(query: Query, table: Table) -> BoundedQuery:
     view = selected(View.of(table, name=query.alias), query.where)
     keys = tuple(grouped(key, view) for key in query.group_by)
     columns = tuple(named.aggregate.bound(view) for named in query.aggregates)
-    _refuse_twins([key.name for key in keys], [named.name for named in query.aggregates])
+    pairs = zip(query.aggregates, columns, strict=True)
+    names = [name for named, column in pairs for name, _ in _columns(named.name, column)]
+    _refuse_twins([key.name for key in keys], names)
     resolved = Query(
         table=table.name,
         aggregates=tuple(
