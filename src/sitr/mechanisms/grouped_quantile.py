@@ -114,8 +114,8 @@ class GroupedQuantile:
         >>> GroupedQuantile(rate=0.1, level=0.5, low=0, high=9, groups=30).loss().epsilon(delta=1e-6).upper < 2.2
         True
         """
-        counted = [sum(times for _, times in parts) for parts in self._changes()]
-        widest = max(width for parts in self._changes() for width, _ in parts)
+        counted = [sum(times for _, times in parts) for parts in self.changes()]
+        widest = max(width for parts in self.changes() for width, _ in parts)
         return Loss.of(BoundedRangeLaw(float_above(widest)), max(counted), bound=True)
 
     def error(self, *, confidence: Number = 0.95) -> float:
@@ -169,7 +169,7 @@ class GroupedQuantile:
             return [first._replace(size=1), first._replace(first=self.low + 1, size=first.size - 1), *runs[1:]]
         return runs
 
-    def _changes(self) -> list[list[tuple[Fraction, int]]]:
+    def changes(self) -> list[list[tuple[Fraction, int]]]:
         """All ways in which one unit can change groups: pairs of an η and the number of groups."""
         share, rate = exact(self.level), exact(self.rate)
         one_way = (share == 0 and self.offset <= 0) or (share == 1 and self.offset >= 0)
@@ -182,7 +182,7 @@ class GroupedQuantile:
         return [[(both, shared), (added, 2 * (reached - shared))] for shared in sorted({fewest, reached})]
 
     def _epsilon(self) -> Fraction:
-        return max(sum(width * times for width, times in parts) for parts in self._changes())
+        return max(sum(width * times for width, times in parts) for parts in self.changes())
 
     def _rho(self) -> Fraction:
-        return max(sum(width**2 * times / 8 for width, times in parts) for parts in self._changes())
+        return max(sum(width**2 * times / 8 for width, times in parts) for parts in self.changes())

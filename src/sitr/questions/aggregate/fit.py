@@ -23,7 +23,7 @@ from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.functions.function import BoundAggregate, Estimate, Same
 from sitr.questions.aggregate.nodes import text
-from sitr.questions.aggregate.quantity import Quantity, Rank
+from sitr.questions.aggregate.quantity import Bar, Quantity, Rank
 from sitr.questions.aggregate.stability import people, stability
 
 END = 1 - Fraction(5, 100) / 3
@@ -158,6 +158,11 @@ class AggregatePlan(Plan):
         return tuple(NoisyTerm(term, found[term]) for term in self.query.terms)
 
     @property
+    def first(self) -> tuple[NoisyTerm, ...]:
+        """Of each measurement, its first term: the others have the same noise."""
+        return tuple({id(each.measurement): each for each in reversed(self.noisy)}.values())[::-1]
+
+    @property
     def columns(self) -> tuple[Shown, ...]:
         found = {each.term: each for each in self.noisy}
         return tuple(
@@ -232,7 +237,8 @@ def _measurement(query: BoundedQuery, terms: tuple[Quantity, ...], part: NoisePr
     assert far is not None
     noise = least_noise(part, l1=far.l1, l2=far.l2)
     alone = not query.keys and len(terms) == 1
-    return Measurement("; ".join(each.name for each in terms), noise.alone() if alone else noise, far, term.granularity)
+    name = f"HISTOGRAM({term.of.text}, …)" if isinstance(term, Bar) else term.name
+    return Measurement(name, noise.alone() if alone else noise, far, term.granularity)
 
 
 def _choice(query: BoundedQuery, term: Rank, part: NoisePrice) -> GroupedQuantile:
