@@ -45,6 +45,12 @@ if TYPE_CHECKING:
     from sitr.questions.aggregate.frame import column as column
     from sitr.questions.aggregate.frame import when as when
     from sitr.questions.aggregate.functions.count import count as count
+    from sitr.questions.aggregate.functions.extremes import max as max
+    from sitr.questions.aggregate.functions.extremes import min as min
+    from sitr.questions.aggregate.functions.histogram import histogram as histogram
+    from sitr.questions.aggregate.functions.quantile import median as median
+    from sitr.questions.aggregate.functions.quantile import quantile as quantile
+    from sitr.questions.aggregate.functions.quantile import quantiles as quantiles
     from sitr.questions.aggregate.functions.sum import sum as sum
     from sitr.session.dataset import open as open
     from sitr.session.dataset import protect as protect
@@ -74,14 +80,20 @@ _HOMES = {
     "count": "questions.aggregate.functions.count",
     "errors": "",
     "flavors": "",
+    "histogram": "questions.aggregate.functions.histogram",
     "interop": "",
     "learn": "",
     "ledger": "",
     "loss": "",
+    "max": "questions.aggregate.functions.extremes",
     "mechanisms": "",
+    "median": "questions.aggregate.functions.quantile",
+    "min": "questions.aggregate.functions.extremes",
     "noise": "",
     "open": "session.dataset",
     "protect": "session.dataset",
+    "quantile": "questions.aggregate.functions.quantile",
+    "quantiles": "questions.aggregate.functions.quantile",
     "questions": "",
     "read_schedule": "accounting.schedule_file",
     "sensitivity": "",
@@ -90,5 +102,5 @@ _HOMES = {
 }
 __getattr__, __dir__, _ = lazily(__name__, _HOMES)
 
-# For `from sitr import *`: without the parts, and without `open` and `sum`, which would hide Python's own.
-__all__ = [name for name, home in _HOMES.items() if home and name not in ("open", "sum")]
+# For `from sitr import *`: without the parts, and without names that would hide Python's own.
+__all__ = [name for name, home in _HOMES.items() if home and name not in ("max", "min", "open", "sum")]

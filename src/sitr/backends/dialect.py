@@ -79,6 +79,9 @@ class Dialect(Protocol):
     def total(self, expression: str) -> str:
         """The exact sum of 64-bit integers, or of such sums, however many; NULL if there are none."""
 
+    def pairs(self, one: str, other: str) -> str:
+        """All pairs of two 64-bit integers in the rows of a group, as one list of lists; neither of them is NULL."""
+
     def whole(self, expression: str) -> str:
         """A whole number that fits into 64 bits as a 64-bit integer; NULL stays NULL."""
 

@@ -112,6 +112,9 @@ class DuckDBDialect:
     def total(self, expression: str) -> str:
         return f"sum({expression})"  # of BIGINT it is HUGEINT, and of HUGEINT too
 
+    def pairs(self, one: str, other: str) -> str:
+        return f"list([CAST({one} AS BIGINT), CAST({other} AS BIGINT)])"
+
     def whole(self, expression: str) -> str:
         return f"CAST({expression} AS BIGINT)"
 

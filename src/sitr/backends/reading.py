@@ -2,7 +2,7 @@
 
 ::
 
-    Totals   the sum of each value in each group              Listing   the values of each row
+    Totals   the sum (or all) of each value in each group     Listing   the values of each row
       └─ FewRows     at most m rows of each person and group    └─ FewRows
            └─ FewGroups   at most k groups of each person            └─ Rows
                 └─ Rows        one row for each selected row
@@ -27,9 +27,16 @@ combinations of public values, `Rows` has at most k groups itself.
 **Claim 3: with or without one person, `Totals` differ in at most k groups, by at most what m rows add to each.** By
 claim 1 the totals are a sum over people, and one more person leaves the other parts as they are. Each value of a row
 lies in a public range [low, high], so a person adds an integer in [m·min(low, 0), m·max(high, 0)] to each of k groups;
-`EachPerson` and `Cut` add 0 or 1, and `PersonTotal` adds a number in its range, whatever m. `Listing` has at most m
-rows of each person, in no group. The number of people beyond the cap on groups is a sum over people too, and one more
-person adds 0 or 1 to it.
+`EachPerson` and `Cut` add 0 or 1, and `PersonTotal` adds a number in its range, whatever m. `Tallied` has the multiset
+of all values instead of their sum: a person adds at most m values to it. `Listing` has at most m rows of each person,
+in no group. The number of people beyond the cap on groups is a sum over people too, and one more person adds 0 or 1.
+
+**Claim 4: with or without one person, the number of `Different` values moves by 0 to m in at most k groups.** Of each
+group that `FewGroups` keeps, a person keeps the values of rank at most m by h(salt, person, group, value) among their
+own different values there, so these are a set that depends on this person's rows and the salt alone (as in claim 1),
+with at most m values (as in claim 2). A group has the union of the sets of all people. One more set adds the values
+that no other set has, at most m. These are not the values of the rows that `FewRows` keeps: among those, equal values
+would take each other's place.
 
 The claims hold for each salt. The salt is drawn after the question is fixed and is never shown.
 """
@@ -44,12 +51,12 @@ from typing import Any
 import numpy as np
 
 from sitr.dataset.cells import Grid
-from sitr.dataset.schema import Quantised
+from sitr.dataset.schema import Kind, Quantised
 from sitr.errors import QuestionError
 from sitr.neighbors.unit import Person, Unit
 from sitr.questions.aggregate.bind import BoundedQuery, GroupKey
 from sitr.questions.aggregate.expressions.typed import Typed
-from sitr.questions.aggregate.term import Term
+from sitr.questions.aggregate.quantity import Bar, Distinct, Quantity, Rank
 from sitr.questions.aggregate.view import Base
 from sitr.questions.histogram.tally import Tally
 from sitr.questions.statistic.numbers import Numbers
@@ -123,6 +130,29 @@ class Granules:
 
 
 @dataclass(frozen=True, slots=True)
+class Tallied:
+    """The expression's value, clamped and counted in granules, and NULL for NULL, NaN and unless `where`.
+
+    A group has all its values that are not NULL, each with its number of rows, instead of their sum.
+    """
+
+    of: Typed
+    to: Quantised
+    where: Typed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Different:
+    """The expression's value as a key; NULL unless `where`. A group has the number of different values, without NULL.
+
+    At most m different values of each person and group count, whichever rows `FewRows` keeps.
+    """
+
+    of: Typed
+    where: Typed | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Double:
     """The column as a double; `missing` for NULL, NaN and whatever is no number."""
 
@@ -142,7 +172,7 @@ class PersonTotal:
     where: Typed | None = None
 
 
-Value = EachRow | EachPerson | Cut | PersonTotal | Flag | Granules | CellNumber | Double
+Value = EachRow | EachPerson | Cut | PersonTotal | Flag | Granules | Tallied | Different | CellNumber | Double
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +255,8 @@ class _Root:
 class Totals(_Root):
     """The sum of each value in each group that has rows, and the number of people in the group.
 
-    With `beyond`, also the number of people who had rows in more groups than the cap.
+    `Tallied` and `Different` say what a group has of them instead of a sum. With `beyond`, also the number of people
+    who had rows in more groups than the cap.
     """
 
     beyond: bool = False
@@ -262,8 +293,10 @@ def tree(reading: Reading) -> Tree:
 def shaped(reading: Reading, found: Sequence[Any]) -> Any:
     """An engine's result as `Backend.read` returns it; `found` has rows for totals, and columns for a listing."""
     match reading:
-        case BoundedQuery(keys=keys) | Tally(BoundedQuery(keys=keys), None):
-            return {tuple(row[: len(keys)]): tuple(row[len(keys) :]) for row in found}
+        case BoundedQuery():
+            return _cells(reading, found)
+        case Tally(query, None):
+            return _cells(query, found)
         case Tally():
             return {int(row[0]): int(row[1]) for row in found}
         case Sheet():
@@ -272,9 +305,28 @@ def shaped(reading: Reading, found: Sequence[Any]) -> Any:
             return np.asarray(found[0], np.float64)
 
 
+def _cells(query: BoundedQuery, found: Sequence[Any]) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    """By key, what each term needs, and the number of people: terms may share a value, which is read once."""
+    keys, values = len(query.keys), _values(query)
+    places = [keys + values.index(_value(term)) for term in query.terms]
+    lists = [keys + place for place, value in enumerate(values) if isinstance(value, Tallied)]
+    cells = {}
+    for row in found:
+        whole = list(row)
+        for place in lists:
+            whole[place] = {int(value): int(count) for value, count in row[place] or ()}
+        beyond = (row[-2],) if query.watch is not None and query.watch.beyond else ()
+        cells[tuple(row[:keys])] = (*(whole[place] for place in places), *beyond, row[-1])
+    return cells
+
+
+def _values(query: BoundedQuery) -> tuple[Value, ...]:
+    return tuple(dict.fromkeys(map(_value, query.terms)))
+
+
 def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
     """The totals of a question, with caps only where a person could exceed them."""
-    rows = Rows(_person(query.unit), keys, tuple(map(_value, query.terms)), query.where, query.view.rows)
+    rows = Rows(_person(query.unit), keys, _values(query), query.where, query.view.rows)
     if rows.person is None:
         return Totals(replace(rows, values=tuple(map(_of_row, rows.values))))
     groups = rows.caps.groups
@@ -282,7 +334,16 @@ def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
     return Totals(FewRows(few, query.max_rows_per_group), beyond=query.watch is not None and query.watch.beyond)
 
 
-def _value(term: Term) -> Value:
+def _value(term: Quantity) -> Value:
+    match term:
+        case Rank(of, to, where=where):
+            return Tallied(of, to, where)
+        case Distinct(of, where):
+            return Different(of, where)
+        case Bar(where=None):
+            return Flag(None, term.cell)
+        case Bar(where=where):
+            return Flag(None, Typed("AND", Kind.BOOLEAN, (term.cell, where)))
     if term.cut:
         return Cut()
     if term.people:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 
 from sitr.backends import relations
 from sitr.backends.cell_numbers import cell_number
@@ -16,6 +17,7 @@ from sitr.backends.expressions import Expressions
 from sitr.backends.reading import (
     CellNumber,
     Cut,
+    Different,
     Double,
     EachPerson,
     EachRow,
@@ -27,11 +29,13 @@ from sitr.backends.reading import (
     Listing,
     PersonTotal,
     Rows,
+    Tallied,
     Totals,
     Tree,
     Value,
 )
-from sitr.dataset.schema import MOST_STEPS
+from sitr.dataset.schema import MOST_STEPS, Kind
+from sitr.questions.aggregate.bind import GroupKey
 from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.view import used
 
@@ -54,7 +58,8 @@ def statement(
     A column without a type makes the statement fail when it runs, as every other change of the source does. `public`
     are the public tables that are joined, by name.
 
-    Totals come as the keys k0, k1, …, the sums t0, t1, … and the number of people; a listing comes as t0, t1, ….
+    Totals come as the keys k0, k1, …, the sums t0, t1, … and the number of people; a listing comes as t0, t1, …. A
+    tally comes as pairs of a value and its number of rows, or as NULL.
     """
     rows = tree.of if isinstance(tree.of, Rows) else tree.of.rows
     if rows.base is not None:
@@ -75,22 +80,113 @@ class _Writer:
     def totals(self, tree: Totals) -> str:
         node = tree.of
         if isinstance(node, Rows):
-            sums = [
-                "count(*)" if isinstance(value, EachRow) else self.total(name) for name, value in _named(node.values)
-            ]
-            return f"WITH rows AS ({self.rows(node)}) {_grouped('rows', _keys(node), sums)}"
+            return self.every_row(node)
         rows, keys = node.rows, _keys(node.rows)
         steps = [("rows", self.rows(rows)), ("cells", self.cells(rows, most=node.most))]
         if isinstance(node.of, FewGroups):
             order = self.dialect.order(self.salt, ["u", *keys])
             steps.append(("chosen", self.dialect.lowest(node.of.most, source="cells", of=["u"], by=order)))
-        steps += self.few_rows(node, cells=steps[-1][0])
-        named = [self.dialect.step(name, step, once=name in _KEPT) for name, step in steps]
-        sums = [self.total(name) for name, _ in _named(rows.values)]
+        cells = steps[-1][0]
+        steps += self.few_rows(node, cells=cells)
+        sums = [(name, self.total(name)) for name, value in _named(rows.values) if not _apart(value)]
+        beyond = []
         if tree.beyond and isinstance(node.of, FewGroups):
             many = f"SELECT u FROM cells GROUP BY u HAVING count(*) > {node.of.most}"
-            sums.append(f"(SELECT count(*) FROM ({many}))")
-        return f"WITH {', '.join(named)} {_grouped(steps[-1][0], keys, sums)}"
+            beyond = [f"(SELECT count(*) FROM ({many}))"]
+        if not any(map(_apart, rows.values)):
+            named = [self.dialect.step(name, step, once=name in _KEPT) for name, step in steps]
+            return f"WITH {', '.join(named)} {_grouped('kept', keys, [*(total for _, total in sums), *beyond])}"
+        sides = {
+            name: self.different(node, name, cells=cells) if isinstance(value, Different) else self.tally(node, name)
+            for name, value in _named(rows.values)
+            if _apart(value)
+        }
+        if any(isinstance(value, Tallied) for value in rows.values):
+            steps += self.kept_rows(node, cells=cells)
+        return self.beside("kept", rows, steps, sums, sides, beyond)
+
+    def every_row(self, rows: Rows) -> str:
+        """The totals where each row is a person: all rows are kept."""
+        keys, sides = _keys(rows), {}
+        sums = []
+        for name, value in _named(rows.values):
+            if isinstance(value, Tallied):
+                sides[name] = self.listed("rows", keys, name)
+            elif isinstance(value, Different):
+                sums.append((name, f"count(DISTINCT {name})"))
+            else:
+                sums.append((name, "count(*)" if isinstance(value, EachRow) else self.total(name)))
+        steps = [("rows", self.rows(rows))]
+        if sides:
+            return self.beside("rows", rows, steps, sums, sides)
+        return f"WITH rows AS ({steps[0][1]}) {_grouped('rows', keys, [total for _, total in sums])}"
+
+    def beside(
+        self,
+        kept: str,
+        rows: Rows,
+        steps: Sequence[tuple[str, str]],
+        sums: Sequence[tuple[str, str]],
+        sides: Mapping[str, str],
+        beyond: Sequence[str] = (),
+    ) -> str:
+        """The sums of the step `kept`, joined with what was computed apart from them for each group."""
+        keys = _keys(rows)
+        named = [f"{total} AS {name}" for name, total in sums]
+        whole = f"SELECT {', '.join([*keys, *named, 'count(*) AS people'])} FROM {kept}{_group(keys)}"
+        steps = [*steps, ("sums", whole), *((f"{name}_apart", select) for name, select in sides.items())]
+        written = [self.dialect.step(name, step, once=name in _KEPT) for name, step in steps]
+        columns = [f"{name}_apart.{name}" if name in sides else f"sums.{name}" for name in _names(rows.values)]
+        columns = [
+            f"coalesce({column}, 0)" if isinstance(value, Different) else column
+            for column, value in zip(columns, rows.values, strict=True)
+        ]
+        joins = [
+            f" LEFT JOIN {name}_apart ON "
+            + (" AND ".join(self.dialect.same(f"sums.{key}", f"{name}_apart.{key}") for key in keys) or "TRUE")
+            for name in sides
+        ]
+        selected = ", ".join([*(f"sums.{key}" for key in keys), *columns, *beyond, "sums.people"])
+        return f"WITH {', '.join(written)} SELECT {selected} FROM sums{''.join(joins)}"
+
+    def tally(self, node: FewRows, name: str) -> str:
+        return self.listed("kept_rows", _keys(node.rows), name)
+
+    def listed(self, source: str, keys: Sequence[str], name: str) -> str:
+        """For each group, its values that are not NULL with their numbers of rows."""
+        each = f"SELECT {', '.join([*keys, name])}, count(*) AS n FROM {source} WHERE {name} IS NOT NULL"
+        each += f" GROUP BY {', '.join([*keys, name])}"
+        pairs = f"{self.dialect.pairs(name, 'n')} AS {name}"
+        return f"SELECT {', '.join([*keys, pairs])} FROM ({each}) e{_group(keys)}"
+
+    def kept_rows(self, node: FewRows, *, cells: str) -> list[tuple[str, str]]:
+        """The kept rows themselves: those of cells that are not over-full, and the sampled ones."""
+        keys = _keys(node.rows)
+        cell = ["u", *keys]
+        wanted = [*keys, *(name for name, value in _named(node.rows.values) if isinstance(value, Tallied))]
+        few = self.dialect.semi_join("rows", "few_cells", on=self.same(cell))
+        return [
+            ("few_cells", f"SELECT {', '.join(cell)} FROM {cells} WHERE n <= {node.most}"),
+            (
+                "kept_rows",
+                f"SELECT {', '.join(f'r.{name}' for name in wanted)} FROM {few} "
+                f"UNION ALL SELECT {', '.join(wanted)} FROM sampled",
+            ),
+        ]
+
+    def different(self, node: FewRows, name: str, *, cells: str) -> str:
+        """For each group, how many different values its people keep: at most `most` of each person."""
+        keys = _keys(node.rows)
+        cell = ["u", *keys]
+        own = ", ".join(f"r.{part}" for part in [*cell, name])
+        chosen = self.dialect.semi_join("rows", cells, on=self.same(cell))
+        values = f"(SELECT DISTINCT {own} FROM {chosen} WHERE r.{name} IS NOT NULL) d"
+        few = self.dialect.lowest(node.most, source=values, of=cell, by=self.dialect.order(self.salt, [*cell, name]))
+        return f"SELECT {', '.join([*keys, f'count(DISTINCT {name}) AS {name}'])} FROM ({few}) e{_group(keys)}"
+
+    def same(self, cell: Sequence[str]) -> str:
+        """Rows r and f are of the same person and group."""
+        return " AND ".join(self.dialect.same(f"r.{name}", f"f.{name}") for name in cell)
 
     def listing(self, tree: Listing) -> str:
         if isinstance(tree.of, Rows):
@@ -103,7 +199,7 @@ class _Writer:
     def cells(self, rows: Rows, *, most: int) -> str:
         """One row for each person and group, with the number n of its rows and the person's own sums."""
         cell, cut = ["u", *_keys(rows)], f"CASE WHEN count(*) > {most} THEN 1 ELSE 0 END"
-        sums = [self.own(name, value, cut=cut) for name, value in _named(rows.values)]
+        sums = [self.own(name, value, cut=cut) for name, value in _named(rows.values) if not _apart(value)]
         return f"SELECT {', '.join([*cell, 'count(*) AS n', *sums])} FROM rows GROUP BY {', '.join(cell)}"
 
     def own(self, name: str, value: Value, *, cut: str) -> str:
@@ -128,16 +224,18 @@ class _Writer:
     def few_rows(self, node: FewRows, *, cells: str) -> list[tuple[str, str]]:
         """At most `most` rows of each person's group, from the step `cells` with the sums and the number n of rows."""
         named, cell = _named(node.rows.values), ["u", *_keys(node.rows)]
-        values = [name for name, value in named if not isinstance(value, EachRow | EachPerson | Cut | PersonTotal)]
+        alike = EachRow | EachPerson | Cut | PersonTotal | Different
+        values = [name for name, value in named if not isinstance(value, alike)]
+        tallied = [(name, value) for name, value in named if isinstance(value, Tallied)]
+        named = [(name, value) for name, value in named if not _apart(value)]
         if not values:
             capped = [f"least(n, {node.most}) AS {n}" if isinstance(value, EachRow) else n for n, value in named]
             return [("kept", f"SELECT {', '.join([*cell, *capped])} FROM {cells}")]
-        same = " AND ".join(self.dialect.same(f"r.{name}", f"f.{name}") for name in cell)
-        full = self.dialect.semi_join("rows", "full_cells", on=same)
+        full = self.dialect.semi_join("rows", "full_cells", on=self.same(cell))
         sums = [self.own(name, value, cut="1") for name, value in named]
         return [
             ("full_cells", f"SELECT {', '.join(cell)} FROM {cells} WHERE n > {node.most}"),
-            ("numbered", self.numbered(full, named, cell, values)),
+            ("numbered", self.numbered(full, [*named, *tallied], cell, values)),
             ("sampled", self.sampled(node.most, "numbered", cell, values)),
             (
                 "kept",
@@ -208,10 +306,24 @@ class _Writer:
                     self.expressions.raw(of), replace(to, lower=-MOST_STEPS, upper=MOST_STEPS)
                 )
                 return granules if where is None else self.only(where, granules)
+            case Tallied(of, to, where):
+                granules = self.dialect.granules(self.counted(of), to)
+                return granules if where is None else self.only(where, granules)
+            case Different(of, where):
+                key = self.expressions.key(GroupKey("", of, None))
+                return key if where is None else self.only(where, key)
             case Double(name, missing):
                 return self.dialect.number_or(self.dialect.identifier(name), missing)
             case CellNumber():
                 return self.cell(value)
+
+    def counted(self, of: Typed) -> str:
+        """A number, or the days or seconds since 1970 of a date or a time."""
+        if of.kind is Kind.DATE:
+            return self.dialect.days(date(1970, 1, 1), self.expressions.written(of))
+        if of.kind is Kind.TIMESTAMP:
+            return self.dialect.seconds(datetime(1970, 1, 1), self.expressions.written(of))  # noqa: DTZ001
+        return self.expressions.raw(of)
 
     def flag(self, of: Typed | None, where: Typed | None) -> str:
         """1 or 0; never NULL."""
@@ -235,8 +347,16 @@ class _Writer:
 
 
 def _grouped(step: str, keys: Sequence[str], sums: Sequence[str]) -> str:
-    group = f" GROUP BY {', '.join(keys)}" if keys else ""
-    return f"SELECT {', '.join([*keys, *sums, 'count(*)'])} FROM {step}{group}"
+    return f"SELECT {', '.join([*keys, *sums, 'count(*)'])} FROM {step}{_group(keys)}"
+
+
+def _group(keys: Sequence[str]) -> str:
+    return f" GROUP BY {', '.join(keys)}" if keys else ""
+
+
+def _apart(value: Value) -> bool:
+    """Whether a group has something else than the sum over its people."""
+    return isinstance(value, Tallied | Different)
 
 
 def _needed(rows: Rows) -> set[str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sitr.mechanisms.gaussian import classical_sigma as classical_sigma
     from sitr.mechanisms.granularity import rounded as rounded
     from sitr.mechanisms.granularity import rounded_sensitivity as rounded_sensitivity
+    from sitr.mechanisms.grouped_quantile import GroupedQuantile as GroupedQuantile
     from sitr.mechanisms.laplace import Laplace as Laplace
     from sitr.mechanisms.mechanism import Mechanism as Mechanism
     from sitr.mechanisms.noisy_max import NoisyMax as NoisyMax
@@ -47,6 +48,7 @@ __getattr__, __dir__, __all__ = lazily(
         "Composed": "composed",
         "Exponential": "exponential",
         "Gaussian": "gaussian",
+        "GroupedQuantile": "grouped_quantile",
         "Laplace": "laplace",
         "Mechanism": "mechanism",
         "NoiseKind": "smooth",

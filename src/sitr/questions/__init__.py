@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from sitr.questions.aggregate.frame import column as column
     from sitr.questions.aggregate.frame import when as when
     from sitr.questions.aggregate.functions.count import count as count
+    from sitr.questions.aggregate.functions.extremes import max as max
+    from sitr.questions.aggregate.functions.extremes import min as min
+    from sitr.questions.aggregate.functions.histogram import histogram as histogram
+    from sitr.questions.aggregate.functions.quantile import median as median
+    from sitr.questions.aggregate.functions.quantile import quantile as quantile
+    from sitr.questions.aggregate.functions.quantile import quantiles as quantiles
     from sitr.questions.aggregate.functions.sum import sum as sum
     from sitr.questions.histogram.isotonic import Form as Form
     from sitr.questions.histogram.methods import Bins as Bins
@@ -40,6 +46,12 @@ __getattr__, __dir__, __all__ = lazily(
         "Tree": "histogram.methods",
         "column": "aggregate.frame",
         "count": "aggregate.functions.count",
+        "histogram": "aggregate.functions.histogram",
+        "max": "aggregate.functions.extremes",
+        "median": "aggregate.functions.quantile",
+        "min": "aggregate.functions.extremes",
+        "quantile": "aggregate.functions.quantile",
+        "quantiles": "aggregate.functions.quantile",
         "sum": "aggregate.functions.sum",
         "when": "aggregate.frame",
     },

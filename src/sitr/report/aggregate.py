@@ -8,13 +8,15 @@ from fractions import Fraction
 from typing import Any, cast
 
 from sitr.accounting.filter import Filter
-from sitr.dataset.schema import Key
+from sitr.dataset.schema import Key, Kind
 from sitr.flavors.arrows import Kept
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
 from sitr.mechanisms.additive import Noise
+from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
+from sitr.questions.aggregate.expressions.typed import TEMPORAL, calendar
 from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import Estimate
@@ -22,11 +24,13 @@ from sitr.questions.aggregate.left_out import beyond_groups, left_out
 from sitr.questions.aggregate.release import Release
 from sitr.report.chart.aggregate import chart
 from sitr.report.envelope import promise_dict
-from sitr.report.figures import CONFIDENCE, AllDigits, Figures, Rounded, about, at_most, percent, visible
+from sitr.report.figures import CONFIDENCE, AllDigits, Dates, Figures, Rounded, about, at_most, percent, visible
+from sitr.report.forms import forms
 from sitr.report.headline import Headline
 from sitr.report.level import Level
 from sitr.report.paper import Card, Column, Facts, Paper, Role, Section, Table, answered, previewed
 from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.measured import ends
 from sitr.report.words.words import Words, in_words
 
 KIND = "answer"
@@ -51,10 +55,12 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     protected         `unit` ("person" or "row"), `column`, `relation`
     caps              `max_groups`, `max_rows_per_group` of one unit
     keys              `columns`, `known`, and for unknown keys the `threshold`: `least`, `noise`, `promise`
-    columns           `name`, `aggregate`, `error` at `confidence`, rounded up, and what is `measured` for it: for
-                      each measurement its `name`, `noise`, `sensitivity` (`l1`, `l2_squared`, `largest`, in granules),
-                      `granularity` and `clamp` (`low`, `high`) or null; a measurement of two columns is paid once
-    rows              `key` (null is NULL) and for each column `value`, `low`, `high`
+    columns           `name`, `aggregate`, `error` at `confidence`, rounded up, what it is in (`error_in`: "value" or
+                      "ranks"), and what is `measured` for it: for each measurement its `name`, `noise`, `sensitivity`
+                      (`l1`, `l2_squared`, `largest`, in granules), `granularity` and `clamp` (`low`, `high`) or null;
+                      a measurement of two columns is paid once. A quantile has no noise and no sensitivity, but a
+                      `choice`: `rate`, `level`, `offset`, `rows` and `groups` of one unit, and its `promise`
+    rows              `key` (null is NULL) and for each column `value`, `low`, `high`; dates are text
     bias              whether it is `possible`, the `share` of the price that measures it, and what was `left_out`: for
                       each reason the share of people in each row; and people `beyond_groups`
     words             the sentences of the page
@@ -65,6 +71,7 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     """
     words = in_words(words)
     plan, say = release.plan, words.aggregate
+    error = _error_note(plan, words)
     digits = words.digits() if release.keys and any(map(_rounded, plan.columns)) else ""
     return answered(
         KIND,
@@ -74,7 +81,7 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
         words=words,
         own=(
             ("outright", say.exposure(plan)),
-            ("error", say.error()),
+            ("error", error),
             ("bias", _bias(release, words)),
             *((("digits", digits),) if digits else ()),
         ),
@@ -83,13 +90,13 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
         title="Privacy certificate",
         card=(
             ("released", say.released(release)),
-            ("noise", say.error_of([(column.name, _error(column)) for column in plan.columns])),
+            ("noise", say.error_of([(column.name, _error(column, words)) for column in plan.columns])),
         ),
         value="" if release.keys else say.empty(plan),
         table=_answers(release, words) if release.keys else None,
         picture=lambda: chart(release, words=words),
         brief=lambda: chart(release, words=words, most=max(3, BRIEF // len(plan.columns))),
-        notes=tuple(filter(None, (say.error(), _bias(release, words), digits))),
+        notes=tuple(filter(None, (error, _bias(release, words), digits))),
         caps=say.contribution(plan.query),
     )
 
@@ -102,7 +109,7 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None
         ("keys", say.shown_keys(plan)),
         ("caps", say.contribution(plan.query)),
         ("outright", say.exposure(plan)),
-        ("error", say.error()),
+        ("error", _error_note(plan, words)),
         ("bias", say.bias(plan.query)),
     )
     table = _columns(plan, words)
@@ -116,6 +123,13 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None
         content=lambda found: _content(plan, found),
         table=table,
     )
+
+
+def _error_note(plan: AggregatePlan, words: Words) -> str:
+    """What the errors mean; an answer may have numbers with noise, quantiles, or both."""
+    ranked = [column.aggregate.ranked for column in plan.columns]
+    noisy, chosen = words.aggregate.error() if not all(ranked) else "", words.ranks.meaning() if any(ranked) else ""
+    return f"{noisy} {chosen}".strip()
 
 
 def _answers(release: Release, words: Words) -> Table:
@@ -169,19 +183,27 @@ def _percent(share: Estimate) -> str:
 
 def _cells(column: Shown, shown: Sequence[Estimate], words: Words) -> Iterator[tuple[str, str]]:
     """Each number with its error, and its interval."""
-    for one, figures in zip(shown, Figures.each(shown, step=column.aggregate.step), strict=True):
-        (text, interval), (exact, ends) = (
-            (f"{form.value(one)} ± {form.error(one.error)}", words.interval(form.low(one), form.high(one)))
-            for form in (figures, AllDigits())
+    ranks = column.ranks(confidence=CONFIDENCE)
+    said = None if ranks is None else words.ranks.error(ranks)
+    exactly = AllDigits() if column.aggregate.kind is None else Dates(column.aggregate.kind)
+    for one, figures in zip(shown, forms(column, shown), strict=True):
+        (text, interval), (exact, outer) = (
+            (f"{form.value(one)} {said or f'± {form.error(one.error)}'}", words.interval(form.low(one), form.high(one)))
+            for form in (figures, exactly)
         )
-        yield Rounded(text, exact=exact), Rounded(interval, exact=ends)
+        yield Rounded(text, exact=exact), Rounded(interval, exact=outer)
 
 
 def _notes(release: Release, words: Words) -> tuple[str, ...]:
     """Why a number that was released is impossible as a count. This reads noisy numbers only, so it costs nothing."""
     counts = [column for column in release.plan.columns if isinstance(column.aggregate.aggregate, Count)]
     negative = any(value < 0 for column in counts for value in release.values(column))
-    return (*((words.aggregate.negative(release.plan),) if negative else ()), *_cut(release, words))
+    notes = [words.aggregate.negative(release.plan)] if negative else []
+    if any(column.aggregate.ranked for column in release.plan.columns):
+        intervals = (release.estimates(column, confidence=CONFIDENCE) for column in counts)
+        if any(one.low <= 0 for found in intervals for one in found):
+            notes.append(words.ranks.empty())
+    return (*notes, *_cut(release, words))
 
 
 def _cut(release: Release, words: Words) -> Iterator[str]:
@@ -230,9 +252,9 @@ def _columns(plan: AggregatePlan, words: Words) -> Table:
         (
             column.name,
             column.sql,
-            "; ".join(words.noise(each.noise, granularity=each.granularity) for each in column.measured),
-            "; ".join(about(each.distance.largest * each.granularity) for each in column.measured),
-            _error(column),
+            "; ".join(_law(each, words) for each in column.measured),
+            "; ".join(_moved(each, words) for each in column.measured),
+            _error(column, words),
         )
         for column in plan.columns
     ]
@@ -243,7 +265,7 @@ def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Se
     say, query = words.aggregate, plan.query
     moments = isinstance(plan.price, ZeroConcentratedDP)
     tail = words.notation(cast("Kept", headline.promise)) if moments else at_most(plan.finite_tail())
-    sizes = [(each.term.name, f"{each.noise.symbol} = {each.noise.size}") for each in plan.noisy]
+    sizes = [(each.measurement.name, _size(each)) for each in plan.first]
     return (
         Section(
             "How the promise could fail",
@@ -270,22 +292,43 @@ def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Se
 
 def _made(column: Shown, plan: AggregatePlan, words: Words) -> Facts:
     measured = [fact for each in column.measured for fact in _measured(each, column, plan, words)]
-    return (("computed", visible(column.sql)), *measured, ("95% error", _error(column)))
+    return (("computed", visible(column.sql)), *measured, ("95% error", _error(column, words)))
 
 
 def _measured(each: NoisyTerm, column: Shown, plan: AggregatePlan, words: Words) -> Facts:
-    clamp, say = each.term.quantised, words.aggregate
-    ends = [about(end * each.granularity) for end in (clamp.lower, clamp.upper)] if clamp else []
+    say, choice = words.aggregate, each.choice
     return (
         *((("measured", visible(each.term.name)),) if each.term.name != column.sql else ()),
-        *((("clamped to", words.interval(*ends)),) if ends else ()),
+        *((("clamped to", words.interval(*ends(each.term))),) if each.term.quantised is not None else ()),
         ("granule", about(each.granularity)),
-        ("noise", say.in_granules(words.noise(each.noise))),
-        ("sensitivity", say.sensitivity(each.distance, plan.query)),
+        ("noise", say.in_granules(words.noise(each.noise)) if choice is None else words.ranks.choice(choice)),
+        (
+            "sensitivity",
+            say.sensitivity(each.distance, plan.query)
+            if choice is None
+            else words.ranks.sensitivity(choice, plan.query),
+        ),
     )
 
 
-def _error(column: Shown) -> str:
+def _law(each: NoisyTerm, words: Words) -> str:
+    if each.choice is not None:
+        return words.ranks.choice(each.choice)
+    return words.noise(each.noise, granularity=each.granularity)
+
+
+def _moved(each: NoisyTerm, words: Words) -> str:
+    return words.ranks.moved(each.choice) if each.choice else about(each.distance.largest * each.granularity)
+
+
+def _size(each: NoisyTerm) -> str:
+    return f"λ = {each.choice.rate}" if each.choice else f"{each.noise.symbol} = {each.noise.size}"
+
+
+def _error(column: Shown, words: Words) -> str:
+    ranks = column.ranks(confidence=CONFIDENCE)
+    if ranks is not None:
+        return words.ranks.error(ranks)
     width = column.width(CONFIDENCE)
     figures = Figures.fitting(width, step=column.aggregate.step)
     return Rounded(f"± {figures.error(width)}", exact=f"± {AllDigits().error(width)}")
@@ -293,6 +336,8 @@ def _error(column: Shown) -> str:
 
 def _rounded(column: Shown) -> bool:
     step = column.aggregate.step
+    if column.aggregate.ranked:
+        return False
     return Figures.fitting(column.width(CONFIDENCE), step=step).rounds(step)
 
 
@@ -322,7 +367,7 @@ def _content(plan: AggregatePlan, headline: Headline) -> dict[str, Any]:
             "reading": words.reading(headline),
             "protected": words.protected(query),
             "contribution": say.contribution(query),
-            "error": say.error(),
+            "error": _error_note(plan, words),
             "exposure": say.exposure(plan),
             "tail": say.tail(plan),
             "keys": say.shown_keys(plan),
@@ -338,25 +383,40 @@ def _column(column: Shown) -> dict[str, Any]:
         "aggregate": column.sql,
         "measured": [_measurement(each) for each in column.measured],
         "error": column.error(confidence=CONFIDENCE),
+        "error_in": "ranks" if column.aggregate.ranked else "value",
         "confidence": float(CONFIDENCE),
     }
 
 
 def _measurement(each: NoisyTerm) -> dict[str, Any]:
-    quantised = each.term.quantised
+    term, hidden = each.term, _choice(each.choice) if each.choice is not None else _hidden(each)
+    kind = term.of.kind if term.of is not None and term.of.kind in TEMPORAL else None
+    clamp = None
+    if term.quantised is not None:
+        low, high = term.quantised.ends
+        clamp = {"low": _value(low, kind), "high": _value(high, kind)}
+    return {"name": term.name, **hidden, "granularity": _fraction(each.granularity), "clamp": clamp}
+
+
+def _hidden(each: NoisyTerm) -> dict[str, Any]:
+    far = each.distance
     return {
-        "name": each.term.name,
         "noise": _noise(each.noise),
-        "sensitivity": {
-            "l1": each.distance.l1,
-            "l2_squared": each.distance.l2_squared,
-            "largest": each.distance.largest,
-        },
-        "granularity": _fraction(each.granularity),
-        "clamp": quantised
-        and {
-            "low": _number(quantised.lower * quantised.granularity),
-            "high": _number(quantised.upper * quantised.granularity),
+        "sensitivity": {"l1": far.l1, "l2_squared": far.l2_squared, "largest": far.largest},
+    }
+
+
+def _choice(choice: GroupedQuantile) -> dict[str, Any]:
+    return {
+        "noise": None,
+        "sensitivity": None,
+        "choice": {
+            "rate": _fraction(exact(choice.rate)),
+            "level": _fraction(exact(choice.level)),
+            "offset": choice.offset,
+            "rows": choice.each,
+            "groups": choice.groups,
+            "promise": promise_dict(choice.promise()),
         },
     }
 
@@ -373,10 +433,14 @@ def _noise(noise: Noise) -> dict[str, Any]:
 
 def _rows(release: Release) -> list[dict[str, Any]]:
     columns = [release.estimates(column, confidence=CONFIDENCE) for column in release.plan.columns]
+    kinds = [column.aggregate.kind for column in release.plan.columns]
     return [
         {
             "key": [_key(part) for part in key],
-            "values": [_interval(one) for one in row],
+            "values": [
+                {"value": _value(one.value, kind), "low": _value(one.low, kind), "high": _value(one.high, kind)}
+                for one, kind in zip(row, kinds, strict=True)
+            ],
         }
         for key, *row in zip(release.keys, *columns, strict=True)
     ]
@@ -388,6 +452,10 @@ def _key(part: Key) -> str | int | bool | None:
 
 def _fraction(value: Fraction) -> dict[str, Any]:
     return {"exact": str(value), "float": float(value)}
+
+
+def _value(value: Fraction, kind: Kind | None) -> int | float | str:
+    return _number(value) if kind is None else calendar(value, kind).isoformat()
 
 
 def _number(value: Fraction) -> int | float:

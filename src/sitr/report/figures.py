@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
 
+from sitr.dataset.schema import Kind
 from sitr.errors import ISOLATES
 from sitr.numbers import Number, exact
+from sitr.questions.aggregate.expressions.typed import calendar
 from sitr.questions.aggregate.functions.function import Estimate
 
 CONFIDENCE = Fraction(95, 100)
@@ -234,6 +236,25 @@ class AllDigits:
 
     def high(self, one: Estimate) -> str:
         return _all_digits(one.high, math.ceil)
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """The same for dates and times, whose numbers are days or seconds since 1970."""
+
+    kind: Kind
+
+    def value(self, one: Estimate) -> str:
+        return calendar(one.value, self.kind).isoformat()
+
+    def error(self, width: Fraction) -> str:
+        return _all_digits(width, math.ceil)
+
+    def low(self, one: Estimate) -> str:
+        return calendar(one.low, self.kind).isoformat()
+
+    def high(self, one: Estimate) -> str:
+        return calendar(one.high, self.kind).isoformat()
 
 
 def legible(code: str) -> str:

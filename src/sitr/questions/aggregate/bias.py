@@ -20,7 +20,8 @@ from fractions import Fraction
 from sitr.errors import QuestionError
 from sitr.numbers import finite
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
-from sitr.questions.aggregate.expressions.typed import Typed, literal_typed
+from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, literal_typed
+from sitr.questions.aggregate.quantity import Quantity
 from sitr.questions.aggregate.term import Term
 
 SHARE = Fraction(1, 20)
@@ -72,22 +73,22 @@ def share_of(bias: object) -> Fraction | None:
     return share
 
 
-def watch(terms: tuple[Term, ...], *, who: Typed | None, share: Fraction, beyond: bool) -> Watch | None:
+def watch(terms: tuple[Quantity, ...], *, who: Typed | None, share: Fraction, beyond: bool) -> Watch | None:
     """What can be left out of these terms; None if nothing can. `who` identifies people, unless each row is a unit."""
     clamped = tuple(dict(_clamped(terms, who)).items())
-    counts_rows = any(not term.people for term in terms)
+    counts_rows = any(not isinstance(term, Term) or not (term.people or term.total) for term in terms)
     cut = Term(who, people=True, cut=True) if who is not None and counts_rows else None
     if cut is None and not clamped and not beyond:
         return None
     return Watch(share, Term() if who is None else Term(who, people=True), cut, clamped, beyond)
 
 
-def _clamped(terms: tuple[Term, ...], who: Typed | None) -> Iterator[tuple[str, Term]]:
+def _clamped(terms: tuple[Quantity, ...], who: Typed | None) -> Iterator[tuple[str, Term]]:
     """For each expression that is summed, the people or rows with a value beyond its bounds."""
     for term in terms:
-        if term.of is None or term.quantised is None:
+        if term.of is None or term.quantised is None or term.of.kind in TEMPORAL:
             continue
-        if term.total:
+        if isinstance(term, Term) and term.total:
             continue  # what a total of a person has beyond the bounds is not a matter of single rows
         of, (low, high) = term.of, term.quantised.ends
         if of.what == "CLAMP":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from sitr.dataset.schema import GROUPABLE, Column, Key, Kind, Table
 from sitr.errors import QuestionError
@@ -21,8 +22,8 @@ from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_t
 from sitr.questions.aggregate.functions.function import BoundAggregate
 from sitr.questions.aggregate.functions.registry import written
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query
+from sitr.questions.aggregate.quantity import Quantity, family
 from sitr.questions.aggregate.relations import Catalog, source_of, view_of
-from sitr.questions.aggregate.term import Term
 from sitr.questions.aggregate.view import View, both
 
 
@@ -85,13 +86,13 @@ class BoundedQuery:
         return self.view.where
 
     @property
-    def terms(self) -> tuple[Term, ...]:
+    def terms(self) -> tuple[Quantity, ...]:
         """The terms to measure, each once: those that are shown, and then those about what is left out."""
         watched = self.watch.terms if self.watch is not None else ()
         return tuple(dict.fromkeys((*self.shown_terms, *watched)))
 
     @property
-    def shown_terms(self) -> tuple[Term, ...]:
+    def shown_terms(self) -> tuple[Quantity, ...]:
         """The terms from which the columns follow."""
         return tuple(dict.fromkeys(term for column in self.columns for term in column.terms))
 
@@ -110,6 +111,20 @@ class BoundedQuery:
         return self.watch is not None or self.watching(SHARE).watch is not None
 
     @property
+    def measured(self) -> tuple[tuple[Quantity, ...], ...]:
+        """The same terms; those that one mechanism measures together are together."""
+        families: dict[object, list[Quantity]] = {}
+        for term in self.terms:
+            families.setdefault(family(term), []).append(term)
+        return tuple(map(tuple, families.values()))
+
+    @property
+    def shown(self) -> tuple[tuple[str, BoundAggregate], ...]:
+        """The columns of the answer with their names; an aggregate may have several."""
+        named = zip(self.query.aggregates, self.columns, strict=True)
+        return tuple(pair for one, column in named for pair in _columns(one.name, column))
+
+    @property
     def known(self) -> bool:
         """Whether all keys are public, so that every key is in the answer."""
         return all(key.keys is not None for key in self.keys)
@@ -120,9 +135,14 @@ class BoundedQuery:
         return math.prod(len(key.keys) for key in self.keys if key.keys is not None) if self.known else None
 
 
-Cells = dict[tuple[Key, ...], tuple[int, ...]]
+def _columns(name: str, column: BoundAggregate) -> tuple[tuple[str, BoundAggregate], ...]:
+    return tuple((name + added, part) for added, part in column.parts) or ((name, column),)
+
+
+Cells = dict[tuple[Key, ...], tuple[Any, ...]]
 """A backend's answer: for each key the exact integer of each term, then the number of units beyond the cap on groups if
-that is asked for, which is the same for all keys, and then the number of units of the key."""
+that is asked for, which is the same for all keys, and then the number of units of the key. Of a `Rank`, it has the
+integers of all kept rows instead, each with its number of rows."""
 
 
 def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> BoundedQuery:
@@ -136,7 +156,9 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
     view = selected(rows, query.where)
     keys = tuple(grouped(key, view) for key in query.group_by)
     columns = tuple(named.aggregate.bound(view) for named in query.aggregates)
-    _refuse_twins([key.name for key in keys], [named.name for named in query.aggregates])
+    pairs = zip(query.aggregates, columns, strict=True)
+    names = [name for named, column in pairs for name, _ in _columns(named.name, column)]
+    _refuse_twins([key.name for key in keys], names)
     resolved = Query(
         table=source_of(view),
         aggregates=tuple(

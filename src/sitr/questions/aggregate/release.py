@@ -6,12 +6,14 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 
 import pyarrow as pa
 
 from sitr.dataset.schema import Key, Kind
 from sitr.numbers import Number
+from sitr.questions.aggregate.expressions.typed import calendar
 from sitr.questions.aggregate.fit import AggregatePlan, Shown
 from sitr.questions.aggregate.functions.function import Estimate
 
@@ -96,12 +98,17 @@ class Release:
 
 
 def _field(column: Shown) -> pa.Field:
-    metadata = {"sitr": json.dumps({"aggregate": column.sql, "error_95": column.error()})}
-    return pa.field(column.name, pa.int64() if column.aggregate.whole else pa.float64(), metadata=metadata)
+    ranks = {"error_in": "ranks"} if column.aggregate.ranked else {}
+    metadata = {"sitr": json.dumps({"aggregate": column.sql, "error_95": column.error(), **ranks})}
+    kind, whole = column.aggregate.kind, column.aggregate.whole
+    arrow = _ARROW[kind] if kind is not None else pa.int64() if whole else pa.float64()
+    return pa.field(column.name, arrow, metadata=metadata)
 
 
-def _number(value: Fraction, column: Shown) -> int | float:
-    """The number, clamped to the range of 64-bit integers or of doubles."""
+def _number(value: Fraction, column: Shown) -> int | float | date:
+    """The number, clamped to the range of 64-bit integers or of doubles; or the date that it stands for."""
+    if column.aggregate.kind is not None:
+        return calendar(value, column.aggregate.kind)
     whole = column.aggregate.whole
     largest = 2**63 - 1 if whole else sys.float_info.max
     inside = max(-largest, min(largest, value))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import fields, replace
+from fractions import Fraction
+from typing import cast
 
 import sqlglot
 from sqlglot import exp
@@ -10,10 +13,11 @@ from sqlglot.dialects.duckdb import DuckDB
 
 from sitr.dataset.literals import shown, writable
 from sitr.errors import ForbiddenConstruct, QuestionError, SitrError
-from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
+from sitr.questions.aggregate.expressions.expression import Expression, Literal, Name, spelled
 from sitr.questions.aggregate.from_clause import read_from
+from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import Aggregate, Arguments
-from sitr.questions.aggregate.functions.registry import FUNCTIONS
+from sitr.questions.aggregate.functions.registry import function_of
 from sitr.questions.aggregate.instead import instead
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query
 from sitr.questions.aggregate.places import beginning, place, place_of_word, remember
@@ -155,14 +159,14 @@ def _default_name(of: Expression) -> str:
 
 def holds_aggregate(item: exp.Expr) -> bool:
     """Whether an aggregate function is in an expression."""
-    return any(isinstance(part, exp.AggFunc) or _function(part) in FUNCTIONS for part in item.walk())
+    return any(isinstance(part, exp.AggFunc) or function_of(_function(part)) for part in item.walk())
 
 
-def _function(item: exp.Expr) -> str | None:
-    """The name of a function in SQL."""
+def _function(item: exp.Expr) -> str:
+    """The name of a function in SQL; empty if it is none."""
     if isinstance(item, exp.Anonymous):
         return item.name.upper()
-    return item.sql_name() if isinstance(item, exp.Func) else None
+    return item.sql_name() if isinstance(item, exp.Func) else ""
 
 
 def _aggregates(items: list[exp.Expr], keys: tuple[NamedKey, ...]) -> tuple[Named, ...]:
@@ -193,12 +197,36 @@ def aggregate_of(item: exp.Expr) -> Aggregate:
     """The aggregate of an expression."""
     if isinstance(item, exp.Paren):
         return aggregate_of(item.this)
-    if isinstance(item, exp.Func) and (function := FUNCTIONS.get(_function(item) or "")):
-        arguments = _arguments(item)
+    if _function(item) == "WITH_INTERVAL" and len(item.expressions) == 1:
+        inner = aggregate_of(item.expressions[0])
+        if "interval" in {field.name for field in fields(inner)}:  # type: ignore[arg-type]
+            return cast("Aggregate", replace(inner, interval=True))  # type: ignore[type-var]
+        raise forbidden(item)
+    call = item.this if isinstance(item, exp.WithinGroup) else item
+    if isinstance(call, exp.Func) and (function := function_of(_function(call))):
+        arguments = _arguments(call)
+        if isinstance(item, exp.WithinGroup):
+            arguments = _ordered(item, arguments)
         found = None if arguments is None else function.read(arguments)
         if found is not None:
             return found
+    if isinstance(item, exp.ApproxDistinct) and _only(item, "this"):
+        return Count(expression(item.this), distinct=True)
     raise forbidden(item)
+
+
+def _ordered(item: exp.WithinGroup, levels: Arguments | None) -> Arguments | None:
+    """PERCENTILE_CONT(level) WITHIN GROUP (ORDER BY x): x and the level, which counts from above in DESC order."""
+    order = item.expression
+    if levels is None or not isinstance(order, exp.Order) or len(order.expressions) != 1:
+        return None
+    (by,) = order.expressions
+    if not (isinstance(by, exp.Ordered) and _only(by, "this", "desc", "nulls_first") and len(levels.expressions) == 1):
+        return None
+    (level,) = levels.expressions
+    if by.args.get("desc") and isinstance(level, Literal) and type(level.value) in (int, float):
+        level = Literal(float(1 - Fraction(repr(level.value))))
+    return Arguments((expression(by.this), level))
 
 
 def _arguments(call: exp.Func) -> Arguments | None:
@@ -209,6 +237,7 @@ def _arguments(call: exp.Func) -> Arguments | None:
             value and name != "big_int" and not isinstance(value, str)
         ):  # COUNT is marked so, and no part of the question
             parts += value if isinstance(value, list) else [value]
+    parts = [each for part in parts for each in (part.expressions if isinstance(part, exp.Array) else [part])]
     distinct = [part for part in parts if isinstance(part, exp.Distinct) and _only(part, "expressions")]
     if len(distinct) == len(parts) == 1:
         parts = distinct[0].expressions

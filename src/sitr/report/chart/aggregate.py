@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from heapq import nlargest
 
+from sitr.dataset.schema import Kind
+from sitr.questions.aggregate.expressions.typed import calendar
 from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.aggregate.release import Release
 from sitr.report.chart.axis import across, nice_ticks, written
 from sitr.report.chart.svg import BLUE, LEFT, RIGHT, label, line, pair, paragraph, rect, svg
-from sitr.report.figures import CONFIDENCE, Figures, visible
+from sitr.report.figures import CONFIDENCE, Dates, Figures, visible
+from sitr.report.forms import forms
 from sitr.report.words.words import Words, in_words
 
 MOST_KEYS = 40
@@ -34,7 +37,7 @@ def chart(release: Release, *, words: Words | None = None, most: int = MOST_KEYS
     parts: list[str] = []
     top = 0.0
     for index in range(len(release.plan.columns)):
-        panel = _Panel.of(release, index, drawn)
+        panel = _Panel.of(release, index, drawn, words)
         parts.extend(panel.svg(labels, top=top))
         top += panel.height(len(labels)) + _GAP
     note = say.largest(len(drawn), len(release.keys))
@@ -51,21 +54,29 @@ class _Panel:
     name: str
     aggregate: str
     shown: tuple[Estimate, ...]
-    figures: tuple[Figures, ...]
+    figures: tuple[Figures | Dates, ...]
     error: str
     low: Fraction
     high: Fraction
+    base: Fraction
+    """Where bars begin: 0, or the first of the dates."""
+    kind: Kind | None
 
     @classmethod
-    def of(cls, release: Release, index: int, drawn: list[int]) -> _Panel:
+    def of(cls, release: Release, index: int, drawn: list[int], words: Words) -> _Panel:
         column = release.plan.columns[index]
         shown = tuple(release.estimates(column, confidence=CONFIDENCE, rows=drawn))
+        kind, step = column.aggregate.kind, column.aggregate.step
+        lows, highs = [one.low for one in shown], [one.high for one in shown]
+        base = Fraction(0) if kind is None else min(lows)
         # At least one step wide, so that there is an axis even if all values are zero.
-        low = min(*(one.low for one in shown), Fraction(0))
-        high = max(*(one.high for one in shown), low + (column.aggregate.step or 1), Fraction(0))
-        figures = tuple(Figures.each(shown, step=column.aggregate.step))
+        low = min(*lows, base)
+        high = max(*highs, low + (step or 1), base)
+        figures = tuple(forms(column, shown))
         widest, form = max(zip((one.error for one in shown), figures, strict=True), key=lambda pair: pair[0])
-        return cls(visible(column.name), visible(column.sql), shown, figures, form.error(widest), low, high)
+        ranks = column.ranks(confidence=CONFIDENCE)
+        error = f"± {form.error(widest)}" if ranks is None else words.ranks.error(ranks)
+        return cls(visible(column.name), visible(column.sql), shown, figures, error, low, high, base, kind)
 
     def height(self, rows: int) -> int:
         return _HEAD + _ROW * rows + _FOOT
@@ -75,17 +86,18 @@ class _Panel:
         return LEFT + float((value - self.low) / (self.high - self.low)) * (RIGHT - LEFT)
 
     def svg(self, labels: list[str], *, top: float) -> Iterator[str]:
-        yield from pair(self.name, f"± {self.error}", y=top + 15, size=15, weight=650, opacity=0.8)
+        yield from pair(self.name, self.error, y=top + 15, size=15, weight=650, opacity=0.8)
         yield label(self.aggregate, x=LEFT, y=top + 31, room=RIGHT - LEFT, size=11, opacity=0.75)
         ticks = nice_ticks(self.low, self.high)
         places = [self.x(tick) for tick in ticks]
         for place, (name, one, figures) in enumerate(zip(labels, self.shown, self.figures, strict=True)):
             yield from self._bar(name, one, figures.value(one), places, top + _HEAD + _ROW * place)
         bottom = top + self.height(len(labels)) - _FOOT
-        yield from across(list(zip(places, written(ticks), strict=True)), y=bottom + 12)
+        days = [] if self.kind is None else [calendar(tick, self.kind).isoformat()[:10] for tick in ticks]
+        yield from across(list(zip(places, days or written(ticks), strict=True)), y=bottom + 12)
 
     def _bar(self, name: str, one: Estimate, value: str, ticks: list[float], top: float) -> Iterator[str]:
-        zero, end = self.x(Fraction(0)), self.x(one.value)
+        zero, end = self.x(self.base), self.x(one.value)
         low, high = self.x(one.low), self.x(one.high)
         middle = top + 23
         # Grid lines are drawn only next to bars, so they never cross a word.

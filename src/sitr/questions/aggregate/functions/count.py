@@ -7,11 +7,14 @@ from fractions import Fraction
 from typing import ClassVar
 
 from sitr.dataset.literals import shown
+from sitr.dataset.schema import GROUPABLE
 from sitr.errors import QuestionError
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.expressions.expression import Expression, Literal, Name, spelled
+from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
+from sitr.questions.aggregate.quantity import Distinct, Quantity
 from sitr.questions.aggregate.spelling import identifier
 from sitr.questions.aggregate.term import Term
 from sitr.questions.aggregate.view import View
@@ -19,7 +22,10 @@ from sitr.questions.aggregate.view import View
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The number of rows; of rows where an expression is not NULL; or, with `distinct`, of values of the unit's column.
+    """The number of rows; of rows where an expression is not NULL; or, with `distinct`, of different values.
+
+    Different values of the unit's column are people: a person adds 1 to each group. Otherwise a person adds as many
+    values to a group as they may have rows in it.
 
     >>> Count(Name("patient_id"), distinct=True).sql()
     'COUNT(DISTINCT patient_id)'
@@ -29,7 +35,7 @@ class Count:
     distinct: bool = False
 
     function: ClassVar[str] = "COUNT"
-    forms: ClassVar[tuple[str, ...]] = ("COUNT(*)", "COUNT(column)", "COUNT(DISTINCT unit)")
+    forms: ClassVar[tuple[str, ...]] = ("COUNT(*)", "COUNT(column)", "COUNT(DISTINCT column)")
 
     @classmethod
     def read(cls, arguments: Arguments, /) -> Count | None:
@@ -51,19 +57,29 @@ class Count:
 
     def bound(self, view: View, /) -> BoundAggregate:
         of = None if self.of is None else view.typed(self.of)
-        if self.distinct and (of is None or of.column is None or view.unit != Person(of.column.name)):
-            unit = f"COUNT(DISTINCT {identifier(view.unit.column)})" if isinstance(view.unit, Person) else "COUNT(*)"
-            raise QuestionError(
-                given=f"COUNT(DISTINCT {'*' if of is None else of.text}) is refused: only the privacy unit can be "
-                "counted distinct.",
-                do=f"Ask for {unit} instead.",
-            )
         found = Count(None if of is None else of.expression, self.distinct)
-        return BoundAggregate(found, (Term(of, people=self.distinct),), whole=True, step=Fraction(1))
+        return BoundAggregate(found, (self._term(of, view),), whole=True, step=Fraction(1))
+
+    def _term(self, of: Typed | None, view: View) -> Quantity:
+        if not self.distinct:
+            return Term(of)
+        if of is not None and of.column is not None and view.unit == Person(of.column.name):
+            return Term(of, people=True)
+        if of is None or of.kind not in GROUPABLE:
+            unit = f"COUNT(DISTINCT {identifier(view.unit.column)})" if isinstance(view.unit, Person) else "COUNT(*)"
+            kinds = ", ".join(kind.value for kind in GROUPABLE)
+            what = "*" if of is None else f"{of.text}, which has type {of.kind.value}"
+            raise QuestionError(
+                given=f"COUNT(DISTINCT …) cannot count {what}.",
+                do=f"Count a column of type {kinds}, write CAST(… AS INTEGER), or ask for {unit}.",
+            )
+        return Distinct(of)
 
 
 def count(column: Operand | None = None, *, distinct: Operand | None = None) -> Count:
-    """The number of rows, of rows where `column` is not NULL, or of people, with the unit's column as `distinct`.
+    """The number of rows, of rows where `column` is not NULL, or of different values of `distinct`, without NULL.
+
+    With the column that identifies people as `distinct`, it is the number of people.
 
     >>> count(), count(distinct="patient_id")
     (Count(of=None, distinct=False), Count(of=Name(name='patient_id', table=None), distinct=True))

@@ -1,7 +1,7 @@
 """The description of an aggregate function: how it is written, what it measures and how it is shown.
 
-A new function is one file beside this one and one line in `registry`. What it measures is a sum of bounded integers
-(`Term`), so that sensitivities, noise and prices follow without further code.
+A new function is one file beside this one and one line in `registry`. What it measures is mostly a sum of bounded
+integers (`Term`) or another `Quantity`, so that sensitivities, noise and prices follow without further code.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Protocol, Self
 
+from sitr.dataset.schema import Kind
 from sitr.questions.aggregate.expressions.expression import Expression
-from sitr.questions.aggregate.term import Term
+from sitr.questions.aggregate.quantity import Quantity
 from sitr.questions.aggregate.view import View
 
 
@@ -93,11 +94,17 @@ class BoundAggregate:
     """An aggregate of a described table.
 
     `aggregate` has the names of the description; `whole` says that the column holds whole numbers; `step` is the
-    distance between the numbers that it can show, if there is one.
+    distance between the numbers that it can show, if there is one. `kind` is the type of a column of dates or times,
+    whose numbers are days or seconds since 1970. `ranked` says that it shows a
+    quantile, whose error is in ranks. An aggregate with several columns has them as `parts`, with what is
+    added to its name for each; it is shown as these columns, in this order.
     """
 
     aggregate: Aggregate
-    terms: tuple[Term, ...]
+    terms: tuple[Quantity, ...]
     formula: Formula = Same()
     whole: bool = False
     step: Fraction | None = None
+    kind: Kind | None = None
+    ranked: bool = False
+    parts: tuple[tuple[str, BoundAggregate], ...] = ()

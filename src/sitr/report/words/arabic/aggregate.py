@@ -13,7 +13,6 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.composed import Composed
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
@@ -22,6 +21,7 @@ from sitr.numbers import exact
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bias import Why
 from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.expressions.typed import TEMPORAL
 from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.aggregate.release import Release
@@ -30,6 +30,8 @@ from sitr.report.headline import Headline
 from sitr.report.words.arabic.marks import listed, ltr, named
 from sitr.report.words.arabic.meaning import DELTA, EPSILON, kept
 from sitr.report.words.arabic.nouns import BAR, KEY, NOBODY, ROW, caps, chance, counted, noise, unit, units
+from sitr.report.words.arabic.ranks import RankWords
+from sitr.report.words.measured import ends, without_keys
 from sitr.report.words.messages import isolated
 
 _PERCENT = ltr(f"{about(CONFIDENCE * 100)}%")
@@ -69,12 +71,12 @@ class AggregateWords:
             return "لا تترك الحدود ولا الحدود القصوى شيئًا خارج هذه الإجابة."
         if query.watch is None:
             return (
-                "قد تترك الحدود القصوى والحدود صفوفًا وقيمًا خارج الحساب، ولم يُقَس عددها، فقد تقع الأعداد الحقيقية للجدول خارج "
-                "هذه المجالات."
+                "قد تترك الحدود القصوى والحدود صفوفًا وقيمًا خارج الحساب، ولم يُقَس عددها، فقد تقع الأعداد الحقيقية "
+                "للجدول خارج هذه المجالات."
             )
         return (
-            f"يقيس {ltr(about(query.watch.share * 100))}٪ من الثمن عدد {units(query)} الذين تُرك شيء من بياناتهم بسبب الحدود "
-            "القصوى أو الحدود، أما مقدار ما تُرك فلا يُقاس."
+            f"يقيس {ltr(about(query.watch.share * 100))}٪ من الثمن عدد {units(query)} الذين تُرك شيء من بياناتهم بسبب "
+            "الحدود القصوى أو الحدود، أما مقدار ما تُرك فلا يُقاس."
         )
 
     def cut(self, key: tuple[Key, ...], share: Estimate, why: Why, of: str, query: BoundedQuery, /) -> str:
@@ -88,8 +90,8 @@ class AggregateWords:
     def beyond(self, people: Estimate, query: BoundedQuery, /) -> str:
         """How many people had rows in more groups than the cap."""
         return (
-            f"نحو {ltr(about(people.value))} (± {ltr(about(people.error))}) من {units(query)} لهم صفوف في مجموعات أكثر من "
-            f"{ltr(number(query.max_groups))}، وتُركت بقية صفوفهم."
+            f"نحو {ltr(about(people.value))} (± {ltr(about(people.error))}) من {units(query)} لهم صفوف في مجموعات أكثر "
+            f"من {ltr(number(query.max_groups))}، وتُركت بقية صفوفهم."
         )
 
     def negative(self, plan: AggregatePlan, /) -> str:
@@ -152,9 +154,8 @@ class AggregateWords:
             if key.keys is not None
         ]
         clamps = {
-            f"حدود {named(term.of.text)}، من {ltr(about(term.quantised.lower * term.quantised.granularity))} إلى "
-            f"{ltr(about(term.quantised.upper * term.quantised.granularity))}، وحجم حبيبته، "
-            f"{ltr(about(term.quantised.granularity))}": None
+            f"حدود {named(term.of.text)}، من {' إلى '.join(map(ltr, ends(term)))}"
+            + ("" if term.of.kind in TEMPORAL else f"، وحجم حبيبته، {ltr(about(term.granularity))}"): None
             for term in query.terms
             if term.of is not None and term.quantised is not None
         }
@@ -192,7 +193,7 @@ class AggregateWords:
 
     def checks(self, plan: AggregatePlan, headline: Headline, /) -> tuple[str, ...]:
         """The arithmetic from noise to price: one line per measurement and one for the sum."""
-        lines = [f"{named(each.term.name)}: {ltr(_share(each))}" for each in plan.noisy]
+        lines = [f"{named(each.measurement.name)}: {_share(each, plan)}" for each in plan.first]
         if plan.threshold is not None:
             lines.append(f"المفاتيح: {_threshold(plan.threshold)}")
         return (*lines, f"معًا: {_together(plan, cast('Kept', headline.promise))}")
@@ -241,11 +242,13 @@ class AggregateWords:
         return " · ".join(map(self.key, key)) if key else "جميع الصفوف"
 
 
-def _share(measured: NoisyTerm) -> str:
+def _share(measured: NoisyTerm, plan: AggregatePlan) -> str:
     """The cost of one measurement, from its sensitivity and its noise."""
+    if measured.choice is not None:
+        return RankWords().cost(measured.choice, plan)
     law, (formula, symbol) = measured.noise, measured.noise.arithmetic
     moved = measured.distance.l2_squared if law.euclidean else measured.distance.l1
-    return f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}"
+    return ltr(f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}")
 
 
 def _threshold(threshold: Threshold) -> str:
@@ -259,13 +262,13 @@ def _threshold(threshold: Threshold) -> str:
 
 def _together(plan: AggregatePlan, promise: Kept) -> str:
     """The sum of the shares, then the conversion if there is one, then the price."""
-    match Composed(tuple(each.noise for each in plan.noisy)).promise():
+    match without_keys(plan):
         case ZeroConcentratedDP(rho):
             steps = [ltr(f"ρ ≤ {at_most(rho, digits=6)}")]
         case GaussianDP(mu):
             steps = [ltr(f"√Σμ² ≤ {at_most(mu, digits=6)}")]
         case found:
-            steps = [ltr(f"ε ≤ {at_most(found.epsilon, digits=6)}")]  # type: ignore[union-attr]
+            steps = [ltr(f"ε ≤ {at_most(found.epsilon, digits=6)}")] if found is not None else [RankWords().together()]
     if plan.threshold is not None:
         steps.append(f"ومع المفاتيح {kept(promise)}، بجمع خسائرها")
     elif isinstance(plan.price, ApproximateDP) and plan.price.delta > 0:

@@ -13,7 +13,6 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.composed import Composed
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
@@ -22,6 +21,7 @@ from sitr.numbers import exact
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bias import Why
 from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.expressions.typed import TEMPORAL
 from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.functions.function import Estimate
 from sitr.report.figures import (
@@ -38,6 +38,8 @@ from sitr.report.figures import (
 )
 from sitr.report.headline import Headline
 from sitr.report.words.english.nouns import NOBODY, caps, noise, unit, units
+from sitr.report.words.english.ranks import RankWords
+from sitr.report.words.measured import ends, without_keys
 from sitr.report.words.notation import notation
 
 if TYPE_CHECKING:  # it brings Arrow, which most reports of budgets do not need
@@ -91,7 +93,8 @@ class AggregateWords:
         where = f" in {self.label(key)}" if key else ""
         much = f"About {percent(share.value)} (± {percent(share.error)}) of the {units(query)}{where} had"
         if why is Why.ROWS:
-            return f"{much} rows left out by the caps: the true count is above this interval, by how much was not measured."
+            above = "the true count is above this interval, by how much was not measured"
+            return f"{much} rows left out by the caps: {above}."
         return f"{much} values of {visible(of)} beyond its bounds: the true sum may lie outside this interval."
 
     def beyond(self, people: Estimate, query: BoundedQuery, /) -> str:
@@ -161,9 +164,8 @@ class AggregateWords:
             if key.keys is not None
         ]
         clamps = {
-            f"the bounds of {visible(term.of.text)}, {about(term.quantised.lower * term.quantised.granularity)} to "
-            f"{about(term.quantised.upper * term.quantised.granularity)}, and its granularity, "
-            f"{about(term.quantised.granularity)}": None
+            f"the bounds of {visible(term.of.text)}, {' to '.join(ends(term))}"
+            + ("" if term.of.kind in TEMPORAL else f", and its granularity, {about(term.granularity)}"): None
             for term in query.terms
             if term.of is not None and term.quantised is not None
         }
@@ -201,7 +203,7 @@ class AggregateWords:
 
     def checks(self, plan: AggregatePlan, headline: Headline, /) -> tuple[str, ...]:
         """The arithmetic from noise to price: one line per measurement and one for the sum."""
-        lines = [f"{visible(each.term.name)}: {_share(each)}" for each in plan.noisy]
+        lines = [f"{visible(each.measurement.name)}: {_share(each, plan)}" for each in plan.first]
         if plan.threshold is not None:
             lines.append(f"keys: {_threshold(plan.threshold)}")
         return (*lines, f"together: {_together(plan, cast('Kept', headline.promise))}")
@@ -252,8 +254,10 @@ class AggregateWords:
         return " · ".join(map(self.key, key)) if key else "all rows"
 
 
-def _share(measured: NoisyTerm) -> str:
+def _share(measured: NoisyTerm, plan: AggregatePlan) -> str:
     """The cost of one measurement, from its sensitivity and its noise."""
+    if measured.choice is not None:
+        return RankWords().cost(measured.choice, plan)
     law, (formula, symbol) = measured.noise, measured.noise.arithmetic
     moved = measured.distance.l2_squared if law.euclidean else measured.distance.l1
     return f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}"
@@ -269,13 +273,13 @@ def _threshold(threshold: Threshold) -> str:
 
 def _together(plan: AggregatePlan, promise: Kept) -> str:
     """The sum of the shares, then the conversion if there is one, then the price."""
-    match Composed(tuple(each.noise for each in plan.noisy)).promise():
+    match without_keys(plan):
         case ZeroConcentratedDP(rho):
             steps = [f"ρ ≤ {at_most(rho, digits=6)}"]
         case GaussianDP(mu):
             steps = [f"√Σμ² ≤ {at_most(mu, digits=6)}"]
         case noise:
-            steps = [f"ε ≤ {at_most(noise.epsilon, digits=6)}"]  # type: ignore[union-attr]
+            steps = [f"ε ≤ {at_most(noise.epsilon, digits=6)}"] if noise is not None else [RankWords().together()]
     if plan.threshold is not None:
         steps.append(f"with the keys {notation(promise)}, by the sum of their losses")
     elif isinstance(plan.price, ApproximateDP) and plan.price.delta > 0:
