@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -65,13 +66,13 @@ def _bounds(source: Source, column: Column) -> Quantised | None:
         return None
 
 
-def _rows(source: Source, select: str) -> list[tuple[object, ...]]:
+def _rows(source: Source, select: str) -> list[tuple[Any, ...]]:
     """The rows of a statement over a public table."""
 
     def prepare() -> tuple[dict[str, pa.Table], str]:
         return source.tables(), select.format(source.relation)
 
-    def fetch(found: duckdb.DuckDBPyConnection) -> list[tuple[object, ...]]:
+    def fetch(found: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
         return found.fetchall()
 
     return read(prepare, fetch, charge=UNCHARGED)

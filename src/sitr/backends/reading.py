@@ -342,7 +342,7 @@ def _value(term: Quantity) -> Value:
             return Different(of, where)
         case Bar(where=None):
             return Flag(None, term.cell)
-        case Bar(where=where):
+        case Bar(where=Typed() as where):
             return Flag(None, Typed("AND", Kind.BOOLEAN, (term.cell, where)))
     if term.cut:
         return Cut()

@@ -117,7 +117,7 @@ class Budget(Shown):
         table = adjusted(self._at.table, bounds=bounds, **caps)
         found = asked(plain, table, catalog=catalog(table, self.public))
         price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
-        return Request(AggregateQuestion(found.watching(share_of(bias))), self._beside(found), Answer, price)
+        return Request(AggregateQuestion(found.watching(share_of(bias))), self._beside(found), Answer, price=price)
 
     def _beside(self, query: BoundedQuery) -> Desk:
         """The desk, with the public tables that a question joins."""

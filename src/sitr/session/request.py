@@ -38,7 +38,7 @@ class Request(Shown, Generic[Answered_co]):
     question: Question
     at: Desk = field(repr=False, compare=False)
     answered: type[Answered_co] = field(repr=False, compare=False)
-    price: Promise | None = field(default=None, repr=False, compare=False)
+    price: Promise | None = field(default=None, repr=False, compare=False, kw_only=True)
     """What is paid if no other price is given: a question in BigQuery's spelling names its price."""
 
     @property

@@ -213,7 +213,7 @@ def _plan(query: BoundedQuery, way: Way, threshold: Threshold | None = None) -> 
     shares, spelled = _shares(query), text(query.query)
     measured = [_measurement(query, terms, way.bought.share(shares[terms])) for terms in query.measured]
     keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
-    beyond = ()
+    beyond: tuple[Measurement, ...] = ()
     if query.watch is not None and query.watch.beyond:
         one = bounded(low=0, high=1, groups=1, cells=1, relation=query.relation)
         noise = least_noise(way.bought.share(shares[()]), l1=one.l1, l2=one.l2)

@@ -176,7 +176,7 @@ class Expr:
         """There is no value."""
         return self._call("IS NULL")
 
-    def _call(self, function: str, *others: object) -> Expr:
+    def _call(self, function: Text, *others: object) -> Expr:
         return Expr(Call(function, (self.expression, *map(value_or_expression, others))))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Kind, Table
+from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Key, Kind, Table
 from sitr.errors import QuestionError, UnknownName
 from sitr.neighbors.unit import Person, Row
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Name
@@ -290,7 +290,7 @@ def _unit_name(table: Table) -> str:
     return table.unit.column if isinstance(table.unit, Person) else ""
 
 
-def _with_null(typed: Typed) -> tuple[object, ...] | None:  # rows without a match have no value
+def _with_null(typed: Typed) -> tuple[Key, ...] | None:  # rows without a match have no value
     return typed.keys if typed.keys is None or None in typed.keys else (*typed.keys, None)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from dataclasses import fields, replace
 from fractions import Fraction
-from typing import cast
 
 import sqlglot
 from sqlglot import exp
@@ -200,7 +199,7 @@ def aggregate_of(item: exp.Expr) -> Aggregate:
     if _function(item) == "WITH_INTERVAL" and len(item.expressions) == 1:
         inner = aggregate_of(item.expressions[0])
         if "interval" in {field.name for field in fields(inner)}:  # type: ignore[arg-type]
-            return cast("Aggregate", replace(inner, interval=True))  # type: ignore[type-var]
+            return replace(inner, interval=True)  # type: ignore[type-var]
         raise forbidden(item)
     call = item.this if isinstance(item, exp.WithinGroup) else item
     if isinstance(call, exp.Func) and (function := function_of(_function(call))):

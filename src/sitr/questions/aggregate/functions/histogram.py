@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sitr.dataset.literals import shown
 from sitr.dataset.schema import NUMERIC
@@ -133,6 +133,6 @@ def histogram(column: Operand, edges: Sequence[object]) -> Histogram:
     return Histogram(operand(column), tuple(Literal(_literal(edge)) for edge in edges))
 
 
-def _literal(edge: object) -> object:
+def _literal(edge: object) -> Any:
     found = value_or_expression(edge)
     return found.value if isinstance(found, Literal) else None

@@ -279,7 +279,7 @@ def _together(plan: AggregatePlan, promise: Kept) -> str:
         case GaussianDP(mu):
             steps = [f"√Σμ² ≤ {at_most(mu, digits=6)}"]
         case noise:
-            steps = [f"ε ≤ {at_most(noise.epsilon, digits=6)}"] if noise is not None else [RankWords().together()]
+            steps = [f"ε ≤ {at_most(noise.epsilon, digits=6)}"] if noise is not None else [RankWords().together()]  # type: ignore[attr-defined]
     if plan.threshold is not None:
         steps.append(f"with the keys {notation(promise)}, by the sum of their losses")
     elif isinstance(plan.price, ApproximateDP) and plan.price.delta > 0:
