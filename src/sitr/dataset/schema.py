@@ -19,6 +19,9 @@ from sitr.numbers import Number, finite
 Key = str | int | bool | date | None
 """A value of a grouping column; None is NULL."""
 
+Bound = Number | date | str
+"""A bound of a column: a number, or a date, which may be written as text."""
+
 MOST_STEPS = 2**53
 """Bounds lie at most this many granules from 0, so that a double holds every quantised value exactly."""
 
@@ -78,6 +81,26 @@ class Column:
     quantised: Quantised | None = None
     keys: tuple[Key, ...] | None = None
 
+    @property
+    def bounds(self) -> tuple[Bound, Bound] | None:
+        """Both bounds, as numbers or as dates; None if there are none."""
+        if self.quantised is None:
+            return None
+        low, high = self.quantised.ends
+        match self.kind:
+            case Kind.DATE:
+                day = date(1970, 1, 1)
+                return day + timedelta(days=int(low)), day + timedelta(days=int(high))
+            case Kind.TIMESTAMP:
+                start = datetime(1970, 1, 1)  # noqa: DTZ001
+                return start + timedelta(seconds=int(low)), start + timedelta(seconds=int(high))
+        return low, high
+
+    @property
+    def granularity(self) -> Fraction | None:
+        """The step of its numbers; None for dates, and where there are no bounds."""
+        return self.quantised.granularity if self.quantised is not None and self.kind in NUMERIC else None
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -127,7 +150,7 @@ def describe(
     relation: Relation,
     max_groups: int | None,
     max_rows_per_group: int | None,
-    bounds: Mapping[str, tuple[Number, Number]],
+    bounds: Mapping[str, tuple[Bound, Bound]],
     granularity: Mapping[str, Number],
     keys: Mapping[str, Sequence[Key]],
 ) -> Table:
@@ -226,7 +249,7 @@ def _caps(unit: Unit, max_groups: int | None, max_rows_per_group: int | None) ->
     return max_groups, max_rows_per_group
 
 
-def quantise(name: str, kind: Kind, bounds: tuple[Number, Number], granularity: Number | None) -> Quantised:
+def quantise(name: str, kind: Kind, bounds: tuple[Bound, Bound], granularity: Number | None) -> Quantised:
     """The bounds of a column in whole granules.
 
     >>> quantise("cost", Kind.REAL, (0, 5_000), 0.01)

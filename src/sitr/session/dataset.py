@@ -16,7 +16,7 @@ from sitr.dataset.csv_format import DECIMALS, CsvFormat
 from sitr.dataset.description import Description, load, save
 from sitr.dataset.literals import shown
 from sitr.dataset.publication import Publication, Published
-from sitr.dataset.schema import Key, Kind, Table, describe
+from sitr.dataset.schema import Bound, Key, Kind, Table, describe
 from sitr.errors import DescriptionError
 from sitr.flavors.arrows import Kept
 from sitr.flavors.price import Amounts, Price, price_of
@@ -248,7 +248,7 @@ class Unprotected:
         unit: Unit,
         max_groups: int | None,
         max_rows_per_group: int | None,
-        bounds: Mapping[str, tuple[Number, Number]],
+        bounds: Mapping[str, tuple[Bound, Bound]],
         granularity: Mapping[str, Number],
         keys: Mapping[str, Sequence[Key]],
         relation: Relation,
@@ -291,7 +291,7 @@ def protect(
     unit: str | Unit,
     max_groups: int | None = None,
     max_rows_per_group: int | None = None,
-    bounds: Mapping[str, tuple[Number, Number]] | None = None,
+    bounds: Mapping[str, tuple[Bound, Bound]] | None = None,
     granularity: Mapping[str, Number] | None = None,
     keys: Mapping[str, Sequence[Key]] | None = None,
     types: Mapping[str, str] | None = None,
@@ -304,12 +304,12 @@ def protect(
     """Protect a data set.
 
     `unit` is the column that identifies a person, or `Row()`. One person counts in at most `max_groups` groups of a
-    question, with at most `max_rows_per_group` rows in each. `bounds` and `granularity` make columns summable. `keys`
-    are the public values of grouping columns; without them, only keys above a threshold are shown. `types` declares the
-    types of a CSV file's columns ("integer", "real", "text", "boolean", "date", "timestamp"), and `decimal` its decimal
-    mark ("." or ","); a value that does not fit its type counts as missing. What is not declared is proposed from the
-    rows, and you must confirm it: by `types` for all columns and `decimal`, or by `accept_types=True`. All of this
-    counts as public.
+    question, with at most `max_rows_per_group` rows in each. `bounds` and `granularity` make columns of numbers
+    summable, and bounds of whole numbers or dates make their groups public. `keys` are the public values of grouping
+    columns; without them, only keys above a threshold are shown. `types` declares the types of a CSV file's columns
+    ("integer", "real", "text", "boolean", "date", "timestamp"), and `decimal` its decimal mark ("." or ","); a value
+    that does not fit its type counts as missing. What is not declared is proposed from the rows, and you must confirm
+    it: by `types` for all columns and `decimal`, or by `accept_types=True`. All of this counts as public.
 
     `public` declares public tables by name, such as last year's published rows: synthetic rows can be compared with
     them for free. Their rows are shown exactly, so the protected table cannot be one of them.

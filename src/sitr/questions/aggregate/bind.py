@@ -186,7 +186,7 @@ def grouped(key: NamedKey, view: View) -> GroupKey:
     of = _whole_quotient(view.typed(key.of))
     if of.kind not in GROUPABLE:
         raise QuestionError(
-            given=f"GROUP BY cannot use {of.called[0].lower()}{of.called[1:]}, which has type {of.kind.value}.",
+            given=f"GROUP BY cannot use {of.mentioned}, which has type {of.kind.value}.",
             do=f"Group by a column of type {', '.join(kind.value for kind in GROUPABLE)}.",
         )
     plain = of.column is not None and of.column.name.lower() == key.name.lower()

@@ -84,5 +84,14 @@ def in_order(keys: Iterable[tuple[Key, ...]]) -> list[tuple[Key, ...]]:
 
 
 def _order(key: tuple[Key, ...]) -> tuple[tuple[bool, str | int], ...]:
-    """Dates sort by their text, which has the same order."""
-    return tuple((part is None, part.isoformat() if isinstance(part, date) else part or 0) for part in key)
+    return tuple((part is None, _comparable(part)) for part in key)
+
+
+def _comparable(part: Key) -> str | int:
+    """Dates sort by their text, which has the same order. A missing part is compared with missing ones only."""
+    match part:
+        case None:
+            return 0
+        case date():
+            return part.isoformat()
+    return part

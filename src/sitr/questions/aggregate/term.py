@@ -80,19 +80,24 @@ def granules_of(of: Typed, *, function: str, table: str) -> Quantised:
     """How the values of an expression enter a sum: its bounds in whole granules."""
     column = of.column
     if of.kind not in NUMERIC:
-        what = f"a column of numbers, but {column.name!r}" if column else f"numbers, but {of.text}"
         raise QuestionError(
-            given=f"{function} needs {what} has type {of.kind.value}.", do="Count it, or choose another column."
+            given=f"{function} needs a column of numbers, but {column.name!r} has type {of.kind.value}."
+            if column is not None
+            else f"{function} needs numbers, but {of.mentioned} has type {of.kind.value}.",
+            do="Count it, or choose another column.",
         )
     if column is not None and column.quantised is not None:
         return column.quantised
     if of.low is None or of.high is None:
-        what = f"the description of {table} has none for {column.name!r}" if column else "none follow from its columns"
-        by_protecting = f"Protect the data set with bounds={{{column.name!r}: (low, high)}}" if column else ""
-        clamp = f"{function}(CLAMP({of.text}, low, high))"
+        if column is None:
+            raise DescriptionError(
+                given=f"{function}({of.text}) needs bounds, but none follow from those of its columns.",
+                do=f"Write {function}(CLAMP({of.text}, low, high)), with bounds from public knowledge.",
+            )
         raise DescriptionError(
-            given=f"{function}({identifier(column.name) if column else of.text}) needs bounds, but {what}.",
-            do=f"{by_protecting}, from public knowledge." if column else f"Write {clamp}, with public bounds.",
+            given=f"{function}({identifier(column.name)}) needs bounds, but the description of {table} has none for "
+            f"{column.name!r}.",
+            do=f"Protect the data set with bounds={{{column.name!r}: (low, high)}}, from public knowledge.",
         )
     return _quantised(of, of.low, of.high)
 
@@ -107,5 +112,5 @@ def _quantised(of: Typed, low: Fraction, high: Fraction) -> Quantised:
             wrong = problem
     raise QuestionError(
         given=f"The range of {of.text}, {low} to {high}, cannot be cut into steps.",
-        do=f"Write CLAMP({of.text}, low, high), with public bounds.",
+        do=f"Write CLAMP({of.text}, low, high), with bounds from public knowledge.",
     ) from wrong

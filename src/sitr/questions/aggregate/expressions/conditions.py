@@ -57,9 +57,10 @@ def one_of(function: str, parts: tuple[Typed, ...]) -> Typed:
 def like(function: str, parts: tuple[Typed, ...]) -> Typed:
     value, pattern = parts
     if value.kind is not Kind.TEXT:
-        what = f"a column of text, but {value.column.name!r}" if value.column else f"text, but {value.text}"
         raise QuestionError(
-            given=f"{function} needs {what} has type {value.kind.value}.",
+            given=f"{function} needs a column of text, but {value.column.name!r} has type {value.kind.value}."
+            if value.column is not None
+            else f"{function} needs text, but {value.mentioned} has type {value.kind.value}.",
             do="Use another comparison, or another column.",
         )
     if not (pattern.is_literal and writable(pattern.value)):

@@ -25,9 +25,10 @@ def any_nullable(parts: Iterable[Typed]) -> bool:
 
 def wrong_type(function: str, part: Typed, *, needs: str) -> QuestionError:
     """The error for an argument of another type."""
-    kind = "no type" if part.is_null else f"type {part.kind.value}"
     return QuestionError(
-        given=f"{function} needs {needs}, but {part.called[0].lower()}{part.called[1:]} has {kind}.",
+        given=f"{function} needs {needs}, but NULL has no type."
+        if part.is_null
+        else f"{function} needs {needs}, but {part.mentioned} has type {part.kind.value}.",
         do="Use another function, or CAST it.",
     )
 

@@ -77,8 +77,13 @@ class Typed:
 
     @property
     def called(self) -> str:
-        """What messages call it."""
+        """What messages call it at the beginning of a sentence."""
         return f"The column {self.what.name!r}" if isinstance(self.what, Column) else f"The expression {self.text}"
+
+    @property
+    def mentioned(self) -> str:
+        """What messages call it inside a sentence."""
+        return f"the column {self.what.name!r}" if isinstance(self.what, Column) else f"the expression {self.text}"
 
     @property
     def possible(self) -> tuple[Key, ...] | None:
