@@ -340,10 +340,8 @@ def _value(term: Quantity) -> Value:
             return Tallied(of, to, where)
         case Distinct(of, where):
             return Different(of, where)
-        case Bar(where=None):
-            return Flag(None, term.cell)
-        case Bar(where=Typed() as where):
-            return Flag(None, Typed("AND", Kind.BOOLEAN, (term.cell, where)))
+        case Bar(where=where):
+            return Flag(None, term.cell if where is None else Typed("AND", Kind.BOOLEAN, (term.cell, where)))
     if term.cut:
         return Cut()
     if term.people:

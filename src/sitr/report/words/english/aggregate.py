@@ -12,6 +12,7 @@ from sitr.dataset.schema import Key
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
@@ -279,7 +280,9 @@ def _together(plan: AggregatePlan, promise: Kept) -> str:
         case GaussianDP(mu):
             steps = [f"√Σμ² ≤ {at_most(mu, digits=6)}"]
         case noise:
-            steps = [f"ε ≤ {at_most(noise.epsilon, digits=6)}"] if noise is not None else [RankWords().together()]  # type: ignore[attr-defined]
+            least = cast("PureDP", noise).epsilon if noise is not None else None
+            text = f"ε ≤ {at_most(least, digits=6)}" if least is not None else RankWords().together()
+            steps = [text]
     if plan.threshold is not None:
         steps.append(f"with the keys {notation(promise)}, by the sum of their losses")
     elif isinstance(plan.price, ApproximateDP) and plan.price.delta > 0:
