@@ -13,7 +13,8 @@ from sitr.questions.aggregate.bind import BoundedQuery, bound, grouped
 from sitr.questions.aggregate.nodes import NamedKey
 from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.reader import expression
-from sitr.questions.aggregate.sql import aggregate_of, holds_aggregate, parse, single_select
+from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
+from sitr.questions.aggregate.sql import parse, single_select
 from sitr.questions.aggregate.view import View
 
 

@@ -13,6 +13,7 @@ from sitr.dataset.schema import GROUPABLE, Column, Key, Kind, Table
 from sitr.errors import QuestionError, UnknownName
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Unit
+from sitr.questions.aggregate.after import AnswerColumns, BoundAfter
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_typed
@@ -67,6 +68,7 @@ class BoundedQuery:
     columns: tuple[BoundAggregate, ...]
     max_groups: int
     max_rows_per_group: int
+    after: BoundAfter = BoundAfter()
 
     @property
     def unit(self) -> Unit:
@@ -83,7 +85,8 @@ class BoundedQuery:
     @property
     def terms(self) -> tuple[Term, ...]:
         """The terms to measure, each once."""
-        return tuple(dict.fromkeys(term for column in self.columns for term in column.terms))
+        columns = (*self.columns, *(column for _, column in self.after.hidden))
+        return tuple(dict.fromkeys(term for column in columns for term in column.terms))
 
     @property
     def known(self) -> bool:
@@ -113,19 +116,25 @@ def bound(query: Query, table: Table) -> BoundedQuery:
     keys = tuple(grouped(key, view) for key in query.group_by)
     columns = tuple(named.aggregate.bound(view) for named in query.aggregates)
     _refuse_twins([key.name for key in keys], [named.name for named in query.aggregates])
+    named = tuple(Named(named.name, column.aggregate) for named, column in zip(query.aggregates, columns, strict=True))
+    answer = AnswerColumns(
+        view,
+        tuple((key.name, key.of) for key in keys),
+        tuple((each.name, column) for each, column in zip(named, columns, strict=True)),
+    )
+    after, bound_after = answer.bound(query.after)
     resolved = Query(
         table=table.name,
-        aggregates=tuple(
-            Named(named.name, column.aggregate) for named, column in zip(query.aggregates, columns, strict=True)
-        ),
+        aggregates=named,
         group_by=tuple(NamedKey(key.name, key.of.expression) for key in keys),
         where=None if view.where is None else view.where.expression,
+        after=after,
     )
     # Without GROUP BY the whole table is one group. A person keeps as many rows in it as in all groups together, so
     # that a total is the sum of its parts.
     groups, rows = table.max_groups, table.max_rows_per_group
     caps = (groups, rows) if keys else (1, groups * rows)
-    return BoundedQuery(resolved, view, keys, columns, *caps)
+    return BoundedQuery(resolved, view, keys, columns, *caps, bound_after)
 
 
 def selected(view: View, where: Expression | None) -> View:

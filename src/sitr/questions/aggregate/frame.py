@@ -11,6 +11,7 @@ import numpy as np
 from sitr.dataset.literals import shown
 from sitr.errors import InvalidUse, QuestionError
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
+from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.spelling import Value
 
 
@@ -73,6 +74,41 @@ class Expr:
     def __ge__(self, value: object) -> Expr:
         return self._call(">=", value)
 
+    def __add__(self, other: object) -> Expr:
+        return self._call("+", other)
+
+    def __radd__(self, other: object) -> Expr:
+        return Expr(value_or_expression(other))._call("+", self)
+
+    def __sub__(self, other: object) -> Expr:
+        return self._call("-", other)
+
+    def __rsub__(self, other: object) -> Expr:
+        return Expr(value_or_expression(other))._call("-", self)
+
+    def __mul__(self, other: object) -> Expr:
+        return self._call("*", other)
+
+    def __rmul__(self, other: object) -> Expr:
+        return Expr(value_or_expression(other))._call("*", self)
+
+    def __truediv__(self, other: object) -> Expr:
+        return self._call("/", other)
+
+    def __rtruediv__(self, other: object) -> Expr:
+        return Expr(value_or_expression(other))._call("/", self)
+
+    def __neg__(self) -> Expr:
+        return self._call("NEGATE")
+
+    def abs(self) -> Expr:
+        """Without its sign."""
+        return self._call("ABS")
+
+    def round(self, decimals: int = 0) -> Expr:
+        """Rounded to this many decimal places."""
+        return self._call("ROUND", *((decimals,) if decimals else ()))
+
     def between(self, low: object, high: object) -> Expr:
         """`low ≤ value ≤ high`."""
         return (self >= low) & (self <= high)
@@ -118,7 +154,7 @@ def operand(of: Operand) -> Expression:
 
 def value_or_expression(value: object) -> Expression:
     """The expression; anything else is a literal."""
-    return value.expression if isinstance(value, Expr) else Literal(_plain(value))
+    return value.expression if isinstance(value, Expr | Operators) else Literal(_plain(value))
 
 
 def _plain(value: object) -> Value:

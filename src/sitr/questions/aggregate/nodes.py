@@ -44,8 +44,42 @@ def check_name(name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class Order:
+    """One part of ORDER BY. NULL comes last, unless it comes first."""
+
+    by: Expression
+    descending: bool = False
+    nulls_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """What is done with the released rows: HAVING, ORDER BY, LIMIT and OFFSET.
+
+    Names are those of the answer's columns. An aggregate that is not selected is measured and paid like any other.
+    """
+
+    having: Expression | None = None
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+
+    def sql(self) -> str:
+        """Everything that follows GROUP BY."""
+        having = f" HAVING {spelled(self.having)}" if self.having is not None else ""
+        order = f" ORDER BY {', '.join(map(_ordered, self.order))}" if self.order else ""
+        limit = f" LIMIT {self.limit}" if self.limit is not None else ""
+        return f"{having}{order}{limit}{f' OFFSET {self.offset}' if self.offset else ''}"
+
+
+def _ordered(order: Order) -> str:
+    down, nulls = " DESC" if order.descending else "", " NULLS FIRST" if order.nulls_first else ""
+    return f"{spelled(order.by)}{down}{nulls}"
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
-    """`SELECT group_by, aggregates FROM table WHERE where GROUP BY group_by`."""
+    """`SELECT group_by, aggregates FROM table WHERE where GROUP BY group_by`, and what is done `after` it."""
 
     table: str
     aggregates: tuple[Named, ...]
@@ -53,6 +87,7 @@ class Query:
     where: Expression | None = None
     alias: str | None = None
     """A second name of the table, which its columns may have before them."""
+    after: After = After()
 
 
 def text(query: Query) -> str:
@@ -68,7 +103,7 @@ def text(query: Query) -> str:
     selected = [*keys, *(f"{named.aggregate.sql()} AS {identifier(named.name)}" for named in query.aggregates)]
     where = f" WHERE {spelled(query.where)}" if query.where else ""
     group = f" GROUP BY {', '.join(spelled(key.of) for key in query.group_by)}" if keys else ""
-    return f"SELECT {', '.join(selected)} FROM {identifier(query.table)}{where}{group}"
+    return f"SELECT {', '.join(selected)} FROM {identifier(query.table)}{where}{group}{query.after.sql()}"
 
 
 def _named(key: NamedKey) -> str:

@@ -45,8 +45,15 @@ class AggregateQuestion:
         ]
         return Release(plan, keys, tuple(zip(*numbers, strict=True)))
 
-    def errors(self, plan: AggregatePlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
-        return {column.name: column.error(confidence=confidence) for column in plan.columns}
+    def errors(
+        self, plan: AggregatePlan, /, *, confidence: Number = 0.95, rows: int | None = None
+    ) -> dict[str, float]:
+        """The largest error of every column; with `rows`, of cells whose noisy count is at least so many.
+
+        The error of a mean, for example, depends on the number of rows: without it, only the bounds limit the error.
+        """
+        sure = plan.together(confidence, cells=plan.query.cells or 1)
+        return {column.name: column.error(confidence=sure, rows=rows) for column in plan.columns}
 
 
 def _with_noise(noise: Noise, numbers: list[int], coins: Coins) -> list[int]:

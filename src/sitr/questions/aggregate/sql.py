@@ -11,10 +11,10 @@ from sqlglot.dialects.duckdb import DuckDB
 from sitr.dataset.literals import shown, writable
 from sitr.errors import ForbiddenConstruct, QuestionError, SitrError
 from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
-from sitr.questions.aggregate.functions.function import Aggregate, Arguments
-from sitr.questions.aggregate.functions.registry import FUNCTIONS
+from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
+from sitr.questions.aggregate.after_sql import AFTER, after_part
 from sitr.questions.aggregate.instead import instead
-from sitr.questions.aggregate.nodes import Named, NamedKey, Query
+from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
 from sitr.questions.aggregate.places import beginning, place, place_of_word, remember
 from sitr.questions.aggregate.reader import expression
 from sitr.questions.aggregate.refusals import called, forbidden, refuse_other_parts
@@ -54,13 +54,15 @@ def parse_condition(text: str) -> Expression:
     Call(function='>', arguments=(Name(name='days', table=None), Literal(value=3)))
     """
     before = "SELECT COUNT(*) AS n FROM t WHERE "
-    where = parse(before + text, skipped=len(before)).where
-    assert where is not None
-    return where
+    found = parse(before + text, skipped=len(before))
+    if found.where is None or found.group_by or found.after != After():
+        raise QuestionError(given="The condition is followed by another part of a question.", do="Leave that out.")
+    return found.where
 
 
 def _read(select: exp.Select) -> Query:
-    refuse_other_parts(select, "expressions", "from_", "where", "group")
+    refuse_other_parts(select, "expressions", "from_", "where", "group", "distinct", *AFTER)
+    _refuse_distinct_on(select.args.get("distinct"))
     table, alias = _table(select.args.get("from_"))
     keys = _keys(select)
     where = select.args.get("where")
@@ -70,7 +72,14 @@ def _read(select: exp.Select) -> Query:
         group_by=keys,
         where=expression(where.this) if where else None,
         alias=alias,
+        after=after_part(select, keys),
     )
+
+
+def _refuse_distinct_on(distinct: exp.Expr | None) -> None:
+    """DISTINCT alone changes nothing: every group has one row, and all its keys are shown."""
+    if distinct is not None:
+        refuse_other_parts(distinct, within="DISTINCT ")
 
 
 def single_select(sql: str, *, skipped: int = 0) -> exp.Select:
@@ -163,18 +172,6 @@ def _default_name(of: Expression) -> str:
     return of.name if isinstance(of, Name) else spelled(of)
 
 
-def holds_aggregate(item: exp.Expr) -> bool:
-    """Whether an aggregate function is in an expression."""
-    return any(isinstance(part, exp.AggFunc) or _function(part) in FUNCTIONS for part in item.walk())
-
-
-def _function(item: exp.Expr) -> str | None:
-    """The name of a function in SQL."""
-    if isinstance(item, exp.Anonymous):
-        return item.name.upper()
-    return item.sql_name() if isinstance(item, exp.Func) else None
-
-
 def _aggregates(items: list[exp.Expr], keys: tuple[NamedKey, ...]) -> tuple[Named, ...]:
     """The selected columns that are not keys."""
     aggregates: list[Named] = []
@@ -197,40 +194,3 @@ def _not_grouped(item: exp.Expr, of: Expression, keys: tuple[NamedKey, ...]) -> 
         given = f"SELECT lists the key {spelled(of)}, but GROUP BY lists {listed}."
         do = "List the same keys in both places."
     return QuestionError(given=given, do=do, excerpt=place(item))
-
-
-def aggregate_of(item: exp.Expr) -> Aggregate:
-    """The aggregate of an expression."""
-    if isinstance(item, exp.Paren):
-        return aggregate_of(item.this)
-    if isinstance(item, exp.Func) and (function := FUNCTIONS.get(_function(item) or "")):
-        arguments = _arguments(item)
-        found = None if arguments is None else function.read(arguments)
-        if found is not None:
-            return found
-    raise forbidden(item)
-
-
-def _arguments(call: exp.Func) -> Arguments | None:
-    """Expressions or *, perhaps after DISTINCT; None if there is anything else."""
-    parts: list[object] = []
-    for name, value in call.args.items():
-        if (
-            value and name != "big_int" and not isinstance(value, str)
-        ):  # COUNT is marked so, and no part of the question
-            parts += value if isinstance(value, list) else [value]
-    distinct = [part for part in parts if isinstance(part, exp.Distinct) and _only(part, "expressions")]
-    if len(distinct) == len(parts) == 1:
-        parts = distinct[0].expressions
-    stars = [part for part in parts if isinstance(part, exp.Star) and _only(part)]
-    others = [part for part in parts if not any(part is star for star in stars)]
-    if len(stars) > 1 or not all(isinstance(part, exp.Expr) for part in others):
-        return None
-    if any(isinstance(part, exp.Star | exp.Distinct | exp.Order | exp.Ordered) for part in others):
-        return None
-    return Arguments(tuple(map(expression, others)), star=bool(stars), distinct=bool(distinct))  # type: ignore[arg-type]
-
-
-def _only(item: exp.Expr, *parts: str) -> bool:
-    """Whether the node has only these parts: no FILTER, no ORDER BY inside an aggregate, no ESCAPE."""
-    return not any(value for part, value in item.args.items() if part not in parts)

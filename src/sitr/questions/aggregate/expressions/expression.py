@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from sitr.questions.aggregate.spelling import Value, identifier, literal
 
@@ -43,7 +43,21 @@ class Call:
             object.__setattr__(self, "arguments", tuple(flat))
 
 
-Expression: TypeAlias = Name | Literal | Call
+class Written(Protocol):
+    """Anything that can be written as SQL."""
+
+    def sql(self) -> str:
+        """It, in one spelling."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregated:
+    """An aggregate inside arithmetic, HAVING or ORDER BY. No row has a value for it."""
+
+    of: Written
+
+
+Expression: TypeAlias = Name | Literal | Call | Aggregated
 
 
 def _same(function: str, part: Expression) -> tuple[Expression, ...]:
@@ -67,6 +81,15 @@ def names(expression: Expression) -> Iterator[Name]:
             yield from names(part)
 
 
+def aggregates(expression: Expression) -> Iterator[Aggregated]:
+    """The aggregates in it, each as often as it is used."""
+    if isinstance(expression, Aggregated):
+        yield expression
+    elif isinstance(expression, Call):
+        for part in expression.arguments:
+            yield from aggregates(part)
+
+
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 INFIX = ("+", "-", "*", "/", "//", "%", "||", *COMPARISONS)
 PARTS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second", "dow", "isodow", "doy")
@@ -82,13 +105,15 @@ def spelled(expression: Expression) -> str:
             return "NULL"
         case Literal(value):
             return literal(value)
+        case Aggregated(of):
+            return of.sql()
         case Call(function, arguments):
             return _SPELLED.get(function, _called)(function, arguments)
 
 
 def inner(expression: Expression) -> str:
     """The expression as an operand: in brackets if an operator is its outermost part."""
-    bare = isinstance(expression, Name | Literal) or expression.function not in (*INFIX, *_UNSAFE)
+    bare = isinstance(expression, Name | Literal | Aggregated) or expression.function not in (*INFIX, *_UNSAFE)
     negative = isinstance(expression, Literal) and type(expression.value) in (int, float) and expression.value < 0  # type: ignore[operator]
     return spelled(expression) if bare and not negative else f"({spelled(expression)})"
 

@@ -12,13 +12,14 @@ from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.expressions.expression import Expression, Literal, Name, spelled
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
+from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.spelling import identifier
 from sitr.questions.aggregate.term import Term
 from sitr.questions.aggregate.view import View
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class Count(Operators):
     """The number of rows; of rows where an expression is not NULL; or, with `distinct`, of values of the unit's column.
 
     >>> Count(Name("patient_id"), distinct=True).sql()
@@ -57,7 +58,9 @@ class Count:
                 do=f"Ask for {unit} instead.",
             )
         found = Count(None if of is None else of.expression, self.distinct)
-        return BoundAggregate(found, (Term(of, people=self.distinct),), whole=True, step=Fraction(1))
+        # Where no row lacks a value, COUNT(*) is the same number, and is measured once for both.
+        term = Term() if of is not None and not (self.distinct or of.nullable) else Term(of, people=self.distinct)
+        return BoundAggregate(found, (term,), whole=True, step=Fraction(1))
 
 
 def count(column: Operand | None = None, *, distinct: Operand | None = None) -> Count:

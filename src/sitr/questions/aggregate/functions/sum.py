@@ -9,12 +9,13 @@ from sitr.dataset.schema import Kind
 from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
+from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.term import summed
 from sitr.questions.aggregate.view import View
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Operators):
     """The sum of an expression, each value clamped to its public bounds; NULL and NaN add nothing.
 
     >>> Sum(Name("cost")).sql()

@@ -1,0 +1,102 @@
+"""From SQL to aggregates, and to arithmetic over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from sitr.questions.aggregate.expressions.expression import Aggregated, Expression
+from sitr.questions.aggregate.functions.combined import Combined
+from sitr.questions.aggregate.functions.filtered import Filtered
+from sitr.questions.aggregate.functions.function import Aggregate, Arguments
+from sitr.questions.aggregate.functions.registry import FUNCTIONS
+from sitr.questions.aggregate.places import copied
+from sitr.questions.aggregate.reader import AGGREGATE, expression
+from sitr.questions.aggregate.refusals import forbidden
+
+
+def holds_aggregate(item: exp.Expr) -> bool:
+    """Whether an aggregate function is in an expression."""
+    return any(_is_aggregate(part) for part in item.walk())
+
+
+def aggregate_of(item: exp.Expr) -> Aggregate:
+    """The aggregate of an expression: a call, a call with FILTER, or arithmetic over several."""
+    if isinstance(item, exp.Paren):
+        return aggregate_of(item.this)
+    if isinstance(item, exp.Filter) and isinstance(item.expression, exp.Where):
+        return Filtered(aggregate_of(item.this), expression(item.expression.this))
+    if _is_aggregate(item):
+        return _called(item)
+    if not isinstance(item, exp.Star | exp.Window) and holds_aggregate(item):
+        return Combined(over_aggregates(item))
+    raise forbidden(item)
+
+
+def over_aggregates(item: exp.Expr) -> Expression:
+    """An expression whose aggregates are read as such, and everything around them as on rows."""
+    if _is_aggregate(item) or isinstance(item, exp.Filter):
+        return Aggregated(aggregate_of(item))
+    whole = copied(item)
+    for part in list(_outermost(whole)):
+        found = exp.Placeholder()
+        found.meta.update({**part.meta, AGGREGATE: aggregate_of(part)})
+        part.replace(found)
+    return expression(whole)
+
+
+def _outermost(item: exp.Expr) -> Iterator[exp.Expr]:
+    """The aggregates that are in no other one."""
+    if _is_aggregate(item) or isinstance(item, exp.Filter):
+        yield item
+    elif isinstance(item, exp.Window):
+        raise forbidden(item)
+    else:
+        for part in item.iter_expressions():
+            yield from _outermost(part)
+
+
+def _is_aggregate(item: exp.Expr) -> bool:
+    return isinstance(item, exp.AggFunc) or _function(item) in FUNCTIONS
+
+
+def _function(item: exp.Expr) -> str | None:
+    """The name of a function in SQL."""
+    if isinstance(item, exp.Anonymous):
+        return item.name.upper()
+    return item.sql_name() if isinstance(item, exp.Func) else None
+
+
+def _called(item: exp.Expr) -> Aggregate:
+    if isinstance(item, exp.Func) and (function := FUNCTIONS.get(_function(item) or "")):
+        arguments = _arguments(item)
+        found = None if arguments is None else function.read(arguments)
+        if found is not None:
+            return found
+    raise forbidden(item)
+
+
+def _arguments(call: exp.Func) -> Arguments | None:
+    """Expressions or *, perhaps after DISTINCT; None if there is anything else."""
+    parts: list[object] = []
+    for name, value in call.args.items():
+        if (
+            value and name != "big_int" and not isinstance(value, str)
+        ):  # COUNT is marked so, and no part of the question
+            parts += value if isinstance(value, list) else [value]
+    distinct = [part for part in parts if isinstance(part, exp.Distinct) and _only(part, "expressions")]
+    if len(distinct) == len(parts) == 1:
+        parts = distinct[0].expressions
+    stars = [part for part in parts if isinstance(part, exp.Star) and _only(part)]
+    others = [part for part in parts if not any(part is star for star in stars)]
+    if len(stars) > 1 or not all(isinstance(part, exp.Expr) for part in others):
+        return None
+    if any(isinstance(part, exp.Star | exp.Distinct | exp.Order | exp.Ordered) for part in others):
+        return None
+    return Arguments(tuple(map(expression, others)), star=bool(stars), distinct=bool(distinct))  # type: ignore[arg-type]
+
+
+def _only(item: exp.Expr, *parts: str) -> bool:
+    """Whether the node has only these parts: no FILTER, no ORDER BY inside an aggregate, no ESCAPE."""
+    return not any(value for part, value in item.args.items() if part not in parts)
