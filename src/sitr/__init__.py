@@ -44,6 +44,12 @@ if TYPE_CHECKING:
     from sitr.neighbors.unit import Row as Row
     from sitr.questions.aggregate.frame import column as column
     from sitr.questions.aggregate.functions.count import count as count
+    from sitr.questions.aggregate.functions.count_if import count_if as count_if
+    from sitr.questions.aggregate.functions.covariance import correlation as correlation
+    from sitr.questions.aggregate.functions.covariance import covariance as covariance
+    from sitr.questions.aggregate.functions.mean import mean as mean
+    from sitr.questions.aggregate.functions.variance import standard_deviation as standard_deviation
+    from sitr.questions.aggregate.functions.variance import variance as variance
     from sitr.questions.aggregate.functions.sum import sum as sum
     from sitr.session.dataset import open as open
     from sitr.session.dataset import protect as protect
@@ -70,13 +76,17 @@ _HOMES = {
     "calibrate": "accounting.calibrate",
     "column": "questions.aggregate.frame",
     "compare": "accounting.compare",
+    "correlation": "questions.aggregate.functions.covariance",
     "count": "questions.aggregate.functions.count",
+    "count_if": "questions.aggregate.functions.count_if",
+    "covariance": "questions.aggregate.functions.covariance",
     "errors": "",
     "flavors": "",
     "interop": "",
     "learn": "",
     "ledger": "",
     "loss": "",
+    "mean": "questions.aggregate.functions.mean",
     "mechanisms": "",
     "noise": "",
     "open": "session.dataset",
@@ -84,7 +94,9 @@ _HOMES = {
     "questions": "",
     "read_schedule": "accounting.schedule_file",
     "sensitivity": "",
+    "standard_deviation": "questions.aggregate.functions.variance",
     "sum": "questions.aggregate.functions.sum",
+    "variance": "questions.aggregate.functions.variance",
 }
 __getattr__, __dir__, _ = lazily(__name__, _HOMES)
 

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from sitr.dataset.cells import Step as Step
     from sitr.questions.aggregate.frame import column as column
     from sitr.questions.aggregate.functions.count import count as count
+    from sitr.questions.aggregate.functions.count_if import count_if as count_if
+    from sitr.questions.aggregate.functions.covariance import correlation as correlation
+    from sitr.questions.aggregate.functions.covariance import covariance as covariance
+    from sitr.questions.aggregate.functions.mean import mean as mean
+    from sitr.questions.aggregate.functions.variance import standard_deviation as standard_deviation
+    from sitr.questions.aggregate.functions.variance import variance as variance
     from sitr.questions.aggregate.functions.sum import sum as sum
     from sitr.questions.histogram.isotonic import Form as Form
     from sitr.questions.histogram.methods import Bins as Bins
@@ -38,7 +44,13 @@ __getattr__, __dir__, __all__ = lazily(
         "Ties": "histogram.projection",
         "Tree": "histogram.methods",
         "column": "aggregate.frame",
+        "correlation": "aggregate.functions.covariance",
         "count": "aggregate.functions.count",
+        "count_if": "aggregate.functions.count_if",
+        "covariance": "aggregate.functions.covariance",
+        "mean": "aggregate.functions.mean",
+        "standard_deviation": "aggregate.functions.variance",
         "sum": "aggregate.functions.sum",
+        "variance": "aggregate.functions.variance",
     },
 )

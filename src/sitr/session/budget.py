@@ -23,13 +23,13 @@ from sitr.questions.aggregate.bind import bound
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.frame import Expr, Operand, operand
 from sitr.questions.aggregate.functions.function import Aggregate
-from sitr.questions.aggregate.functions.registry import FUNCTIONS
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query, text
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.synthetic.axes import BINS
 from sitr.report import summary
 from sitr.report.paper import Paper
 from sitr.report.words.words import in_words
+from sitr.session.aggregate import AggregateRequest, aggregate_from
 from sitr.session.answer import Answer
 from sitr.session.desk import Desk
 from sitr.session.public import Source
@@ -83,14 +83,15 @@ class Budget(Shown):
         """The ledger that records charges."""
         return self._at.ledger
 
-    def sql(self, text: str) -> Request[Answer]:
-        """A question in SQL: one SELECT with keys and COUNT(*), COUNT(column), COUNT(DISTINCT unit) or SUM(column).
+    def sql(self, text: str) -> AggregateRequest:
+        """A question in SQL: one SELECT with keys, and aggregates such as COUNT(*), SUM(cost), AVG(cost) or VAR(cost).
 
-        WHERE compares columns with literals, with BETWEEN, IN, LIKE, IS NULL, AND, OR and NOT; GROUP BY lists the keys.
-        Names with spaces or signs need double quotes. An error points at the offending part of the text.
+        Aggregates can have FILTER (WHERE …) and be computed with: 100.0 * COUNT_IF(days > 3) / COUNT(*). WHERE selects
+        rows, GROUP BY lists the keys; HAVING, ORDER BY and LIMIT act on the released rows and are free. Names with
+        spaces or signs need double quotes. An error points at the offending part of the text.
         """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
-        return Request(AggregateQuestion(asked(text, self._at.table)), self._at, Answer)
+        return AggregateRequest(AggregateQuestion(asked(text, self._at.table)), self._at, Answer)
 
     def where(self, condition: Expr) -> Selection:
         """Only rows that meet this condition, such as `sitr.column("days") > 3`."""
@@ -100,7 +101,7 @@ class Budget(Shown):
         """One answer for each value of these columns or expressions, which may have names."""
         return Selection(self).group_by(*columns, **named)
 
-    def agg(self, **aggregates: Aggregate) -> Request[Answer]:
+    def agg(self, **aggregates: Aggregate | Expr) -> AggregateRequest:
         """The columns of the answer by name, such as `n=sitr.count(), total=sitr.sum("cost")`."""
         return Selection(self).agg(**aggregates)
 
@@ -239,18 +240,19 @@ class Selection:
         found += [NamedKey(name, operand(column)) for name, column in named.items()]
         return replace(self, keys=(*self.keys, *found))
 
-    def agg(self, **aggregates: Aggregate) -> Request[Answer]:
-        """The columns of the answer by name."""
-        for aggregate in aggregates.values():
-            _check_type(
-                aggregate,
-                tuple(FUNCTIONS.values()),
-                wanted="an aggregate",
-                do='Write agg(n=sitr.count(), total=sitr.sum("cost")).',
-            )
-        at, named = self.budget._at, tuple(Named(name, aggregate) for name, aggregate in aggregates.items())
-        query = Query(at.table.name, named, self.keys, self.condition)
-        return Request(AggregateQuestion(bound(query, at.table)), at, Answer)
+    def agg(self, **aggregates: Aggregate | Expr) -> AggregateRequest:
+        """The columns of the answer by name: aggregates, or arithmetic over them."""
+        named = []
+        for name, given in aggregates.items():
+            aggregate = aggregate_from(given)
+            if aggregate is None:
+                raise QuestionError(
+                    wanted="an aggregate", given=f"{given!r}", do='Write agg(n=sitr.count(), total=sitr.sum("cost")).'
+                )
+            named.append(Named(name, aggregate))
+        at = self.budget._at
+        query = Query(at.table.name, tuple(named), self.keys, self.condition)
+        return AggregateRequest(AggregateQuestion(bound(query, at.table)), at, Answer)
 
     def histogram(self, *columns: str, **said: Any) -> Request[HistogramAnswer]:
         """Counts of these rows in public cells: see `Budget.histogram`."""
