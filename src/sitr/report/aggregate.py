@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from datetime import date
 from fractions import Fraction
@@ -19,12 +20,12 @@ from sitr.numbers import exact
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, calendar
 from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.functions.count import Count
-from sitr.questions.aggregate.functions.function import Estimate
+from sitr.questions.aggregate.functions.function import End, Estimate
 from sitr.questions.aggregate.left_out import beyond_groups, left_out
 from sitr.questions.aggregate.release import Release
 from sitr.report.chart.aggregate import chart
 from sitr.report.envelope import promise_dict
-from sitr.report.figures import CONFIDENCE, AllDigits, Dates, Figures, Rounded, about, at_most, percent, visible
+from sitr.report.figures import CONFIDENCE, AllDigits, Dates, Figures, Rounded, about, at_most, limit, percent, visible
 from sitr.report.forms import forms
 from sitr.report.headline import Headline
 from sitr.report.level import Level
@@ -34,6 +35,9 @@ from sitr.report.words.measured import ends
 from sitr.report.words.words import Words, in_words
 
 KIND = "answer"
+
+ROWS = 1_000
+"""The number of rows for which reports give an error that depends on it."""
 
 BRIEF = 16
 """The number of bars of a chart that fits on a printed page."""
@@ -55,12 +59,17 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     protected         `unit` ("person" or "row"), `column`, `relation`
     caps              `max_groups`, `max_rows_per_group` of one unit
     keys              `columns`, `known`, and for unknown keys the `threshold`: `least`, `noise`, `promise`
-    columns           `name`, `aggregate`, `error` at `confidence`, rounded up, what it is in (`error_in`: "value" or
-                      "ranks"), and what is `measured` for it: for each measurement its `name`, `noise`, `sensitivity`
-                      (`l1`, `l2_squared`, `largest`, in granules), `granularity` and `clamp` (`low`, `high`) or null;
-                      a measurement of two columns is paid once. A quantile has no noise and no sensitivity, but a
-                      `choice`: `rate`, `level`, `offset`, `rows` and `groups` of one unit, and its `promise`
-    rows              `key` (null is NULL) and for each column `value`, `low`, `high`; dates are text
+    columns           `name`, `aggregate`, the largest `error` at `confidence`, rounded up, or null if it has no limit, and what it
+                      is in (`error_in`: "value" or "ranks");
+                      `error_at`, the largest `error` where the noisy count is at least `rows`, or null if the count
+                      does not matter; and what is `measured` for it: for each measurement its `name`, `noise`,
+                      `sensitivity` (`l1`, `l2_squared`, `largest`, in granules), `granularity` and `clamp` (`low`,
+                      `high`) or null; a measurement of two columns is paid once. A quantile has no noise and no sensitivity,
+                      but a `choice`: `rate`, `level`, `offset`, `rows` and `groups` of one unit, and its `promise`
+    selection         null, or if noisy numbers selected or sorted the rows, the number of measured `cells`: all
+                      intervals of all of them hold together
+    rows              `key` (null is NULL) and for each column `value` (null is NULL), `low`, `high` (null is no limit);
+                      dates are text
     bias              whether it is `possible`, the `share` of the price that measures it, and what was `left_out`: for
                       each reason the share of people in each row; and people `beyond_groups`
     words             the sentences of the page
@@ -71,8 +80,9 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     """
     words = in_words(words)
     plan, say = release.plan, words.aggregate
-    error = _error_note(plan, words)
-    digits = words.digits() if release.keys and any(map(_rounded, plan.columns)) else ""
+    rows, error = release.rows, _error_sentence(plan, words, cells=len(release.keys))
+    digits = words.digits() if rows and any(_rounded(column, release) for column in plan.columns) else ""
+    empty = "" if rows else say.none_left(len(release.keys)) if release.keys else say.empty(plan)
     return answered(
         KIND,
         plan,
@@ -85,15 +95,17 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
             ("bias", _bias(release, words)),
             *((("digits", digits),) if digits else ()),
         ),
-        content=lambda found: _content(plan, found) | {"rows": _rows(release), "bias": _bias_content(release)},
+        content=lambda found: (
+            _content(plan, found, cells=len(release.keys)) | {"rows": _rows(release), "bias": _bias_content(release)}
+        ),
         sections=lambda found: _sections(plan, found, words),
         title="Privacy certificate",
         card=(
             ("released", say.released(release)),
-            ("noise", say.error_of([(column.name, _error(column, words)) for column in plan.columns])),
+            ("noise", say.error_of([(column.name, _largest(column, release, words)) for column in plan.columns])),
         ),
-        value="" if release.keys else say.empty(plan),
-        table=_answers(release, words) if release.keys else None,
+        value=empty,
+        table=_answers(release, words) if rows else None,
         picture=lambda: chart(release, words=words),
         brief=lambda: chart(release, words=words, most=max(3, BRIEF // len(plan.columns))),
         notes=tuple(filter(None, (error, _bias(release, words), digits))),
@@ -109,7 +121,7 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None
         ("keys", say.shown_keys(plan)),
         ("caps", say.contribution(plan.query)),
         ("outright", say.exposure(plan)),
-        ("error", _error_note(plan, words)),
+        ("error", _error_sentence(plan, words, cells=plan.query.cells)),
         ("bias", say.bias(plan.query)),
     )
     table = _columns(plan, words)
@@ -149,7 +161,7 @@ def _answers(release: Release, words: Words) -> Table:
     return Table(
         (*keys, *(column for pair in pairs for column in pair), *left),
         lambda: written(release, words),
-        len(release.keys),
+        len(release.rows),
         notes=lambda: _notes(release, words),
     )
 
@@ -160,9 +172,9 @@ def written(release: Release, words: Words | None = None) -> Iterator[tuple[str,
     They are computed block by block, because most readers see the first rows only.
     """
     words = in_words(words)
-    columns = release.plan.columns
-    for first in range(0, len(release.keys), _BLOCK):
-        keys = release.keys[first : first + _BLOCK]
+    columns, every = release.plan.columns, release.rows
+    for first in range(0, len(every), _BLOCK):
+        keys = every[first : first + _BLOCK]
         places = range(first, first + len(keys))
         shown = [release.estimates(column, confidence=CONFIDENCE, rows=places) for column in columns]
         cells = [_cells(column, some, words) for column, some in zip(columns, shown, strict=True)]
@@ -186,7 +198,13 @@ def _cells(column: Shown, shown: Sequence[Estimate], words: Words) -> Iterator[t
     ranks = column.ranks(confidence=CONFIDENCE)
     said = None if ranks is None else words.ranks.error(ranks)
     exactly = AllDigits() if column.aggregate.kind is None else Dates(column.aggregate.kind)
-    for one, figures in zip(shown, forms(column, shown), strict=True):
+    each = iter(forms(column, [one for one in shown if _limited(one)]))
+    for one in shown:
+        if not _limited(one):
+            value = words.aggregate.key(None) if one.value is None else f"{about(one.value)} ± ∞"
+            yield value, words.interval(limit(one.low, math.floor), limit(one.high, math.ceil))
+            continue
+        figures = next(each)
         (text, interval), (exact, outer) = (
             (f"{form.value(one)} {said or f'± {form.error(one.error)}'}", words.interval(form.low(one), form.high(one)))
             for form in (figures, exactly)
@@ -194,14 +212,19 @@ def _cells(column: Shown, shown: Sequence[Estimate], words: Words) -> Iterator[t
         yield Rounded(text, exact=exact), Rounded(interval, exact=outer)
 
 
+def _limited(one: Estimate) -> bool:
+    """Whether there is a number with an interval that has two ends."""
+    return one.value is not None and one.bounded
+
+
 def _notes(release: Release, words: Words) -> tuple[str, ...]:
     """Why a number that was released is impossible as a count. This reads noisy numbers only, so it costs nothing."""
     counts = [column for column in release.plan.columns if isinstance(column.aggregate.aggregate, Count)]
-    negative = any(value < 0 for column in counts for value in release.values(column))
+    negative = any(value is not None and value < 0 for column in counts for value in release.values(column))
     notes = [words.aggregate.negative(release.plan)] if negative else []
     if any(column.aggregate.ranked for column in release.plan.columns):
         intervals = (release.estimates(column, confidence=CONFIDENCE) for column in counts)
-        if any(one.low <= 0 for found in intervals for one in found):
+        if any(isinstance(one.low, Fraction) and one.low <= 0 for found in intervals for one in found):
             notes.append(words.ranks.empty())
     return (*notes, *_cut(release, words))
 
@@ -209,11 +232,10 @@ def _notes(release: Release, words: Words) -> tuple[str, ...]:
 def _cut(release: Release, words: Words) -> Iterator[str]:
     """The groups from which most was left out, as far as that is more than the noise."""
     for each in left_out(release):
-        sure = sorted(range(len(release.keys)), key=lambda place: -each.shares[place].low)
-        for place in sure[:WORST]:
-            share = each.shares[place]
+        worst = sorted(zip(release.rows, each.shares, strict=True), key=lambda pair: -pair[1].low)
+        for key, share in worst[:WORST]:
             if share.low >= NOTABLE:
-                yield words.aggregate.cut(release.keys[place], share, each.why, each.of, release.plan.query)
+                yield words.aggregate.cut(key, share, each.why, each.of, release.plan.query)
 
 
 def _bias(release: Release, words: Words) -> str:
@@ -254,7 +276,7 @@ def _columns(plan: AggregatePlan, words: Words) -> Table:
             column.sql,
             "; ".join(_law(each, words) for each in column.measured),
             "; ".join(_moved(each, words) for each in column.measured),
-            _error(column, words),
+            _error(column, plan, words),
         )
         for column in plan.columns
     ]
@@ -292,7 +314,7 @@ def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Se
 
 def _made(column: Shown, plan: AggregatePlan, words: Words) -> Facts:
     measured = [fact for each in column.measured for fact in _measured(each, column, plan, words)]
-    return (("computed", visible(column.sql)), *measured, ("95% error", _error(column, words)))
+    return (("computed", visible(column.sql)), *measured, ("95% error", _error(column, plan, words)))
 
 
 def _measured(each: NoisyTerm, column: Shown, plan: AggregatePlan, words: Words) -> Facts:
@@ -325,23 +347,47 @@ def _size(each: NoisyTerm) -> str:
     return f"λ = {each.choice.rate}" if each.choice else f"{each.noise.symbol} = {each.noise.size}"
 
 
-def _error(column: Shown, words: Words) -> str:
-    ranks = column.ranks(confidence=CONFIDENCE)
-    if ranks is not None:
+def _error(column: Shown, plan: AggregatePlan, words: Words) -> str:
+    """The largest error of a column, before any row is read. Where it depends on the number of rows, it says of which."""
+    sure = plan.together(CONFIDENCE, cells=plan.query.cells or 1)
+    if (ranks := column.ranks(confidence=sure)) is not None:
         return words.ranks.error(ranks)
-    width = column.width(CONFIDENCE)
+    if not column.depends_on_rows:
+        return _plus_minus(column.width(sure), column)
+    found = column.width(sure, rows=ROWS)
+    if isinstance(found, float) or found == column.width(sure):
+        return words.aggregate.unlimited()
+    return words.aggregate.at_rows(_plus_minus(found, column), ROWS)
+
+
+def _largest(column: Shown, release: Release, words: Words) -> str:
+    """The largest error of a column in an answer."""
+    if column.aggregate.ranked:
+        return _error(column, release.plan, words)
+    errors = [one.error for one in release.estimates(column, confidence=CONFIDENCE)]
+    if not errors:
+        return _error(column, release.plan, words)
+    return _plus_minus(max(errors), column)
+
+
+def _plus_minus(width: End, column: Shown) -> str:
+    if isinstance(width, float):
+        return "± ∞"
     figures = Figures.fitting(width, step=column.aggregate.step)
     return Rounded(f"± {figures.error(width)}", exact=f"± {AllDigits().error(width)}")
 
 
-def _rounded(column: Shown) -> bool:
-    step = column.aggregate.step
-    if column.aggregate.ranked:
-        return False
-    return Figures.fitting(column.width(CONFIDENCE), step=step).rounds(step)
+def _error_sentence(plan: AggregatePlan, words: Words, *, cells: int | None) -> str:
+    return words.aggregate.together(cells) if plan.query.after.by_noise else words.aggregate.error()
 
 
-def _content(plan: AggregatePlan, headline: Headline) -> dict[str, Any]:
+def _rounded(column: Shown, release: Release) -> bool:
+    step, shown = column.aggregate.step, release.estimates(column, confidence=CONFIDENCE)
+    each = Figures.each([one for one in shown if _limited(one)], step=step)
+    return any(figures.rounds(step) for figures in each)
+
+
+def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = None) -> dict[str, Any]:
     query, words, say = plan.query, ENGLISH, ENGLISH.aggregate
     return {
         "protected": {
@@ -360,14 +406,15 @@ def _content(plan: AggregatePlan, headline: Headline) -> dict[str, Any]:
                 "promise": promise_dict(plan.threshold.promise()),
             },
         },
-        "columns": [_column(column) for column in plan.columns],
+        "columns": [_column(column, plan) for column in plan.columns],
+        "selection": {"cells": plan.query.cells if cells is None else cells} if query.after.by_noise else None,
         "words": {
             "meaning": words.meaning(headline, query),
             "odds": words.odds(headline, query),
             "reading": words.reading(headline),
             "protected": words.protected(query),
             "contribution": say.contribution(query),
-            "error": _error_note(plan, words),
+            "error": _error_sentence(plan, words, cells=plan.query.cells if cells is None else cells),
             "exposure": say.exposure(plan),
             "tail": say.tail(plan),
             "keys": say.shown_keys(plan),
@@ -377,12 +424,15 @@ def _content(plan: AggregatePlan, headline: Headline) -> dict[str, Any]:
     }
 
 
-def _column(column: Shown) -> dict[str, Any]:
+def _column(column: Shown, plan: AggregatePlan) -> dict[str, Any]:
+    sure = plan.together(CONFIDENCE, cells=plan.query.cells or 1)
+    at = {"rows": ROWS, "error": _bounded(column.error(confidence=sure, rows=ROWS))}
     return {
         "name": column.name,
         "aggregate": column.sql,
         "measured": [_measurement(each) for each in column.measured],
-        "error": column.error(confidence=CONFIDENCE),
+        "error": _bounded(column.error(confidence=sure)),
+        "error_at": at if column.depends_on_rows else None,
         "error_in": "ranks" if column.aggregate.ranked else "value",
         "confidence": float(CONFIDENCE),
     }
@@ -442,7 +492,7 @@ def _rows(release: Release) -> list[dict[str, Any]]:
                 for one, kind in zip(row, kinds, strict=True)
             ],
         }
-        for key, *row in zip(release.keys, *columns, strict=True)
+        for key, *row in zip(release.rows, *columns, strict=True)
     ]
 
 
@@ -454,9 +504,17 @@ def _fraction(value: Fraction) -> dict[str, Any]:
     return {"exact": str(value), "float": float(value)}
 
 
-def _value(value: Fraction, kind: Kind | None) -> int | float | str:
-    return _number(value) if kind is None else calendar(value, kind).isoformat()
+def _value(value: End | None, kind: Kind | None) -> int | float | str | None:
+    if kind is None or not isinstance(value, Fraction):
+        return _number(value)
+    return calendar(value, kind).isoformat()
 
 
-def _number(value: Fraction) -> int | float:
+def _bounded(error: float) -> float | None:
+    return error if math.isfinite(error) else None
+
+
+def _number(value: End | None) -> int | float | None:
+    if value is None or isinstance(value, float):
+        return None
     return value.numerator if value.denominator == 1 else float(value)

@@ -17,7 +17,7 @@ from sitr.dataset.schema import Kind
 from sitr.errors import ISOLATES
 from sitr.numbers import Number, exact
 from sitr.questions.aggregate.expressions.typed import calendar
-from sitr.questions.aggregate.functions.function import Estimate
+from sitr.questions.aggregate.functions.function import End, Estimate
 
 CONFIDENCE = Fraction(95, 100)
 """The probability with which an interval of a report contains the exact number."""
@@ -192,10 +192,11 @@ class Figures:
 
         All numbers are multiples of the `step`, if there is one.
         """
-        places = [cls.fitting(one.error, step=step).place for one in shown]
+        places = [cls.fitting(_finite(one.error), step=step).place for one in shown]
         worst: dict[int, Fraction] = {}
         for place, one in zip(places, shown, strict=True):
-            worst[place] = max(worst.get(place, Fraction(0)), abs(_to(place, one.value, round) - one.value))
+            value = _finite(one.value)
+            worst[place] = max(worst.get(place, Fraction(0)), abs(_to(place, value, round) - value))
         return [cls(place, worst[place]) for place in places]
 
     @classmethod
@@ -209,16 +210,16 @@ class Figures:
         return step is None or (step / Fraction(10) ** self.place).denominator != 1
 
     def value(self, one: Estimate) -> str:
-        return _placed(one.value, self.place, round)
+        return _placed(_finite(one.value), self.place, round)
 
-    def error(self, width: Fraction) -> str:
-        return _placed(width + self.rounding, self.place, math.ceil)
+    def error(self, width: End) -> str:
+        return _placed(_finite(width) + self.rounding, self.place, math.ceil)
 
     def low(self, one: Estimate) -> str:
-        return _placed(one.low, self.place, math.floor)
+        return _placed(_finite(one.low), self.place, math.floor)
 
     def high(self, one: Estimate) -> str:
-        return _placed(one.high, self.place, math.ceil)
+        return _placed(_finite(one.high), self.place, math.ceil)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,16 +227,33 @@ class AllDigits:
     """The same with all digits: whole numbers exactly, others in 15 digits, the ends of intervals outward."""
 
     def value(self, one: Estimate) -> str:
-        return _all_digits(one.value, round)
+        return _all_digits(_finite(one.value), round)
 
-    def error(self, width: Fraction) -> str:
-        return _all_digits(width, math.ceil)
+    def error(self, width: End) -> str:
+        return _all_digits(_finite(width), math.ceil)
 
     def low(self, one: Estimate) -> str:
-        return _all_digits(one.low, math.floor)
+        return _all_digits(_finite(one.low), math.floor)
 
     def high(self, one: Estimate) -> str:
-        return _all_digits(one.high, math.ceil)
+        return _all_digits(_finite(one.high), math.ceil)
+
+
+def _finite(end: End | None) -> Fraction:
+    """A number that is there and has a limit; reports write all others in words."""
+    assert isinstance(end, Fraction)
+    return end
+
+
+def limit(end: End, rounding: Callable[[Fraction], int]) -> str:
+    """The end of an interval in six digits, or a sign for no limit.
+
+    >>> limit(-math.inf, math.floor), limit(Fraction(1, 3), math.ceil)
+    ('−∞', '0.333334')
+    """
+    if isinstance(end, float):
+        return "∞" if end > 0 else f"{_MINUS}∞"
+    return _significant(end, 6, rounding)
 
 
 @dataclass(frozen=True, slots=True)

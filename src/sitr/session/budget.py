@@ -29,7 +29,6 @@ from sitr.questions.aggregate.bind import BoundedQuery, bound
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.frame import Expr, Operand, operand
 from sitr.questions.aggregate.functions.function import Aggregate
-from sitr.questions.aggregate.functions.registry import FUNCTIONS
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query, text
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.relations import tables
@@ -37,6 +36,7 @@ from sitr.questions.synthetic.axes import BINS
 from sitr.report import summary
 from sitr.report.paper import Paper
 from sitr.report.words.words import in_words
+from sitr.session.aggregate import AggregateRequest, aggregate_from
 from sitr.session.answer import Answer
 from sitr.session.desk import Desk
 from sitr.session.public import Source, beside, catalog
@@ -98,11 +98,12 @@ class Budget(Shown):
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         bounds: Mapping[str, tuple[Number, Number]] | None = None,
-    ) -> Request[Answer]:
-        """A question in SQL: one SELECT with keys and COUNT(*), COUNT(column), COUNT(DISTINCT unit) or SUM(column).
+    ) -> AggregateRequest:
+        """A question in SQL: one SELECT with keys, and aggregates such as COUNT(*), SUM(cost), AVG(cost) or VAR(cost).
 
-        WHERE compares columns with literals, with BETWEEN, IN, LIKE, IS NULL, AND, OR and NOT; GROUP BY lists the keys.
-        Names with spaces or signs need double quotes. An error points at the offending part of the text.
+        Aggregates can have FILTER (WHERE …) and be computed with: 100.0 * COUNT_IF(days > 3) / COUNT(*). WHERE selects
+        rows, GROUP BY lists the keys; HAVING, ORDER BY and LIMIT act on the released rows and are free. Names with
+        spaces or signs need double quotes. An error points at the offending part of the text.
 
         `bias` is the share of the price that measures from how many people caps and bounds leave something out;
         "off" spends nothing on it, and then the answer says that its bias is not measured. `max_groups`,
@@ -117,7 +118,9 @@ class Budget(Shown):
         table = adjusted(self._at.table, bounds=bounds, **caps)
         found = asked(plain, table, catalog=catalog(table, self.public))
         price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
-        return Request(AggregateQuestion(found.watching(share_of(bias))), self._beside(found), Answer, price=price)
+        return AggregateRequest(
+            AggregateQuestion(found.watching(share_of(bias))), self._beside(found), Answer, price=price
+        )
 
     def _beside(self, query: BoundedQuery) -> Desk:
         """The desk, with the public tables that a question joins."""
@@ -132,7 +135,7 @@ class Budget(Shown):
         """One answer for each value of these columns or expressions, which may have names."""
         return Selection(self).group_by(*columns, **named)
 
-    def agg(self, **aggregates: Aggregate) -> Request[Answer]:
+    def agg(self, **aggregates: Aggregate | Expr) -> AggregateRequest:
         """The columns of the answer by name, such as `n=sitr.count(), total=sitr.sum("cost")`."""
         return Selection(self).agg(**aggregates)
 
@@ -289,19 +292,19 @@ class Selection:
         """Spend this share of the price on measuring what caps and bounds leave out, or nothing: "off"."""
         return replace(self, share=share_of(share))
 
-    def agg(self, **aggregates: Aggregate) -> Request[Answer]:
-        """The columns of the answer by name."""
-        for aggregate in aggregates.values():
-            _check_type(
-                aggregate,
-                tuple(FUNCTIONS.values()),
-                wanted="an aggregate",
-                do='Write agg(n=sitr.count(), total=sitr.sum("cost")).',
-            )
+    def agg(self, **aggregates: Aggregate | Expr) -> AggregateRequest:
+        """The columns of the answer by name: aggregates, or arithmetic over them."""
+        named = []
+        for name, given in aggregates.items():
+            aggregate = aggregate_from(given)
+            if aggregate is None:
+                raise QuestionError(
+                    wanted="an aggregate", given=f"{given!r}", do='Write agg(n=sitr.count(), total=sitr.sum("cost")).'
+                )
+            named.append(Named(name, aggregate))
         at, table = self.budget._at, self.table or self.budget.table
-        named = tuple(Named(name, aggregate) for name, aggregate in aggregates.items())
-        query = Query(at.table.name, named, self.keys, self.condition)
-        return Request(AggregateQuestion(bound(query, table).watching(self.share)), at, Answer)
+        query = Query(at.table.name, tuple(named), self.keys, self.condition)
+        return AggregateRequest(AggregateQuestion(bound(query, table).watching(self.share)), at, Answer)
 
     def histogram(self, *columns: str, **said: Any) -> Request[HistogramAnswer]:
         """Counts of these rows in public cells: see `Budget.histogram`."""

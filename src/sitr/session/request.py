@@ -13,6 +13,7 @@ from sitr.flavors.promise import Promise
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.plans.plan import Plan
+from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.question import Question
 from sitr.report import summary
 from sitr.report.envelope import after_paying
@@ -101,6 +102,18 @@ class Preview(Shown):
         """What would be charged."""
         return self.plan.price
 
-    def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
-        """The error of every column at this confidence."""
-        return self.question.errors(self.plan, confidence=confidence)
+    def errors(self, *, confidence: Number = 0.95, rows: int | None = None) -> dict[str, float]:
+        """The largest error of every column at this confidence.
+
+        The error of a mean or a ratio depends on the number of rows: with `rows`, it is the largest error of cells
+        whose noisy count is at least so many, and without it, only the bounds limit it.
+        """
+        if rows is None:
+            return self.question.errors(self.plan, confidence=confidence)
+        if not isinstance(self.question, AggregateQuestion) or type(rows) is not int or rows < 1:
+            raise QuestionError(
+                wanted="a whole number of rows, for a question with aggregates",
+                given=f"rows={rows!r}",
+                do="Leave rows out, or write rows=1000.",
+            )
+        return self.question.errors(self.plan, confidence=confidence, rows=rows)

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from sitr.dataset.schema import Table
 from sitr.errors import SitrError, UnknownName
+from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
 from sitr.questions.aggregate.bind import BoundedQuery, bound, grouped
 from sitr.questions.aggregate.expressions.expression import Name
 from sitr.questions.aggregate.from_clause import read_from
@@ -18,7 +19,7 @@ from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.reader import expression
 from sitr.questions.aggregate.relations import Catalog, view_of
 from sitr.questions.aggregate.spelling import identifier, literal
-from sitr.questions.aggregate.sql import aggregate_of, holds_aggregate, parse, single_select
+from sitr.questions.aggregate.sql import parse, single_select
 from sitr.questions.aggregate.view import View
 
 

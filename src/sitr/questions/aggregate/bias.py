@@ -93,9 +93,16 @@ def _clamped(terms: tuple[Quantity, ...], who: Typed | None) -> Iterator[tuple[s
         of, (low, high) = term.of, term.quantised.ends
         if of.what == "CLAMP":
             of = of.parts[0]
+        elif not _exposed(of):
+            continue  # such as the square of a clamped value
         outside = _outside(of, low, high)
         where = outside if term.where is None else ROW_FUNCTIONS["AND"]("AND", (term.where, outside))
         yield of.text, Term(who, people=who is not None, where=where)
+
+
+def _exposed(of: Typed) -> bool:
+    """Whether a column can take an expression beyond its bounds: not if CLAMP stands around every column."""
+    return of.what != "CLAMP" and (of.column is not None or any(map(_exposed, of.parts)))
 
 
 def _outside(of: Typed, low: Fraction, high: Fraction) -> Typed:

@@ -15,6 +15,7 @@ from sitr.dataset.schema import GROUPABLE, Column, Key, Kind, Table
 from sitr.errors import QuestionError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Unit
+from sitr.questions.aggregate.after import IDLE, AnswerColumns, BoundAfter
 from sitr.questions.aggregate.bias import SHARE, Watch, watch
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
@@ -70,6 +71,7 @@ class BoundedQuery:
     columns: tuple[BoundAggregate, ...]
     max_groups: int
     max_rows_per_group: int
+    after: BoundAfter = IDLE
     watch: Watch | None = None
     """What is measured about rows and values that are left out; None if nothing is."""
 
@@ -94,7 +96,8 @@ class BoundedQuery:
     @property
     def shown_terms(self) -> tuple[Quantity, ...]:
         """The terms from which the columns follow."""
-        return tuple(dict.fromkeys(term for column in self.columns for term in column.terms))
+        columns = (*self.columns, *(column for _, column in self.after.hidden))
+        return tuple(dict.fromkeys(term for column in columns for term in column.terms))
 
     def watching(self, share: Fraction | None) -> BoundedQuery:
         """The same query, with this share of the price for what is left out; None for nothing."""
@@ -156,22 +159,23 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
     view = selected(rows, query.where)
     keys = tuple(grouped(key, view) for key in query.group_by)
     columns = tuple(named.aggregate.bound(view) for named in query.aggregates)
-    pairs = zip(query.aggregates, columns, strict=True)
-    names = [name for named, column in pairs for name, _ in _columns(named.name, column)]
-    _refuse_twins([key.name for key in keys], names)
+    pairs = [pair for one, column in zip(query.aggregates, columns, strict=True) for pair in _columns(one.name, column)]
+    _refuse_twins([key.name for key in keys], [name for name, _ in pairs])
+    named = tuple(Named(one.name, column.aggregate) for one, column in zip(query.aggregates, columns, strict=True))
+    answer = AnswerColumns(view, tuple((key.name, key.of) for key in keys), tuple(pairs))
+    after, bound_after = answer.bound(query.after)
     resolved = Query(
         table=source_of(view),
-        aggregates=tuple(
-            Named(named.name, column.aggregate) for named, column in zip(query.aggregates, columns, strict=True)
-        ),
+        aggregates=named,
         group_by=tuple(NamedKey(key.name, key.of.expression) for key in keys),
         where=None if view.where is None else view.where.expression,
+        after=after,
     )
     # Without GROUP BY the whole table is one group. A person keeps as many rows in it as in all groups together, so
     # that a total is the sum of its parts.
     groups, each = table.max_groups, table.max_rows_per_group
     caps = (groups, each) if keys else (1, groups * each)
-    return BoundedQuery(resolved, view, keys, columns, *caps)
+    return BoundedQuery(resolved, view, keys, columns, *caps, bound_after)
 
 
 def selected(view: View, where: Expression | None) -> View:

@@ -21,7 +21,17 @@ from sitr.numbers import Number, downward, exact, upward
 from sitr.plans.noise import Way, affordable, gaussian_ways, largest_fitting, pure_ways, ways
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.functions.function import BoundAggregate, Estimate, Same
+from sitr.questions.aggregate.functions.function import (
+    BoundAggregate,
+    End,
+    Estimate,
+    JointFormula,
+    Same,
+    largest_error,
+    show,
+)
+from sitr.questions.aggregate.functions.joint import Joint
+from sitr.questions.aggregate.functions.linear import Linear, Quotient
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.quantity import Bar, Quantity, Rank
 from sitr.questions.aggregate.stability import people, stability
@@ -94,14 +104,26 @@ class Shown:
     def sql(self) -> str:
         return self.aggregate.aggregate.sql()
 
-    def width(self, confidence: Number) -> Fraction:
-        """The largest half-width of the intervals, in the column's unit."""
-        return self.aggregate.formula.error(self._widths(confidence))
+    def joint(self, confidence: Number) -> Joint:
+        """The noises of its measurements, for intervals that hold with this probability."""
+        return Joint(tuple((each.noise, each.granularity) for each in self.measured), 1 - exact(confidence))
 
-    def error(self, *, confidence: Number = 0.95) -> float:
+    def width(self, confidence: Number, *, rows: int | None = None) -> End:
+        """The largest half-width of the intervals, in the column's unit; where the noisy count is at least `rows`.
+
+        It is infinite for a column whose error depends on the data without a limit.
+        """
+        if self.aggregate.ranked:
+            formula = self.aggregate.formula
+            assert not isinstance(formula, JointFormula)
+            return formula.error([each.width(self._level(confidence)) for each in self.measured])
+        return largest_error(self.aggregate.formula, self.joint(confidence), rows=rows)
+
+    def error(self, *, confidence: Number = 0.95, rows: int | None = None) -> float:
         """The same, rounded up; of a quantile the number of ranks, because values may lie anywhere between ranks."""
         ranks = self.ranks(confidence=confidence)
-        return upward(self.width(confidence)) if ranks is None else ranks
+        width = self.width(confidence, rows=rows) if ranks is None else ranks
+        return width if isinstance(width, float) else upward(width)
 
     def ranks(self, *, confidence: Number = 0.95) -> float | None:
         """How many ranks a quantile is off at most, with this confidence; None if the column is something else."""
@@ -111,26 +133,45 @@ class Shown:
         found = [each.choice for each in self.measured if isinstance(each.term, Rank) and each.term.end == 0]
         return max(choice.error(confidence=level) for choice in found if choice is not None)
 
+    @property
+    def depends_on_rows(self) -> bool:
+        """Whether its error is smaller where there are more rows."""
+        return not (self.aggregate.ranked or isinstance(self.aggregate.formula, Same | Linear))
+
     def estimates(self, granules: Iterable[Sequence[int]], *, confidence: Number = 0.95) -> list[Estimate]:
         """The numbers that the column shows, with intervals, from the noisy integers of its measurements.
 
-        Each estimate, taken alone, holds the exact number with probability `confidence`. With m measurements, each has
-        an interval for 1 − (1 − confidence)/m, so that all of them hold together by the union bound.
+        Each estimate, taken alone, holds the exact number with probability `confidence`.
         """
-        columns = zip(*granules, strict=True)
-        level = self._level(confidence)
-        found = [each.estimates(numbers, level) for each, numbers in zip(self.measured, columns, strict=False)]
-        return [self.aggregate.formula.show(row) for row in zip(*found, strict=True)]
+        formula = self.aggregate.formula
+        if self.aggregate.ranked:
+            assert not isinstance(formula, JointFormula)
+            columns, level = zip(*granules, strict=True), self._level(confidence)
+            found = [each.estimates(numbers, level) for each, numbers in zip(self.measured, columns, strict=False)]
+            return [formula.show(row) for row in zip(*found, strict=True)]
+        noise = self.joint(confidence)
+        if isinstance(formula, Same):
+            (unit,), width = self._units(), noise.width((Fraction(1),))
+            return [Estimate(n * unit, n * unit - width, n * unit + width) for (n,) in granules]
+        return [show(formula, self._numbers(row), noise) for row in granules]
 
-    def values(self, granules: Iterable[Sequence[int]]) -> list[Fraction]:
+    def values(self, granules: Iterable[Sequence[int]]) -> list[Fraction | None]:
         """The numbers that the column shows, without intervals."""
-        if isinstance(self.aggregate.formula, Same):
-            (each,) = self.measured
-            return [number * each.granularity for (number,) in granules]
+        match self.aggregate.formula:
+            case Same():
+                (each,) = self.measured
+                return [number * each.granularity for (number,) in granules]
+            case Linear() as linear:
+                return [linear.at(self._numbers(row)) for row in granules]
+            case Quotient() as quotient:
+                return [quotient.value(self._numbers(row)) for row in granules]
         return [one.value for one in self.estimates(granules)]
 
-    def _widths(self, confidence: Number) -> list[Fraction]:
-        return [each.width(self._level(confidence)) for each in self.measured]
+    def _units(self) -> list[Fraction]:
+        return [each.granularity for each in self.measured]
+
+    def _numbers(self, row: Sequence[int]) -> list[Fraction]:
+        return [n * unit for n, unit in zip(row, self._units(), strict=True)]
 
     def _level(self, confidence: Number) -> Number:
         """The confidence of each measurement, so that all of them hold together."""
@@ -168,10 +209,26 @@ class AggregatePlan(Plan):
 
     @property
     def columns(self) -> tuple[Shown, ...]:
+        return self._shown(self.query.shown)
+
+    @property
+    def hidden(self) -> tuple[Shown, ...]:
+        """The columns that only HAVING and ORDER BY use: they are measured, and not shown."""
+        return self._shown(self.query.after.hidden)
+
+    def _shown(self, columns: Iterable[tuple[str, BoundAggregate]]) -> tuple[Shown, ...]:
         found = {each.term: each for each in self.noisy}
-        return tuple(
-            Shown(name, column, tuple(found[term] for term in column.terms)) for name, column in self.query.shown
-        )
+        return tuple(Shown(name, column, tuple(found[term] for term in column.terms)) for name, column in columns)
+
+    def together(self, confidence: Number, *, cells: int, simultaneous: bool = False) -> Number:
+        """The confidence of each interval of an answer with this many cells.
+
+        Where noisy numbers chose the rows, or if it is asked for, all intervals of all cells hold together: each of
+        them misses with an equal share of 1 − `confidence`. See `sitr.questions.aggregate.after`.
+        """
+        if not (simultaneous or self.query.after.by_noise):
+            return confidence
+        return 1 - (1 - exact(confidence)) / max(1, cells * len(self.query.shown))
 
     @property
     def threshold(self) -> Threshold | None:
@@ -200,7 +257,8 @@ def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
 def _useful(plan: AggregatePlan) -> AggregatePlan:
     """The plan, unless an error is too large for a double."""
     beyond = [each.term for each in plan.noisy if each.choice is None and each.width(0.95) > sys.float_info.max]
-    lost = [column.name for column in plan.columns if any(each.term in beyond for each in column.measured)]
+    columns = (*plan.columns, *plan.hidden)
+    lost = [column.name for column in columns if any(each.term in beyond for each in column.measured)]
     if lost:
         raise QuestionError(
             given=f"At the price {plan.price!r}, the error of {', '.join(lost)} exceeds {sys.float_info.max:.2g}.",

@@ -11,6 +11,7 @@ import numpy as np
 from sitr.dataset.literals import shown
 from sitr.errors import InvalidUse, QuestionError
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
+from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.spelling import Value
 
 Text: TypeAlias = str
@@ -322,7 +323,7 @@ def operand(of: Operand) -> Expression:
 
 def value_or_expression(value: object) -> Expression:
     """The expression; anything else is a literal."""
-    return value.expression if isinstance(value, Expr) else Literal(_plain(value))
+    return value.expression if isinstance(value, Expr | Operators) else Literal(_plain(value))
 
 
 def _plain(value: object) -> Value:

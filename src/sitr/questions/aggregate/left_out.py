@@ -16,7 +16,7 @@ from sitr.questions.aggregate.term import Term
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """For each key, the share of people from whom something was left out; of rows, where each row is a unit."""
+    """For each row of the answer, the share of people from whom something was left out; of rows, where each row is a unit."""
 
     why: Why
     of: str
@@ -27,7 +27,7 @@ class LeftOut:
 def left_out(
     release: Release, *, confidence: Number = Fraction(95, 100), rows: Sequence[int] | None = None
 ) -> list[LeftOut]:
-    """What was measured about rows and values that were left out, for all keys or those at these places.
+    """What was measured about rows and values that were left out, for all rows of the answer or some of them.
 
     Each share lies in its interval with probability `confidence`: both numbers of the quotient lie in theirs, each with
     half of the remaining probability of failure.
@@ -58,8 +58,8 @@ def _estimates(release: Release, term: Term, confidence: Number, rows: Sequence[
     place = release.plan.query.terms.index(term)
     noisy = release.plan.noisy[place]
     width = noisy.width(1 - (1 - exact(confidence)) / 2)
-    for row in release.measured if rows is None else (release.measured[row] for row in rows):
-        yield _between(Fraction(row[place]), width)
+    for cell in release.places if rows is None else [release.places[row] for row in rows]:
+        yield _between(Fraction(release.measured[cell][place]), width)
 
 
 def _between(value: Fraction, width: Fraction) -> Estimate:

@@ -45,13 +45,48 @@ def check_name(name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class Order:
+    """One part of ORDER BY. NULL comes last, unless it comes first."""
+
+    by: Expression
+    descending: bool = False
+    nulls_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """What is done with the released rows: HAVING, ORDER BY, LIMIT and OFFSET.
+
+    Names are those of the answer's columns. An aggregate that is not selected is measured and paid like any other.
+    """
+
+    having: Expression | None = None
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+
+    def sql(self) -> str:
+        """Everything that follows GROUP BY."""
+        having = f" HAVING {spelled(self.having)}" if self.having is not None else ""
+        order = f" ORDER BY {', '.join(map(_ordered, self.order))}" if self.order else ""
+        limit = f" LIMIT {self.limit}" if self.limit is not None else ""
+        return f"{having}{order}{limit}{f' OFFSET {self.offset}' if self.offset else ''}"
+
+
+def _ordered(order: Order) -> str:
+    down, nulls = " DESC" if order.descending else "", " NULLS FIRST" if order.nulls_first else ""
+    return f"{spelled(order.by)}{down}{nulls}"
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
-    """`SELECT group_by, aggregates FROM table WHERE where GROUP BY group_by`."""
+    """`SELECT group_by, aggregates FROM table WHERE where GROUP BY group_by`, and what is done `after` it."""
 
     table: Source
     aggregates: tuple[Named, ...]
     group_by: tuple[NamedKey, ...] = ()
     where: Expression | None = None
+    after: After = After()
 
 
 def text(query: Query) -> str:
@@ -67,7 +102,7 @@ def text(query: Query) -> str:
     selected = [*keys, *(f"{named.aggregate.sql()} AS {identifier(named.name)}" for named in query.aggregates)]
     where = f" WHERE {spelled(query.where)}" if query.where else ""
     group = f" GROUP BY {', '.join(_listed(query.group_by, place) for place in range(len(keys)))}" if keys else ""
-    return f"SELECT {', '.join(selected)} FROM {from_text(query.table)}{where}{group}"
+    return f"SELECT {', '.join(selected)} FROM {from_text(query.table)}{where}{group}{query.after.sql()}"
 
 
 def _listed(keys: tuple[NamedKey, ...], place: int) -> str:

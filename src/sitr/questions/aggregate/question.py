@@ -50,8 +50,13 @@ class AggregateQuestion:
         measured = tuple(zip(*(found[term] for term in terms), strict=True))
         return Release(plan, keys, measured, _beyond(plan, exact, coins))
 
-    def errors(self, plan: AggregatePlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
-        return {column.name: column.error(confidence=confidence) for column in plan.columns}
+    def errors(self, plan: AggregatePlan, /, *, confidence: Number = 0.95, rows: int | None = None) -> dict[str, float]:
+        """The largest error of every column; with `rows`, of cells whose noisy count is at least so many.
+
+        The error of a mean, for example, depends on the number of rows: without it, only the bounds limit the error.
+        """
+        sure = plan.together(confidence, cells=plan.query.cells or 1)
+        return {column.name: column.error(confidence=sure, rows=rows) for column in plan.columns}
 
 
 def _hidden(mechanism: Mechanism, numbers: list[Any], coins: Coins) -> list[int]:

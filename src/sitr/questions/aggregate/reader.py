@@ -13,10 +13,13 @@ from sqlglot import exp
 from sitr.dataset.literals import shortened, shown
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.casts import TYPES
-from sitr.questions.aggregate.expressions.expression import PARTS, Call, Expression, Literal, Name
+from sitr.questions.aggregate.expressions.expression import PARTS, Aggregated, Call, Expression, Literal, Name
 from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.refusals import forbidden, refuse_other_parts
 from sitr.questions.aggregate.spelling import Value
+
+AGGREGATE = "sitr_aggregate"
+"""Under this name, a placeholder notes the aggregate that was read already and stood in its place."""
 
 
 def expression(item: exp.Expr) -> Expression:
@@ -318,6 +321,12 @@ def _anonymous(item: exp.Expr) -> Expression:
     raise forbidden(item)
 
 
+def _aggregated(item: exp.Expr) -> Aggregated:
+    if AGGREGATE not in item.meta:  # a ? of the user
+        raise forbidden(item)
+    return Aggregated(item.meta[AGGREGATE])
+
+
 def _literal(item: exp.Expr) -> Literal:
     return Literal(value(item))
 
@@ -365,6 +374,7 @@ _READERS: dict[type[exp.Expr], Callable[[exp.Expr], Expression]] = {
     exp.DateAdd: _plus,
     exp.DateSub: _plus,
     exp.Anonymous: _anonymous,
+    exp.Placeholder: _aggregated,
 }
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import fields, replace
-from fractions import Fraction
 
 import sqlglot
 from sqlglot import exp
@@ -12,16 +10,15 @@ from sqlglot.dialects.duckdb import DuckDB
 
 from sitr.dataset.literals import shown, writable
 from sitr.errors import ForbiddenConstruct, QuestionError, SitrError
-from sitr.questions.aggregate.expressions.expression import Expression, Literal, Name, spelled
+from sitr.questions.aggregate.after_sql import AFTER, after_part
+from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
+from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
 from sitr.questions.aggregate.from_clause import read_from
-from sitr.questions.aggregate.functions.count import Count
-from sitr.questions.aggregate.functions.function import Aggregate, Arguments
-from sitr.questions.aggregate.functions.registry import function_of
 from sitr.questions.aggregate.instead import instead
-from sitr.questions.aggregate.nodes import Named, NamedKey, Query
+from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
 from sitr.questions.aggregate.places import beginning, place, place_of_word, remember
 from sitr.questions.aggregate.reader import expression
-from sitr.questions.aggregate.refusals import called, forbidden, refuse_other_parts
+from sitr.questions.aggregate.refusals import called, refuse_other_parts
 from sitr.questions.aggregate.unreadable import ALLOWED, misspelled, unreadable
 
 # The parser logs a warning about statements that it does not know, and Python prints log records that have no handler
@@ -58,13 +55,15 @@ def parse_condition(text: str) -> Expression:
     Call(function='>', arguments=(Name(name='days', table=None), Literal(value=3)))
     """
     before = "SELECT COUNT(*) AS n FROM t WHERE "
-    where = parse(before + text, skipped=len(before)).where
-    assert where is not None
-    return where
+    found = parse(before + text, skipped=len(before))
+    if found.where is None or found.group_by or found.after != After():
+        raise QuestionError(given="The condition is followed by another part of a question.", do="Leave that out.")
+    return found.where
 
 
 def _read(select: exp.Select) -> Query:
-    refuse_other_parts(select, "expressions", "from_", "where", "group", "joins", "with_")
+    refuse_other_parts(select, "expressions", "from_", "where", "group", "joins", "with_", "distinct", *AFTER)
+    _refuse_distinct_on(select.args.get("distinct"))
     table = read_from(select)
     keys = _keys(select)
     where = select.args.get("where")
@@ -73,7 +72,14 @@ def _read(select: exp.Select) -> Query:
         aggregates=_aggregates(select.expressions, keys),
         group_by=keys,
         where=expression(where.this) if where else None,
+        after=after_part(select, keys),
     )
+
+
+def _refuse_distinct_on(distinct: exp.Expr | None) -> None:
+    """DISTINCT alone changes nothing: every group has one row, and all its keys are shown."""
+    if distinct is not None:
+        refuse_other_parts(distinct, within="DISTINCT ")
 
 
 def single_select(sql: str, *, skipped: int = 0) -> exp.Select:
@@ -156,18 +162,6 @@ def _default_name(of: Expression) -> str:
     return of.name if isinstance(of, Name) else spelled(of)
 
 
-def holds_aggregate(item: exp.Expr) -> bool:
-    """Whether an aggregate function is in an expression."""
-    return any(isinstance(part, exp.AggFunc) or function_of(_function(part)) for part in item.walk())
-
-
-def _function(item: exp.Expr) -> str:
-    """The name of a function in SQL; empty if it is none."""
-    if isinstance(item, exp.Anonymous):
-        return item.name.upper()
-    return item.sql_name() if isinstance(item, exp.Func) else ""
-
-
 def _aggregates(items: list[exp.Expr], keys: tuple[NamedKey, ...]) -> tuple[Named, ...]:
     """The selected columns that are not keys."""
     aggregates: list[Named] = []
@@ -190,65 +184,3 @@ def _not_grouped(item: exp.Expr, of: Expression, keys: tuple[NamedKey, ...]) -> 
         given = f"SELECT lists the key {spelled(of)}, but GROUP BY lists {listed}."
         do = "List the same keys in both places."
     return QuestionError(given=given, do=do, excerpt=place(item))
-
-
-def aggregate_of(item: exp.Expr) -> Aggregate:
-    """The aggregate of an expression."""
-    if isinstance(item, exp.Paren):
-        return aggregate_of(item.this)
-    if _function(item) == "WITH_INTERVAL" and len(item.expressions) == 1:
-        inner = aggregate_of(item.expressions[0])
-        if "interval" in {field.name for field in fields(inner)}:  # type: ignore[arg-type]
-            return replace(inner, interval=True)  # type: ignore[type-var]
-        raise forbidden(item)
-    call = item.this if isinstance(item, exp.WithinGroup) else item
-    if isinstance(call, exp.Func) and (function := function_of(_function(call))):
-        arguments = _arguments(call)
-        if isinstance(item, exp.WithinGroup):
-            arguments = _ordered(item, arguments)
-        found = None if arguments is None else function.read(arguments)
-        if found is not None:
-            return found
-    if isinstance(item, exp.ApproxDistinct) and _only(item, "this"):
-        return Count(expression(item.this), distinct=True)
-    raise forbidden(item)
-
-
-def _ordered(item: exp.WithinGroup, levels: Arguments | None) -> Arguments | None:
-    """PERCENTILE_CONT(level) WITHIN GROUP (ORDER BY x): x and the level, which counts from above in DESC order."""
-    order = item.expression
-    if levels is None or not isinstance(order, exp.Order) or len(order.expressions) != 1:
-        return None
-    (by,) = order.expressions
-    if not (isinstance(by, exp.Ordered) and _only(by, "this", "desc", "nulls_first") and len(levels.expressions) == 1):
-        return None
-    (level,) = levels.expressions
-    if by.args.get("desc") and isinstance(level, Literal) and type(level.value) in (int, float):
-        level = Literal(float(1 - Fraction(repr(level.value))))
-    return Arguments((expression(by.this), level))
-
-
-def _arguments(call: exp.Func) -> Arguments | None:
-    """Expressions or *, perhaps after DISTINCT; None if there is anything else."""
-    parts: list[object] = []
-    for name, value in call.args.items():
-        if (
-            value and name != "big_int" and not isinstance(value, str)
-        ):  # COUNT is marked so, and no part of the question
-            parts += value if isinstance(value, list) else [value]
-    parts = [each for part in parts for each in (part.expressions if isinstance(part, exp.Array) else [part])]
-    distinct = [part for part in parts if isinstance(part, exp.Distinct) and _only(part, "expressions")]
-    if len(distinct) == len(parts) == 1:
-        parts = distinct[0].expressions
-    stars = [part for part in parts if isinstance(part, exp.Star) and _only(part)]
-    others = [part for part in parts if not any(part is star for star in stars)]
-    if len(stars) > 1 or not all(isinstance(part, exp.Expr) for part in others):
-        return None
-    if any(isinstance(part, exp.Star | exp.Distinct | exp.Order | exp.Ordered) for part in others):
-        return None
-    return Arguments(tuple(map(expression, others)), star=bool(stars), distinct=bool(distinct))  # type: ignore[arg-type]
-
-
-def _only(item: exp.Expr, *parts: str) -> bool:
-    """Whether the node has only these parts: no FILTER, no ORDER BY inside an aggregate, no ESCAPE."""
-    return not any(value for part, value in item.args.items() if part not in parts)

@@ -24,7 +24,7 @@ from sitr.dataset.schema import Column, Kind, Table
 from sitr.errors import QuestionError, SitrError, UnknownName, unknown_name
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Unit
-from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, levels
+from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Expression, Literal, Name, levels, spelled
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.rules import truths
 from sitr.questions.aggregate.expressions.typed import Typed, column_typed, literal_typed
@@ -179,6 +179,11 @@ class View:
                 return self.column(expression)
             case Literal(value):
                 return literal_typed(value)
+            case Aggregated():
+                raise QuestionError(
+                    given=f"The aggregate {spelled(expression)} stands where each row needs a value.",
+                    do="Use aggregates in SELECT, HAVING and ORDER BY, and not inside each other.",
+                )
             case Call(function, arguments):
                 rule = ROW_FUNCTIONS.get(function)
                 if rule is None:

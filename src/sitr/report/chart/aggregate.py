@@ -13,7 +13,7 @@ from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.aggregate.release import Release
 from sitr.report.chart.axis import across, nice_ticks, written
 from sitr.report.chart.svg import BLUE, LEFT, RIGHT, label, line, pair, paragraph, rect, svg
-from sitr.report.figures import CONFIDENCE, Dates, Figures, visible
+from sitr.report.figures import CONFIDENCE, about, visible
 from sitr.report.forms import forms
 from sitr.report.words.words import Words, in_words
 
@@ -30,18 +30,19 @@ def chart(release: Release, *, words: Words | None = None, most: int = MOST_KEYS
     words = in_words(words)
     say = words.aggregate
     title = say.chart([column.name for column in release.plan.columns])
-    if not release.keys:
-        return _empty(title, say.empty(release.plan), words)
+    rows = release.rows
+    if not rows:
+        return _empty(title, say.none_left(len(release.keys)) if release.keys else say.empty(release.plan), words)
     drawn = _drawn(release, most)
-    labels = [say.label(release.keys[place]) for place in drawn]
+    labels = [say.label(rows[place]) for place in drawn]
     parts: list[str] = []
     top = 0.0
     for index in range(len(release.plan.columns)):
         panel = _Panel.of(release, index, drawn, words)
         parts.extend(panel.svg(labels, top=top))
         top += panel.height(len(labels)) + _GAP
-    note = say.largest(len(drawn), len(release.keys))
-    if len(drawn) < len(release.keys):
+    note = say.largest(len(drawn), len(rows))
+    if len(drawn) < len(rows):
         lines, height = paragraph(note, y=top, size=12)
         parts, top = [*parts, *lines], top + height + _GAP
     return svg(title, note, parts, height=top - _GAP, direction=words.direction)
@@ -54,7 +55,7 @@ class _Panel:
     name: str
     aggregate: str
     shown: tuple[Estimate, ...]
-    figures: tuple[Figures | Dates, ...]
+    values: tuple[str, ...]
     error: str
     low: Fraction
     high: Fraction
@@ -70,13 +71,24 @@ class _Panel:
         lows, highs = [one.low for one in shown], [one.high for one in shown]
         base = Fraction(0) if kind is None else min(lows)
         # At least one step wide, so that there is an axis even if all values are zero.
-        low = min(*lows, base)
-        high = max(*highs, low + (step or 1), base)
-        figures = tuple(forms(column, shown))
-        widest, form = max(zip((one.error for one in shown), figures, strict=True), key=lambda pair: pair[0])
+        ends = [end for one in shown for end in (one.low, one.high, one.value) if isinstance(end, Fraction)]
+        low = min([*ends, base])
+        high = max([*ends, low + (step or 1), base])
+        limited = [one for one in shown if one.value is not None and one.bounded]
+        figures = iter(forms(column, limited))
+        texts, widest = [], (Fraction(0), "∞" if len(limited) < len(shown) else "0")
+        for one in shown:
+            if one.value is None or not one.bounded:
+                texts.append("" if one.value is None else about(one.value))
+                continue
+            form = next(figures)
+            texts.append(form.value(one))
+            assert isinstance(one.error, Fraction)
+            if len(limited) == len(shown) and one.error >= widest[0]:
+                widest = (one.error, form.error(one.error))
         ranks = column.ranks(confidence=CONFIDENCE)
-        error = f"± {form.error(widest)}" if ranks is None else words.ranks.error(ranks)
-        return cls(visible(column.name), visible(column.sql), shown, figures, error, low, high, base, kind)
+        error = f"± {widest[1]}" if ranks is None else words.ranks.error(ranks)
+        return cls(visible(column.name), visible(column.sql), shown, tuple(texts), error, low, high, base, kind)
 
     def height(self, rows: int) -> int:
         return _HEAD + _ROW * rows + _FOOT
@@ -90,15 +102,18 @@ class _Panel:
         yield label(self.aggregate, x=LEFT, y=top + 31, room=RIGHT - LEFT, size=11, opacity=0.75)
         ticks = nice_ticks(self.low, self.high)
         places = [self.x(tick) for tick in ticks]
-        for place, (name, one, figures) in enumerate(zip(labels, self.shown, self.figures, strict=True)):
-            yield from self._bar(name, one, figures.value(one), places, top + _HEAD + _ROW * place)
+        for place, (name, one, value) in enumerate(zip(labels, self.shown, self.values, strict=True)):
+            yield from self._bar(name, one, value, places, top + _HEAD + _ROW * place)
         bottom = top + self.height(len(labels)) - _FOOT
         days = [] if self.kind is None else [calendar(tick, self.kind).isoformat()[:10] for tick in ticks]
         yield from across(list(zip(places, days or written(ticks), strict=True)), y=bottom + 12)
 
     def _bar(self, name: str, one: Estimate, value: str, ticks: list[float], top: float) -> Iterator[str]:
-        zero, end = self.x(self.base), self.x(one.value)
-        low, high = self.x(one.low), self.x(one.high)
+        zero, end = self.x(self.base), self.x(one.value if one.value is not None else self.base)
+        # A whisker without an end goes to the edge, and has no bar across it.
+        low, high = (
+            self.x(end) if isinstance(end, Fraction) else edge for end, edge in ((one.low, LEFT), (one.high, RIGHT))
+        )
         middle = top + 23
         # Grid lines are drawn only next to bars, so they never cross a word.
         for x in ticks:
@@ -106,17 +121,18 @@ class _Panel:
         yield from pair(name, value, y=top + 12)
         yield rect(min(zero, end), top + 17, abs(end - zero), 12, fill=BLUE, more='fill-opacity="0.75"')
         yield line(low, middle, high, middle, more='stroke-width="1.5"')
-        for x in (low, high):
+        for x in (x for x, end in ((low, one.low), (high, one.high)) if isinstance(end, Fraction)):
             yield line(x, middle - 4, x, middle + 4, more='stroke-width="1.5"')
 
 
 def _drawn(release: Release, most: int) -> list[int]:
     """The positions of the rows to draw: all in order, or the largest first if there are too many."""
-    places = list(range(len(release.keys)))
+    places = list(range(len(release.rows)))
     if len(places) <= most:
         return places
     first = release.values(release.plan.columns[0])
-    return nlargest(most, places, key=first.__getitem__)
+    known = [place for place in places if first[place] is not None]
+    return nlargest(most, known, key=lambda place: first[place] or Fraction(0)) or places[:most]
 
 
 def _empty(title: str, sentence: str, words: Words) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from sitr.dataset.literals import shown
 from sitr.questions.aggregate.spelling import Value, identifier, literal
@@ -45,7 +45,21 @@ class Call:
             object.__setattr__(self, "arguments", tuple(flat))
 
 
-Expression: TypeAlias = Name | Literal | Call
+class Written(Protocol):
+    """Anything that can be written as SQL."""
+
+    def sql(self) -> str:
+        """It, in one spelling."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregated:
+    """An aggregate inside arithmetic, HAVING or ORDER BY. No row has a value for it."""
+
+    of: Written
+
+
+Expression: TypeAlias = Name | Literal | Call | Aggregated
 
 
 def _same(function: str, part: Expression) -> tuple[Expression, ...]:
@@ -69,6 +83,15 @@ def names(expression: Expression) -> Iterator[Name]:
             yield from names(part)
 
 
+def aggregates(expression: Expression) -> Iterator[Aggregated]:
+    """The aggregates in it, each as often as it is used."""
+    if isinstance(expression, Aggregated):
+        yield expression
+    elif isinstance(expression, Call):
+        for part in expression.arguments:
+            yield from aggregates(part)
+
+
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 INFIX = ("+", "-", "*", "/", "//", "%", "||", *COMPARISONS)
 PARTS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second", "dow", "isodow", "doy")
@@ -84,6 +107,8 @@ def spelled(expression: Expression) -> str:
             return "NULL"
         case Literal(value):
             return literal(value) if isinstance(value, Value) else shown(value)
+        case Aggregated(of):
+            return of.sql()
         case Call(function, arguments):
             return _SPELLED.get(function, _called)(function, arguments)
 
@@ -91,7 +116,7 @@ def spelled(expression: Expression) -> str:
 def inner(expression: Expression) -> str:
     """The expression as an operand: in brackets if an operator is its outermost part."""
     match expression:
-        case Name():
+        case Name() | Aggregated():
             bare = True
         case Literal(value):
             bare = not (isinstance(value, int | float) and math.copysign(1, value) < 0)

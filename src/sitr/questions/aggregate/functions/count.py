@@ -14,6 +14,7 @@ from sitr.questions.aggregate.expressions.expression import Expression, Literal,
 from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
+from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.quantity import Distinct, Quantity
 from sitr.questions.aggregate.spelling import identifier
 from sitr.questions.aggregate.term import Term
@@ -21,7 +22,7 @@ from sitr.questions.aggregate.view import View
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class Count(Operators):
     """The number of rows; of rows where an expression is not NULL; or, with `distinct`, of different values.
 
     Different values of the unit's column are people: a person adds 1 to each group. Otherwise a person adds as many
@@ -62,7 +63,8 @@ class Count:
 
     def _term(self, of: Typed | None, view: View) -> Quantity:
         if not self.distinct:
-            return Term(of)
+            # Where no row lacks a value, COUNT(*) is the same number, and is measured once for both.
+            return Term() if of is not None and not of.nullable else Term(of)
         if of is not None and of.column is not None and view.unit == Person(of.column.name):
             return Term(of, people=True)
         if of is None or of.kind not in GROUPABLE:

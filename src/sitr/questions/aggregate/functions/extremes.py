@@ -14,11 +14,12 @@ from sitr.questions.aggregate.expressions.expression import Expression, Name, sp
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
 from sitr.questions.aggregate.functions.quantile import ranked, within_interval
+from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.view import View
 
 
 @dataclass(frozen=True, slots=True)
-class Minimum:
+class Minimum(Operators):
     """A value that few values of an expression with public bounds lie below.
 
     >>> Minimum(Name("cost")).sql()
@@ -51,7 +52,7 @@ class Minimum:
 
 
 @dataclass(frozen=True, slots=True)
-class Maximum:
+class Maximum(Operators):
     """A value that few values of an expression with public bounds lie above.
 
     >>> Maximum(Name("cost")).sql()

@@ -16,6 +16,7 @@ from sitr.questions.aggregate.expressions.literals import fitting
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, literal_typed
 from sitr.questions.aggregate.frame import Operand, operand, value_or_expression
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
+from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.quantity import Bar
 from sitr.questions.aggregate.view import View
 
@@ -24,7 +25,7 @@ MOST_CELLS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram:
+class Histogram(Operators):
     """The number of rows in each cell between public edges: a column for each cell.
 
     A cell has its lower edge, and the last one has its upper edge too. Values beyond the edges and NULL are in no cell.

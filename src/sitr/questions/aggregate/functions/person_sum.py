@@ -9,12 +9,13 @@ from sitr.dataset.schema import NUMERIC, Kind
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
+from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.term import Term, granules_of
 from sitr.questions.aggregate.view import View
 
 
 @dataclass(frozen=True, slots=True)
-class PersonSum:
+class PersonSum(Operators):
     """The sum over all people of one total each: all values of the person in the group, clamped to two public numbers.
 
     Every row counts, so that no cap on rows leaves anything out. One person moves a group by at most the larger of the

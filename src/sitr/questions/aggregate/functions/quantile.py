@@ -16,6 +16,7 @@ from sitr.questions.aggregate.expressions.expression import Expression, Literal,
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Aggregate, Arguments, BoundAggregate, Estimate
+from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.quantity import Rank, decimal
 from sitr.questions.aggregate.spelling import identifier
 from sitr.questions.aggregate.term import granules_of
@@ -26,7 +27,7 @@ MOST_LEVELS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Quantile:
+class Quantile(Operators):
     """The quantiles of an expression with public bounds at these levels; NULL and NaN count as no value.
 
     With `interval`, two more measurements for each level give an interval of values.
@@ -67,7 +68,7 @@ class Quantile:
 
 
 @dataclass(frozen=True, slots=True)
-class Median:
+class Median(Operators):
     """The median of an expression with public bounds.
 
     >>> Median(Name("cost"), interval=True).sql()
@@ -100,7 +101,7 @@ class Median:
 
 
 @dataclass(frozen=True, slots=True)
-class ApproxQuantiles:
+class ApproxQuantiles(Operators):
     """The n + 1 quantiles at 0, 1/n, …, 1, as in BigQuery: one column for each.
 
     >>> ApproxQuantiles(Name("cost"), 4).sql()

@@ -11,12 +11,13 @@ from sitr.questions.aggregate.expressions.expression import Expression, Literal,
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
 from sitr.questions.aggregate.functions.person_sum import PersonSum
+from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.term import summed
 from sitr.questions.aggregate.view import View
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(Operators):
     """The sum of an expression, each value clamped to its public bounds; NULL and NaN add nothing.
 
     >>> Sum(Name("cost")).sql()

@@ -95,6 +95,29 @@ class AggregateWords:
             f"من {ltr(number(query.max_groups))}، وتُركت بقية صفوفهم."
         )
 
+    def together(self, cells: int | None, /) -> str:
+        """What an error means where noisy numbers selected or sorted the rows."""
+        measured = "المنشورة" if cells is None else f"المقيسة، وعددها {ltr(number(cells))}،"
+        return (
+            f"اختارت أعدادٌ مشوبة بالضوضاء الصفوفَ أو رتبتها، ولذلك تصح الفترات معًا لجميع الخلايا {measured} باحتمال "
+            f"{_PERCENT}؛ ولا يشمل ذلك التحيز الناتج عن القصر ضمن الحدود وعن الحدود القصوى."
+        )
+
+    def at_rows(self, error: str, rows: int, /) -> str:
+        """An error that depends on the number of rows."""
+        return f"{ltr(error)} عند {counted(rows, ROW)}"
+
+    def unlimited(self) -> str:
+        """The error of a column that only the data limit."""
+        return "يتوقف على البيانات"
+
+    def none_left(self, cells: int, /) -> str:
+        """What an answer means whose rows were all left out by HAVING, LIMIT or OFFSET."""
+        return (
+            f"لم تُبقِ {ltr('HAVING')} و{ltr('LIMIT')} و{ltr('OFFSET')} شيئًا من الصفوف المقيسة، وعددها "
+            f"{ltr(number(cells))}. وقد دُفع ثمن هذه الإجابة؛ وهي لا تعني أن البيانات فارغة."
+        )
+
     def negative(self, plan: AggregatePlan, /) -> str:
         """Why a count can be below 0, in an answer where one is."""
         if plan.threshold is None:
@@ -202,7 +225,7 @@ class AggregateWords:
     def released(self, release: Release, /) -> str:
         """What was released, in a few words."""
         names = listed(named(column.name) for column in release.plan.columns)
-        return f"{names}: {counted(len(release.keys), ROW)}"
+        return f"{names}: {counted(len(release.rows), ROW)}"
 
     def error_of(self, errors: Sequence[tuple[str, str]], /) -> str:
         """The error of each column, in a few words."""

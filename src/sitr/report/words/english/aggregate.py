@@ -105,6 +105,29 @@ class AggregateWords:
             f"{counted(query.max_groups, 'group')}; the rest of their rows were left out."
         )
 
+    def together(self, cells: int | None, /) -> str:
+        """What an error means where noisy numbers selected or sorted the rows."""
+        measured = "cells that are released" if cells is None else f"{counted(cells, 'cell')} that were measured"
+        return (
+            f"Noisy numbers selected or sorted the rows, so the intervals hold together for all {measured}, with "
+            f"{about(CONFIDENCE * 100)}% probability; the bias from clamping and caps is not included."
+        )
+
+    def at_rows(self, error: str, rows: int, /) -> str:
+        """An error that depends on the number of rows."""
+        return f"{error} at {counted(rows, 'row')}"
+
+    def unlimited(self) -> str:
+        """The error of a column that only the data limit."""
+        return "depends on the data"
+
+    def none_left(self, cells: int, /) -> str:
+        """What an answer means whose rows were all left out by HAVING, LIMIT or OFFSET."""
+        return (
+            f"HAVING, LIMIT and OFFSET left none of the {counted(cells, 'measured row')}. This answer was paid for; it "
+            "does not mean that the data are empty."
+        )
+
     def negative(self, plan: AggregatePlan, /) -> str:
         """Why a count can be below 0, in an answer where one is."""
         if plan.threshold is None:
@@ -212,7 +235,7 @@ class AggregateWords:
     def released(self, release: Release, /) -> str:
         """What was released, in a few words."""
         names = ", ".join(visible(column.name) for column in release.plan.columns)
-        return f"{names}: {counted(len(release.keys), 'row')}"
+        return f"{names}: {counted(len(release.rows), 'row')}"
 
     def error_of(self, errors: Sequence[tuple[str, str]], /) -> str:
         """The error of each column, in a few words."""
