@@ -17,6 +17,7 @@ from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
+from sitr.questions.aggregate.bias import Amount
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, calendar
 from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.functions.count import Count
@@ -189,7 +190,7 @@ def _none(keys: Sequence[object]) -> Iterator[tuple[str, ...]]:
     return (() for _ in keys)
 
 
-def _percent(share: Estimate) -> str:
+def _percent(share: Amount) -> str:
     return f"{percent(share.value)} ± {percent(share.error)}"
 
 
@@ -258,7 +259,7 @@ def _bias_content(release: Release) -> dict[str, Any]:
     }
 
 
-def _interval(one: Estimate) -> dict[str, Any]:
+def _interval(one: Amount) -> dict[str, Any]:
     return {"value": _number(one.value), "low": _number(one.low), "high": _number(one.high)}
 
 

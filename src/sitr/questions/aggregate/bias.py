@@ -36,6 +36,20 @@ class Why(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Amount:
+    """A number of people, or a share of them, and an interval around it."""
+
+    value: Fraction
+    low: Fraction
+    high: Fraction
+
+    @property
+    def error(self) -> Fraction:
+        """The largest distance from the number to an end."""
+        return max(self.value - self.low, self.high - self.value)
+
+
+@dataclass(frozen=True, slots=True)
 class Watch:
     """What is measured about the rows and values that were left out.
 

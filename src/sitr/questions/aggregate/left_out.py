@@ -8,8 +8,7 @@ from fractions import Fraction
 
 from sitr.mechanisms.additive import Noise
 from sitr.numbers import Number, exact
-from sitr.questions.aggregate.bias import Why
-from sitr.questions.aggregate.functions.function import Estimate
+from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.release import Release
 from sitr.questions.aggregate.term import Term
 
@@ -21,7 +20,7 @@ class LeftOut:
     why: Why
     of: str
     """The expression whose values were clamped; empty for rows."""
-    shares: tuple[Estimate, ...]
+    shares: tuple[Amount, ...]
 
 
 def left_out(
@@ -44,7 +43,7 @@ def left_out(
     ]
 
 
-def beyond_groups(release: Release, *, confidence: Number = Fraction(95, 100)) -> Estimate | None:
+def beyond_groups(release: Release, *, confidence: Number = Fraction(95, 100)) -> Amount | None:
     """The number of people who had rows in more groups than the cap; None if it was not measured."""
     measured = release.plan.beyond
     if measured is None or release.beyond is None:
@@ -54,7 +53,7 @@ def beyond_groups(release: Release, *, confidence: Number = Fraction(95, 100)) -
     return _between(Fraction(release.beyond), Fraction(width))
 
 
-def _estimates(release: Release, term: Term, confidence: Number, rows: Sequence[int] | None) -> Iterator[Estimate]:
+def _estimates(release: Release, term: Term, confidence: Number, rows: Sequence[int] | None) -> Iterator[Amount]:
     place = release.plan.query.terms.index(term)
     noisy = release.plan.noisy[place]
     width = noisy.width(1 - (1 - exact(confidence)) / 2)
@@ -62,14 +61,14 @@ def _estimates(release: Release, term: Term, confidence: Number, rows: Sequence[
         yield _between(Fraction(release.measured[cell][place]), width)
 
 
-def _between(value: Fraction, width: Fraction) -> Estimate:
+def _between(value: Fraction, width: Fraction) -> Amount:
     """A number of people, which is never negative."""
-    return Estimate(max(value, Fraction(0)), max(value - width, Fraction(0)), max(value + width, Fraction(0)))
+    return Amount(max(value, Fraction(0)), max(value - width, Fraction(0)), max(value + width, Fraction(0)))
 
 
-def _share(part: Estimate, whole: Estimate) -> Estimate:
+def _share(part: Amount, whole: Amount) -> Amount:
     """A quotient between 0 and 1; everything is possible where there may be nobody."""
     value = min(part.value / whole.value, Fraction(1)) if whole.value > 0 else Fraction(0)
     low = min(part.low / whole.high, Fraction(1)) if whole.high > 0 else Fraction(0)
     high = min(part.high / whole.low, Fraction(1)) if whole.low > 0 else Fraction(1)
-    return Estimate(min(max(value, low), high), low, high)
+    return Amount(min(max(value, low), high), low, high)

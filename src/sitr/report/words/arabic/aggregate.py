@@ -20,11 +20,10 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
 from sitr.plans.plan import Plan
-from sitr.questions.aggregate.bias import Why
+from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.expressions.typed import TEMPORAL
 from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm
-from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.aggregate.release import Release
 from sitr.report.figures import CONFIDENCE, about, at_least, at_most, number, percent, shortened, visible
 from sitr.report.headline import Headline
@@ -80,7 +79,7 @@ class AggregateWords:
             "الحدود القصوى أو الحدود، أما مقدار ما تُرك فلا يُقاس."
         )
 
-    def cut(self, key: tuple[Key, ...], share: Estimate, why: Why, of: str, query: BoundedQuery, /) -> str:
+    def cut(self, key: tuple[Key, ...], share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
         """That much was left out of a group."""
         where = f" في {self.label(key)}" if key else ""
         much = f"نحو {ltr(percent(share.value))} (± {ltr(percent(share.error))}) من {units(query)}{where}"
@@ -88,7 +87,7 @@ class AggregateWords:
             return f"{much} تُركت صفوف لهم بسبب الحدود القصوى: العدد الحقيقي أكبر من هذا المجال، ولم يُقَس بكم."
         return f"{much} لهم قيم في {named(of)} خارج حدوده: قد يقع المجموع الحقيقي خارج هذا المجال."
 
-    def beyond(self, people: Estimate, query: BoundedQuery, /) -> str:
+    def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
         """How many people had rows in more groups than the cap."""
         return (
             f"نحو {ltr(about(people.value))} (± {ltr(about(people.error))}) من {units(query)} لهم صفوف في مجموعات أكثر "

@@ -20,11 +20,10 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
 from sitr.plans.plan import Plan
-from sitr.questions.aggregate.bias import Why
+from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.expressions.typed import TEMPORAL
 from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm
-from sitr.questions.aggregate.functions.function import Estimate
 from sitr.report.figures import (
     CONFIDENCE,
     about,
@@ -89,7 +88,7 @@ class AggregateWords:
             "out by caps and bounds. How much is left out is not measured."
         )
 
-    def cut(self, key: tuple[Key, ...], share: Estimate, why: Why, of: str, query: BoundedQuery, /) -> str:
+    def cut(self, key: tuple[Key, ...], share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
         """That much was left out of a group."""
         where = f" in {self.label(key)}" if key else ""
         much = f"About {percent(share.value)} (± {percent(share.error)}) of the {units(query)}{where} had"
@@ -98,7 +97,7 @@ class AggregateWords:
             return f"{much} rows left out by the caps: {above}."
         return f"{much} values of {visible(of)} beyond its bounds: the true sum may lie outside this interval."
 
-    def beyond(self, people: Estimate, query: BoundedQuery, /) -> str:
+    def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
         """How many people had rows in more groups than the cap."""
         return (
             f"About {about(people.value)} (± {about(people.error)}) {units(query)} had rows in more than "
