@@ -46,8 +46,21 @@ if TYPE_CHECKING:
     from sitr.neighbors.relation import Relation as Relation
     from sitr.neighbors.unit import Row as Row
     from sitr.questions.aggregate.frame import column as column
+    from sitr.questions.aggregate.frame import when as when
     from sitr.questions.aggregate.functions.count import count as count
+    from sitr.questions.aggregate.functions.count_if import count_if as count_if
+    from sitr.questions.aggregate.functions.covariance import correlation as correlation
+    from sitr.questions.aggregate.functions.covariance import covariance as covariance
+    from sitr.questions.aggregate.functions.extremes import max as max
+    from sitr.questions.aggregate.functions.extremes import min as min
+    from sitr.questions.aggregate.functions.histogram import histogram as histogram
+    from sitr.questions.aggregate.functions.mean import mean as mean
+    from sitr.questions.aggregate.functions.quantile import median as median
+    from sitr.questions.aggregate.functions.quantile import quantile as quantile
+    from sitr.questions.aggregate.functions.quantile import quantiles as quantiles
     from sitr.questions.aggregate.functions.sum import sum as sum
+    from sitr.questions.aggregate.functions.variance import standard_deviation as standard_deviation
+    from sitr.questions.aggregate.functions.variance import variance as variance
     from sitr.session.dataset import open as open
     from sitr.session.dataset import protect as protect
 
@@ -74,23 +87,36 @@ _HOMES = {
     "calibrate": "accounting.calibrate",
     "column": "questions.aggregate.frame",
     "compare": "accounting.compare",
+    "correlation": "questions.aggregate.functions.covariance",
     "count": "questions.aggregate.functions.count",
+    "count_if": "questions.aggregate.functions.count_if",
+    "covariance": "questions.aggregate.functions.covariance",
     "errors": "",
     "flavors": "",
+    "histogram": "questions.aggregate.functions.histogram",
     "interop": "",
     "learn": "",
     "ledger": "",
     "loss": "",
+    "max": "questions.aggregate.functions.extremes",
+    "mean": "questions.aggregate.functions.mean",
     "mechanisms": "",
+    "median": "questions.aggregate.functions.quantile",
+    "min": "questions.aggregate.functions.extremes",
     "noise": "",
     "open": "session.dataset",
     "protect": "session.dataset",
+    "quantile": "questions.aggregate.functions.quantile",
+    "quantiles": "questions.aggregate.functions.quantile",
     "questions": "",
     "read_schedule": "accounting.schedule_file",
     "sensitivity": "",
+    "standard_deviation": "questions.aggregate.functions.variance",
     "sum": "questions.aggregate.functions.sum",
+    "variance": "questions.aggregate.functions.variance",
+    "when": "questions.aggregate.frame",
 }
 __getattr__, __dir__, _ = lazily(__name__, _HOMES)
 
-# For `from sitr import *`: without the parts, and without `open` and `sum`, which would hide Python's own.
-__all__ = [name for name, home in _HOMES.items() if home and name not in ("open", "sum")]
+# For `from sitr import *`: without the parts, and without names that would hide Python's own.
+__all__ = [name for name, home in _HOMES.items() if home and name not in ("max", "min", "open", "sum")]

@@ -22,10 +22,10 @@ from sitr.errors import QuestionError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.bind import bound
-from sitr.questions.aggregate.nodes import Compare, Comparison
 from sitr.questions.aggregate.sql import parse
 from sitr.questions.synthetic.rules import broken
 from sitr.session.budget import Budget
+from tests.oracles.expressions import compare
 
 LEAST, MOST = -(2**63), 2**63 - 1
 ROWS = pa.table(
@@ -111,7 +111,7 @@ def test_the_least_integer_is_no_edge_and_costs_nothing(budget: Budget, cells: d
 
 @pytest.mark.parametrize("kind", [pa.int8(), pa.int64(), pa.uint64(), pa.float64(), pa.decimal128(25, 0)])
 def test_the_least_integer_in_a_rule(kind: pa.DataType) -> None:
-    rule = Compare("x", Comparison.AT_LEAST, LEAST)
+    rule = compare("x", ">=", LEAST)
     assert broken((rule,), pa.table({"x": pa.array([0, 5, None], kind)})).tolist() == [True, True, False]
 
 

@@ -51,7 +51,7 @@ def test_products_conditions_and_files(tmp_path: Path) -> None:
             Categories(described.columns[1], ("a", "b")),
         )
     )
-    tally = Tally.of(described, grid, where=(column("cell") < 6).predicate)
+    tally = Tally.of(described, grid, where=(column("cell") < 6).expression)
     expected = {0: 1, 1: 1, 3: 1, 5: 1}  # (cell, Cell_): 1 a, 2 b, 3 a, 4 none; c is dropped
     assert open_source(rows, types={}).read(tally, salt=3) == expected
     pyarrow.parquet.write_table(rows, tmp_path / "t.parquet")

@@ -404,6 +404,23 @@ class TestTotal:
         assert on.run(pa.table({"v": pa.array([], pa.int64())}), f"SELECT {on.say.total('v')} FROM t") == [(None,)]
 
 
+class TestPairs:
+    def test_each_row_is_one_pair_of_its_group(self, on: On) -> None:
+        rows = pa.table(
+            {"g": ["a", "a", "b", None], "v": [LEAST, MOST, 3, 4], "n": pa.array([1, 2, 3, 2**31 - 1], "int32")}
+        )
+        found = on.run(rows, f"SELECT g, {on.say.pairs('v', 'n')} FROM t GROUP BY g")
+        assert {g: sorted(map(tuple, pairs)) for g, pairs in found} == {
+            "a": [(LEAST, 1), (MOST, 2)],
+            "b": [(3, 3)],
+            None: [(4, 2**31 - 1)],
+        }
+
+    def test_no_rows_give_null(self, on: On) -> None:
+        rows = pa.table({"v": pa.array([], "int64")})
+        assert on.run(rows, f"SELECT {on.say.pairs('v', 'v')} FROM t") == [(None,)]
+
+
 class TestWhole:
     def test_whole_numbers_of_every_type(self, on: On) -> None:
         for values in (

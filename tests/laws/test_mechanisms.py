@@ -32,6 +32,7 @@ from sitr.mechanisms.composed import Composed, Repeated
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
+from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.mechanism import bounding
 from sitr.mechanisms.noisy_max import NoisyMax
@@ -158,15 +159,16 @@ def sparse(mechanism: SparseVector, *, calm: int = 1000) -> Pair:
     return list(zip(law(-1, -1), law(moved - 1, -1 - moved), strict=True))
 
 
-def quantile(mechanism: Quantiles) -> Pair:
+def quantile(mechanism: Quantiles | GroupedQuantile) -> Pair:
     """The median of 1, 2, 2 among 0, …, 3, and of the same with another 3."""
+    # Δ = 1/2, so that ε/(2Δ) = ε.
+    rate = exact(mechanism.rate if isinstance(mechanism, GroupedQuantile) else mechanism.epsilon)
 
     def law(values: tuple[int, ...]) -> list[arb]:
         half = Fraction(len(values), 2)
         ranks = [(sum(v < x for v in values), sum(v <= x for v in values)) for x in range(4)]
         costs = [max(below - half, half - up_to, Fraction(0)) for below, up_to in ranks]
-        # Δ = 1/2, so that ε/(2Δ) = ε.
-        weights = [(-ball(exact(mechanism.epsilon) * cost)).exp() for cost in costs]
+        weights = [(-ball(rate * cost)).exp() for cost in costs]
         return [weight / sum(weights, arb(0)) for weight in weights]
 
     return list(zip(law((1, 2, 2)), law((1, 2, 2, 3)), strict=True))
@@ -500,6 +502,13 @@ MECHANISMS = {
         loss=Knows.BOUND,
         example=Quantiles(2, (Fraction(1, 2),), 0, 3),
         draw=lambda mechanism, coins: mechanism.release([1, 2, 2], coins=coins)[0],
+    ),
+    "GroupedQuantile": Case(
+        any=st.builds(GroupedQuantile, prices, st.just(Fraction(1, 2)), st.just(0), st.just(3)),
+        worst=quantile,
+        loss=Knows.BOUND,
+        example=GroupedQuantile(2, Fraction(1, 2), 0, 3),
+        draw=lambda mechanism, coins: mechanism.release([{1: 1, 2: 2}], coins=coins)[0],
     ),
     "Response": Case(
         any=st.builds(Response, prices, st.integers(2, 6)),

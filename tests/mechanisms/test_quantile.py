@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms import quantile
-from sitr.mechanisms.quantile import Quantiles, _choose, _runs
+from sitr.mechanisms.quantile import Quantiles, _choose, runs_of
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 from sitr.numbers import ball, exact
@@ -127,7 +127,7 @@ def test_draws_follow_the_law(relation, values, level, misfit, alarm):
 @given(st.lists(st.integers(-5, 15), max_size=8), st.integers(-3, 5), st.integers(6, 12))
 def test_runs_are_all_integers_once(values, low, high):
     clamped = [min(max(v, low), high) for v in values]
-    runs = _runs(Counter(clamped), low, high)
+    runs = runs_of(Counter(clamped), low, high)
     listed = [(x, run) for run in runs for x in range(run.first, run.first + run.size)]
     assert [x for x, _ in listed] == list(range(low, high + 1))
     for x, run in listed:

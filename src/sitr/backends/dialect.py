@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Protocol, runtime_checkable
 
-from sitr.dataset.schema import Column, Key, Quantised
+from sitr.dataset.schema import Column, Key, Kind, Quantised
 from sitr.questions.aggregate.spelling import Value
 
 
@@ -79,6 +79,9 @@ class Dialect(Protocol):
     def total(self, expression: str) -> str:
         """The exact sum of 64-bit integers, or of such sums, however many; NULL if there are none."""
 
+    def pairs(self, one: str, other: str) -> str:
+        """All pairs of two 64-bit integers in the rows of a group, as one list of lists; neither of them is NULL."""
+
     def whole(self, expression: str) -> str:
         """A whole number that fits into 64 bits as a 64-bit integer; NULL stays NULL."""
 
@@ -96,3 +99,52 @@ class Dialect(Protocol):
 
     def position(self, expression: str, keys: Sequence[Key]) -> str:
         """The place of a value in a list of at least one key, from 0; NULL if it is not there."""
+
+    def type_of(self, kind: Kind) -> str:
+        """The engine's type in which values of a kind are computed with: all numbers are doubles."""
+
+    def key_type(self, kind: Kind) -> str:
+        """The engine's type in which values of a kind are grouped by."""
+
+    def present(self, expression: str) -> str:
+        """A double, or NULL if it is NaN."""
+
+    def computed(self, operator: str, left: str, right: str) -> str:
+        """left + - * / // % right of doubles; NULL if the result is not finite, and for a quotient by 0.
+
+        // rounds down, and % has the sign of the dividend.
+        """
+
+    def power(self, expression: str, times: int) -> str:
+        """A double multiplied with itself, `times` factors in all; NULL if the result is not finite."""
+
+    def smooth(self, function: str, expression: str) -> str:
+        """SQRT, LN, LOG10 or EXP of a double; NULL where it is not defined or not finite."""
+
+    def rounded(self, expression: str, places: int) -> str:
+        """A double rounded to a number of decimal places, half away from zero; NULL if the result is not finite."""
+
+    def cast(self, expression: str, kind: Kind, to: Kind) -> str:
+        """A value of one kind as another; NULL if it does not fit. A number becomes the nearest whole number."""
+
+    def in_calendar(self, expression: str, kind: Kind) -> str:
+        """A date, or a timestamp without a zone, in the years 1 to 9999; NULL if it is none."""
+
+    def substring(self, expression: str, first: int, length: int | None) -> str:
+        """The characters of a text from the first one, counted from 1; at most `length` of them."""
+
+    def found(self, where: str, expression: str, text: str) -> str:
+        """Whether a text STARTS_WITH, ENDS_WITH or CONTAINS another; NULL if one of them is NULL."""
+
+    def truncated(self, part: str, expression: str, kind: Kind) -> str:
+        """The beginning of the year, quarter, month, week, … that a date or timestamp is in, of the same kind."""
+
+    def extracted(self, part: str, expression: str) -> str:
+        """The year, month, day, … of a date or timestamp, as an integer; weeks and week days as in ISO 8601, but dow
+        is 0 on Sundays."""
+
+    def difference(self, part: str, earlier: str, later: str) -> str:
+        """How many borders between years, months, days, … lie between two dates or two timestamps, as an integer."""
+
+    def later(self, expression: str, count: str, part: str, kind: Kind) -> str:
+        """A date or timestamp plus a whole number of years, months, days, …; NULL if the engine has no such date."""

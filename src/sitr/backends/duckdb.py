@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -13,12 +13,15 @@ from sitr.backends.duckdb_dialect import DUCKDB
 from sitr.backends.engine import UNCHARGED, read, refuse_twins, settings
 from sitr.backends.formats import PARQUET, check_readable
 from sitr.backends.reading import Reading, Totals, shaped, tree
+from sitr.backends.relations import Rows
 from sitr.backends.sources import ArrowRows, ParquetFile, Source
 from sitr.backends.statement import statement
 from sitr.dataset.csv_format import NOTHING, CsvFormat, Written
 from sitr.dataset.schema import Kind
 from sitr.errors import SourceError
 from sitr.namespace import Later
+from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.relations import tables
 
 if TYPE_CHECKING:
     import duckdb
@@ -29,9 +32,13 @@ else:  # a preview reads no rows
 
 @dataclass(frozen=True)
 class DuckDB:
-    """A `Backend`: the rows of one source, read with one statement for each question."""
+    """A `Backend`: the rows of one source, read with one statement for each question.
+
+    `public` are the public tables that a question may join, by name.
+    """
 
     source: Source
+    public: Mapping[str, Source] = field(default_factory=dict, compare=False)
 
     def kinds(self) -> dict[str, Kind]:
         return self.source.kinds()
@@ -51,10 +58,16 @@ class DuckDB:
 
     def read(self, reading: Reading, *, salt: int) -> Any:
         what = tree(reading)
+        joined = set(tables(reading.view)) if isinstance(reading, BoundedQuery) else set()
 
         def prepare() -> tuple[dict[str, pa.Table], str]:
             source, types = self.source.relation, self.source.types()
-            return self.source.tables(), statement(what, dialect=DUCKDB, source=source, types=types, salt=salt)
+            beside = {name: self.public[name] for name in joined}
+            public = {name: Rows(each.relation, each.types()) for name, each in beside.items()}
+            held = dict(self.source.tables())
+            for each in beside.values():
+                held |= each.tables()
+            return held, statement(what, dialect=DUCKDB, source=source, types=types, salt=salt, public=public)
 
         def fetch(found: duckdb.DuckDBPyConnection) -> list[Any]:
             return found.fetchall() if isinstance(what, Totals) else list(found.fetchnumpy().values())

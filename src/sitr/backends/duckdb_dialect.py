@@ -65,8 +65,8 @@ class DuckDBDialect:
         match column.kind:
             case Kind.INTEGER:
                 return f"TRY_CAST({name} AS BIGINT)"
-            case Kind.DATE:
-                return f"CASE WHEN {name} BETWEEN DATE '0001-01-01' AND DATE '9999-12-31' THEN {name} END"
+            case Kind.DATE | Kind.TIMESTAMP:
+                return self.in_calendar(name, column.kind)
             case Kind.BOOLEAN:
                 return name
             case _:
@@ -112,6 +112,9 @@ class DuckDBDialect:
     def total(self, expression: str) -> str:
         return f"sum({expression})"  # of BIGINT it is HUGEINT, and of HUGEINT too
 
+    def pairs(self, one: str, other: str) -> str:
+        return f"list([CAST({one} AS BIGINT), CAST({other} AS BIGINT)])"
+
     def whole(self, expression: str) -> str:
         return f"CAST({expression} AS BIGINT)"
 
@@ -141,5 +144,96 @@ class DuckDBDialect:
         matching = f"{name}_key = {self.text(expression)}"
         return f"(SELECT min({name}_place) FROM ({listed}) AS {name} WHERE {matching})"
 
+    def type_of(self, kind: Kind) -> str:
+        return _COMPUTED[kind]
+
+    def key_type(self, kind: Kind) -> str:
+        return "BIGINT" if kind is Kind.INTEGER else _COMPUTED[kind]
+
+    def present(self, expression: str) -> str:
+        return f"nullif({expression}, 'nan'::DOUBLE)"  # DuckDB holds NaN equal to NaN
+
+    def computed(self, operator: str, left: str, right: str) -> str:
+        match operator:
+            case "/":
+                found = f"({left}) / nullif({right}, 0::DOUBLE)"
+            case "//":
+                found = f"floor(({left}) / nullif({right}, 0::DOUBLE))"
+            case "%":
+                found = f"({left}) % nullif({right}, 0::DOUBLE)"
+            case _:
+                found = f"({left}) {operator} ({right})"
+        return self._finite(found)
+
+    def power(self, expression: str, times: int) -> str:
+        return self._finite(f"power({expression}, {times}::DOUBLE)")
+
+    def smooth(self, function: str, expression: str) -> str:
+        return self._finite(f"{function.lower()}({expression})")
+
+    def rounded(self, expression: str, places: int) -> str:
+        return self._finite(f"round({expression}, {places})")
+
+    def _finite(self, expression: str) -> str:
+        """Written so that the expression stands in it only once: nested calls would grow without limit."""
+        return f"nullif(nullif(nullif({expression}, 'nan'::DOUBLE), 'inf'::DOUBLE), '-inf'::DOUBLE)"
+
+    def cast(self, expression: str, kind: Kind, to: Kind) -> str:
+        match kind, to:
+            case (_, Kind.INTEGER):
+                number = expression if kind is not Kind.TEXT else f"TRY_CAST({expression} AS DOUBLE)"
+                return f"TRY_CAST(round(TRY_CAST({number} AS DOUBLE)) AS BIGINT)"
+            case (_, Kind.REAL):
+                return self._finite(f"TRY_CAST({expression} AS DOUBLE)")
+            case (Kind.INTEGER, Kind.TEXT):
+                return f"CAST(TRY_CAST({expression} AS BIGINT) AS VARCHAR)"
+            case (_, Kind.TEXT):
+                return self.text(expression)
+            case (_, Kind.BOOLEAN):
+                return f"TRY_CAST({expression} AS BOOLEAN)"
+            case (_, Kind.DATE):
+                return self.in_calendar(f"TRY_CAST({expression} AS DATE)", Kind.DATE)
+            case _:
+                return self.in_calendar(f"TRY_CAST({expression} AS TIMESTAMP)", Kind.TIMESTAMP)
+
+    def in_calendar(self, expression: str, kind: Kind) -> str:
+        if kind is Kind.DATE:
+            first, last = "DATE '0001-01-01'", "DATE '9999-12-31'"
+            return f"CASE WHEN {expression} BETWEEN {first} AND {last} THEN {expression} END"
+        first, last = "TIMESTAMP '0001-01-01'", "TIMESTAMP '9999-12-31 23:59:59.999999'"
+        moment = self.moment(expression)
+        return f"CASE WHEN {moment} BETWEEN {first} AND {last} THEN {moment} END"
+
+    def substring(self, expression: str, first: int, length: int | None) -> str:
+        return f"substr({expression}, {first})" if length is None else f"substr({expression}, {first}, {length})"
+
+    def found(self, where: str, expression: str, text: str) -> str:
+        return f"{where.lower()}({expression}, {text})"
+
+    def truncated(self, part: str, expression: str, kind: Kind) -> str:
+        type = "DATE" if kind is Kind.DATE else "TIMESTAMP"
+        return f"TRY_CAST(date_trunc('{part}', {expression}) AS {type})"
+
+    def extracted(self, part: str, expression: str) -> str:
+        return f"date_part('{part}', {expression})"
+
+    def difference(self, part: str, earlier: str, later: str) -> str:
+        return f"date_diff('{part}', {earlier}, {later})"
+
+    def later(self, expression: str, count: str, part: str, kind: Kind) -> str:
+        number = f"TRY_CAST({count} AS {'BIGINT' if part in _TIMES else 'INTEGER'})"
+        return f"TRY_CAST(TRY({expression} + to_{part}s({number})) AS {'DATE' if kind is Kind.DATE else 'TIMESTAMP'})"
+
+
+_COMPUTED = {
+    Kind.INTEGER: "DOUBLE",
+    Kind.REAL: "DOUBLE",
+    Kind.TEXT: "VARCHAR",
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+}
+_TIMES = ("hour", "minute", "second")
+"""The parts of a time, whose functions take longer integers."""
 
 DUCKDB = DuckDBDialect()

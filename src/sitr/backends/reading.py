@@ -2,7 +2,7 @@
 
 ::
 
-    Totals   the sum of each value in each group              Listing   the values of each row
+    Totals   the sum (or all) of each value in each group     Listing   the values of each row
       └─ FewRows     at most m rows of each person and group    └─ FewRows
            └─ FewGroups   at most k groups of each person            └─ Rows
                 └─ Rows        one row for each selected row
@@ -11,7 +11,7 @@ A person's *part* of a node is what the node has from this person; where `Rows.p
 
 **Claim 1: a person's part depends on this person's rows, as a multiset, and on the salt, and on nothing else.**
 
-- `Rows` looks at one row at a time.
+- `Rows` looks at one row of its base at a time, and the base keeps units apart (`sitr.questions.aggregate.view`).
 - `FewGroups` ranks the person's groups by h(salt, person, group), where h is a fixed function, and keeps those of rank
   at most k. The rank of a group is the number of the person's groups with an equal or smaller h.
 - `FewRows` numbers equal rows of one person and group 1, 2, 3, …, so the *set* of pairs (row, number) is a function of
@@ -27,7 +27,16 @@ combinations of public values, `Rows` has at most k groups itself.
 **Claim 3: with or without one person, `Totals` differ in at most k groups, by at most what m rows add to each.** By
 claim 1 the totals are a sum over people, and one more person leaves the other parts as they are. Each value of a row
 lies in a public range [low, high], so a person adds an integer in [m·min(low, 0), m·max(high, 0)] to each of k groups;
-`EachPerson` adds 0 or 1. `Listing` has at most m rows of each person, in no group.
+`EachPerson` and `Cut` add 0 or 1, and `PersonTotal` adds a number in its range, whatever m. `Tallied` has the multiset
+of all values instead of their sum: a person adds at most m values to it. `Listing` has at most m rows of each person,
+in no group. The number of people beyond the cap on groups is a sum over people too, and one more person adds 0 or 1.
+
+**Claim 4: with or without one person, the number of `Different` values moves by 0 to m in at most k groups.** Of each
+group that `FewGroups` keeps, a person keeps the values of rank at most m by h(salt, person, group, value) among their
+own different values there, so these are a set that depends on this person's rows and the salt alone (as in claim 1),
+with at most m values (as in claim 2). A group has the union of the sets of all people. One more set adds the values
+that no other set has, at most m. These are not the values of the rows that `FewRows` keeps: among those, equal values
+would take each other's place.
 
 The claims hold for each salt. The salt is drawn after the question is fixed and is never shown.
 """
@@ -36,18 +45,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from sitr.dataset.cells import Grid
-from sitr.dataset.schema import Column, Quantised
+from sitr.dataset.schema import Kind, Quantised
 from sitr.errors import QuestionError
 from sitr.neighbors.unit import Person, Unit
-from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.nodes import Predicate
-from sitr.questions.aggregate.term import Term
+from sitr.questions.aggregate.bind import BoundedQuery, GroupKey
+from sitr.questions.aggregate.expressions.typed import Typed
+from sitr.questions.aggregate.quantity import Bar, Distinct, Quantity, Rank
+from sitr.questions.aggregate.view import Base
 from sitr.questions.histogram.tally import Tally
 from sitr.questions.statistic.numbers import Numbers
 from sitr.questions.synthetic.sheet import Sheet
@@ -58,14 +68,14 @@ Reading = BoundedQuery | Tally | Sheet | Numbers
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The value of a column. If the column has public keys, rows with other values are left out."""
+    """The value of an expression. If its keys are public, rows with other values are left out, or count as a bound."""
 
-    column: Column
+    of: GroupKey
 
     @property
     def cells(self) -> int | None:
         """How many different values are possible; None if there is no public limit."""
-        return None if self.column.keys is None else len(self.column.keys)
+        return None if self.of.keys is None else len(self.of.keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +101,55 @@ class EachRow:
 
 @dataclass(frozen=True, slots=True)
 class EachPerson:
-    """1 for each person and group."""
+    """1 for each person and group; with `where`, for each person with a row in the group for which it is true."""
+
+    where: Typed | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class HasValue:
-    """1 if the column is not NULL, else 0."""
+class Cut:
+    """1 for each person and group from which rows are left out, because there are more than the cap."""
 
-    column: Column
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """1 if the expression has a value and `where` is true, else 0. Without an expression, every row has a value."""
+
+    of: Typed | None = None
+    where: Typed | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Granules:
-    """The column's value, clamped and counted in granules, minus `centre`; 0 for NULL and NaN."""
+    """The expression's value, clamped and counted in granules, minus `centre`; 0 for NULL, NaN and unless `where`."""
 
-    column: Column
+    of: Typed
     to: Quantised
     centre: int = 0
+    where: Typed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tallied:
+    """The expression's value, clamped and counted in granules, and NULL for NULL, NaN and unless `where`.
+
+    A group has all its values that are not NULL, each with its number of rows, instead of their sum.
+    """
+
+    of: Typed
+    to: Quantised
+    where: Typed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Different:
+    """The expression's value as a key; NULL unless `where`. A group has the number of different values, without NULL.
+
+    At most m different values of each person and group count, whichever rows `FewRows` keeps.
+    """
+
+    of: Typed
+    where: Typed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +160,19 @@ class Double:
     missing: float
 
 
-Value = EachRow | EachPerson | HasValue | Granules | CellNumber | Double
+@dataclass(frozen=True, slots=True)
+class PersonTotal:
+    """The sum of a person's values in a group, in granules, clamped once; 0 for a person without a value.
+
+    Each value is clamped to ±2^53 granules first, so that no sum can overflow.
+    """
+
+    of: Typed
+    to: Quantised
+    where: Typed | None = None
+
+
+Value = EachRow | EachPerson | Cut | PersonTotal | Flag | Granules | Tallied | Different | CellNumber | Double
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +193,9 @@ class Rows:
     person: str | None
     keys: tuple[Key | CellNumber, ...]
     values: tuple[Value, ...]
-    where: Predicate | None = None
+    where: Typed | None = None
+    base: Base | None = None
+    """Where the rows come from; None for the protected table itself."""
 
     @property
     def caps(self) -> Caps:
@@ -197,7 +253,13 @@ class _Root:
 
 @dataclass(frozen=True, slots=True)
 class Totals(_Root):
-    """The sum of each value in each group that has rows, and the number of people in the group."""
+    """The sum of each value in each group that has rows, and the number of people in the group.
+
+    `Tallied` and `Different` say what a group has of them instead of a sum. With `beyond`, also the number of people
+    who had rows in more groups than the cap.
+    """
+
+    beyond: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,8 +293,10 @@ def tree(reading: Reading) -> Tree:
 def shaped(reading: Reading, found: Sequence[Any]) -> Any:
     """An engine's result as `Backend.read` returns it; `found` has rows for totals, and columns for a listing."""
     match reading:
-        case BoundedQuery(keys=keys) | Tally(BoundedQuery(keys=keys), None):
-            return {tuple(row[: len(keys)]): tuple(row[len(keys) :]) for row in found}
+        case BoundedQuery():
+            return _cells(reading, found)
+        case Tally(query, None):
+            return _cells(query, found)
         case Tally():
             return {int(row[0]): int(row[1]) for row in found}
         case Sheet():
@@ -241,22 +305,57 @@ def shaped(reading: Reading, found: Sequence[Any]) -> Any:
             return np.asarray(found[0], np.float64)
 
 
+def _cells(query: BoundedQuery, found: Sequence[Any]) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    """By key, what each term needs, and the number of people: terms may share a value, which is read once."""
+    keys, values = len(query.keys), _values(query)
+    places = [keys + values.index(_value(term)) for term in query.terms]
+    lists = [keys + place for place, value in enumerate(values) if isinstance(value, Tallied)]
+    cells = {}
+    for row in found:
+        whole = list(row)
+        for place in lists:
+            whole[place] = {int(value): int(count) for value, count in row[place] or ()}
+        beyond = (row[-2],) if query.watch is not None and query.watch.beyond else ()
+        cells[tuple(row[:keys])] = (*(whole[place] for place in places), *beyond, row[-1])
+    return cells
+
+
+def _values(query: BoundedQuery) -> tuple[Value, ...]:
+    return tuple(dict.fromkeys(map(_value, query.terms)))
+
+
 def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
     """The totals of a question, with caps only where a person could exceed them."""
-    rows = Rows(_person(query.unit), keys, tuple(map(_value, query.terms)), query.query.where)
+    rows = Rows(_person(query.unit), keys, _values(query), query.where, query.view.rows)
     if rows.person is None:
-        return Totals(rows)
+        return Totals(replace(rows, values=tuple(map(_of_row, rows.values))))
     groups = rows.caps.groups
     few = rows if groups is not None and groups <= query.max_groups else FewGroups(rows, query.max_groups)
-    return Totals(FewRows(few, query.max_rows_per_group))
+    return Totals(FewRows(few, query.max_rows_per_group), beyond=query.watch is not None and query.watch.beyond)
 
 
-def _value(term: Term) -> Value:
+def _value(term: Quantity) -> Value:
+    match term:
+        case Rank(of, to, where=where):
+            return Tallied(of, to, where)
+        case Distinct(of, where):
+            return Different(of, where)
+        case Bar(where=where):
+            return Flag(None, term.cell if where is None else Typed("AND", Kind.BOOLEAN, (term.cell, where)))
+    if term.cut:
+        return Cut()
     if term.people:
-        return EachPerson()
-    if term.column is None:
-        return EachRow()
-    return HasValue(term.column) if term.quantised is None else Granules(term.column, term.quantised, term.centre)
+        return EachPerson(term.where)
+    if term.total and term.of is not None and term.quantised is not None:
+        return PersonTotal(term.of, term.quantised, term.where)
+    if term.of is not None and term.quantised is not None:
+        return Granules(term.of, term.quantised, term.centre, term.where)
+    return EachRow() if term.of is None and term.where is None else Flag(term.of, term.where)
+
+
+def _of_row(value: Value) -> Value:
+    """Where each row is a unit, a person's total is the value of a row."""
+    return Granules(value.of, value.to, 0, value.where) if isinstance(value, PersonTotal) else value
 
 
 def _person(unit: Unit) -> str | None:

@@ -82,9 +82,10 @@ class ParquetFile:
 
 @dataclass(frozen=True)
 class ArrowRows:
-    """A table in memory."""
+    """A table in memory, and its name in statements."""
 
     table: pa.Table = field(repr=False, compare=False)
+    name: str = "arrow_rows"
 
     def kinds(self) -> dict[str, Kind]:
         return {name: kind_of(type) for name, type in self.types().items()}
@@ -97,10 +98,10 @@ class ArrowRows:
 
     @property
     def relation(self) -> str:
-        return "arrow_rows"
+        return DUCKDB.identifier(self.name)
 
     def tables(self) -> dict[str, pa.Table]:
-        return {"arrow_rows": self.table}
+        return {self.name: self.table}
 
     def verify(self) -> None:
         for name in self.table.column_names:
@@ -115,7 +116,7 @@ class ArrowRows:
         refuse_twins(self.table.column_names)
         try:
             with connection(self.tables()) as engine:
-                return described(engine, "SELECT * FROM arrow_rows")
+                return described(engine, f"SELECT * FROM {self.relation}")
         except duckdb.Error:
             pass
         raise SourceError(

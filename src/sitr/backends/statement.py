@@ -7,27 +7,37 @@ over-full groups again. This is quicker than ranking all rows, and it keeps the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date, datetime
 
+from sitr.backends import relations
 from sitr.backends.cell_numbers import cell_number
 from sitr.backends.dialect import Dialect
+from sitr.backends.expressions import Expressions
 from sitr.backends.reading import (
     CellNumber,
+    Cut,
+    Different,
     Double,
     EachPerson,
     EachRow,
     FewGroups,
     FewRows,
+    Flag,
     Granules,
-    HasValue,
     Key,
     Listing,
+    PersonTotal,
     Rows,
+    Tallied,
     Totals,
     Tree,
     Value,
 )
-from sitr.questions.aggregate.nodes import And, Compare, Comparison, IsNull, Like, Not, OneOf, Or, Predicate
+from sitr.dataset.schema import MOST_STEPS, Kind
+from sitr.questions.aggregate.bind import GroupKey
+from sitr.questions.aggregate.expressions.typed import Typed
+from sitr.questions.aggregate.view import used
 
 _KEPT = ("cells", "chosen")
 """Steps whose rows the engine keeps, because they are used more than once and are expensive to compute. The rows
@@ -35,14 +45,29 @@ themselves are used twice too, but a copy of all of them takes more memory than 
 Nothing in them is volatile, so both readings are equal."""
 
 
-def statement(tree: Tree, *, dialect: Dialect, source: str, types: Mapping[str, str], salt: int) -> str:
+def statement(
+    tree: Tree,
+    *,
+    dialect: Dialect,
+    source: str,
+    types: Mapping[str, str],
+    salt: int,
+    public: Mapping[str, relations.Rows] | None = None,
+) -> str:
     """SELECT what the tree describes. `source` is what follows FROM; `types` are the engine's types of its columns.
-    A column without a type makes the statement fail when it runs, as every other change of the source does.
+    A column without a type makes the statement fail when it runs, as every other change of the source does. `public`
+    are the public tables that are joined, by name.
 
-    Totals come as the keys k0, k1, …, the sums t0, t1, … and the number of people; a listing comes as t0, t1, ….
+    Totals come as the keys k0, k1, …, the sums t0, t1, … and the number of people; a listing comes as t0, t1, …. A
+    tally comes as pairs of a value and its number of rows, or as NULL.
     """
+    rows = tree.of if isinstance(tree.of, Rows) else tree.of.rows
+    if rows.base is not None:
+        writes = relations.Relations(dialect, relations.Rows(source, types), public or {})
+        found = writes.rows(rows.base, _needed(rows))
+        source, types = found.source, found.types
     writer = _Writer(dialect, source, types, salt)
-    return writer.totals(tree.of) if isinstance(tree, Totals) else writer.listing(tree)
+    return writer.totals(tree) if isinstance(tree, Totals) else writer.listing(tree)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,37 +77,145 @@ class _Writer:
     types: Mapping[str, str]
     salt: int
 
-    def totals(self, node: Rows | FewRows) -> str:
+    def totals(self, tree: Totals) -> str:
+        node = tree.of
         if isinstance(node, Rows):
-            sums = [
-                "count(*)" if isinstance(value, EachRow) else self.total(name) for name, value in _named(node.values)
-            ]
-            return f"WITH rows AS ({self.rows(node)}) {_grouped('rows', _keys(node), sums)}"
+            return self.every_row(node)
         rows, keys = node.rows, _keys(node.rows)
-        steps = [("rows", self.rows(rows)), ("cells", self.cells(rows))]
+        steps = [("rows", self.rows(rows)), ("cells", self.cells(rows, most=node.most))]
         if isinstance(node.of, FewGroups):
             order = self.dialect.order(self.salt, ["u", *keys])
             steps.append(("chosen", self.dialect.lowest(node.of.most, source="cells", of=["u"], by=order)))
-        steps += self.few_rows(node, cells=steps[-1][0])
-        named = [self.dialect.step(name, step, once=name in _KEPT) for name, step in steps]
-        sums = [self.total(name) for name, _ in _named(rows.values)]
-        return f"WITH {', '.join(named)} {_grouped(steps[-1][0], keys, sums)}"
+        cells = steps[-1][0]
+        steps += self.few_rows(node, cells=cells)
+        sums = [(name, self.total(name)) for name, value in _named(rows.values) if not _apart(value)]
+        beyond = []
+        if tree.beyond and isinstance(node.of, FewGroups):
+            many = f"SELECT u FROM cells GROUP BY u HAVING count(*) > {node.of.most}"
+            beyond = [f"(SELECT count(*) FROM ({many}))"]
+        if not any(map(_apart, rows.values)):
+            named = [self.dialect.step(name, step, once=name in _KEPT) for name, step in steps]
+            return f"WITH {', '.join(named)} {_grouped('kept', keys, [*(total for _, total in sums), *beyond])}"
+        sides = {
+            name: self.different(node, name, cells=cells) if isinstance(value, Different) else self.tally(node, name)
+            for name, value in _named(rows.values)
+            if _apart(value)
+        }
+        if any(isinstance(value, Tallied) for value in rows.values):
+            steps += self.kept_rows(node, cells=cells)
+        return self.beside("kept", rows, steps, sums, sides, beyond)
+
+    def every_row(self, rows: Rows) -> str:
+        """The totals where each row is a person: all rows are kept."""
+        keys, sides = _keys(rows), {}
+        sums = []
+        for name, value in _named(rows.values):
+            if isinstance(value, Tallied):
+                sides[name] = self.listed("rows", keys, name)
+            elif isinstance(value, Different):
+                sums.append((name, f"count(DISTINCT {name})"))
+            else:
+                sums.append((name, "count(*)" if isinstance(value, EachRow) else self.total(name)))
+        steps = [("rows", self.rows(rows))]
+        if sides:
+            return self.beside("rows", rows, steps, sums, sides)
+        return f"WITH rows AS ({steps[0][1]}) {_grouped('rows', keys, [total for _, total in sums])}"
+
+    def beside(
+        self,
+        kept: str,
+        rows: Rows,
+        steps: Sequence[tuple[str, str]],
+        sums: Sequence[tuple[str, str]],
+        sides: Mapping[str, str],
+        beyond: Sequence[str] = (),
+    ) -> str:
+        """The sums of the step `kept`, joined with what was computed apart from them for each group."""
+        keys = _keys(rows)
+        named = [f"{total} AS {name}" for name, total in sums]
+        whole = f"SELECT {', '.join([*keys, *named, 'count(*) AS people'])} FROM {kept}{_group(keys)}"
+        steps = [*steps, ("sums", whole), *((f"{name}_apart", select) for name, select in sides.items())]
+        written = [self.dialect.step(name, step, once=name in _KEPT) for name, step in steps]
+        columns = [f"{name}_apart.{name}" if name in sides else f"sums.{name}" for name in _names(rows.values)]
+        columns = [
+            f"coalesce({column}, 0)" if isinstance(value, Different) else column
+            for column, value in zip(columns, rows.values, strict=True)
+        ]
+        joins = [
+            f" LEFT JOIN {name}_apart ON "
+            + (" AND ".join(self.dialect.same(f"sums.{key}", f"{name}_apart.{key}") for key in keys) or "TRUE")
+            for name in sides
+        ]
+        selected = ", ".join([*(f"sums.{key}" for key in keys), *columns, *beyond, "sums.people"])
+        return f"WITH {', '.join(written)} SELECT {selected} FROM sums{''.join(joins)}"
+
+    def tally(self, node: FewRows, name: str) -> str:
+        return self.listed("kept_rows", _keys(node.rows), name)
+
+    def listed(self, source: str, keys: Sequence[str], name: str) -> str:
+        """For each group, its values that are not NULL with their numbers of rows."""
+        each = f"SELECT {', '.join([*keys, name])}, count(*) AS n FROM {source} WHERE {name} IS NOT NULL"
+        each += f" GROUP BY {', '.join([*keys, name])}"
+        pairs = f"{self.dialect.pairs(name, 'n')} AS {name}"
+        return f"SELECT {', '.join([*keys, pairs])} FROM ({each}) e{_group(keys)}"
+
+    def kept_rows(self, node: FewRows, *, cells: str) -> list[tuple[str, str]]:
+        """The kept rows themselves: those of cells that are not over-full, and the sampled ones."""
+        keys = _keys(node.rows)
+        cell = ["u", *keys]
+        wanted = [*keys, *(name for name, value in _named(node.rows.values) if isinstance(value, Tallied))]
+        few = self.dialect.semi_join("rows", "few_cells", on=self.same(cell))
+        return [
+            ("few_cells", f"SELECT {', '.join(cell)} FROM {cells} WHERE n <= {node.most}"),
+            (
+                "kept_rows",
+                f"SELECT {', '.join(f'r.{name}' for name in wanted)} FROM {few} "
+                f"UNION ALL SELECT {', '.join(wanted)} FROM sampled",
+            ),
+        ]
+
+    def different(self, node: FewRows, name: str, *, cells: str) -> str:
+        """For each group, how many different values its people keep: at most `most` of each person."""
+        keys = _keys(node.rows)
+        cell = ["u", *keys]
+        own = ", ".join(f"r.{part}" for part in [*cell, name])
+        chosen = self.dialect.semi_join("rows", cells, on=self.same(cell))
+        values = f"(SELECT DISTINCT {own} FROM {chosen} WHERE r.{name} IS NOT NULL) d"
+        few = self.dialect.lowest(node.most, source=values, of=cell, by=self.dialect.order(self.salt, [*cell, name]))
+        return f"SELECT {', '.join([*keys, f'count(DISTINCT {name}) AS {name}'])} FROM ({few}) e{_group(keys)}"
+
+    def same(self, cell: Sequence[str]) -> str:
+        """Rows r and f are of the same person and group."""
+        return " AND ".join(self.dialect.same(f"r.{name}", f"f.{name}") for name in cell)
 
     def listing(self, tree: Listing) -> str:
         if isinstance(tree.of, Rows):
             return f"SELECT {', '.join(_names(tree.of.values))} FROM ({self.rows(tree.of)})"
         rows, names = tree.of.rows, _names(tree.of.rows.values)
         cell = ["u", *_keys(rows)]
-        numbered = self.numbered(f"({self.rows(rows)}) r", [*cell, *names])
+        numbered = self.numbered(f"({self.rows(rows)}) r", _named(rows.values), cell, names)
         return f"SELECT {', '.join(names)} FROM ({self.sampled(tree.of.most, f'({numbered})', cell, names)})"
 
-    def cells(self, rows: Rows) -> str:
+    def cells(self, rows: Rows, *, most: int) -> str:
         """One row for each person and group, with the number n of its rows and the person's own sums."""
-        cell, sums = ["u", *_keys(rows)], [self.own(name, value) for name, value in _named(rows.values)]
+        cell, cut = ["u", *_keys(rows)], f"CASE WHEN count(*) > {most} THEN 1 ELSE 0 END"
+        sums = [self.own(name, value, cut=cut) for name, value in _named(rows.values) if not _apart(value)]
         return f"SELECT {', '.join([*cell, 'count(*) AS n', *sums])} FROM rows GROUP BY {', '.join(cell)}"
 
-    def own(self, name: str, value: Value) -> str:
-        return f"{'1' if isinstance(value, EachPerson) else self.dialect.total(name)} AS {name}"
+    def own(self, name: str, value: Value, *, cut: str) -> str:
+        """What one person has of a value in one group; `cut` says whether rows of it are left out."""
+        if isinstance(value, Cut):
+            return f"{cut} AS {name}"
+        if isinstance(value, EachPerson):
+            return f"{'1' if value.where is None else f'max({name})'} AS {name}"
+        if isinstance(value, PersonTotal):
+            return f"{f'max({name})' if cut == '1' else self.person_total(value, name)} AS {name}"
+        return f"{self.dialect.total(name)} AS {name}"
+
+    def person_total(self, value: PersonTotal, name: str, over: str = "") -> str:
+        """One person's sum, clamped; a person without values has none."""
+        clamped = f"least(greatest({self.dialect.total(name)}{over}, {value.to.lower}), {value.to.upper})"
+        return f"CASE WHEN count({name}){over} > 0 THEN {clamped} ELSE 0 END"
 
     def total(self, name: str) -> str:
         """Without keys there is one group, which may have no rows."""
@@ -91,16 +224,18 @@ class _Writer:
     def few_rows(self, node: FewRows, *, cells: str) -> list[tuple[str, str]]:
         """At most `most` rows of each person's group, from the step `cells` with the sums and the number n of rows."""
         named, cell = _named(node.rows.values), ["u", *_keys(node.rows)]
-        values = [name for name, value in named if not isinstance(value, EachRow | EachPerson)]
+        alike = EachRow | EachPerson | Cut | PersonTotal | Different
+        values = [name for name, value in named if not isinstance(value, alike)]
+        tallied = [(name, value) for name, value in named if isinstance(value, Tallied)]
+        named = [(name, value) for name, value in named if not _apart(value)]
         if not values:
-            capped = [n if isinstance(value, EachPerson) else f"least(n, {node.most}) AS {n}" for n, value in named]
+            capped = [f"least(n, {node.most}) AS {n}" if isinstance(value, EachRow) else n for n, value in named]
             return [("kept", f"SELECT {', '.join([*cell, *capped])} FROM {cells}")]
-        same = " AND ".join(self.dialect.same(f"r.{name}", f"f.{name}") for name in cell)
-        full = self.dialect.semi_join("rows", "full_cells", on=same)
-        sums = [self.own(name, value) for name, value in named]
+        full = self.dialect.semi_join("rows", "full_cells", on=self.same(cell))
+        sums = [self.own(name, value, cut="1") for name, value in named]
         return [
             ("full_cells", f"SELECT {', '.join(cell)} FROM {cells} WHERE n > {node.most}"),
-            ("numbered", self.numbered(full, [*cell, *values])),
+            ("numbered", self.numbered(full, [*named, *tallied], cell, values)),
             ("sampled", self.sampled(node.most, "numbered", cell, values)),
             (
                 "kept",
@@ -109,10 +244,21 @@ class _Writer:
             ),
         ]
 
-    def numbered(self, source: str, alike: Sequence[str]) -> str:
+    def numbered(
+        self, source: str, named: Sequence[tuple[str, Value]], cell: Sequence[str], values: Sequence[str]
+    ) -> str:
         """Equal rows r of a person, numbered: the choice is uniform over rows, and a function of their multiset."""
-        twins = ", ".join(f"r.{name}" for name in alike)
-        return f"SELECT r.*, row_number() OVER (PARTITION BY {twins}) AS twin FROM {source}"
+        own, twins = (", ".join(f"r.{name}" for name in some) for some in (cell, [*cell, *values]))
+        shown = [self.of_all_rows(name, value, f" OVER (PARTITION BY {own})") for name, value in named]
+        return f"SELECT {', '.join([own, *shown])}, row_number() OVER (PARTITION BY {twins}) AS twin FROM {source}"
+
+    def of_all_rows(self, name: str, value: Value, over: str) -> str:
+        """A value of a row; what is said about all rows of a person in a group is the same for each of them."""
+        if isinstance(value, PersonTotal):
+            return f"{self.person_total(value, f'r.{name}', over)} AS {name}"
+        if isinstance(value, EachPerson) and value.where is not None:
+            return f"max(r.{name}){over} AS {name}"
+        return f"r.{name}"
 
     def sampled(self, most: int, source: str, cell: Sequence[str], values: Sequence[str]) -> str:
         order = self.dialect.order(self.salt, [*cell, *values, "twin"])
@@ -129,63 +275,105 @@ class _Writer:
             selected.insert(0, f"{person} AS u")
             conditions.append(f"{person} IS NOT NULL")
         if node.where is not None:
-            conditions.append(f"({self.condition(node.where)})")
-        conditions += [self.among(key) for _, key in keys if isinstance(key, Key) and key.column.keys is not None]
+            conditions.append(f"({self.expressions.written(node.where)})")
+        conditions += [self.among(key) for _, key in keys if isinstance(key, Key) and _listed(key)]
         select = f"SELECT {', '.join(selected)} FROM {self.source}{_where(conditions)}"
         numbers = [(name, leaf) for name, leaf in [*keys, *values] if isinstance(leaf, CellNumber)]
         without = [f"{name} IS NOT NULL" for name, number in numbers if not number.complete]
         return f"SELECT * FROM ({select}){_where(without)}" if without else select
 
+    @property
+    def expressions(self) -> Expressions:
+        return Expressions(self.dialect, self.types)
+
     def key(self, key: Key | CellNumber) -> str:
-        return self.dialect.key(key.column) if isinstance(key, Key) else self.cell(key)
+        return self.expressions.key(key.of) if isinstance(key, Key) else self.cell(key)
 
     def value(self, value: Value) -> str:
         match value:
-            case EachRow() | EachPerson():
+            case EachRow() | EachPerson(where=None) | Cut():
                 return "1"
-            case HasValue(column):
-                return f"CASE WHEN {self.dialect.identifier(column.name)} IS NULL THEN 0 ELSE 1 END"
-            case Granules(column, to, centre):
-                granules = self.dialect.granules(self.dialect.identifier(column.name), to)
-                return f"coalesce({f'({granules}) - ({centre})' if centre else granules}, 0)"
+            case EachPerson(where):
+                return self.flag(None, where)
+            case Flag(of, where):
+                return self.flag(of, where)
+            case Granules(of, to, centre, where):
+                granules = self.dialect.granules(self.expressions.raw(of), to)
+                found = f"({granules}) - ({centre})" if centre else granules
+                return f"coalesce({found if where is None else self.only(where, found)}, 0)"
+            case PersonTotal(of, to, where):
+                granules = self.dialect.granules(
+                    self.expressions.raw(of), replace(to, lower=-MOST_STEPS, upper=MOST_STEPS)
+                )
+                return granules if where is None else self.only(where, granules)
+            case Tallied(of, to, where):
+                granules = self.dialect.granules(self.counted(of), to)
+                return granules if where is None else self.only(where, granules)
+            case Different(of, where):
+                key = self.expressions.key(GroupKey("", of, None))
+                return key if where is None else self.only(where, key)
             case Double(name, missing):
                 return self.dialect.number_or(self.dialect.identifier(name), missing)
             case CellNumber():
                 return self.cell(value)
+
+    def counted(self, of: Typed) -> str:
+        """A number, or the days or seconds since 1970 of a date or a time."""
+        if of.kind is Kind.DATE:
+            return self.dialect.days(date(1970, 1, 1), self.expressions.written(of))
+        if of.kind is Kind.TIMESTAMP:
+            return self.dialect.seconds(datetime(1970, 1, 1), self.expressions.written(of))  # noqa: DTZ001
+        return self.expressions.raw(of)
+
+    def flag(self, of: Typed | None, where: Typed | None) -> str:
+        """1 or 0; never NULL."""
+        conditions = [] if of is None else [self.expressions.present(of)]
+        conditions += [] if where is None else [f"({self.expressions.written(where)})"]
+        return f"CASE WHEN {' AND '.join(conditions)} THEN 1 ELSE 0 END"
+
+    def only(self, where: Typed, value: str) -> str:
+        return f"CASE WHEN {self.expressions.written(where)} THEN {value} END"
 
     def cell(self, number: CellNumber) -> str:
         return cell_number(number.of, types=self.types, dialect=self.dialect)
 
     def among(self, key: Key) -> str:
         """The key is one of the public ones; NULL counts as a value."""
-        expression, keys = self.dialect.key(key.column), key.column.keys or ()
+        expression, keys = self.expressions.key(key.of), key.of.keys or ()
         values = [self.dialect.literal(value) for value in keys if value is not None]
         parts = [f"{expression} IN ({', '.join(values)})"] if values else []
         parts += [f"{expression} IS NULL"] if None in keys else []
         return f"({' OR '.join(parts)})"
 
-    def condition(self, predicate: Predicate) -> str:
-        match predicate:
-            case And(parts):
-                return " AND ".join(f"({self.condition(part)})" for part in parts)
-            case Or(parts):
-                return " OR ".join(f"({self.condition(part)})" for part in parts)
-            case Not(part):
-                return f"NOT ({self.condition(part)})"
-            case IsNull(column):
-                return f"{self.dialect.identifier(column)} IS NULL"
-            case Like(column, pattern):
-                return self.dialect.like(self.dialect.identifier(column), pattern)
-            case OneOf(column, values):
-                return " OR ".join(self.condition(Compare(column, Comparison.EQUAL, value)) for value in values)
-            case Compare(column, comparison, value):
-                compared = self.dialect.comparable(self.dialect.identifier(column), self.types.get(column, ""), value)
-                return f"{compared} {comparison.value} {self.dialect.literal(value)}"
-
 
 def _grouped(step: str, keys: Sequence[str], sums: Sequence[str]) -> str:
-    group = f" GROUP BY {', '.join(keys)}" if keys else ""
-    return f"SELECT {', '.join([*keys, *sums, 'count(*)'])} FROM {step}{group}"
+    return f"SELECT {', '.join([*keys, *sums, 'count(*)'])} FROM {step}{_group(keys)}"
+
+
+def _group(keys: Sequence[str]) -> str:
+    return f" GROUP BY {', '.join(keys)}" if keys else ""
+
+
+def _apart(value: Value) -> bool:
+    """Whether a group has something else than the sum over its people."""
+    return isinstance(value, Tallied | Different)
+
+
+def _needed(rows: Rows) -> set[str]:
+    """The columns that the keys, the values and the condition read."""
+    parts: list[Typed | None] = [rows.where, *(key.of.of for key in rows.keys if isinstance(key, Key))]
+    for value in rows.values:
+        parts += [getattr(value, "of", None), getattr(value, "where", None)]
+    return set().union(*(used(part) for part in parts if isinstance(part, Typed)))
+
+
+def _listed(key: Key) -> bool:
+    """Whether rows with other values than the public keys must be left out.
+
+    Clamped to a range that is not listed, a key has no others but NULL.
+    """
+    clamped = key.of.clamped and key.of.of.keys is None
+    return key.of.keys is not None and not (clamped and None in key.of.keys)
 
 
 def _where(conditions: Sequence[str]) -> str:

@@ -22,8 +22,8 @@ from sitr.cli.options import (
     MaxRows,
     Unit,
     UnitRow,
+    bounds_of,
     example_of,
-    interval,
     keys_of,
     listed,
     missing_who,
@@ -175,14 +175,14 @@ class Choices:
 
     def protect(self, found: Unprotected) -> Dataset:
         """The data set as these options describe it. Reads every value once."""
-        unit = unit_of(self.unit, row=self.unit_row)
+        unit, kinds = unit_of(self.unit, row=self.unit_row), found.backend.kinds()
         return found.protect(
             unit=Person(unit) if isinstance(unit, str) else unit,
             max_groups=self.max_groups,
             max_rows_per_group=self.max_rows_per_group,
-            bounds=named("--bounds", self.bounds, lambda _, text: interval(text)),
+            bounds=named("--bounds", self.bounds, lambda name, text: bounds_of(text, kinds.get(name))),
             granularity=named("--granularity", self.granularity, lambda _, text: number(text)),
-            keys=_keys(found.backend.kinds(), self.keys, self.keys_file),
+            keys=_keys(kinds, self.keys, self.keys_file),
             relation=self.relation,
             name=self.name,
             public=named("--public", self.public, lambda _, text: Path(text)),

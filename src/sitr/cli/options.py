@@ -6,7 +6,8 @@ import errno
 import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping
-from datetime import date
+from contextlib import suppress
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -15,7 +16,7 @@ import typer
 from sitr.errors import BadUsage, FileError, no_schedule
 
 if TYPE_CHECKING:
-    from sitr.dataset.schema import Key, Kind
+    from sitr.dataset.schema import Bound, Key, Kind
     from sitr.flavors.arrows import Kept
     from sitr.neighbors.unit import Row
 
@@ -162,6 +163,20 @@ def interval(text: str) -> tuple[int | float, int | float]:
     return number(low), number(high)
 
 
+def bounds_of(text: str, kind: Kind | None) -> tuple[Bound, Bound]:
+    """Bounds in the type of their column, separated by a colon; times have colons of their own."""
+    if kind is None or kind.value not in ("date", "timestamp"):
+        return interval(text)
+    parts = text.split(":")
+    for place in range(1, len(parts)):
+        ends = ":".join(parts[:place]), ":".join(parts[place:])
+        with suppress(ValueError):
+            for end in ends:
+                datetime.fromisoformat(end)
+            return ends
+    raise ValueError
+
+
 def key_of(text: str, kind: Kind | None, *, column: str) -> Key:
     """A key in the type of its column. `describe` refuses keys of columns that cannot have any."""
     if text == "NULL":
@@ -174,6 +189,8 @@ def key_of(text: str, kind: Kind | None, *, column: str) -> Key:
                 return ("false", "true").index(text.lower()) == 1
             case "date":
                 return date.fromisoformat(text)
+            case "timestamp":
+                return datetime.fromisoformat(text)
     except ValueError:
         assert kind is not None
         written = {"integer": "integers like 0", "boolean": "true or false"}.get(kind.value, "dates like 2024-01-31")

@@ -89,8 +89,8 @@ def _content(table: Table, *, description: Path, promised: Kept | None, ledger: 
             {
                 "name": column.name,
                 "type": column.kind.value,
-                "bounds": [str(end) for end in column.quantised.ends] if column.quantised else None,
-                "granularity": str(column.quantised.granularity) if column.quantised else None,
+                "bounds": [str(end) for end in column.bounds] if column.bounds else None,
+                "granularity": None if column.granularity is None else str(column.granularity),
                 "keys": None if column.keys is None else [_plain(key) for key in column.keys],
             }
             for column in table.columns
@@ -108,12 +108,12 @@ def _columns(described: Table) -> Grid:
     grid = empty(*map(words.label, ("column", "type", "bounds", "step", "public keys", "can be")))
     for column in described.columns:
         keys = ", ".join(map(words.aggregate.key, column.keys or ()))
-        low, high = (about(end, digits=15) for end in column.quantised.ends) if column.quantised else ("", "")
+        low, high = (_end(end) for end in column.bounds) if column.bounds else ("", "")
         grid.add_row(
             visible(column.name),
             words.label(column.kind.value),
             words.interval(low, high) if column.quantised else "",
-            words.numerals(about(column.quantised.granularity, digits=15)) if column.quantised else "",
+            "" if column.granularity is None else words.numerals(about(column.granularity, digits=15)),
             shortened(keys, most=40)
             + (words.numerals(f" ({len(column.keys)})") if column.keys and len(keys) > 40 else ""),
             _uses(column, described, words),
@@ -121,13 +121,21 @@ def _columns(described: Table) -> Grid:
     return grid
 
 
+def _end(end: object) -> str:
+    """A bound in a table."""
+    from sitr.report.figures import about
+
+    return about(end, digits=15) if isinstance(end, Fraction) else str(end)
+
+
 def _uses(column: Column, table: Table, words: Words) -> str:
-    from sitr.dataset.schema import GROUPABLE
+    from sitr.dataset.schema import GROUPABLE, NUMERIC
+    from sitr.questions.aggregate.expressions.typed import column_typed
 
     if isinstance(table.unit, Person) and table.unit.column == column.name:
         return words.label("counted distinct")
-    summed = [words.label("summed")] if column.quantised else []
-    by = words.label("grouped") if column.keys else words.label("grouped with δ")
+    summed = [words.label("summed")] if column.quantised and column.kind in NUMERIC else []
+    by = words.label("grouped") if column_typed(column).possible else words.label("grouped with δ")
     return ", ".join([*summed, *([by] if column.kind in GROUPABLE else [])]) or words.label("counted")
 
 
@@ -151,11 +159,12 @@ def _next_steps(table: Table, target: Path, promised: Kept | None, ledger: Path 
 
 def _first_question(table: Table) -> Query:
     """A count by the first column with public keys, or of everything: unknown keys might all stay below a threshold."""
+    from sitr.questions.aggregate.expressions.expression import Name
     from sitr.questions.aggregate.functions.count import Count
-    from sitr.questions.aggregate.nodes import Named, Query
+    from sitr.questions.aggregate.nodes import Named, NamedKey, Query
 
     by = [column.name for column in table.columns if column.keys is not None][:1]
-    return Query(table.name, (Named(_free_name(by), Count()),), tuple(by))
+    return Query(table.name, (Named(_free_name(by), Count()),), tuple(NamedKey(name, Name(name)) for name in by))
 
 
 def _free_name(taken: list[str]) -> str:

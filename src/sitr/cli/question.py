@@ -10,7 +10,7 @@ from sitr.errors import DescriptionError, no_description
 
 if TYPE_CHECKING:
     from sitr.flavors.arrows import Kept
-    from sitr.questions.aggregate.frame import Condition
+    from sitr.questions.aggregate.frame import Expr
     from sitr.session.answer import Answer
     from sitr.session.request import Request
 
@@ -32,9 +32,9 @@ def question(
         raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt) from None
 
 
-def condition(text: str) -> Condition:
+def condition(text: str) -> Expr:
     """A condition as it is written after WHERE."""
-    from sitr.questions.aggregate.frame import Condition
+    from sitr.questions.aggregate.frame import Expr
     from sitr.questions.aggregate.sql import parse_condition
 
-    return Condition(parse_condition(text))
+    return Expr(parse_condition(text))

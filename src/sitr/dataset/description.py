@@ -13,7 +13,7 @@ import yaml
 
 from sitr.dataset.csv_format import DECIMALS, CsvFormat
 from sitr.dataset.publication import NAMES, Publication
-from sitr.dataset.schema import Column, Kind, Table, describe
+from sitr.dataset.schema import NUMERIC, Bound, Column, Kind, Table, describe
 from sitr.errors import DescriptionError, SitrError, no_description, suggestion
 from sitr.flavors.arrows import Kept
 from sitr.flavors.notation import parse, write
@@ -41,6 +41,8 @@ from laws, price lists or published reports. Never choose it by looking at the r
     "columns": """\
 The columns and their types. To sum a column, add the bounds of its values and the step of its numbers:
   cost: {type: real, bounds: [0, 5000], granularity: 0.01}
+Bounds of whole numbers or dates also list all groups in every answer, up to 10,000 of them:
+  admitted: {type: date, bounds: [2024-01-01, 2024-12-31]}
 To list groups in every answer, add all values that the groups can have; null means no value:
   ward: {type: text, keys: [Cardiology, Surgery, null]}""",
     "public": "Tables that anybody may see. Synthetic rows can be compared with them for free.",
@@ -136,7 +138,11 @@ def _read(top: Mapping[str, Any], path: Path) -> Description:
         relation=Relation(top["relation"]),
         max_groups=top.get("max_groups"),
         max_rows_per_group=top.get("max_rows_per_group"),
-        bounds={name: _pair(column["bounds"]) for name, column in columns.items() if "bounds" in column},
+        bounds={
+            name: _pair(column["bounds"], Kind(column["type"]))
+            for name, column in columns.items()
+            if "bounds" in column
+        },
         granularity={
             name: _number(column["granularity"]) for name, column in columns.items() if "granularity" in column
         },
@@ -179,8 +185,9 @@ def _format(content: object, path: Path) -> CsvFormat:
 def _column(column: Column) -> dict[str, Any]:
     content: dict[str, Any] = {"type": column.kind.value}
     if column.quantised is not None:
-        content["bounds"] = [*map(_written, column.quantised.ends)]
-        content["granularity"] = _written(column.quantised.granularity)
+        content["bounds"] = [_written(end) if isinstance(end, Fraction) else end for end in column.bounds or ()]
+    if column.granularity is not None:
+        content["granularity"] = _written(column.granularity)
     if column.keys is not None:
         content["keys"] = list(column.keys)
     return content
@@ -197,8 +204,8 @@ def _number(content: object) -> Number:
     return Fraction(content) if isinstance(content, str) else content  # type: ignore[return-value]
 
 
-def _pair(content: list[object]) -> tuple[Number, Number]:
-    low, high = map(_number, content)
+def _pair(content: list[Bound], kind: Kind) -> tuple[Bound, Bound]:
+    low, high = map(_number, content) if kind in NUMERIC else content
     return low, high
 
 

@@ -91,7 +91,7 @@ def _granules(column: Column, wanted: Wanted) -> tuple[int, int, Fraction]:
     if wanted.bounds is not None and column.kind in (Kind.DATE, Kind.TIMESTAMP):
         return *_moments(column, wanted.bounds), Fraction(1)
     if wanted.bounds is not None:
-        found = quantise(column.name, column.kind, wanted.bounds, None)  # type: ignore[arg-type]
+        found = quantise(column.name, column.kind, wanted.bounds, None)
     elif column.quantised is not None:
         found = column.quantised
     else:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from enum import Enum
 from fractions import Fraction
 
@@ -18,6 +18,9 @@ from sitr.numbers import Number, finite
 
 Key = str | int | bool | date | None
 """A value of a grouping column; None is NULL."""
+
+Bound = Number | date | str
+"""A bound of a column: a number, or a date, which may be written as text."""
 
 MOST_STEPS = 2**53
 """Bounds lie at most this many granules from 0, so that a double holds every quantised value exactly."""
@@ -40,7 +43,13 @@ NUMERIC = (Kind.INTEGER, Kind.REAL)
 IDENTIFYING = (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP, Kind.BYTES)
 """The types that can identify a person: equal values are the same value in every operation of every backend. Among real
 numbers 0.0 and -0.0 are equal but different; lists can hold real numbers; an interval of 1 month equals 30 days."""
-GROUPABLE: Mapping[Kind, type] = {Kind.INTEGER: int, Kind.TEXT: str, Kind.BOOLEAN: bool, Kind.DATE: date}
+GROUPABLE: Mapping[Kind, type] = {
+    Kind.INTEGER: int,
+    Kind.TEXT: str,
+    Kind.BOOLEAN: bool,
+    Kind.DATE: date,
+    Kind.TIMESTAMP: datetime,
+}
 """The types that can be grouped by, and the Python type of their keys."""
 KEYS_OF_TYPE: Mapping[Kind, tuple[Key, ...]] = {Kind.BOOLEAN: (False, True, None)}
 """The keys of types whose values are all public, because there are no others."""
@@ -48,7 +57,10 @@ KEYS_OF_TYPE: Mapping[Kind, tuple[Key, ...]] = {Kind.BOOLEAN: (False, True, None
 
 @dataclass(frozen=True, slots=True)
 class Quantised:
-    """How values enter a sum: clamped, then counted in whole granules between two integers."""
+    """How values enter a sum: clamped, then counted in whole granules between two integers.
+
+    A date counts as days since 1970, and a timestamp as seconds.
+    """
 
     lower: int
     upper: int
@@ -68,6 +80,26 @@ class Column:
     kind: Kind
     quantised: Quantised | None = None
     keys: tuple[Key, ...] | None = None
+
+    @property
+    def bounds(self) -> tuple[Bound, Bound] | None:
+        """Both bounds, as numbers or as dates; None if there are none."""
+        if self.quantised is None:
+            return None
+        low, high = self.quantised.ends
+        match self.kind:
+            case Kind.DATE:
+                day = date(1970, 1, 1)
+                return day + timedelta(days=int(low)), day + timedelta(days=int(high))
+            case Kind.TIMESTAMP:
+                start = datetime(1970, 1, 1)  # noqa: DTZ001
+                return start + timedelta(seconds=int(low)), start + timedelta(seconds=int(high))
+        return low, high
+
+    @property
+    def granularity(self) -> Fraction | None:
+        """The step of its numbers; None for dates, and where there are no bounds."""
+        return self.quantised.granularity if self.quantised is not None and self.kind in NUMERIC else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +150,7 @@ def describe(
     relation: Relation,
     max_groups: int | None,
     max_rows_per_group: int | None,
-    bounds: Mapping[str, tuple[Number, Number]],
+    bounds: Mapping[str, tuple[Bound, Bound]],
     granularity: Mapping[str, Number],
     keys: Mapping[str, Sequence[Key]],
 ) -> Table:
@@ -167,6 +199,35 @@ def describe(
     return Table(name, columns, unit, relation, groups, rows)
 
 
+def adjusted(
+    table: Table,
+    *,
+    max_groups: int | None = None,
+    max_rows_per_group: int | None = None,
+    bounds: Mapping[str, tuple[Number, Number]] | None = None,
+) -> Table:
+    """The same data set with other caps and bounds for one question. They are public choices too.
+
+    A column keeps its granularity, if it has one.
+    """
+    groups, rows = table.max_groups, table.max_rows_per_group
+    if max_groups is not None or max_rows_per_group is not None:
+        groups, rows = _caps(table.unit, max_groups or groups, max_rows_per_group or rows)
+    if not bounds:
+        return replace(table, max_groups=groups, max_rows_per_group=rows)
+    changed = {table.column(name).name: ends for name, ends in bounds.items()}
+    columns = tuple(_bounded(column, changed.get(column.name)) for column in table.columns)
+    return replace(table, columns=columns, max_groups=groups, max_rows_per_group=rows)
+
+
+def _bounded(column: Column, bounds: tuple[Number, Number] | None) -> Column:
+    if bounds is None:
+        return column
+    temporal = column.kind in (Kind.DATE, Kind.TIMESTAMP)
+    step = column.quantised.granularity if column.quantised is not None and not temporal else None
+    return replace(column, quantised=quantise(column.name, column.kind, bounds, step))
+
+
 def _caps(unit: Unit, max_groups: int | None, max_rows_per_group: int | None) -> tuple[int, int]:
     """The caps on groups, and on rows in each group, for one unit; both are 1 where the unit is a row."""
     if isinstance(unit, Row):
@@ -188,16 +249,18 @@ def _caps(unit: Unit, max_groups: int | None, max_rows_per_group: int | None) ->
     return max_groups, max_rows_per_group
 
 
-def quantise(name: str, kind: Kind, bounds: tuple[Number, Number], granularity: Number | None) -> Quantised:
+def quantise(name: str, kind: Kind, bounds: tuple[Bound, Bound], granularity: Number | None) -> Quantised:
     """The bounds of a column in whole granules.
 
     >>> quantise("cost", Kind.REAL, (0, 5_000), 0.01)
     Quantised(lower=0, upper=500000, granularity=Fraction(1, 100))
     """
+    if kind in (Kind.DATE, Kind.TIMESTAMP):
+        return _days(name, kind, bounds, granularity)
     if kind not in NUMERIC:
         raise DescriptionError(
             given=f"The column {name!r} has type {kind.value}, so it cannot have bounds.",
-            do="Give bounds to numeric columns only, or declare keys for it.",
+            do="Give bounds to columns of numbers and dates only, or declare keys for it.",
         )
     try:
         low, high = map(_double, bounds)
@@ -219,6 +282,29 @@ def quantise(name: str, kind: Kind, bounds: tuple[Number, Number], granularity: 
             do="Choose the precision at which the column is recorded, such as 0.01.",
         )
     return Quantised(lower, upper, step)
+
+
+def _days(name: str, kind: Kind, bounds: object, granularity: object) -> Quantised:
+    """The bounds of a column of dates or times, in days or seconds.
+
+    >>> quantise("d", Kind.DATE, (date(1970, 1, 1), "1970-01-31"), None)
+    Quantised(lower=0, upper=30, granularity=Fraction(1, 1))
+    """
+    try:
+        low, high = (datetime.fromisoformat(str(end)) for end in bounds)  # type: ignore[attr-defined]
+        if low.tzinfo is not None or high.tzinfo is not None:
+            raise ValueError
+        first, last = (end - datetime(1970, 1, 1) for end in (low, high))  # noqa: DTZ001
+    except (TypeError, ValueError):
+        first, last = timedelta(1), timedelta(0)
+    if first > last or granularity is not None:
+        raise DescriptionError(
+            wanted=f"bounds (first, last) for {name!r}, dates such as '2024-01-31', without a granularity",
+            given=f"bounds {shown(bounds)} and granularity {shown(granularity)}",
+            do="Use what is publicly known about the column, never its observed extremes.",
+        )
+    unit = timedelta(days=1) if kind is Kind.DATE else timedelta(seconds=1)
+    return Quantised(-(-first // unit), last // unit, Fraction(1))
 
 
 def _double(number: object) -> Fraction:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sitr.mechanisms.gaussian_threshold import GaussianThreshold as GaussianThreshold
     from sitr.mechanisms.granularity import rounded as rounded
     from sitr.mechanisms.granularity import rounded_sensitivity as rounded_sensitivity
+    from sitr.mechanisms.grouped_quantile import GroupedQuantile as GroupedQuantile
     from sitr.mechanisms.laplace import Laplace as Laplace
     from sitr.mechanisms.mechanism import Mechanism as Mechanism
     from sitr.mechanisms.noisy_max import NoisyMax as NoisyMax
@@ -49,6 +50,7 @@ __getattr__, __dir__, __all__ = lazily(
         "Exponential": "exponential",
         "Gaussian": "gaussian",
         "GaussianThreshold": "gaussian_threshold",
+        "GroupedQuantile": "grouped_quantile",
         "Laplace": "laplace",
         "Mechanism": "mechanism",
         "NoiseKind": "smooth",

@@ -163,6 +163,41 @@ def _moment(promise: Additive) -> ZeroConcentratedDP | None:
     return promise if isinstance(promise, ZeroConcentratedDP) else None
 
 
+def outside(mechanism: Mechanism) -> ApproximateZeroConcentratedDP:
+    """The least ρ that is known for a mechanism, outside an event whose probability is its δ.
+
+    >>> from sitr.mechanisms.exponential import Exponential
+    >>> outside(Exponential(epsilon=1))
+    ApproximateZeroConcentratedDP(rho=0.125, delta=0.0)
+    """
+    match mechanism:
+        case Composed(parts):
+            return ApproximateZeroConcentratedDP.compose([outside(part) for part in parts])
+        case Repeated(inner, times):
+            return outside(inner) * times
+    promise = express(mechanism.promise(), ApproximateZeroConcentratedDP)
+    return promise if promise.delta else ApproximateZeroConcentratedDP(concentrated(mechanism).rho, 0.0)
+
+
+def concentrated(mechanism: Mechanism) -> ZeroConcentratedDP:
+    """The least ρ that is known for a mechanism.
+
+    Choices whose losses lie in an interval of length η have ρ = η²/8, not the η²/2 that their pure promise implies:
+    such a mechanism has a method `zero_concentrated`.      [CR21]
+
+    >>> from sitr.mechanisms.exponential import Exponential
+    >>> concentrated(Repeated(Exponential(epsilon=1), 3))
+    ZeroConcentratedDP(rho=0.375)
+    """
+    match mechanism:
+        case Composed(parts):
+            return ZeroConcentratedDP.compose([concentrated(part) for part in parts])
+        case Repeated(inner, times):
+            return concentrated(inner) * times
+    known = getattr(mechanism, "zero_concentrated", None)
+    return known() if known is not None else express(mechanism.promise(), ZeroConcentratedDP)
+
+
 def _whole(mechanism: Composed | Repeated, delta: Number | None) -> Kept | GaussianDP:
     parts = _parts(mechanism)
     bare = [(promise.inner if isinstance(promise, RandomDP) else promise, times) for promise, times in parts]

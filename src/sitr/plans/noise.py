@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeGuard
@@ -18,7 +18,7 @@ from sitr.flavors.random import RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.real import gaussian
 from sitr.mechanisms.additive import NoisePrice
-from sitr.mechanisms.exponential import Exponential
+from sitr.mechanisms.composed import concentrated, outside
 from sitr.mechanisms.mechanism import Mechanism, added
 from sitr.numbers import downward, exact
 
@@ -93,6 +93,7 @@ def ways(price: Additive, *, beside: Sequence[Mechanism] = ()) -> list[Way]:
     >>> ways(ApproximateDP(1.0, 1e-9))
     [Way(charged=ApproximateDP(epsilon=1.0, delta=0.0), bought=PureDP(epsilon=1.0)),
      Way(charged=ApproximateDP(epsilon=1.0, delta=1e-09), bought=GaussianDP(mu=0.18...))]
+    >>> from sitr.mechanisms import Exponential
     >>> ways(PureDP(1.0), beside=[Exponential(epsilon=0.25)])
     [Way(charged=PureDP(epsilon=1.0), bought=PureDP(epsilon=0.75))]
     >>> ways(ApproximateZeroConcentratedDP(0.5, 1e-6))
@@ -105,13 +106,13 @@ def ways(price: Additive, *, beside: Sequence[Mechanism] = ()) -> list[Way]:
             return [*pure_ways(price, beside=beside), *gaussian_ways(price, beside=beside)]
         case ApproximateZeroConcentratedDP():
             return _outside_ways(price, beside=beside)
-    rho = _rest(price.rho, [_concentrated(mechanism).rho for mechanism in beside])
+    rho = _rest(price.rho, [concentrated(mechanism).rho for mechanism in beside])
     return [Way(price, ZeroConcentratedDP(rho))] if rho > 0 else []
 
 
 def _outside_ways(price: ApproximateZeroConcentratedDP, *, beside: Sequence[Mechanism]) -> list[Way]:
     """The rest of ρ, if δ pays for the events of the other mechanisms."""
-    promises = [_outside(mechanism) for mechanism in beside]
+    promises = [outside(mechanism) for mechanism in beside]
     used = sum((exact(promise.delta) for promise in promises), Fraction(0))
     rho = _rest(price.rho, [promise.rho for promise in promises])
     if rho == 0 or used > exact(price.delta):
@@ -142,6 +143,7 @@ def largest_mu(price: ApproximateDP, *, beside: Sequence[Mechanism] = ()) -> Gau
 
     >>> largest_mu(ApproximateDP(1.0, 1e-6))
     GaussianDP(mu=0.236...)
+    >>> from sitr.mechanisms import Exponential
     >>> largest_mu(ApproximateDP(1.0, 1e-6), beside=[Exponential(epsilon=0.5)])
     GaussianDP(mu=0.1...)
     """
@@ -155,30 +157,29 @@ def largest_mu(price: ApproximateDP, *, beside: Sequence[Mechanism] = ()) -> Gau
     def fits(mu: float) -> bool:
         return price.proved_by(rest + gaussian(sigma=1, sensitivity=mu))
 
-    high = alone.mu
-    low = high
+    found = largest_fitting(fits, start=alone.mu)
+    return None if found is None else GaussianDP(found)
+
+
+def largest_fitting(fits: Callable[[float], bool], *, start: float) -> float | None:
+    """The largest number that fits, if all smaller ones do, found to a relative `CLOSE`; None if none does nearly.
+
+    >>> largest_fitting(lambda mu: mu <= 5, start=1.0)
+    4.99...
+    """
+    low = start
     while not fits(low):
-        low, high = low / 2, low
-        if low < alone.mu / 2**20:
+        low /= 2
+        if low < start / 2**20:
             return None
+    high = 2 * low
+    while fits(high) and high < start * 2**20:
+        low, high = high, 2 * high
     while high - low > CLOSE * high:
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
-    return GaussianDP(low)
+    return low
 
 
 def _rest(whole: float, parts: Sequence[float]) -> float:
     return downward(max(Fraction(0), exact(whole) - sum(map(exact, parts), Fraction(0))))
-
-
-def _outside(mechanism: Mechanism) -> ApproximateZeroConcentratedDP:
-    if isinstance(mechanism, Exponential):
-        return ApproximateZeroConcentratedDP(_concentrated(mechanism).rho, 0.0)
-    return express(mechanism.promise(), ApproximateZeroConcentratedDP)
-
-
-def _concentrated(mechanism: Mechanism) -> ZeroConcentratedDP:
-    """Losses of the exponential mechanism lie in an interval of length ε: ρ = ε²/8, not the ε²/2 of a pure promise."""
-    if isinstance(mechanism, Exponential):
-        return mechanism.zero_concentrated()
-    return express(mechanism.promise(), ZeroConcentratedDP)

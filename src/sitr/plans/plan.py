@@ -14,11 +14,13 @@ from typing import cast
 
 from sitr.errors import IncompatiblePromises, InvalidPromise, unknown_name
 from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import RandomDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.loss.loss import Loss
-from sitr.mechanisms.composed import Composed
+from sitr.mechanisms.composed import Composed, concentrated, outside
 from sitr.mechanisms.mechanism import Mechanism
 from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, downward, exact, upward
@@ -76,6 +78,10 @@ class Plan:
         """The promise of all measurements together, in the flavor of the price; for an approximate price, at its δ."""
         if isinstance(self.price, ApproximateDP):
             return self._approximate(self.price)
+        if isinstance(self.price, ZeroConcentratedDP):
+            return concentrated(self.mechanism)
+        if isinstance(self.price, ApproximateZeroConcentratedDP):
+            return outside(self.mechanism)
         return cast("Kept", self.mechanism.promise())
 
     def infinite_mass(self) -> float:

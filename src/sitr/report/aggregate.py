@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from datetime import date
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
 from sitr.accounting.filter import Filter
-from sitr.dataset.schema import Key
+from sitr.dataset.schema import Key, Kind
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
 from sitr.mechanisms.additive import Noise
+from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.namespace import Later
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
+from sitr.questions.aggregate.bias import Amount
+from sitr.questions.aggregate.expressions.typed import TEMPORAL, calendar
 from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.functions.count import Count
-from sitr.questions.aggregate.functions.function import Estimate
+from sitr.questions.aggregate.functions.function import End, Estimate
+from sitr.questions.aggregate.left_out import beyond_groups, left_out
 from sitr.questions.aggregate.release import Release
 from sitr.report.envelope import promise_dict
-from sitr.report.figures import CONFIDENCE, AllDigits, Figures, Rounded, about, at_most, visible
+from sitr.report.figures import CONFIDENCE, AllDigits, Dates, Figures, Rounded, about, at_most, limit, percent, visible
+from sitr.report.forms import forms
 from sitr.report.headline import Headline, headline
 from sitr.report.level import Level
 from sitr.report.paper import Card, Column, Facts, Paper, Role, Section, Table, answered, previewed
 from sitr.report.words.english.english import ENGLISH
+from sitr.report.words.measured import ends
 from sitr.report.words.words import Words, in_words
 
 if TYPE_CHECKING:
@@ -36,8 +43,17 @@ else:  # a preview draws nothing
 
 KIND = "answer"
 
+ROWS = 1_000
+"""The number of rows for which reports give an error that depends on it."""
+
 BRIEF = 16
 """The number of bars of a chart that fits on a printed page."""
+
+NOTABLE = Fraction(1, 50)
+"""A share of people above which the report says in words that something was left out of a group."""
+
+WORST = 3
+"""The number of groups that are named so."""
 
 _BLOCK = 200
 """The number of rows that are written at a time."""
@@ -50,10 +66,18 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     protected         `unit` ("person" or "row"), `column`, `relation`
     caps              `max_groups`, `max_rows_per_group` of one unit
     keys              `columns`, `known`, and for unknown keys the `threshold`: `least`, `noise`, `promise`
-    columns           `name`, `aggregate`, `error` at `confidence`, rounded up, and what is `measured` for it: for
-                      each measurement its `name`, `noise`, `sensitivity` (`l1`, `l2_squared`, `largest`, in granules),
-                      `granularity` and `clamp` (`low`, `high`) or null; a measurement of two columns is paid once
-    rows              `key` (null is NULL) and for each column `value`, `low`, `high`
+    columns           `name`, `aggregate`, the largest `error` at `confidence`, rounded up, or null if it has no limit, and
+                      what it is in (`error_in`: "value" or "ranks"); `error_at`, the largest `error` where the noisy count is at least `rows`, or null if the count
+                      does not matter; and what is `measured` for it: for each measurement its `name`, `noise`,
+                      `sensitivity` (`l1`, `l2_squared`, `largest`, in granules), `granularity` and `clamp` (`low`,
+                      `high`) or null; a measurement of two columns is paid once. A quantile has no noise and no
+                      sensitivity, but a `choice`: `rate`, `level`, `offset`, `rows` and `groups` of one unit, and its `promise`
+    selection         null, or if noisy numbers selected or sorted the rows, the number of measured `cells`: all
+                      intervals of all of them hold together
+    rows              `key` (null is NULL) and for each column `value` (null is NULL), `low`, `high` (null is no limit);
+                      dates are text
+    bias              whether it is `possible`, the `share` of the price that measures it, and what was `left_out`: for
+                      each reason the share of people in each row; and people `beyond_groups`
     words             the sentences of the page
     ================  ==================================================================================================
 
@@ -62,7 +86,9 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     """
     words, plan = in_words(words), release.plan
     say, found = words.aggregate, headline(plan)
-    digits = words.digits() if release.keys and any(map(_rounded, plan.columns)) else ""
+    rows, error = release.rows, _error_sentence(plan, words, cells=len(release.keys))
+    digits = words.digits() if rows and any(_rounded(column, release) for column in plan.columns) else ""
+    empty = "" if rows else say.none_left(len(release.keys)) if release.keys else say.empty(plan)
     return answered(
         KIND,
         plan,
@@ -70,19 +96,26 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
         receipt,
         plan.query,
         words=words,
-        own=(("outright", say.exposure(plan)), ("error", say.error()), *((("digits", digits),) if digits else ())),
-        content=lambda: _content(plan, found) | {"rows": _rows(release)},
+        own=(
+            ("outright", say.exposure(plan)),
+            ("error", error),
+            ("bias", _bias(release, words)),
+            *((("digits", digits),) if digits else ()),
+        ),
+        content=lambda: (
+            _content(plan, found, cells=len(release.keys)) | {"rows": _rows(release), "bias": _bias_content(release)}
+        ),
         sections=lambda: _sections(plan, found, words),
         title="Privacy certificate",
         card=(
             ("released", say.released(release)),
-            ("noise", say.error_of([(column.name, _error(column, words)) for column in plan.columns])),
+            ("noise", say.error_of([(column.name, _largest(column, release, words)) for column in plan.columns])),
         ),
-        value="" if release.keys else say.empty(plan),
-        table=_answers(release, words) if release.keys else None,
+        value=empty,
+        table=_answers(release, words) if rows else None,
         picture=lambda: drawing.chart(release, words=words),
         brief=lambda: drawing.chart(release, words=words, most=max(3, BRIEF // len(plan.columns))),
-        notes=tuple(filter(None, (say.error(), digits))),
+        notes=tuple(filter(None, (error, _bias(release, words), digits))),
         caps=say.contribution(plan.query),
     )
 
@@ -95,7 +128,8 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None
         ("keys", say.shown_keys(plan)),
         ("caps", say.contribution(plan.query)),
         ("outright", say.exposure(plan)),
-        ("error", say.error()),
+        ("error", _error_sentence(plan, words, cells=plan.query.cells)),
+        ("bias", say.bias(plan.query)),
     )
     table = _columns(plan, words)
     return previewed(
@@ -111,18 +145,31 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None
     )
 
 
+def _error_note(plan: AggregatePlan, words: Words) -> str:
+    """What the errors mean; an answer may have numbers with noise, quantiles, or both."""
+    ranked = [column.aggregate.ranked for column in plan.columns]
+    noisy, chosen = words.aggregate.error() if not all(ranked) else "", words.ranks.meaning() if any(ranked) else ""
+    return f"{noisy} {chosen}".strip()
+
+
 def _answers(release: Release, words: Words) -> Table:
     plan = release.plan
     heading, names = words.label("95% interval"), [column.name for column in plan.columns]
+    say, query = words.aggregate, plan.query
+    unmeasured = query.watch is None and query.leaves_out
     pairs = (
-        (Column(name, Role.NUMBER), Column(heading, Role.INTERVAL, of=words.interval_of(name), terminal=False))
+        (
+            Column(say.unmeasured(name) if unmeasured else name, Role.NUMBER),
+            Column(heading, Role.INTERVAL, of=words.interval_of(name), terminal=False),
+        )
         for name in names
     )
-    keys = (Column(key.name, Role.KEY) for key in plan.query.keys)
+    keys = (Column(key.name, Role.KEY) for key in query.keys)
+    left = (Column(say.left_out(each.why, each.of, query), Role.NUMBER) for each in left_out(release, rows=()))
     return Table(
-        (*keys, *(column for pair in pairs for column in pair)),
+        (*keys, *(column for pair in pairs for column in pair), *left),
         lambda: written(release, words),
-        len(release.keys),
+        len(release.rows),
         notes=lambda: _notes(release, words),
     )
 
@@ -133,32 +180,94 @@ def written(release: Release, words: Words | None = None) -> Iterator[tuple[str,
     They are computed block by block, because most readers see the first rows only.
     """
     words = in_words(words)
-    columns = release.plan.columns
-    for first in range(0, len(release.keys), _BLOCK):
-        keys = release.keys[first : first + _BLOCK]
+    columns, every = release.plan.columns, release.rows
+    for first in range(0, len(every), _BLOCK):
+        keys = every[first : first + _BLOCK]
         places = range(first, first + len(keys))
         shown = [release.estimates(column, confidence=CONFIDENCE, rows=places) for column in columns]
         cells = [_cells(column, some, words) for column, some in zip(columns, shown, strict=True)]
-        for key, *row in zip(keys, *cells, strict=True):
-            yield (*map(words.aggregate.key, key), *(text for cell in row for text in cell))
+        lost = [[_percent(share) for share in each.shares] for each in left_out(release, rows=places)]
+        for key, row, left in zip(
+            keys, zip(*cells, strict=True), zip(*lost, strict=True) if lost else _none(keys), strict=True
+        ):
+            yield (*map(words.aggregate.key, key), *(text for cell in row for text in cell), *left)
+
+
+def _none(keys: Sequence[object]) -> Iterator[tuple[str, ...]]:
+    return (() for _ in keys)
+
+
+def _percent(share: Amount) -> str:
+    return f"{percent(share.value)} ± {percent(share.error)}"
 
 
 def _cells(column: Shown, shown: Sequence[Estimate], words: Words) -> Iterator[tuple[str, str]]:
     """Each number with its error, and its interval."""
+    ranks = column.ranks(confidence=CONFIDENCE)
+    said = None if ranks is None else words.ranks.error(ranks)
+    exactly = AllDigits() if column.aggregate.kind is None else Dates(column.aggregate.kind)
+    each = iter(forms(column, [one for one in shown if _limited(one)]))
     for one in shown:
-        figures = Figures.fitting(one.error, step=column.aggregate.step)
-        (text, interval), (exact, ends) = (
-            (f"{form.value(one)} ± {form.error(one.error)}", words.interval(form.low(one), form.high(one)))
-            for form in (figures, AllDigits())
+        if not _limited(one):
+            value = words.aggregate.key(None) if one.value is None else words.numerals(f"{about(one.value)} ± ∞")
+            yield value, words.interval(limit(one.low, math.floor), limit(one.high, math.ceil))
+            continue
+        figures = next(each)
+        (text, interval), (exact, outer) = (
+            (f"{form.value(one)} {said or f'± {form.error(one.error)}'}", words.interval(form.low(one), form.high(one)))
+            for form in (figures, exactly)
         )
-        yield Rounded(words.numerals(text), exact=words.numerals(exact)), Rounded(interval, exact=ends)
+        yield Rounded(words.numerals(text), exact=words.numerals(exact)), Rounded(interval, exact=outer)
+
+
+def _limited(one: Estimate) -> bool:
+    """Whether there is a number with an interval that has two ends."""
+    return one.value is not None and one.bounded
 
 
 def _notes(release: Release, words: Words) -> tuple[str, ...]:
     """Why a number that was released is impossible as a count. This reads noisy numbers only, so it costs nothing."""
     counts = [column for column in release.plan.columns if isinstance(column.aggregate.aggregate, Count)]
-    negative = any(value < 0 for column in counts for value in release.values(column))
-    return (words.aggregate.negative(release.plan),) if negative else ()
+    negative = any(value is not None and value < 0 for column in counts for value in release.values(column))
+    notes = [words.aggregate.negative(release.plan)] if negative else []
+    if any(column.aggregate.ranked for column in release.plan.columns):
+        intervals = (release.estimates(column, confidence=CONFIDENCE) for column in counts)
+        if any(isinstance(one.low, Fraction) and one.low <= 0 for found in intervals for one in found):
+            notes.append(words.ranks.empty())
+    return (*notes, *_cut(release, words))
+
+
+def _cut(release: Release, words: Words) -> Iterator[str]:
+    """The groups from which most was left out, as far as that is more than the noise."""
+    for each in left_out(release):
+        worst = sorted(zip(release.rows, each.shares, strict=True), key=lambda pair: -pair[1].low)
+        for key, share in worst[:WORST]:
+            if share.low >= NOTABLE:
+                yield words.aggregate.cut(key, share, each.why, each.of, release.plan.query)
+
+
+def _bias(release: Release, words: Words) -> str:
+    """What is known about the bias, in a sentence or two."""
+    people = beyond_groups(release)
+    more = "" if people is None else f" {words.aggregate.beyond(people, release.plan.query)}"
+    return words.aggregate.bias(release.plan.query) + more
+
+
+def _bias_content(release: Release) -> dict[str, Any]:
+    watch, people = release.plan.query.watch, beyond_groups(release)
+    return {
+        "possible": release.plan.query.leaves_out,
+        "share": None if watch is None else float(watch.share),
+        "left_out": [
+            {"why": each.why.value, "of": each.of or None, "shares": [_interval(share) for share in each.shares]}
+            for each in left_out(release)
+        ],
+        "beyond_groups": people and _interval(people),
+    }
+
+
+def _interval(one: Amount) -> dict[str, Any]:
+    return {"value": _number(one.value), "low": _number(one.low), "high": _number(one.high)}
 
 
 def _columns(plan: AggregatePlan, words: Words) -> Table:
@@ -173,9 +282,9 @@ def _columns(plan: AggregatePlan, words: Words) -> Table:
         (
             column.name,
             column.sql,
-            "; ".join(words.noise(each.noise, granularity=each.granularity) for each in column.measured),
-            words.numerals("; ".join(about(each.distance.largest * each.granularity) for each in column.measured)),
-            _error(column, words),
+            "; ".join(_law(each, words) for each in column.measured),
+            words.numerals("; ".join(_moved(each, words) for each in column.measured)),
+            _error(column, plan, words),
         )
         for column in plan.columns
     ]
@@ -186,7 +295,7 @@ def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Se
     say, query = words.aggregate, plan.query
     moments = isinstance(plan.price, ZeroConcentratedDP | ApproximateZeroConcentratedDP)
     tail = words.notation(cast("Kept", headline.promise)) if moments else words.numerals(at_most(plan.finite_tail()))
-    sizes = [(each.term.name, f"{each.noise.symbol} = {each.noise.size}") for each in plan.noisy]
+    sizes = [(each.measurement.name, _size(each)) for each in plan.first]
     return (
         Section(
             "How the promise could fail",
@@ -215,33 +324,81 @@ def _sections(plan: AggregatePlan, headline: Headline, words: Words) -> tuple[Se
 
 def _made(column: Shown, plan: AggregatePlan, words: Words) -> Facts:
     measured = [fact for each in column.measured for fact in _measured(each, column, plan, words)]
-    return (("computed", visible(column.sql)), *measured, ("95% error", _error(column, words)))
+    return (("computed", visible(column.sql)), *measured, ("95% error", _error(column, plan, words)))
 
 
 def _measured(each: NoisyTerm, column: Shown, plan: AggregatePlan, words: Words) -> Facts:
-    clamp, say = each.term.quantised, words.aggregate
-    ends = [about(end * each.granularity) for end in (clamp.lower, clamp.upper)] if clamp else []
+    say, choice = words.aggregate, each.choice
     return (
         *((("measured", visible(each.term.name)),) if each.term.name != column.sql else ()),
-        *((("clamped to", words.interval(*ends)),) if ends else ()),
+        *((("clamped to", words.interval(*ends(each.term))),) if each.term.quantised is not None else ()),
         ("granule", words.numerals(about(each.granularity))),
-        ("noise", say.in_granules(words.noise(each.noise))),
-        ("sensitivity", say.sensitivity(each.distance, plan.query)),
+        ("noise", say.in_granules(words.noise(each.noise)) if choice is None else words.ranks.choice(choice)),
+        (
+            "sensitivity",
+            say.sensitivity(each.distance, plan.query)
+            if choice is None
+            else words.ranks.sensitivity(choice, plan.query),
+        ),
     )
 
 
-def _error(column: Shown, words: Words) -> str:
-    width = column.width(CONFIDENCE)
+def _law(each: NoisyTerm, words: Words) -> str:
+    if each.choice is not None:
+        return words.ranks.choice(each.choice)
+    return words.noise(each.noise, granularity=each.granularity)
+
+
+def _moved(each: NoisyTerm, words: Words) -> str:
+    return words.ranks.moved(each.choice) if each.choice else about(each.distance.largest * each.granularity)
+
+
+def _size(each: NoisyTerm) -> str:
+    return f"λ = {each.choice.rate}" if each.choice else f"{each.noise.symbol} = {each.noise.size}"
+
+
+def _error(column: Shown, plan: AggregatePlan, words: Words) -> str:
+    """The largest error of a column, before any row is read; where it depends on the number of rows, for how many."""
+    sure = plan.together(CONFIDENCE, cells=plan.query.cells or 1)
+    if (ranks := column.ranks(confidence=sure)) is not None:
+        return words.ranks.error(ranks)
+    if not column.depends_on_rows:
+        return _plus_minus(column.width(sure), column, words)
+    found = column.width(sure, rows=ROWS)
+    if isinstance(found, float) or found == column.width(sure):
+        return words.aggregate.unlimited()
+    return words.aggregate.at_rows(_plus_minus(found, column, words), ROWS)
+
+
+def _largest(column: Shown, release: Release, words: Words) -> str:
+    """The largest error of a column in an answer."""
+    if column.aggregate.ranked:
+        return _error(column, release.plan, words)
+    errors = [one.error for one in release.estimates(column, confidence=CONFIDENCE)]
+    if not errors:
+        return _error(column, release.plan, words)
+    return _plus_minus(max(errors), column, words)
+
+
+def _plus_minus(width: End, column: Shown, words: Words) -> str:
+    if isinstance(width, float):
+        return "± ∞"
     figures = Figures.fitting(width, step=column.aggregate.step)
     short, exact = (words.numerals(f"± {form.error(width)}") for form in (figures, AllDigits()))
     return Rounded(short, exact=exact)
 
 
-def _rounded(column: Shown) -> bool:
-    return Figures.fitting(column.width(CONFIDENCE), step=column.aggregate.step).rounds
+def _error_sentence(plan: AggregatePlan, words: Words, *, cells: int | None) -> str:
+    return words.aggregate.together(cells) if plan.query.after.by_noise else words.aggregate.error()
 
 
-def _content(plan: AggregatePlan, headline: Headline) -> dict[str, Any]:
+def _rounded(column: Shown, release: Release) -> bool:
+    step, shown = column.aggregate.step, release.estimates(column, confidence=CONFIDENCE)
+    each = Figures.each([one for one in shown if _limited(one)], step=step)
+    return any(figures.rounds(step) for figures in each)
+
+
+def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = None) -> dict[str, Any]:
     query, words, say = plan.query, ENGLISH, ENGLISH.aggregate
     return {
         "protected": {
@@ -260,14 +417,15 @@ def _content(plan: AggregatePlan, headline: Headline) -> dict[str, Any]:
                 "promise": promise_dict(plan.threshold.promise()),
             },
         },
-        "columns": [_column(column) for column in plan.columns],
+        "columns": [_column(column, plan) for column in plan.columns],
+        "selection": {"cells": plan.query.cells if cells is None else cells} if query.after.by_noise else None,
         "words": {
             "meaning": words.meaning(headline, query),
             "odds": words.odds(headline, query),
             "reading": words.reading(headline),
             "protected": words.protected(query),
             "contribution": say.contribution(query),
-            "error": say.error(),
+            "error": _error_sentence(plan, words, cells=plan.query.cells if cells is None else cells),
             "exposure": say.exposure(plan),
             "tail": say.tail(plan),
             "keys": say.shown_keys(plan),
@@ -277,31 +435,49 @@ def _content(plan: AggregatePlan, headline: Headline) -> dict[str, Any]:
     }
 
 
-def _column(column: Shown) -> dict[str, Any]:
+def _column(column: Shown, plan: AggregatePlan) -> dict[str, Any]:
+    sure = plan.together(CONFIDENCE, cells=plan.query.cells or 1)
+    at = {"rows": ROWS, "error": _bounded(column.error(confidence=sure, rows=ROWS))}
     return {
         "name": column.name,
         "aggregate": column.sql,
         "measured": [_measurement(each) for each in column.measured],
-        "error": column.error(confidence=CONFIDENCE),
+        "error": _bounded(column.error(confidence=sure)),
+        "error_at": at if column.depends_on_rows else None,
+        "error_in": "ranks" if column.aggregate.ranked else "value",
         "confidence": float(CONFIDENCE),
     }
 
 
 def _measurement(each: NoisyTerm) -> dict[str, Any]:
-    quantised = each.term.quantised
+    term, hidden = each.term, _choice(each.choice) if each.choice is not None else _hidden(each)
+    kind = term.of.kind if term.of is not None and term.of.kind in TEMPORAL else None
+    clamp = None
+    if term.quantised is not None:
+        low, high = term.quantised.ends
+        clamp = {"low": _value(low, kind), "high": _value(high, kind)}
+    return {"name": term.name, **hidden, "granularity": _fraction(each.granularity), "clamp": clamp}
+
+
+def _hidden(each: NoisyTerm) -> dict[str, Any]:
+    far = each.distance
     return {
-        "name": each.term.name,
         "noise": _noise(each.noise),
-        "sensitivity": {
-            "l1": each.distance.l1,
-            "l2_squared": each.distance.l2_squared,
-            "largest": each.distance.largest,
-        },
-        "granularity": _fraction(each.granularity),
-        "clamp": quantised
-        and {
-            "low": _number(quantised.lower * quantised.granularity),
-            "high": _number(quantised.upper * quantised.granularity),
+        "sensitivity": {"l1": far.l1, "l2_squared": far.l2_squared, "largest": far.largest},
+    }
+
+
+def _choice(choice: GroupedQuantile) -> dict[str, Any]:
+    return {
+        "noise": None,
+        "sensitivity": None,
+        "choice": {
+            "rate": _fraction(exact(choice.rate)),
+            "level": _fraction(exact(choice.level)),
+            "offset": choice.offset,
+            "rows": choice.each,
+            "groups": choice.groups,
+            "promise": promise_dict(choice.promise()),
         },
     }
 
@@ -318,14 +494,16 @@ def _noise(noise: Noise) -> dict[str, Any]:
 
 def _rows(release: Release) -> list[dict[str, Any]]:
     columns = [release.estimates(column, confidence=CONFIDENCE) for column in release.plan.columns]
+    kinds = [column.aggregate.kind for column in release.plan.columns]
     return [
         {
             "key": [_key(part) for part in key],
             "values": [
-                {"value": _number(one.value), "low": _number(one.low), "high": _number(one.high)} for one in row
+                {"value": _value(one.value, kind), "low": _value(one.low, kind), "high": _value(one.high, kind)}
+                for one, kind in zip(row, kinds, strict=True)
             ],
         }
-        for key, *row in zip(release.keys, *columns, strict=True)
+        for key, *row in zip(release.rows, *columns, strict=True)
     ]
 
 
@@ -337,5 +515,17 @@ def _fraction(value: Fraction) -> dict[str, Any]:
     return {"exact": str(value), "float": float(value)}
 
 
-def _number(value: Fraction) -> int | float:
+def _value(value: End | None, kind: Kind | None) -> int | float | str | None:
+    if kind is None or not isinstance(value, Fraction):
+        return _number(value)
+    return calendar(value, kind).isoformat()
+
+
+def _bounded(error: float) -> float | None:
+    return error if math.isfinite(error) else None
+
+
+def _number(value: End | None) -> int | float | None:
+    if value is None or isinstance(value, float):
+        return None
     return value.numerator if value.denominator == 1 else float(value)

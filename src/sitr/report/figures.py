@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
 
+from sitr.dataset.schema import Kind
 from sitr.errors import ISOLATES
 from sitr.numbers import Number, exact
-from sitr.questions.aggregate.functions.function import Estimate
+from sitr.questions.aggregate.expressions.typed import calendar
+from sitr.questions.aggregate.functions.function import End, Estimate
 
 CONFIDENCE = Fraction(95, 100)
 """The probability with which an interval of a report contains the exact number."""
@@ -80,6 +82,15 @@ def chance(probability: float) -> str:
     ('1 in 1,000,000', '1 in 1,590,000', '1 in 3')
     """
     return f"1 in {at_least(Fraction(math.floor(1 / exact(probability))), digits=3)}"
+
+
+def percent(share: Number) -> str:
+    """A share in whole percent; small shares have one digit.
+
+    >>> percent(Fraction(62, 100)), percent(Fraction(4, 1000)), percent(0)
+    ('62%', '0.4%', '0%')
+    """
+    return f"{number(exact(share) * 100, decimals=0 if not 0 < share < Fraction(1, 100) else 1)}%"
 
 
 def counted(count: int, noun: str) -> str:
@@ -184,16 +195,16 @@ class Figures:
         return cls(last, rounds=step is None or (step / Fraction(10) ** last).denominator != 1)
 
     def value(self, one: Estimate) -> str:
-        return _placed(one.value, self.place, round)
+        return _placed(_finite(one.value), self.place, round)
 
-    def error(self, width: Fraction) -> str:
-        return _placed(width, self.place, math.ceil)
+    def error(self, width: End) -> str:
+        return _placed(_finite(width), self.place, math.ceil)
 
     def low(self, one: Estimate) -> str:
-        return _placed(one.low, self.place, math.floor)
+        return _placed(_finite(one.low), self.place, math.floor)
 
     def high(self, one: Estimate) -> str:
-        return _placed(one.high, self.place, math.ceil)
+        return _placed(_finite(one.high), self.place, math.ceil)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,16 +212,52 @@ class AllDigits:
     """The same with all digits: whole numbers exactly, others in 15 digits, the ends of intervals outward."""
 
     def value(self, one: Estimate) -> str:
-        return _all_digits(one.value, round)
+        return _all_digits(_finite(one.value), round)
+
+    def error(self, width: End) -> str:
+        return _all_digits(_finite(width), math.ceil)
+
+    def low(self, one: Estimate) -> str:
+        return _all_digits(_finite(one.low), math.floor)
+
+    def high(self, one: Estimate) -> str:
+        return _all_digits(_finite(one.high), math.ceil)
+
+
+def _finite(end: End | None) -> Fraction:
+    """A number that is there and has a limit; reports write all others in words."""
+    assert isinstance(end, Fraction)
+    return end
+
+
+def limit(end: End, rounding: Callable[[Fraction], int]) -> str:
+    """The end of an interval in six digits, or a sign for no limit.
+
+    >>> limit(-math.inf, math.floor), limit(Fraction(1, 3), math.ceil)
+    ('−∞', '0.333334')
+    """
+    if isinstance(end, float):
+        return "∞" if end > 0 else f"{_MINUS}∞"
+    return _significant(end, 6, rounding)
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """The same for dates and times, whose numbers are days or seconds since 1970."""
+
+    kind: Kind
+
+    def value(self, one: Estimate) -> str:
+        return calendar(one.value, self.kind).isoformat()
 
     def error(self, width: Fraction) -> str:
         return _all_digits(width, math.ceil)
 
     def low(self, one: Estimate) -> str:
-        return _all_digits(one.low, math.floor)
+        return calendar(one.low, self.kind).isoformat()
 
     def high(self, one: Estimate) -> str:
-        return _all_digits(one.high, math.ceil)
+        return calendar(one.high, self.kind).isoformat()
 
 
 def legible(code: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from sitr.accounting.filter import Filter
@@ -53,6 +54,18 @@ def _described(column: Described, table: Description, words: Words) -> tuple[str
     return visible(column.name), words.label(column.kind.value), say.bounds(column), values
 
 
+def _plain(end: object) -> float | str | None:
+    """A bound as JSON: a date is text, and has no granularity."""
+    return float(end) if isinstance(end, Fraction) else None if end is None else str(end)
+
+
+def _bounds(column: Described) -> dict[str, float | str | None] | None:
+    if column.bounds is None:
+        return None
+    low, high, granularity = map(_plain, (*column.bounds, column.granularity))
+    return {"low": low, "high": high, "granularity": granularity}
+
+
 def _dataset(table: Description) -> dict[str, Any]:
     return {
         "kind": "data set",
@@ -64,13 +77,9 @@ def _dataset(table: Description) -> dict[str, Any]:
                 "name": column.name,
                 "type": column.kind.value,
                 "bounds": None
-                if column.quantised is None
+                if column.bounds is None
                 else dict(
-                    zip(
-                        ("low", "high", "granularity"),
-                        map(float, (*column.quantised.ends, column.quantised.granularity)),
-                        strict=True,
-                    )
+                    zip(("low", "high", "granularity"), map(_plain, (*column.bounds, column.granularity)), strict=True)
                 ),
                 "keys": None if column.keys is None else len(column.keys),
             }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,9 @@ from sitr.accounting.filter import Filter
 from sitr.dataset.cells import Rule, Step
 from sitr.dataset.description import Description
 from sitr.dataset.domain import End
-from sitr.dataset.schema import Key, Table
+from sitr.dataset.schema import Key, Table, adjusted
 from sitr.errors import DescriptionError, QuestionError, SitrError
+from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.random import RandomDP
 from sitr.ledger.entry import Entry
@@ -21,19 +23,25 @@ from sitr.ledger.sql import SqlLedger
 from sitr.mechanisms.composed import Composed
 from sitr.namespace import Later
 from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.asked import asked
-from sitr.questions.aggregate.bind import bound
-from sitr.questions.aggregate.frame import Condition
+from sitr.questions.aggregate.bias import SHARE as BIAS
+from sitr.questions.aggregate.bias import share_of
+from sitr.questions.aggregate.bigquery import Options, rewritten
+from sitr.questions.aggregate.bind import BoundedQuery, bound
+from sitr.questions.aggregate.expressions.expression import Expression
+from sitr.questions.aggregate.frame import Expr, Operand, operand
 from sitr.questions.aggregate.functions.function import Aggregate
-from sitr.questions.aggregate.functions.registry import FUNCTIONS
-from sitr.questions.aggregate.nodes import Named, Predicate, Query, text
+from sitr.questions.aggregate.nodes import Named, NamedKey, Query, text
 from sitr.questions.aggregate.question import AggregateQuestion
+from sitr.questions.aggregate.relations import Catalog, tables
 from sitr.questions.synthetic.axes import BINS
 from sitr.report import summary
 from sitr.report.paper import Paper
 from sitr.report.words.words import in_words
+from sitr.session.aggregate import AggregateRequest, aggregate_from
 from sitr.session.answer import Answer
 from sitr.session.desk import Desk, account_name
 from sitr.session.request import Request
@@ -44,12 +52,14 @@ if TYPE_CHECKING:
     from sitr.questions.statistic.question import Releasing
     from sitr.questions.synthetic.plan import Method
     from sitr.session import histogram, statistic, synthetic
+    from sitr.session import public as published
     from sitr.session.histogram import HistogramAnswer
     from sitr.session.public import Source
     from sitr.session.statistic import StatisticAnswer
     from sitr.session.synthetic import Synthesis
 else:  # each kind of question loads what it needs when it is asked
     histogram = Later("sitr.session.histogram")
+    published = Later("sitr.session.public")
     statistic = Later("sitr.session.statistic")
     synthetic = Later("sitr.session.synthetic")
 
@@ -87,24 +97,57 @@ class Budget(Shown):
         """The ledger that records charges."""
         return self._at.ledger
 
-    def sql(self, text: str) -> Request[Answer]:
-        """A question in SQL: one SELECT with keys and COUNT(*), COUNT(column), COUNT(DISTINCT unit) or SUM(column).
+    def sql(
+        self,
+        text: str,
+        *,
+        bias: Number | str = BIAS,
+        max_groups: int | None = None,
+        max_rows_per_group: int | None = None,
+        bounds: Mapping[str, tuple[Number, Number]] | None = None,
+    ) -> AggregateRequest:
+        """A question in SQL: one SELECT with keys, and aggregates such as COUNT(*), SUM(cost), AVG(cost) or VAR(cost).
 
-        WHERE compares columns with literals, with BETWEEN, IN, LIKE, IS NULL, AND, OR and NOT; GROUP BY lists the keys.
-        Names with spaces or signs need double quotes. An error points at the offending part of the text.
+        Aggregates can have FILTER (WHERE …) and be computed with: 100.0 * COUNT_IF(days > 3) / COUNT(*). WHERE selects
+        rows, GROUP BY lists the keys; HAVING, ORDER BY and LIMIT act on the released rows and are free. Names with
+        spaces or signs need double quotes. An error points at the offending part of the text.
+
+        `bias` is the share of the price that measures from how many people caps and bounds leave something out;
+        "off" spends nothing on it, and then the answer says that its bias is not measured. `max_groups`,
+        `max_rows_per_group` and `bounds` take the place of those of the description, for this question only; like
+        these, they are public and must not be chosen by looking at the rows.
         """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
-        return Request(AggregateQuestion(asked(text, self._at.table)), self._at, Answer)
+        plain, options = rewritten(text)
+        said = options or Options()
+        _refuse_other_unit(said, self.table)
+        caps = {"max_groups": max_groups or said.max_groups, "max_rows_per_group": max_rows_per_group or said.max_rows}
+        table = adjusted(self._at.table, bounds=bounds, **caps)
+        found = asked(plain, table, catalog=self._catalog(table))
+        price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
+        return AggregateRequest(
+            AggregateQuestion(found.watching(share_of(bias))), self._beside(found), Answer, price=price
+        )
 
-    def where(self, condition: Condition) -> Selection:
+    def _catalog(self, table: Table) -> Catalog:
+        """The tables that a question can name."""
+        return published.catalog(table, self.public) if self.public else Catalog(table)
+
+    def _beside(self, query: BoundedQuery) -> Desk:
+        """The desk, with the public tables that a question joins."""
+        joined = {name: self.public[name] for name in tables(query.view)}
+        rows = self._at.rows
+        return self._at if not joined else replace(self._at, rows=lambda: published.beside(rows(), joined))
+
+    def where(self, condition: Expr) -> Selection:
         """Only rows that meet this condition, such as `sitr.column("days") > 3`."""
         return Selection(self).where(condition)
 
-    def group_by(self, *columns: str) -> Selection:
-        """One answer for each value of these columns."""
-        return Selection(self).group_by(*columns)
+    def group_by(self, *columns: Operand, **named: Operand) -> Selection:
+        """One answer for each value of these columns or expressions, which may have names."""
+        return Selection(self).group_by(*columns, **named)
 
-    def agg(self, **aggregates: Aggregate) -> Request[Answer]:
+    def agg(self, **aggregates: Aggregate | Expr) -> AggregateRequest:
         """The columns of the answer by name, such as `n=sitr.count(), total=sitr.sum("cost")`."""
         return Selection(self).agg(**aggregates)
 
@@ -143,7 +186,7 @@ class Budget(Shown):
         bounds: Mapping[str, tuple[End, End]] | None = None,
         keys: Mapping[str, Sequence[Key]] | None = None,
         required: Collection[str] = (),
-        never: Iterable[Condition] = (),
+        never: Iterable[Expr] = (),
         rows_per_person: int | None = None,
         method: Method | None = None,
     ) -> Synthesis:
@@ -222,44 +265,65 @@ class Selection:
     """A question under construction."""
 
     budget: Budget
-    condition: Predicate | None = None
-    keys: tuple[str, ...] = ()
+    condition: Expression | None = None
+    keys: tuple[NamedKey, ...] = ()
+    share: Fraction | None = BIAS
+    table: Table | None = None
+    """The public description with other caps or bounds, if the question has any."""
 
     def __repr__(self) -> str:
         rows = text(Query(self.budget.table.name, (), self.keys, self.condition))
         return in_words().summary.selection(summary.in_one_line(rows))
 
-    def where(self, condition: Condition) -> Selection:
+    def where(self, condition: Expr) -> Selection:
         """Only rows that also meet this condition."""
-        _check_type(condition, Condition, wanted="a condition", do='Write where(sitr.column("days") > 3).')
-        joined = condition if self.condition is None else Condition(self.condition) & condition
-        return replace(self, condition=joined.predicate)
+        _check_type(condition, Expr, wanted="a condition", do='Write where(sitr.column("days") > 3).')
+        joined = condition if self.condition is None else Expr(self.condition) & condition
+        return replace(self, condition=joined.expression)
 
-    def group_by(self, *columns: str) -> Selection:
-        """One answer for each value of these columns, in addition to earlier ones."""
-        for column in columns:
-            _check_type(column, str, wanted="the name of a column", do='Write group_by("ward").')
-        return replace(self, keys=(*self.keys, *columns))
+    def group_by(self, *columns: Operand, **named: Operand) -> Selection:
+        """One answer for each value of these, in addition to earlier ones; an expression may have a name."""
+        for column in (*columns, *named.values()):
+            _check_type(column, (str, Expr), wanted="the name of a column", do='Write group_by("ward").')
+        found = [NamedKey(column if isinstance(column, str) else column.text, operand(column)) for column in columns]
+        found += [NamedKey(name, operand(column)) for name, column in named.items()]
+        return replace(self, keys=(*self.keys, *found))
 
-    def agg(self, **aggregates: Aggregate) -> Request[Answer]:
-        """The columns of the answer by name."""
-        for aggregate in aggregates.values():
-            _check_type(
-                aggregate,
-                tuple(FUNCTIONS.values()),
-                wanted="an aggregate",
-                do='Write agg(n=sitr.count(), total=sitr.sum("cost")).',
-            )
-        at, named = self.budget._at, tuple(Named(name, aggregate) for name, aggregate in aggregates.items())
-        query = Query(at.table.name, named, self.keys, self.condition)
-        return Request(AggregateQuestion(bound(query, at.table)), at, Answer)
+    def caps(
+        self,
+        *,
+        max_groups: int | None = None,
+        max_rows_per_group: int | None = None,
+        bounds: Mapping[str, tuple[Number, Number]] | None = None,
+    ) -> Selection:
+        """Other caps and bounds than those of the description, for this question; see `Budget.sql`."""
+        caps = {"max_groups": max_groups, "max_rows_per_group": max_rows_per_group}
+        return replace(self, table=adjusted(self.table or self.budget.table, bounds=bounds, **caps))
+
+    def bias(self, share: Number | str) -> Selection:
+        """Spend this share of the price on measuring what caps and bounds leave out, or nothing: "off"."""
+        return replace(self, share=share_of(share))
+
+    def agg(self, **aggregates: Aggregate | Expr) -> AggregateRequest:
+        """The columns of the answer by name: aggregates, or arithmetic over them."""
+        named = []
+        for name, given in aggregates.items():
+            aggregate = aggregate_from(given)
+            if aggregate is None:
+                raise QuestionError(
+                    wanted="an aggregate", given=f"{given!r}", do='Write agg(n=sitr.count(), total=sitr.sum("cost")).'
+                )
+            named.append(Named(name, aggregate))
+        at, table = self.budget._at, self.table or self.budget.table
+        query = Query(at.table.name, tuple(named), self.keys, self.condition)
+        return AggregateRequest(AggregateQuestion(bound(query, table).watching(self.share)), at, Answer)
 
     def histogram(self, *columns: str, **said: Any) -> Request[HistogramAnswer]:
         """Counts of these rows in public cells: see `Budget.histogram`."""
         if self.keys:
             raise QuestionError(
                 wanted="a histogram without groups, because its cells are the groups",
-                given=f"group_by({', '.join(map(repr, self.keys))})",
+                given=f"group_by({', '.join(repr(key.name) for key in self.keys)})",
                 do="Name these columns as columns of the histogram instead.",
             )
         return histogram.requested(self.budget._at, columns, where=self.condition, **said)
@@ -292,6 +356,17 @@ def allowed(relation: Relation, promise: Kept) -> Kept:
             do="Protect the data set with relation=sitr.Relation.REPLACE_ONE (--relation replace-one).",
         )
     return promise
+
+
+def _refuse_other_unit(said: Options, table: Table) -> None:
+    """Whoever asks does not choose who is protected."""
+    unit = table.unit.column if isinstance(table.unit, Person) else None
+    if said.unit is not None and (unit is None or said.unit.lower() != unit.lower()):
+        raise QuestionError(
+            given=f"The question names {said.unit!r} as the privacy unit, but this data set protects each "
+            f"{table.neighbors()}.",
+            do="Leave privacy_unit_column out: the description says who is protected.",
+        )
 
 
 def _check_type(given: object, kind: type | tuple[type, ...], *, wanted: str, do: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 from sitr.dataset.csv_format import CsvFormat, Written, check_written
 from sitr.dataset.description import Description, load, save
 from sitr.dataset.publication import Publication, Published
-from sitr.dataset.schema import Key, Kind, Table, describe
+from sitr.dataset.schema import Bound, Key, Kind, Table, describe
 from sitr.errors import DescriptionError
 from sitr.flavors.price import Amounts, Price, price_of
 from sitr.ledger.lazy import LazyLedger
@@ -233,7 +233,7 @@ class Unprotected:
         unit: Unit,
         max_groups: int | None,
         max_rows_per_group: int | None,
-        bounds: Mapping[str, tuple[Number, Number]],
+        bounds: Mapping[str, tuple[Bound, Bound]],
         granularity: Mapping[str, Number],
         keys: Mapping[str, Sequence[Key]],
         relation: Relation,
@@ -273,7 +273,7 @@ def protect(
     unit: str | Unit,
     max_groups: int | None = None,
     max_rows_per_group: int | None = None,
-    bounds: Mapping[str, tuple[Number, Number]] | None = None,
+    bounds: Mapping[str, tuple[Bound, Bound]] | None = None,
     granularity: Mapping[str, Number] | None = None,
     keys: Mapping[str, Sequence[Key]] | None = None,
     types: Mapping[str, str] | None = None,
@@ -286,13 +286,14 @@ def protect(
     """Protect a data set.
 
     `unit` is the column that identifies a person, or `Row()`. One person counts in at most `max_groups` groups of a
-    question, with at most `max_rows_per_group` rows in each. `bounds` and `granularity` make columns summable. `keys`
-    are the public values of grouping columns; without them, only keys above a threshold are shown. `types` declares the
-    types of a CSV file's columns ("integer", "real", "text", "boolean", "date", "timestamp"); a value that does not fit
-    its type counts as missing. `decimal` ("." or ","), `delimiter`, `quote`, `header` (whether the first line names the
-    columns), `date_format` and `timestamp_format` (such as "%d.%m.%Y") declare how the file is written. What is not
-    declared is proposed from the rows, and you must confirm it: by declaring the types of all columns and every unusual
-    format, or by `accept_types=True`. All of this counts as public.
+    question, with at most `max_rows_per_group` rows in each. `bounds` and `granularity` make columns of numbers
+    summable, and bounds of whole numbers or dates make their groups public. `keys` are the public values of grouping
+    columns; without them, only keys above a threshold are shown. `types` declares the types of a CSV file's columns
+    ("integer", "real", "text", "boolean", "date", "timestamp"); a value that does not fit its type counts as missing.
+    `decimal` ("." or ","), `delimiter`, `quote`, `header` (whether the first line names the columns), `date_format` and
+    `timestamp_format` (such as "%d.%m.%Y") declare how the file is written. What is not declared is proposed from the
+    rows, and you must confirm it: by declaring the types of all columns and every unusual format, or by
+    `accept_types=True`. All of this counts as public.
 
     `public` declares public tables by name, such as last year's published rows: synthetic rows can be compared with
     them for free. Their rows are shown exactly, so the protected table cannot be one of them.

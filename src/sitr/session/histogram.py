@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sitr.errors import QuestionError
 from sitr.numbers import Number
-from sitr.questions.aggregate.nodes import Predicate
+from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.histogram.counts import Estimate, Histogram
 from sitr.questions.histogram.isotonic import Form
 from sitr.questions.histogram.projection import Ties
@@ -63,7 +63,7 @@ class HistogramAnswer(Answer):
         return replace(self, released=self.histogram.isotonic(form))
 
 
-def requested(at: Desk, columns: tuple[str, ...], *, where: Predicate | None, **said: Any) -> Request[HistogramAnswer]:
+def requested(at: Desk, columns: tuple[str, ...], *, where: Expression | None, **said: Any) -> Request[HistogramAnswer]:
     """A histogram of these columns: see `Budget.histogram`."""
     question = histogram_question(at.table, columns, where=where, **said)
     if question.needs_rows:

@@ -9,16 +9,21 @@ confirms that it is public.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from sitr.backends.backend import Backend
 from sitr.backends.csv import CsvFile
 from sitr.backends.duckdb import ArrowStream, DuckDB, open_source
+from sitr.backends.public import public_source, public_table
 from sitr.backends.sources import ArrowRows, ParquetFile
+from sitr.backends.sources import Source as Rows
+from sitr.dataset.schema import Table
 from sitr.errors import BackendFailure, DescriptionError, QuestionError, UnknownName, nearest
 from sitr.namespace import Later
 from sitr.neighbors.unit import Row
+from sitr.questions.aggregate.relations import Catalog, PublicTable
 from sitr.questions.synthetic.sheet import Sheet
 
 if TYPE_CHECKING:
@@ -61,6 +66,26 @@ def declared(
             raise _not_public(name)
     check_apart(found, backend)
     return found
+
+
+def catalog(table: Table, public: Mapping[str, Source]) -> Catalog:
+    """The tables that a question can name; a public one is opened when it is named."""
+
+    def opened(name: str) -> PublicTable:
+        return public_table(name, _opened(name, public[name]))
+
+    return Catalog(table, tuple(public), opened)
+
+
+def beside(backend: Backend, public: Mapping[str, Source]) -> Backend:
+    """The backend, which can then join these public tables."""
+    assert isinstance(backend, DuckDB)
+    check_apart(public, backend)  # again, because a file can be replaced by a link after its declaration
+    return replace(backend, public={name: _opened(name, source) for name, source in public.items()})
+
+
+def _opened(name: str, source: Source) -> Rows:
+    return public_source(name, open_source(source, types={}))
 
 
 def check_apart(public: Mapping[str, Source], backend: Backend) -> None:

@@ -13,6 +13,7 @@ from sitr.flavors.promise import Promise
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.plans.plan import Plan
+from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.question import Question
 from sitr.report import summary
 from sitr.report.envelope import after_paying
@@ -38,6 +39,8 @@ class Request(Shown, Generic[Answered_co]):
     question: Question
     at: Desk = field(repr=False, compare=False)
     answered: type[Answered_co] = field(repr=False, compare=False)
+    price: Promise | None = field(default=None, repr=False, compare=False, kw_only=True)
+    """What is paid if no other price is given: a question in BigQuery's spelling names its price."""
 
     @property
     def paper(self) -> Paper:
@@ -47,10 +50,13 @@ class Request(Shown, Generic[Answered_co]):
     def _brief(self) -> str:
         return in_words().summary.question(summary.in_one_line(self.question.text()))
 
+    def _paid(self, price: Price | None, amounts: Amounts) -> Promise:
+        return self.price if price is None and not amounts and self.price is not None else price_of(price, **amounts)
+
     def preview(self, price: Price | None = None, **amounts: Unpack[Amounts]) -> Preview:
         """What the answer would cost and how far off it would be. Reads no rows and spends nothing."""
         standing = self.at.ledger.standing(self.at.account)
-        plan = self.question.plan(price_of(price, **amounts))
+        plan = self.question.plan(self._paid(price, amounts))
         standing.charge(plan.price)  # a price in a flavor that the budget does not take is refused here
         return Preview(self.question, plan, standing)
 
@@ -66,7 +72,7 @@ class Request(Shown, Generic[Answered_co]):
 
         With `fresh`, the price is charged and the answer is new: see `sitr.session.ask`.
         """
-        paid = price_of(price, **amounts)
+        paid = self._paid(price, amounts)
         return self.answered(*ask(self.question, paid, at=self.at, coins=coins, fresh=fresh), self)
 
 
@@ -96,6 +102,18 @@ class Preview(Shown):
         """What would be charged."""
         return self.plan.price
 
-    def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
-        """The error of every column at this confidence."""
-        return self.question.errors(self.plan, confidence=confidence)
+    def errors(self, *, confidence: Number = 0.95, rows: int | None = None) -> dict[str, float]:
+        """The largest error of every column at this confidence.
+
+        The error of a mean or a ratio depends on the number of rows: with `rows`, it is the largest error of cells
+        whose noisy count is at least so many, and without it, only the bounds limit it.
+        """
+        if rows is None:
+            return self.question.errors(self.plan, confidence=confidence)
+        if not isinstance(self.question, AggregateQuestion) or type(rows) is not int or rows < 1:
+            raise QuestionError(
+                wanted="a whole number of rows, for a question with aggregates",
+                given=f"rows={rows!r}",
+                do="Leave rows out, or write rows=1000.",
+            )
+        return self.question.errors(self.plan, confidence=confidence, rows=rows)

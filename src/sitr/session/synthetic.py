@@ -24,7 +24,7 @@ from sitr.flavors.price import Amounts, Price, price_of
 from sitr.ledger.receipt import Receipt
 from sitr.noise.coins import Coins, TestCoins, system_coins
 from sitr.numbers import Number
-from sitr.questions.aggregate.frame import Condition
+from sitr.questions.aggregate.frame import Expr
 from sitr.questions.synthetic import quality
 from sitr.questions.synthetic.axes import Codes, axes
 from sitr.questions.synthetic.marginals import Measured
@@ -320,7 +320,7 @@ def requested(
     bounds: Mapping[str, tuple[End, End]] | None,
     keys: Mapping[str, Sequence[Key]] | None,
     required: Collection[str],
-    never: Iterable[Condition],
+    never: Iterable[Expr],
     rows_per_person: int | None,
     method: Method | None,
 ) -> Synthesis:

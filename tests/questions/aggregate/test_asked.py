@@ -16,6 +16,7 @@ from sitr.questions.aggregate.sql import parse
 @pytest.fixture
 def table() -> Table:
     kinds = {"id": Kind.INTEGER, "ward": Kind.TEXT, "cost": Kind.REAL, "days": Kind.INTEGER, "مدينة": Kind.TEXT}
+    kinds["hours-per-week"] = Kind.INTEGER
     return describe(
         "visits",
         kinds=kinds,
@@ -58,6 +59,32 @@ def test_the_part_that_does_not_fit_is_pointed_at(sql: str, part: str, table: Ta
         asked(sql, table)
     error = refused.value
     assert (type(error), error.message) == (type(plain.value), str(plain.value))
+    assert error.excerpt is not None
+    first = error.excerpt.column - 1
+    assert error.excerpt.text[first : first + error.excerpt.length] == part
+
+
+@pytest.mark.parametrize(
+    ("sql", "part", "do"),
+    [
+        ("SELECT SUM(hours-per-week) FROM visits", "hours", 'write it in double quotes: "hours-per-week".'),
+        ("SELECT COUNT(*) FROM visits WHERE 1 < hours-per-week", "hours", 'in double quotes: "hours-per-week".'),
+        ("SELECT COUNT(*) FROM visits WHERE ward = Cardiology", "Cardiology", "in single quotes: 'Cardiology'."),
+        ('SELECT COUNT(*) FROM visits WHERE ward <> "Cardiology"', '"Cardiology"', "in single quotes: 'Cardiology'."),
+        ("SELECT COUNT(*) FROM visits WHERE ward = NULL", "ward", "Write ward IS NULL or ward IS NOT NULL."),
+        ("SELECT COUNT(*) FROM visits WHERE ward IN (NULL)", "ward", "Write ward IS NULL"),
+        ("SELECT COUNT(*) FROM visits WHERE 1 < days < 3", "1 < days < 3", "Write true or false."),
+        ("SELECT COUNT(*) FROM visits WHERE days", "days", "Use another function, or CAST it."),
+        ("SELECT COUNT(*) FROM visits WHERE other.days > 1", "other.days", "Write visits.days, or days."),
+        ("SELECT SUM(cost / days) FROM visits", "SUM(cost / days)", "Write SUM(CLAMP(cost / days, low, high))"),
+        ("SELECT lower(days), COUNT(*) FROM visits GROUP BY 1", "lower(days)", "Use another function, or CAST it."),
+    ],
+)
+def test_advice_fits_what_was_probably_meant(sql: str, part: str, do: str, table: Table) -> None:
+    with pytest.raises(SitrError) as refused:
+        asked(sql, table)
+    error = refused.value
+    assert do in error.do
     assert error.excerpt is not None
     first = error.excerpt.column - 1
     assert error.excerpt.text[first : first + error.excerpt.length] == part

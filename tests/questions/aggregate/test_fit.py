@@ -108,8 +108,8 @@ def test_the_noise_alone_pays_for_the_sensitivity_of_its_column(ask, price, colu
 def test_unknown_keys_want_a_delta(ask, price):
     with pytest.raises(QuestionError, match=r"ward.*needs δ > 0.*zcdp\(ρ, δ\) or approximate"):
         fit(ask(by_ward(1)), price)
-    sql = "SELECT ward, days, COUNT(*) AS n FROM visits GROUP BY ward, days"
-    with pytest.raises(QuestionError, match=r"The keys of days are not public.*keys=\{'days'"):
+    sql = "SELECT ward, born, COUNT(*) AS n FROM visits GROUP BY ward, born"
+    with pytest.raises(QuestionError, match=r"The keys of born are not public.*keys=\{'born'"):
         fit(ask(sql, **KNOWN), price)
 
 

@@ -7,11 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sitr.errors import QuestionError
+from sitr.questions.aggregate.expressions.expression import Name
 from sitr.questions.aggregate.frame import column
 from sitr.questions.aggregate.functions.count import Count, count
 from sitr.questions.aggregate.functions.sum import Sum, sum
 from sitr.questions.aggregate.nodes import Named, Query
 from sitr.questions.aggregate.sql import parse
+from tests.oracles.expressions import keys
 
 SQL = "SELECT COUNT(*) AS n FROM visits"
 
@@ -30,12 +32,12 @@ def where(sql: str):
     ],
 )
 def test_aggregates_equal_their_sql(call, sql):
-    frame = Query("visits", (Named("n", call),), ("ward", "days"), (column("days") > 3).predicate)
+    frame = Query("visits", (Named("n", call),), keys("ward", "days"), (column("days") > 3).expression)
     assert frame == parse(f"SELECT ward, days, {sql} AS n FROM visits WHERE days > 3 GROUP BY ward, days")
 
 
 def test_aggregates_are_told_apart():
-    assert len({count(), count("id"), count(distinct="id"), Count("ward"), Sum("id")}) == 5
+    assert len({count(), count("id"), count(distinct="id"), Count(Name("ward")), Sum(Name("id"))}) == 5
 
 
 @pytest.mark.parametrize(
@@ -87,8 +89,8 @@ def test_aggregates_are_told_apart():
     ],
 )
 def test_conditions_equal_their_sql(condition, sql):
-    assert condition.predicate == where(sql)
-    assert repr(condition.predicate) == repr(where(sql))
+    assert condition.expression == where(sql)
+    assert repr(condition.expression) == repr(where(sql))
 
 
 leaves = st.sampled_from(
@@ -115,7 +117,7 @@ pairs = st.recursive(
 def test_any_condition_equals_its_sql(pair):
     """Parentheses around the parts of one AND change nothing, neither in SQL nor in calls."""
     condition, sql = pair
-    assert condition.predicate == where(sql)
+    assert condition.expression == where(sql)
 
 
 @pytest.mark.parametrize("values", ["AB", "", b"AB", 5, None])

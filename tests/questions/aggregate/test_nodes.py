@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 from sqlglot.dialects.duckdb import DuckDB
 
 from sitr.errors import QuestionError
+from sitr.questions.aggregate.expressions.expression import COMPARISONS, Call, Literal, Name
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.sum import Sum
-from sitr.questions.aggregate.nodes import And, Compare, Comparison, IsNull, Like, Named, Not, OneOf, Or, Query, text
+from sitr.questions.aggregate.nodes import Named, NamedKey, Query, text
 from sitr.questions.aggregate.sql import parse
+from tests.oracles.expressions import compare, is_null, keys, like, negated, one_of
 
 WORDS = """
 ALL AND ANY AS ASC BETWEEN CASE CAST COUNT CURRENT_DATE CURRENT_TIMESTAMP DATE DESC DISTINCT ELSE END EXISTS FALSE
@@ -35,31 +37,29 @@ values = st.one_of(
     st.datetimes().map(lambda moment: moment.replace(fold=0)),
 )
 leaves = st.one_of(
-    st.builds(Compare, names, st.sampled_from(Comparison), values),
-    st.builds(OneOf, names, st.lists(values, min_size=1, max_size=4).map(tuple)),
-    st.builds(Like, names, st.text(letters, max_size=8)),
-    st.builds(IsNull, names),
+    st.builds(compare, names, st.sampled_from(COMPARISONS), values),
+    st.builds(one_of, names, st.lists(values, min_size=1, max_size=4).map(tuple)),
+    st.builds(like, names, st.text(letters, max_size=8)),
+    st.builds(is_null, names),
 )
-
-
-def join(kind, parts):
-    """In one spelling an And has no And among its parts, and an Or no Or."""
-    return kind(tuple(leaf for part in parts for leaf in (part.parts if isinstance(part, kind) else (part,))))
 
 
 def joined(parts):
     lists = st.lists(parts, min_size=2, max_size=3)
-    return st.one_of(st.builds(Not, parts), st.builds(join, st.sampled_from([And, Or]), lists))
+    return st.one_of(st.builds(negated, parts), st.builds(Call, st.sampled_from(["AND", "OR"]), lists.map(tuple)))
 
 
 aggregates = st.one_of(
-    st.just(Count()), st.builds(Count, names), st.builds(Count, names, st.just(True)), st.builds(Sum, names)
+    st.just(Count()),
+    st.builds(Count, names.map(Name)),
+    st.builds(Count, names.map(Name), st.just(True)),
+    st.builds(Sum, names.map(Name)),
 )
 queries = st.builds(
     Query,
     names,
     st.lists(st.builds(Named, names, aggregates), min_size=1, max_size=4).map(tuple),
-    st.lists(names, max_size=3, unique=True).map(tuple),
+    st.lists(names, max_size=3, unique_by=str.lower).map(lambda found: keys(*found)),
     st.none() | st.recursive(leaves, joined, max_leaves=8),
 )
 
@@ -75,10 +75,10 @@ def test_what_is_written_reads_back_the_same(query):
 
 def read_alike(name: str) -> bool:
     """The name reads back in every place of a question, whatever follows it."""
-    conditions = [Compare(name, comparison, 1) for comparison in Comparison]
-    where = And((*conditions, Like(name, "a"), OneOf(name, ("a",)), IsNull(name)))
-    named = (Named(name, Sum(name)), Named("n", Count(name)), Named(name, Count(name, distinct=True)))
-    query = Query(name, named, (name, "k"), where)
+    conditions = [compare(name, comparison, 1) for comparison in COMPARISONS]
+    where = Call("AND", (*conditions, like(name, "a"), one_of(name, ("a",)), is_null(name)))
+    named = (Named(name, Sum(Name(name))), Named("n", Count(Name(name))), Named(name, Count(Name(name), distinct=True)))
+    query = Query(name, named, keys(name, "k"), where)
     return parse(text(query)) == query
 
 
@@ -94,12 +94,12 @@ def test_every_word_that_the_parser_knows_reads_back_as_a_name():
     "name", ["ward", "cost", "visits", "n", "total", "count", "sum", "days", "id", "Ward", "x_1", "_n"]
 )
 def test_ordinary_names_stand_without_quotes(name):
-    assert Sum(name).sql() == f"SUM({name})"
+    assert Sum(Name(name)).sql() == f"SUM({name})"
 
 
 @pytest.mark.parametrize("name", ["select", "SELECT", "case", "lambda", "if", "current_date", "1st", "a-b", "é"])
 def test_other_names_stand_in_quotes(name):
-    assert Sum(name).sql() == f'SUM("{name}")'
+    assert Sum(Name(name)).sql() == f'SUM("{name}")'
 
 
 @pytest.mark.parametrize("name", ["", "\ud800", "n\udfff"])
@@ -109,46 +109,77 @@ def test_a_column_of_the_answer_has_a_name_that_can_be_written(name):
 
 
 def test_one_connective_within_the_same_is_one():
-    a, b, c, d = map(IsNull, "abcd")
-    assert And((And((a, b)), And((c, d)))) == And((a, And((b, And((c, d)))))) == And((a, b, c, d))
-    assert Or((Or((a, b)), c)) == Or((a, b, c))
-    assert And((Or((a, b)), c)).parts == (Or((a, b)), c)
-    assert Or((And((a, b)), Not(Or((c, d))))).parts == (And((a, b)), Not(Or((c, d))))
+    a, b, c, d = map(is_null, "abcd")
+    whole = Call("AND", (a, b, c, d))
+    assert Call("AND", (Call("AND", (a, b)), Call("AND", (c, d)))) == whole
+    assert Call("AND", (a, Call("AND", (b, Call("AND", (c, d)))))) == whole
+    assert Call("OR", (Call("OR", (a, b)), c)) == Call("OR", (a, b, c))
+    assert Call("AND", (Call("OR", (a, b)), c)).arguments == (Call("OR", (a, b)), c)
+    other = (Call("AND", (a, b)), negated(Call("OR", (c, d))))
+    assert Call("OR", other).arguments == other
 
 
 @pytest.mark.parametrize("word", RESERVED)
 def test_a_reserved_word_as_a_name_reads_back_the_same(word):
-    query = Query(word, (Named(word, Sum(word)),), ("k",), IsNull(word))
+    query = Query(word, (Named(word, Sum(Name(word))),), keys("k"), is_null(word))
     assert parse(text(query)) == query
-    keyed = Query("visits", (Named("n", Count()),), (word,))
+    keyed = Query("visits", (Named("n", Count()),), keys(word))
     assert parse(text(keyed)) == keyed
 
 
 @pytest.mark.parametrize(
     ("where", "written"),
     [
-        (Compare("a", Comparison.EQUAL, "it's"), "a = 'it''s'"),
-        (Compare("a", Comparison.UNEQUAL, True), "a <> TRUE"),
-        (Compare("a", Comparison.LESS, -1), "a < -1"),
-        (Compare("a", Comparison.AT_MOST, 0.1), "a <= 0.1"),
-        (Compare("a", Comparison.GREATER, date(2024, 2, 29)), "a > DATE '2024-02-29'"),
+        (compare("a", "=", "it's"), "a = 'it''s'"),
+        (compare("a", "<>", True), "a <> TRUE"),
+        (compare("a", "<", -1), "a < -1"),
+        (compare("a", "<=", 0.1), "a <= 0.1"),
+        (compare("a", ">", date(2024, 2, 29)), "a > DATE '2024-02-29'"),
         (
-            Compare("a", Comparison.AT_LEAST, datetime.fromisoformat("2024-02-29 01:02:03")),
+            compare("a", ">=", datetime.fromisoformat("2024-02-29 01:02:03")),
             "a >= TIMESTAMP '2024-02-29 01:02:03'",
         ),
-        (OneOf("a", (1, 2)), "a IN (1, 2)"),
-        (Like("a", "x%"), "a LIKE 'x%'"),
-        (Not(IsNull("a b")), 'NOT ("a b" IS NULL)'),
-        (And((IsNull("a"), Or((IsNull("b"), IsNull("c"))))), "(a IS NULL) AND ((b IS NULL) OR (c IS NULL))"),
+        (one_of("a", (1, 2)), "a IN (1, 2)"),
+        (like("a", "x%"), "a LIKE 'x%'"),
+        (negated(is_null("a b")), 'NOT ("a b" IS NULL)'),
+        (
+            Call("AND", (is_null("a"), Call("OR", (is_null("b"), is_null("c"))))),
+            "(a IS NULL) AND ((b IS NULL) OR (c IS NULL))",
+        ),
     ],
 )
 def test_conditions_have_one_spelling(where, written):
-    query = Query("visits", (Named("n", Count()),), ("المدينة",), where)
+    query = Query("visits", (Named("n", Count()),), keys("المدينة"), where)
     assert text(query) == f'SELECT "المدينة", COUNT(*) AS n FROM visits WHERE {written} GROUP BY "المدينة"'
 
 
+@pytest.mark.parametrize(
+    ("group_by", "written"),
+    [
+        (keys("a", "b"), "SELECT a, b, COUNT(*) AS n FROM t GROUP BY a, b"),
+        ((NamedKey("b", Name("a")),), "SELECT a AS b, COUNT(*) AS n FROM t GROUP BY a"),
+        (
+            (NamedKey("b", Name("a")), NamedKey("a", Name("b"))),
+            "SELECT a AS b, b AS a, COUNT(*) AS n FROM t GROUP BY 1, 2",
+        ),
+        (
+            (NamedKey("n1", Name("a")), NamedKey("n2", Literal(1))),
+            "SELECT a AS n1, 1 AS n2, COUNT(*) AS n FROM t GROUP BY a, 2",
+        ),
+        (
+            (NamedKey("a", Call("+", (Name("b"), Literal(1)))), NamedKey("c", Name("a"))),
+            "SELECT b + 1 AS a, a AS c, COUNT(*) AS n FROM t GROUP BY b + 1, 2",
+        ),
+    ],
+)
+def test_keys_with_any_names_read_back_the_same(group_by, written):
+    query = Query("t", (Named("n", Count()),), group_by)
+    assert text(query) == written
+    assert parse(written) == query
+
+
 def test_a_question_without_condition_and_keys():
-    assert text(Query('a"b', (Named("n", Count()), Named("x y", Sum("c"))))) == (
+    assert text(Query('a"b', (Named("n", Count()), Named("x y", Sum(Name("c")))))) == (
         'SELECT COUNT(*) AS n, SUM(c) AS "x y" FROM "a""b"'
     )
 
@@ -157,9 +188,9 @@ def test_a_question_without_condition_and_keys():
     ("aggregate", "written"),
     [
         (Count(), "COUNT(*)"),
-        (Count("ward"), "COUNT(ward)"),
-        (Count("a b", distinct=True), 'COUNT(DISTINCT "a b")'),
-        (Sum('a"b'), 'SUM("a""b")'),
+        (Count(Name("ward")), "COUNT(ward)"),
+        (Count(Name("a b"), distinct=True), 'COUNT(DISTINCT "a b")'),
+        (Sum(Name('a"b')), 'SUM("a""b")'),
     ],
 )
 def test_aggregates_have_one_spelling(aggregate, written):

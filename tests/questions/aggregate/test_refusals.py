@@ -16,7 +16,7 @@ from sitr.questions.aggregate.refusals import called, forbidden, refuse_other_pa
         (exp.Command(this="vacuum"), "VACUUM"),
         (exp.Union(), "UNION"),
         (exp.IgnoreNulls(), "IGNORE NULLS"),
-        (exp.ILike(), "ILIKE"),
+        (exp.SimilarTo(), "SIMILAR TO"),
         (exp.Avg(), "the function AVG"),
         (exp.Anonymous(this="f"), "the function F"),
     ],

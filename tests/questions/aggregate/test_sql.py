@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from sitr.errors import ForbiddenConstruct, QuestionError
+from sitr.questions.aggregate.expressions.expression import Call, Literal, Name
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.sum import Sum
-from sitr.questions.aggregate.nodes import And, Compare, Comparison, IsNull, Like, Named, Not, OneOf, Or, Query, text
+from sitr.questions.aggregate.nodes import Named, Query, text
 from sitr.questions.aggregate.sql import parse
+from tests.oracles.expressions import compare, is_null, keys, like, negated, one_of
 
 PLAIN = Query("a", (Named("count", Count()),))
 WHERE = "SELECT COUNT(*) FROM a WHERE "
@@ -60,11 +62,11 @@ def test_one_question_in_many_spellings(sql):
         ("COUNT(*) n", Named("n", Count())),
         ('COUNT(*) AS "select"', Named("select", Count())),
         ('COUNT(*) AS "a""b c"', Named('a"b c', Count())),
-        ("COUNT(x)", Named("count_x", Count("x"))),
-        ("COUNT(DISTINCT x)", Named("count_x", Count("x", distinct=True))),
-        ('COUNT("a b")', Named("count_a b", Count("a b"))),
-        ("SUM(x)", Named("sum_x", Sum("x"))),
-        ('SUM("x") AS "مجموع"', Named("مجموع", Sum("x"))),
+        ("COUNT(x)", Named("count_x", Count(Name("x")))),
+        ("COUNT(DISTINCT x)", Named("count_x", Count(Name("x"), distinct=True))),
+        ('COUNT("a b")', Named("count_a b", Count(Name("a b")))),
+        ("SUM(x)", Named("sum_x", Sum(Name("x")))),
+        ('SUM("x") AS "مجموع"', Named("مجموع", Sum(Name("x")))),
     ],
 )
 def test_aggregates_and_their_names(selected, named):
@@ -73,7 +75,11 @@ def test_aggregates_and_their_names(selected, named):
 
 def test_names_keep_their_spelling():
     query = parse('SELECT Ward, "المدينة", COUNT(*) AS N FROM Visits GROUP BY "المدينة", Ward')
-    assert (query.table, query.group_by, query.aggregates) == ("Visits", ("المدينة", "Ward"), (Named("N", Count()),))
+    assert (query.table, query.group_by, query.aggregates) == (
+        "Visits",
+        keys("المدينة", "Ward"),
+        (Named("N", Count()),),
+    )
 
 
 def test_an_empty_name_is_not_replaced_silently():
@@ -81,34 +87,34 @@ def test_an_empty_name_is_not_replaced_silently():
         parse('SELECT COUNT(*) AS "" FROM a')
 
 
-A, B, C = (Compare(name, Comparison.EQUAL, 1) for name in "xyz")
-BETWEEN = (Compare("x", Comparison.AT_LEAST, 1), Compare("x", Comparison.AT_MOST, 2))
+A, B, C = (compare(name, "=", 1) for name in "xyz")
+BETWEEN = (compare("x", ">=", 1), compare("x", "<=", 2))
 
 
 @pytest.mark.parametrize(
     ("condition", "where"),
     [
-        ("x = 1 AND y = 1 OR z = 1", Or((And((A, B)), C))),
-        ("x = 1 AND (y = 1 OR z = 1)", And((A, Or((B, C))))),
-        ("NOT x = 1 AND y = 1", And((Not(A), B))),
-        ("NOT (x = 1 AND y = 1)", Not(And((A, B)))),
+        ("x = 1 AND y = 1 OR z = 1", Call("OR", (Call("AND", (A, B)), C))),
+        ("x = 1 AND (y = 1 OR z = 1)", Call("AND", (A, Call("OR", (B, C))))),
+        ("NOT x = 1 AND y = 1", Call("AND", (negated(A), B))),
+        ("NOT (x = 1 AND y = 1)", negated(Call("AND", (A, B)))),
         ("((x = 1))", A),
-        ("x IS NULL", IsNull("x")),
-        ("x IS NOT NULL", Not(IsNull("x"))),
-        ("x IN (1, 'a', TRUE)", OneOf("x", (1, "a", True))),
-        ("x NOT IN (1)", Not(OneOf("x", (1,)))),
-        ("x LIKE 'a%'", Like("x", "a%")),
-        ("x NOT LIKE 'a%'", Not(Like("x", "a%"))),
-        ("NOT x NOT LIKE 'a%'", Not(Not(Like("x", "a%")))),
-        ("(x = 1 AND y = 1) AND z = 1", And((A, B, C))),
-        ("x = 1 OR (y = 1 OR z = 1)", Or((A, B, C))),
-        ("x BETWEEN 1 AND 2 AND y = 1", And((*BETWEEN, B))),
-        ("x NOT BETWEEN 1 AND 2 AND y = 1", And((Not(And(BETWEEN)), B))),
-        ("1 < x", Compare("x", Comparison.GREATER, 1)),
-        ("1 <= x", Compare("x", Comparison.AT_LEAST, 1)),
-        ("1 > x", Compare("x", Comparison.LESS, 1)),
-        ("1 >= x", Compare("x", Comparison.AT_MOST, 1)),
-        ("1 <> x", Compare("x", Comparison.UNEQUAL, 1)),
+        ("x IS NULL", is_null("x")),
+        ("x IS NOT NULL", negated(is_null("x"))),
+        ("x IN (1, 'a', TRUE)", one_of("x", (1, "a", True))),
+        ("x NOT IN (1)", negated(one_of("x", (1,)))),
+        ("x LIKE 'a%'", like("x", "a%")),
+        ("x NOT LIKE 'a%'", negated(like("x", "a%"))),
+        ("NOT x NOT LIKE 'a%'", negated(negated(like("x", "a%")))),
+        ("(x = 1 AND y = 1) AND z = 1", Call("AND", (A, B, C))),
+        ("x = 1 OR (y = 1 OR z = 1)", Call("OR", (A, B, C))),
+        ("x BETWEEN 1 AND 2 AND y = 1", Call("AND", (*BETWEEN, B))),
+        ("x NOT BETWEEN 1 AND 2 AND y = 1", Call("AND", (negated(Call("AND", BETWEEN)), B))),
+        ("1 < x", compare("x", ">", 1)),
+        ("1 <= x", compare("x", ">=", 1)),
+        ("1 > x", compare("x", "<", 1)),
+        ("1 >= x", compare("x", "<=", 1)),
+        ("1 <> x", compare("x", "<>", 1)),
     ],
 )
 def test_conditions(condition, where):
@@ -139,8 +145,75 @@ def test_conditions(condition, where):
 )
 def test_literals(literal, value):
     read = parse(f"{WHERE} x = {literal}").where
-    assert isinstance(read, Compare)
-    assert (read.value, type(read.value)) == (value, type(value))
+    assert isinstance(read, Call)
+    found = read.arguments[1]
+    assert isinstance(found, Literal)
+    assert (found.value, type(found.value)) == (value, type(value))
+
+
+COUNTED = "SELECT COUNT(*) AS count FROM a WHERE "
+READ = [
+    ("SELECT COUNT(*) FROM a AS t", "SELECT COUNT(*) AS count FROM a AS t"),
+    ("SELECT COUNT(*) FROM a t", "SELECT COUNT(*) AS count FROM a AS t"),
+    ("SELECT x, COUNT(*) FROM a GROUP BY 1", "SELECT x, COUNT(*) AS count FROM a GROUP BY x"),
+    ("SELECT x AS y, COUNT(*) FROM a GROUP BY x", "SELECT x AS y, COUNT(*) AS count FROM a GROUP BY x"),
+    ("SELECT a.x, COUNT(*) FROM a GROUP BY a.x", "SELECT a.x AS x, COUNT(*) AS count FROM a GROUP BY a.x"),
+    (
+        "SELECT upper(x), COUNT(*) FROM a GROUP BY upper(x)",
+        'SELECT UPPER(x) AS "UPPER(x)", COUNT(*) AS count FROM a GROUP BY UPPER(x)',
+    ),
+    (
+        "SELECT x + 1, COUNT(*) FROM a GROUP BY x + 1",
+        'SELECT x + 1 AS "x + 1", COUNT(*) AS count FROM a GROUP BY x + 1',
+    ),
+    ("SELECT COUNT(CASE WHEN x > 1 THEN 1 END) FROM a", "SELECT COUNT(CASE WHEN x > 1 THEN 1 END) AS count FROM a"),
+    ("SELECT SUM(x * 2) FROM a", "SELECT SUM(x * 2) AS sum FROM a"),
+    ("SELECT SUM(x::INT) FROM a", "SELECT SUM(CAST(x AS INTEGER)) AS sum FROM a"),
+    (WHERE + "CAST(x AS INT) = 1", COUNTED + "CAST(x AS INTEGER) = 1"),
+    (WHERE + "x::INT = 1", COUNTED + "CAST(x AS INTEGER) = 1"),
+    (WHERE + "x = '1'::INT", COUNTED + "x = CAST('1' AS INTEGER)"),
+    (WHERE + "x = 'nan'::DOUBLE", COUNTED + "x = CAST('nan' AS DOUBLE)"),
+    (WHERE + "TRY_CAST(x AS INT) = 1", COUNTED + "CAST(x AS INTEGER) = 1"),
+    (WHERE + "x = TRY_CAST('2024-01-01' AS DATE)", COUNTED + "x = DATE '2024-01-01'"),
+    (WHERE + "x + 1 > 2", COUNTED + "(x + 1) > 2"),
+    (WHERE + "x > 1 + 1", COUNTED + "x > (1 + 1)"),
+    (WHERE + "x - 1 > 2", COUNTED + "(x - 1) > 2"),
+    (WHERE + "x * 2 > 2", COUNTED + "(x * 2) > 2"),
+    (WHERE + "x / 2 > 2", COUNTED + "(x / 2) > 2"),
+    (WHERE + "x % 2 = 0", COUNTED + "(x % 2) = 0"),
+    (WHERE + "-x > 2", COUNTED + "(-x) > 2"),
+    (WHERE + "x // 2 = 1", COUNTED + "(x // 2) = 1"),
+    (WHERE + "x ** 2 = 1", COUNTED + "POWER(x, 2) = 1"),
+    (WHERE + "x || 'a' = 'b'", COUNTED + "(x || 'a') = 'b'"),
+    (WHERE + "x = DATE '2024-01-01' + 1", COUNTED + "x = (DATE '2024-01-01' + 1)"),
+    (WHERE + "x = y", COUNTED + "x = y"),
+    (WHERE + "x = x", COUNTED + "x = x"),
+    (WHERE + 'x = "y"', COUNTED + "x = y"),
+    (WHERE + "x BETWEEN 1 AND y", COUNTED + "(x >= 1) AND (x <= y)"),
+    (WHERE + "x", COUNTED + "x"),
+    (WHERE + "x = NULL", COUNTED + "x = NULL"),
+    (WHERE + "x IN (NULL)", COUNTED + "x IN (NULL)"),
+    (WHERE + "TRUE", COUNTED + "TRUE"),
+    (WHERE + "1 = 1", COUNTED + "1 = 1"),
+    (WHERE + "x = 1 OR 1 = 1", COUNTED + "(x = 1) OR (1 = 1)"),
+    (WHERE + "x IS TRUE", COUNTED + "COALESCE(x, FALSE) = TRUE"),
+    (WHERE + "x ILIKE 'a'", COUNTED + "x ILIKE 'a'"),
+    (WHERE + "x NOT ILIKE 'a'", COUNTED + "NOT (x ILIKE 'a')"),
+    (WHERE + "1 < x < 3", COUNTED + "(x > 1) < 3"),
+    (WHERE + "(x = 1) = TRUE", COUNTED + "(x = 1) = TRUE"),
+    (WHERE + "s.y = 1", COUNTED + "s.y = 1"),
+    ("SELECT COUNT(*) FROM a WHERE a.x > 1", COUNTED + "a.x > 1"),
+    ("SELECT t.x, COUNT(*) n FROM a t GROUP BY t.x", "SELECT t.x AS x, COUNT(*) AS n FROM a AS t GROUP BY t.x"),
+    ("SELECT COUNT(*) n FROM a GROUP BY x", "SELECT x, COUNT(*) AS n FROM a GROUP BY x"),
+    ("SELECT x + 1 AS y, COUNT(*) n FROM a GROUP BY y", "SELECT x + 1 AS y, COUNT(*) AS n FROM a GROUP BY x + 1"),
+    ("SELECT x, COUNT(*) AS x FROM a GROUP BY x", "SELECT x, COUNT(*) AS x FROM a GROUP BY x"),
+]
+
+
+@pytest.mark.parametrize(("sql", "spelling"), READ)
+def test_expressions_are_read_in_one_spelling(sql, spelling):
+    assert text(parse(sql)) == spelling
+    assert text(parse(spelling)) == spelling
 
 
 # What cannot
@@ -172,7 +245,7 @@ FORBIDDEN = [
     ("SELECT COUNT(*) FROM a WHERE x LIKE (SELECT 'a')", "SELECT"),
     ("SELECT (SELECT 1), COUNT(*) FROM a", "sub-query"),
     ("SELECT x, COUNT(*) FROM a GROUP BY x, (SELECT 1)", "sub-query"),
-    ("SELECT SUM((SELECT 1)) FROM a", "SUM other than SUM(column)"),
+    ("SELECT SUM((SELECT 1)) FROM a", "sub-query"),
     ("(SELECT COUNT(*) FROM a)", "sub-query"),
     ("WITH c AS (SELECT 1) SELECT COUNT(*) FROM c", "WITH"),
     ("WITH RECURSIVE c AS (SELECT 1) SELECT COUNT(*) FROM a", "WITH"),
@@ -191,8 +264,6 @@ FORBIDDEN = [
     ("VALUES (1)", "VALUES"),
     ("SELECT COUNT(*) FROM a TABLESAMPLE 10%", "SAMPLE"),
     ("SELECT COUNT(*) FROM a USING SAMPLE 10%", "SAMPLE"),
-    ("SELECT COUNT(*) FROM a AS t", "second name for the table"),
-    ("SELECT COUNT(*) FROM a t", "second name for the table"),
     ("SELECT COUNT(*) FROM s.a", "schema"),
     ("SELECT COUNT(*) FROM c.s.a", "schema"),
     ('SELECT COUNT(*) FROM "s"."a"', "schema"),
@@ -211,7 +282,6 @@ FORBIDDEN = [
     ("SELECT x, COUNT(*) FROM a GROUP BY CUBE (x)", "CUBE"),
     ("SELECT x, COUNT(*) FROM a GROUP BY GROUPING SETS ((x), ())", "GROUPING SETS"),
     ("SELECT x, COUNT(*) FROM a GROUP BY ALL", "GROUP BY ALL"),
-    ("SELECT x, COUNT(*) FROM a GROUP BY 1", "1"),
     ("SELECT x, COUNT(*) FROM a GROUP BY (x, y)", "(x, y)"),
     ("SELECT COUNT(*) FROM a QUALIFY row_number() OVER () = 1", "QUALIFY"),
     ("SELECT SUM(x) FROM a WINDOW w AS (PARTITION BY x)", "WINDOW"),
@@ -221,11 +291,6 @@ FORBIDDEN = [
     ("SELECT * FROM a", "*"),
     ("SELECT *, COUNT(*) FROM a", "*"),
     ("FROM a", "*"),
-    ("SELECT x AS y, COUNT(*) FROM a GROUP BY x", "AS for a key"),
-    ("SELECT a.x, COUNT(*) FROM a GROUP BY a.x", "table name before a column"),
-    ("SELECT upper(x), COUNT(*) FROM a GROUP BY upper(x)", "UPPER"),
-    ("SELECT x + 1, COUNT(*) FROM a GROUP BY x + 1", "arithmetic"),
-    ("SELECT 1 FROM a", "1"),
     ("SELECT COUNT(*) OVER () FROM a", "window"),
     ("SELECT SUM(x) OVER (PARTITION BY y) FROM a", "window"),
     ("SELECT COUNT(*) FILTER (WHERE x > 1) FROM a", "FILTER"),
@@ -243,13 +308,10 @@ FORBIDDEN = [
     ("SELECT COUNT(* REPLACE (1 AS x)) FROM a", "REPLACE"),
     ("SELECT COUNT(* RENAME (x AS y)) FROM a", "RENAME"),
     ("SELECT COUNT(COLUMNS(*)) FROM a", "COLUMNS"),
-    ("SELECT COUNT(CASE WHEN x > 1 THEN 1 END) FROM a", "CASE"),
     ("SELECT SUM(x IGNORE NULLS) FROM a", "IGNORE"),
-    ("SELECT SUM(x * 2) FROM a", "x * 2"),
     ("SELECT SUM(x) / COUNT(*) FROM a", "arithmetic"),
     ("SELECT SUM(x) + 1 FROM a", "arithmetic"),
     ("SELECT COUNT(*)::INT FROM a", "CAST"),
-    ("SELECT SUM(x::INT) FROM a", "CAST"),
     ("SELECT AVG(x) FROM a", "AVG"),
     ("SELECT MIN(x), MAX(x) FROM a", "MIN"),
     ("SELECT MEDIAN(x) FROM a", "MEDIAN"),
@@ -263,52 +325,20 @@ FORBIDDEN = [
     (WHERE + "x = now()", "NOW"),
     (WHERE + "random() < 0.5", "RANDOM"),
     (WHERE + "x = current_date", "CURRENT_DATE"),
-    (WHERE + "CAST(x AS INT) = 1", "CAST"),
-    (WHERE + "x::INT = 1", "CAST"),
-    (WHERE + "x = '1'::INT", "CAST"),
-    (WHERE + "x = 'nan'::DOUBLE", "CAST"),
-    (WHERE + "TRY_CAST(x AS INT) = 1", "TRY_CAST"),
     (WHERE + "x = TIME '00:00:00'", "TIME"),
-    (WHERE + "x = TRY_CAST('2024-01-01' AS DATE)", "TRY_CAST"),
     (WHERE + "x = CAST('2024-01-01 00:00:00.5' AS TIMESTAMP(0))", "TIMESTAMP(0)"),  # it would round
-    (WHERE + "x + 1 > 2", "arithmetic"),
-    (WHERE + "x > 1 + 1", "arithmetic"),
-    (WHERE + "x - 1 > 2", "arithmetic"),
-    (WHERE + "x * 2 > 2", "arithmetic"),
-    (WHERE + "x / 2 > 2", "arithmetic"),
-    (WHERE + "x % 2 = 0", "arithmetic"),
-    (WHERE + "-x > 2", "-x"),
-    (WHERE + "x // 2 = 1", "x // 2"),
-    (WHERE + "x ** 2 = 1", "POWER"),
     (WHERE + "x & 2 = 1", "x & 2"),
-    (WHERE + "x || 'a' = 'b'", "x || 'a'"),
     (WHERE + "x = INTERVAL 1 DAY", "INTERVAL"),
-    (WHERE + "x = DATE '2024-01-01' + 1", "arithmetic"),
-    (WHERE + "x = y", "column in place of a literal"),
-    (WHERE + "x = x", "column in place of a literal"),
-    (WHERE + 'x = "y"', "column in place of a literal"),
     (WHERE + "x IN (1, y)", "column in place of a literal"),
-    (WHERE + "x BETWEEN 1 AND y", "column in place of a literal"),
-    (WHERE + "x", "column in place of a literal"),
-    (WHERE + "x = NULL", "a comparison with NULL"),
-    (WHERE + "x IN (NULL)", "a comparison with NULL"),
-    (WHERE + "TRUE", "TRUE"),
-    (WHERE + "1 = 1", "1"),
-    (WHERE + "x = 1 OR 1 = 1", "1"),
-    (WHERE + "x IS TRUE", "IS TRUE"),
     (WHERE + "x IS DISTINCT FROM 1", "DISTINCT FROM"),
-    (WHERE + "x ILIKE 'a'", "ILIKE"),
     (WHERE + "x SIMILAR TO 'a'", "SIMILAR TO"),
     (WHERE + "x GLOB 'a'", "GLOB"),
     (WHERE + "x ~ 'a'", "REGEXP"),
     (WHERE + "x LIKE 'a' ESCAPE 'b'", "ESCAPE"),
     (WHERE + "x NOT LIKE 'a' ESCAPE 'b'", "ESCAPE"),
-    (WHERE + "x NOT ILIKE 'a'", "ILIKE"),
     (WHERE + "x NOT LIKE y", "LIKE y"),
     (WHERE + "x LIKE y", "LIKE y"),
-    (WHERE + "x BETWEEN SYMMETRIC 1 AND 2", "BETWEEN"),
-    (WHERE + "1 < x < 3", "1 < x"),
-    (WHERE + "(x = 1) = TRUE", "(x = 1)"),
+    (WHERE + "x BETWEEN SYMMETRIC 1 AND 2", "SYMMETRIC"),
     (WHERE + "x COLLATE nocase = 'a'", "COLLATE"),
     (WHERE + "COUNT(*) > 1", "COUNT"),
     (WHERE + "x = ?", "placeholder"),
@@ -319,8 +349,7 @@ FORBIDDEN = [
     ("SELECT COUNT(*) FROM ?", "?"),
     (WHERE + "list_filter([1], y -> y > 1)", "LAMBDA"),
     (WHERE + "list_filter([1], lambda y: y > 1)", "LAMBDA"),
-    (WHERE + "s.y = 1", "table name before a column"),
-    (WHERE + "t.s.y = 1", "table name before a column"),
+    (WHERE + "t.s.y = 1", "schema before the table"),
     (WHERE + "(s).y = 1", "(s).y"),
     (WHERE + "s['y'] = 1", "s['y']"),
     (WHERE + "s[1] = 1", "s[1]"),
@@ -416,11 +445,13 @@ def test_what_cannot_be_read_is_refused_in_words(sql):
 @pytest.mark.parametrize(
     ("sql", "word"),
     [
-        ("SELECT x FROM a", "keys"),
-        ("SELECT x, COUNT(*) FROM a", "keys"),
-        ("SELECT COUNT(*) FROM a GROUP BY x", "keys"),
-        ("SELECT x, x, COUNT(*) FROM a GROUP BY x", "keys"),
-        ("SELECT X, COUNT(*) FROM a GROUP BY y", "keys"),
+        ("SELECT 1 FROM a", "the key 1, but there is no GROUP BY"),
+        ("SELECT x FROM a", "the key x, but there is no GROUP BY"),
+        ("SELECT x, COUNT(*) FROM a", "the key x, but there is no GROUP BY"),
+        ("SELECT X, COUNT(*) FROM a GROUP BY y", "the key X, but GROUP BY lists y"),
+        ("SELECT x + 1, COUNT(*) FROM a GROUP BY x", "the key x + 1, but GROUP BY lists x"),
+        ("SELECT x, COUNT(*) FROM a GROUP BY 3", "GROUP BY 3 names no column"),
+        ("SELECT x, COUNT(*) FROM a GROUP BY 0", "GROUP BY 0 names no column"),
         ("SELECT x, COUNT(*) FROM a GROUP BY x, x", "once"),
         (WHERE + "x = DATE '2024-02-30'", "2024-02-30"),
         (WHERE + "x = DATE 'yesterday'", "yesterday"),
@@ -466,9 +497,9 @@ def test_moderate_nesting_is_read():
 
 
 def test_long_texts_are_read():
-    assert parse(WHERE + f"x IN ({', '.join(map(str, range(5_000)))})").where == OneOf("x", tuple(range(5_000)))
-    assert parse(WHERE + " AND ".join(["x = 1"] * 5_000)).where == And((A,) * 5_000)
-    assert parse(WHERE + f"x = '{'a' * 10**6}'").where == Compare("x", Comparison.EQUAL, "a" * 10**6)
+    assert parse(WHERE + f"x IN ({', '.join(map(str, range(5_000)))})").where == one_of("x", tuple(range(5_000)))
+    assert parse(WHERE + " AND ".join(["x = 1"] * 5_000)).where == Call("AND", (A,) * 5_000)
+    assert parse(WHERE + f"x = '{'a' * 10**6}'").where == compare("x", "=", "a" * 10**6)
 
 
 def answer_or_refusal(sql: str) -> None:
@@ -580,7 +611,9 @@ def test_the_parser_prints_nothing(sql):
     assert (done.stdout, done.stderr) == ("refused\n", "")
 
 
-def test_a_name_with_a_hyphen_is_refused_with_the_way_to_write_it():
-    with pytest.raises(ForbiddenConstruct, match='write it in double quotes: SUM\\("hours-per-week"\\)'):
-        parse("SELECT SUM(hours-per-week) AS hours FROM adult")
-    assert parse('SELECT SUM("hours-per-week") AS hours FROM adult').aggregates[0].name == "hours"
+def test_a_name_with_a_hyphen_needs_quotes():
+    difference = parse("SELECT SUM(hours-per-week) AS hours FROM adult").aggregates[0].aggregate
+    assert difference.sql() == "SUM((hours - per) - week)"
+    assert parse('SELECT SUM("hours-per-week") AS hours FROM adult').aggregates[0].aggregate == Sum(
+        Name("hours-per-week")
+    )

@@ -83,7 +83,9 @@ def test_cells_are_combinations_of_keys(ask):
     keys = {"ward": ["A", "B", None], "urgent": [True, False]}
     assert distance(ask(sql, keys=keys, max_groups=100)) == (18, 54, 3)
     assert distance(ask(sql, keys={"ward": ["A"]}, max_groups=100)) == (9, 27, 3)  # false, true and NULL
-    unknown = sql.replace("urgent", "days")
+    bounded = sql.replace("urgent", "days")  # -2 to 5 and NULL
+    assert distance(ask(bounded, keys={"ward": ["A"]}, max_groups=100)) == (27, 81, 3)
+    unknown = sql.replace("urgent", "born")
     assert distance(ask(unknown, keys={"ward": ["A"]}, max_groups=100)) == (300, 900, 3)  # one of the two is unknown
 
 

@@ -22,7 +22,7 @@ from sitr.questions.synthetic.sheet import Sheet
 def joint(sheet: Sheet, town: Codes) -> Portrait:
     planned = plan(sheet, ZeroConcentratedDP(0.5), method=Method.JOINT)
     schema = pa.schema([(axis.column.name, ARROW[axis.column.kind]) for axis in sheet.axes])
-    rule = ((column("ok") == False) & (column("ward") == "d")).predicate  # noqa: E712
+    rule = ((column("ok") == False) & (column("ward") == "d")).expression  # noqa: E712
     measured = measure(planned, town, coins=TestCoins(4))
     return portrait(measured, schema=schema, never=(rule,))
 
@@ -60,7 +60,7 @@ def test_the_schema_says_what_it_is(joint: Portrait) -> None:
 
 
 def test_a_rule_that_forbids_everything(joint: Portrait) -> None:
-    nothing = Portrait(joint.measured, joint.model, joint.schema, (column("ok").is_in([True, False]).predicate,))
+    nothing = Portrait(joint.measured, joint.model, joint.schema, (column("ok").is_in([True, False]).expression,))
     assert nothing.draw(0, coins=TestCoins(1)).num_rows == 0
     with pytest.warns(FewerThanAsked, match="Only 0 of 5 rows could be drawn.* Loosen the rules"):
         assert nothing.draw(5, coins=TestCoins(1)).num_rows == 0

@@ -13,7 +13,7 @@ from sitr.dataset.schema import Column, Kind, Table
 from sitr.errors import QuestionError, UnknownName
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
-from sitr.questions.aggregate.frame import Condition, column
+from sitr.questions.aggregate.frame import Expr, column
 from sitr.questions.synthetic.rules import broken, rules
 from tests.oracles.axes import keyed
 
@@ -57,7 +57,7 @@ AXES = tuple(keyed(name, kind, keys=(0,)) for name, kind in zip(ROWS.column_name
         ),
     ],
 )
-def test_they_mean_what_sql_means(rule: Condition, sql: str) -> None:
+def test_they_mean_what_sql_means(rule: Expr, sql: str) -> None:
     connection = duckdb.connect()
     connection.register("rows", ROWS)
     wanted = [row[0] for row in connection.execute(f"SELECT coalesce({sql}, FALSE) FROM rows").fetchall()]
@@ -76,7 +76,7 @@ def test_each_of_several_counts() -> None:
     ("rule", "error"),
     [("age < 15", QuestionError), (column("nobody") < 15, UnknownName), (column("age") < "x", QuestionError)],
 )
-def test_they_are_checked(rule: Condition, error: type[Exception]) -> None:
+def test_they_are_checked(rule: Expr, error: type[Exception]) -> None:
     with pytest.raises(error):
         rules([rule], TABLE, AXES)
 

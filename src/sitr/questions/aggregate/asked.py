@@ -9,66 +9,119 @@ from sqlglot import exp
 
 from sitr.dataset.schema import Table
 from sitr.errors import SitrError, UnknownName
-from sitr.questions.aggregate.bind import BoundedQuery, bound, condition, groupable
+from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
+from sitr.questions.aggregate.bind import BoundedQuery, bound, grouped
+from sitr.questions.aggregate.expressions.expression import Name
+from sitr.questions.aggregate.from_clause import read_from
+from sitr.questions.aggregate.instead import dashed
+from sitr.questions.aggregate.nodes import NamedKey
 from sitr.questions.aggregate.places import place
-from sitr.questions.aggregate.sql import aggregate_of, parse, predicate, single_select
+from sitr.questions.aggregate.reader import expression
+from sitr.questions.aggregate.relations import Catalog, view_of
+from sitr.questions.aggregate.spelling import identifier, literal
+from sitr.questions.aggregate.sql import parse, single_select
+from sitr.questions.aggregate.view import View
 
 
-def asked(sql: str, table: Table) -> BoundedQuery:
+def asked(sql: str, table: Table, *, catalog: Catalog | None = None) -> BoundedQuery:
     """The question, bounded. Without a mistake, the places of its parts are never looked for."""
     query = parse(sql)
     try:
-        return bound(query, table)
+        return bound(query, table, catalog=catalog)
     except SitrError as error:
-        error.excerpt = place(_culprit(single_select(sql), table, error))
-        raise
+        culprit, view = _culprit(single_select(sql), catalog or Catalog(table), error)
+        better = _explained(error, culprit, view)
+        better.excerpt = place(culprit)
+        raise better from None
 
 
-def _culprit(select: exp.Select, table: Table, error: SitrError) -> exp.Expr | None:
-    """The part of the question that has the same error by itself."""
-    source: exp.Table = select.args["from_"].this
-    if source.name.lower() != table.name.lower():
-        return source
-    for part, check in _checks(select, table):
+def _explained(error: SitrError, culprit: exp.Expr | None, view: View | None) -> SitrError:
+    """The error, with other advice where a name is probably not meant as the name of a column."""
+    if view is None or not isinstance(error, UnknownName) or not isinstance(culprit, exp.Column) or culprit.table:
+        return error
+    difference = culprit.parent
+    while isinstance(difference, exp.Sub):
+        name = dashed(difference)
+        if name is not None and view.find(Name(name)):
+            do = f"If {name} is the name of a column, write it in double quotes: {identifier(name)}."
+            return UnknownName(given=error.given, do=do)
+        difference = difference.parent
+    compared = isinstance(culprit.parent, exp.EQ | exp.NEQ | exp.In) and culprit is culprit.parent.args.get(
+        "expression"
+    )
+    if compared and not error.do.startswith("Did you mean"):
+        return UnknownName(given=error.given, do=f"Write text in single quotes: {literal(culprit.name)}.")
+    return error
+
+
+def _culprit(tree: exp.Select, catalog: Catalog, error: SitrError) -> tuple[exp.Expr | None, View | None]:
+    """The smallest part of the question that has the same error by itself, and what can be named there.
+
+    The innermost SELECT is searched first.
+    """
+    for table in tree.find_all(exp.Table):
+        if _fails(error, lambda table=table: view_of(table.name, catalog)):  # type: ignore[misc]
+            return table, None
+    for select in reversed(list(tree.find_all(exp.Select))):
         try:
-            check()
-        except SitrError as found:
-            if found.message == error.message:
-                unknown = (name for name in part.find_all(exp.Column) if table.find(name.name) is None)
-                return next(unknown, part) if isinstance(error, UnknownName) else part
-    return None
+            view = view_of(read_from(select), catalog)
+        except SitrError:
+            continue
+        for part, check in _checks(select, view):
+            if _fails(error, check):
+                return part, view
+    return None, None
 
 
-def _checks(select: exp.Select, table: Table) -> Iterator[tuple[exp.Expr, Callable[[], object]]]:
-    """The parts of a question, and what `bound` checks about each of them."""
+def _fails(error: SitrError, check: Callable[[], object]) -> bool:
+    """Whether a check has this error."""
+    try:
+        check()
+    except SitrError as found:
+        return found.message == error.message
+    return False
+
+
+def _checks(select: exp.Select, view: View) -> Iterator[tuple[exp.Expr, Callable[[], object]]]:
+    """The parts of a question, smaller ones first, and what `bound` checks about each of them."""
     where, group = select.args.get("where"), select.args.get("group")
-    for leaf in _leaves(where.this) if where else ():
-        yield leaf, partial(_check_condition, leaf, table)
-    for name in group.expressions if group else ():
-        yield name, partial(_check_key, name, table)
+    if where is not None:
+        for part in _inside(where.this):
+            yield part, partial(_check_row, part, view)
+        yield where.this, partial(_check_condition, where.this, view)
+    for key in group.expressions if group is not None else ():
+        for part in _inside(key):
+            yield part, partial(_check_row, part, view)
+        yield key, partial(_check_key, key, view)
     for item in select.selects:
-        if not isinstance(inner := item.unalias(), exp.Column):
-            yield inner, partial(_check_aggregate, inner, table)
+        inner = item.unalias()
+        for part in _inside(inner):
+            if not holds_aggregate(part):
+                yield part, partial(_check_row, part, view)
+            else:
+                yield part, partial(_check_aggregate, part, view)
 
 
-def _check_condition(item: exp.Expr, table: Table) -> None:
-    condition(predicate(item), table)
-
-
-def _check_key(item: exp.Expr, table: Table) -> None:
-    groupable(table.column(item.name))
-
-
-def _check_aggregate(item: exp.Expr, table: Table) -> None:
-    aggregate_of(item).bound(table)
-
-
-def _leaves(item: exp.Expr) -> Iterator[exp.Expr]:
-    """The comparisons in a condition."""
-    if isinstance(item, exp.Paren | exp.Not):
-        yield from _leaves(item.this)
-    elif isinstance(item, exp.Connector):
-        for part in item.flatten():
-            yield from _leaves(part)
-    else:
+def _inside(item: exp.Expr) -> Iterator[exp.Expr]:
+    """An expression and its parts, from the inside outwards."""
+    for part in item.iter_expressions():
+        if not isinstance(part, exp.Query):
+            yield from _inside(part)
+    if isinstance(item, exp.Condition) and not isinstance(item, exp.Identifier):
         yield item
+
+
+def _check_row(item: exp.Expr, view: View) -> None:
+    view.typed(expression(item))
+
+
+def _check_condition(item: exp.Expr, view: View) -> None:
+    view.condition(expression(item))
+
+
+def _check_key(item: exp.Expr, view: View) -> None:
+    grouped(NamedKey("key", expression(item)), view)
+
+
+def _check_aggregate(item: exp.Expr, view: View) -> None:
+    aggregate_of(item).bound(view)

@@ -7,22 +7,54 @@ every group has a cap.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from datetime import date, datetime
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
 
-from sitr.dataset.literals import shown, storable, writable
 from sitr.dataset.schema import GROUPABLE, Column, Key, Kind, Table
-from sitr.errors import QuestionError, UnknownName
+from sitr.errors import QuestionError
 from sitr.neighbors.relation import Relation
-from sitr.neighbors.unit import Unit
+from sitr.neighbors.unit import Person, Unit
+from sitr.questions.aggregate.after import IDLE, AnswerColumns, BoundAfter
+from sitr.questions.aggregate.bias import SHARE, Watch, watch
+from sitr.questions.aggregate.expressions.expression import Expression
+from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
+from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_typed
 from sitr.questions.aggregate.functions.function import BoundAggregate
 from sitr.questions.aggregate.functions.registry import written
-from sitr.questions.aggregate.nodes import And, Compare, IsNull, Like, Named, Not, OneOf, Or, Predicate, Query
-from sitr.questions.aggregate.spelling import Value, identifier
-from sitr.questions.aggregate.term import Term
+from sitr.questions.aggregate.nodes import Named, NamedKey, Query
+from sitr.questions.aggregate.quantity import Quantity, family
+from sitr.questions.aggregate.relations import Catalog, source_of, view_of
+from sitr.questions.aggregate.view import View, both
 
-DEEPEST = 16
-"""The deepest nesting of a condition: its text can be read back, by Sitr and by every backend."""
+
+@dataclass(frozen=True, slots=True)
+class GroupKey:
+    """What rows are grouped by. If its `keys` are public, every one of them is in the answer.
+
+    Rows with other values are left out, unless the keys follow from bounds: then a value beyond these counts as the
+    nearest bound, as it does in a sum (`clamped`).
+    """
+
+    name: str
+    of: Typed
+    keys: tuple[Key, ...] | None
+
+    @classmethod
+    def column(cls, column: Column) -> GroupKey:
+        """The values of a column, with the keys that its description lists."""
+        return cls(column.name, column_typed(column), column.keys)
+
+    @property
+    def kind(self) -> Kind:
+        return self.of.kind
+
+    @property
+    def clamped(self) -> bool:
+        """Whether its bounds, and not a list, say which values there are."""
+        bounded = self.of.low is not None and self.of.high is not None
+        listed = self.of.column is not None and self.of.column.keys is not None
+        return self.keys is not None and bounded and not listed and self.kind in (Kind.INTEGER, *TEMPORAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +66,66 @@ class BoundedQuery:
     """
 
     query: Query
-    unit: Unit
-    relation: Relation
-    keys: tuple[Column, ...]
+    view: View
+    keys: tuple[GroupKey, ...]
     columns: tuple[BoundAggregate, ...]
     max_groups: int
     max_rows_per_group: int
+    after: BoundAfter = IDLE
+    watch: Watch | None = None
+    """What is measured about rows and values that are left out; None if nothing is."""
 
     @property
-    def terms(self) -> tuple[Term, ...]:
-        """The terms to measure, each once."""
-        return tuple(dict.fromkeys(term for column in self.columns for term in column.terms))
+    def unit(self) -> Unit:
+        return self.view.unit
 
     @property
-    def where(self) -> Predicate | None:
-        return self.query.where
+    def relation(self) -> Relation:
+        return self.view.relation
+
+    @property
+    def where(self) -> Typed | None:
+        return self.view.where
+
+    @property
+    def terms(self) -> tuple[Quantity, ...]:
+        """The terms to measure, each once: those that are shown, and then those about what is left out."""
+        watched = self.watch.terms if self.watch is not None else ()
+        return tuple(dict.fromkeys((*self.shown_terms, *watched)))
+
+    @property
+    def shown_terms(self) -> tuple[Quantity, ...]:
+        """The terms from which the columns follow."""
+        columns = (*self.columns, *(column for _, column in self.after.hidden))
+        return tuple(dict.fromkeys(term for column in columns for term in column.terms))
+
+    def watching(self, share: Fraction | None) -> BoundedQuery:
+        """The same query, with this share of the price for what is left out; None for nothing."""
+        if share is None:
+            return replace(self, watch=None)
+        person = isinstance(self.unit, Person)
+        who = self.view.person
+        beyond = person and bool(self.keys) and (self.cells is None or self.cells > self.max_groups)
+        return replace(self, watch=watch(self.shown_terms, who=who, share=share, beyond=beyond))
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether caps or bounds can leave something out, measured or not."""
+        return self.watch is not None or self.watching(SHARE).watch is not None
+
+    @property
+    def measured(self) -> tuple[tuple[Quantity, ...], ...]:
+        """The same terms; those that one mechanism measures together are together."""
+        families: dict[object, list[Quantity]] = {}
+        for term in self.terms:
+            families.setdefault(family(term), []).append(term)
+        return tuple(map(tuple, families.values()))
+
+    @property
+    def shown(self) -> tuple[tuple[str, BoundAggregate], ...]:
+        """The columns of the answer with their names; an aggregate may have several."""
+        named = zip(self.query.aggregates, self.columns, strict=True)
+        return tuple(pair for one, column in named for pair in _columns(one.name, column))
 
     @property
     def known(self) -> bool:
@@ -61,163 +138,77 @@ class BoundedQuery:
         return math.prod(len(key.keys) for key in self.keys if key.keys is not None) if self.known else None
 
 
-Cells = dict[tuple[Key, ...], tuple[int, ...]]
-"""A backend's answer: for each key the exact integer of each term, and then the number of units."""
+def _columns(name: str, column: BoundAggregate) -> tuple[tuple[str, BoundAggregate], ...]:
+    return tuple((name + added, part) for added, part in column.parts) or ((name, column),)
 
 
-def bound(query: Query, table: Table) -> BoundedQuery:
-    """Check a question against a description, and bound what each unit can contribute to its answer."""
-    if query.table.lower() != table.name.lower():
-        raise UnknownName(
-            given=f"This budget answers questions about the table {table.name}, not about {query.table!r}.",
-            do=f"Write FROM {identifier(table.name)}.",
-        )
+Cells = dict[tuple[Key, ...], tuple[Any, ...]]
+"""A backend's answer: for each key the exact integer of each term, then the number of units beyond the cap on groups if
+that is asked for, which is the same for all keys, and then the number of units of the key. Of a `Rank`, it has the
+integers of all kept rows instead, each with its number of rows."""
+
+
+def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> BoundedQuery:
+    """Check a question against a description, and bound what each unit can contribute to its answer.
+
+    A `catalog` has the public tables that may be joined.
+    """
+    rows = view_of(query.table, catalog or Catalog(table))
     if not query.aggregates:
         raise QuestionError(given="The question has no aggregate.", do=f"Ask for {written()}.")
-    where = None if query.where is None else condition(query.where, table)
-    keys = tuple(groupable(table.column(name)) for name in query.group_by)
-    columns = tuple(named.aggregate.bound(table) for named in query.aggregates)
-    ends = [f"{named.name}_{end}" for named in query.aggregates for end in ("low", "high")]  # of the intervals
-    names = [*(key.name for key in keys), *(named.name for named in query.aggregates), *ends]
+    view = selected(rows, query.where)
+    keys = tuple(grouped(key, view) for key in query.group_by)
+    columns = tuple(named.aggregate.bound(view) for named in query.aggregates)
+    pairs = [pair for one, column in zip(query.aggregates, columns, strict=True) for pair in _columns(one.name, column)]
+    _refuse_twins([key.name for key in keys], [name for name, _ in pairs])
+    named = tuple(Named(one.name, column.aggregate) for one, column in zip(query.aggregates, columns, strict=True))
+    answer = AnswerColumns(view, tuple((key.name, key.of) for key in keys), tuple(pairs))
+    after, bound_after = answer.bound(query.after)
+    resolved = Query(
+        table=source_of(view),
+        aggregates=named,
+        group_by=tuple(NamedKey(key.name, key.of.expression) for key in keys),
+        where=None if view.where is None else view.where.expression,
+        after=after,
+    )
+    # Without GROUP BY the whole table is one group. A person keeps as many rows in it as in all groups together, so
+    # that a total is the sum of its parts.
+    groups, each = table.max_groups, table.max_rows_per_group
+    caps = (groups, each) if keys else (1, groups * each)
+    return BoundedQuery(resolved, view, keys, columns, *caps, bound_after)
+
+
+def selected(view: View, where: Expression | None) -> View:
+    """The view, with only the rows for which a condition is true."""
+    if where is None:
+        return view
+    return replace(view, where=both(view.where, view.condition(where)))
+
+
+def grouped(key: NamedKey, view: View) -> GroupKey:
+    """What is grouped by, checked. A column keeps the name that it has in the description."""
+    of = _whole_quotient(view.typed(key.of))
+    if of.kind not in GROUPABLE:
+        raise QuestionError(
+            given=f"GROUP BY cannot use {of.mentioned}, which has type {of.kind.value}.",
+            do=f"Group by a column of type {', '.join(kind.value for kind in GROUPABLE)}.",
+        )
+    plain = of.column is not None and of.column.name.lower() == key.name.lower()
+    return GroupKey(of.column.name if plain and of.column else key.name, of, of.possible)
+
+
+def _whole_quotient(of: Typed) -> Typed:
+    """age / 10 groups whole numbers by tens, as in most databases; the text of the question then says age // 10."""
+    if of.what == "/" and all(part.kind is Kind.INTEGER for part in of.parts):
+        return ROW_FUNCTIONS["//"]("//", of.parts)
+    return of
+
+
+def _refuse_twins(keys: list[str], columns: list[str]) -> None:
+    ends = [f"{name}_{end}" for name in columns for end in ("low", "high")]  # of the intervals
+    names = [*keys, *columns, *ends]
     if repeated := {name for name in names if names.count(name) > 1}:
         raise QuestionError(
             given=f"Several columns of the answer have the same name: {', '.join(sorted(repeated))}.",
             do="Name the columns with AS; the interval of a column n takes the names n_low and n_high.",
         )
-    resolved = Query(
-        table=table.name,
-        aggregates=tuple(
-            Named(named.name, column.aggregate) for named, column in zip(query.aggregates, columns, strict=True)
-        ),
-        group_by=tuple(key.name for key in keys),
-        where=where,
-    )
-    # Without GROUP BY the whole table is one group. A person keeps as many rows in it as in all groups together, so
-    # that a total is the sum of its parts.
-    groups, rows = table.max_groups, table.max_rows_per_group
-    caps = (groups, rows) if keys else (1, groups * rows)
-    return BoundedQuery(resolved, table.unit, table.relation, keys, columns, *caps)
-
-
-def groupable(column: Column) -> Column:
-    """The column, if it can be grouped by."""
-    if column.kind not in GROUPABLE:
-        raise QuestionError(
-            given=f"GROUP BY cannot use the column {column.name!r}, which has type {column.kind.value}.",
-            do=f"Group by a column of type {', '.join(kind.value for kind in GROUPABLE)}.",
-        )
-    return column
-
-
-def condition(predicate: Predicate, table: Table) -> Predicate:
-    """The condition, checked against a description: with its names, and literals of the types of its columns."""
-    _refuse_depth(predicate)
-    return _typed(predicate, table)
-
-
-def _refuse_depth(predicate: Predicate) -> None:
-    """Level by level, without recursion, because Python calls can nest conditions without limit."""
-    level = [predicate]
-    for _ in range(DEEPEST + 1):
-        level = [part for whole in level for part in _parts(whole)]
-    if level:
-        raise QuestionError(
-            given=f"The condition is nested more deeply than {DEEPEST} levels.",
-            do="Nest fewer NOT, AND and OR.",
-        )
-
-
-def _parts(predicate: Predicate) -> tuple[Predicate, ...]:
-    match predicate:
-        case And(parts) | Or(parts):
-            return parts
-        case Not(part):
-            return (part,)
-    return ()
-
-
-def _typed(predicate: Predicate, table: Table) -> Predicate:
-    """The predicate with resolved columns and literals of the column's type."""
-    match predicate:
-        case And(parts):
-            return And(tuple(_typed(part, table) for part in parts))
-        case Or(parts):
-            return Or(tuple(_typed(part, table) for part in parts))
-        case Not(part):
-            return Not(_typed(part, table))
-        case IsNull(name):
-            return IsNull(table.column(name).name)
-        case Like(name, pattern):
-            return _like(table.column(name), pattern)
-        case OneOf(name, values):
-            column = table.column(name)
-            if not values:
-                raise QuestionError(given=f"IN needs at least one value for {column.name!r}.", do="List the values.")
-            return OneOf(column.name, tuple(_literal(value, column) for value in values))
-        case Compare(name, comparison, value):
-            column = table.column(name)
-            return Compare(column.name, comparison, _literal(value, column))
-
-
-def _like(column: Column, pattern: str) -> Like:
-    if column.kind is not Kind.TEXT:
-        raise QuestionError(
-            given=f"LIKE needs a column of text, but {column.name!r} has type {column.kind.value}.",
-            do="Use another comparison, or another column.",
-        )
-    if not writable(pattern):
-        raise _mismatch(column, pattern)
-    return Like(column.name, pattern)
-
-
-def _literal(value: Value, column: Column) -> Value:
-    """The literal as a plain value of the column's type. For a column of dates, text is read as a date."""
-    read = _temporal if column.kind in (Kind.DATE, Kind.TIMESTAMP) else _atomic
-    try:
-        plain = read(value, column.kind)
-    except ValueError:
-        plain = None
-    if plain is None:
-        raise _mismatch(column, value)
-    return plain
-
-
-def _atomic(value: Value, kind: Kind) -> Value | None:
-    """Numbers become plain Python numbers: a NumPy float prints differently, and backends get printed literals."""
-    match kind, value:
-        case (Kind.BOOLEAN, bool()):
-            return value
-        case (Kind.TEXT, str()) if writable(value):
-            return value
-        case (Kind.INTEGER | Kind.REAL, int() | float()) if not isinstance(value, bool) and storable(value):
-            return int(value) if isinstance(value, int) else float(value)
-    return None
-
-
-def _temporal(value: Value, kind: Kind) -> Value | None:
-    match kind, value:
-        case (Kind.DATE, str()):
-            return date.fromisoformat(value)
-        case (Kind.DATE, date()) if not isinstance(value, datetime):
-            return value
-        case (Kind.TIMESTAMP, str() | datetime()):
-            moment = datetime.fromisoformat(str(value))
-            return moment if moment.tzinfo is None else None
-    return None
-
-
-WRITTEN = {
-    Kind.INTEGER: "Write a number between -2^63 and 2^63.",
-    Kind.REAL: "Write a number between -2^63 and 2^63.",
-    Kind.TEXT: "Write text in quotes.",
-    Kind.BOOLEAN: "Write true or false.",
-    Kind.DATE: "Write a date like '2024-01-31', whatever the format in the file.",
-    Kind.TIMESTAMP: "Write a time like '2024-01-31 09:30:00', without a time zone.",
-}
-
-
-def _mismatch(column: Column, value: Value) -> QuestionError:
-    return QuestionError(
-        given=f"The column {column.name!r} has type {column.kind.value} and cannot be compared with {shown(value)}.",
-        do=WRITTEN.get(column.kind, "Columns of this type can only be compared with NULL."),
-    )

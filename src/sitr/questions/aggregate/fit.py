@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sitr.errors import QuestionError
@@ -12,20 +13,38 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.promise import Promise
-from sitr.mechanisms.additive import Noise
+from sitr.mechanisms.additive import Noise, NoisePrice
 from sitr.mechanisms.candidates import least_noise
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
+from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, downward, exact, upward
-from sitr.plans.noise import Way, affordable, gaussian_ways, pure_ways, ways
+from sitr.plans.noise import Way, affordable, gaussian_ways, largest_fitting, pure_ways, ways
 from sitr.plans.plan import Measurement, Plan
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.functions.function import BoundAggregate, Estimate, Same
+from sitr.questions.aggregate.functions.function import (
+    BoundAggregate,
+    End,
+    Estimate,
+    JointFormula,
+    Same,
+    largest_error,
+    show,
+)
+from sitr.questions.aggregate.functions.joint import Joint
+from sitr.questions.aggregate.functions.linear import Linear, Quotient
 from sitr.questions.aggregate.nodes import text
+from sitr.questions.aggregate.quantity import Bar, Quantity, Rank
 from sitr.questions.aggregate.stability import people, stability
-from sitr.questions.aggregate.term import Term
+from sitr.sensitivity.bounded import bounded
+
+END = 1 - Fraction(5, 100) / 3
+"""The confidence of each end of a quantile's interval: an interval with a number and two ends is shown for 95%."""
+
+BESIDE = 1
+"""How many ranks the usual definitions of a quantile differ by."""
 
 KeyThreshold = Threshold | GaussianThreshold
 """The mechanisms that decide which keys are shown."""
@@ -33,18 +52,27 @@ KeyThreshold = Threshold | GaussianThreshold
 KEYS = ""
 """The name of the measurement that decides which keys are shown; no column of an answer can have this name."""
 
+BEYOND = "people beyond the cap on groups"
+"""The name of the measurement of people who had rows in more groups than the cap."""
+
 
 @dataclass(frozen=True, slots=True)
 class NoisyTerm:
-    """A term and the measurement that hides it."""
+    """A term and the measurement that hides it, perhaps together with others."""
 
-    term: Term
+    term: Quantity
     measurement: Measurement
 
     @property
     def noise(self) -> Noise:
         assert isinstance(self.measurement.mechanism, Noise)
         return self.measurement.mechanism
+
+    @property
+    def choice(self) -> GroupedQuantile | None:
+        """The mechanism of a quantile, which has no noise; None if there is noise."""
+        found = self.measurement.mechanism
+        return found if isinstance(found, GroupedQuantile) else None
 
     @property
     def distance(self) -> Distance:
@@ -56,8 +84,18 @@ class NoisyTerm:
         return self.measurement.granularity
 
     def width(self, confidence: Number) -> Fraction:
-        """The half-width of the interval around each number, in the column's unit."""
+        """The largest distance from a number to an end of its interval, in the column's unit."""
+        if isinstance(self.term, Rank):
+            return (self.term.quantised.upper - self.term.quantised.lower) * self.granularity
         return self.noise.error(confidence=confidence) * self.granularity
+
+    def estimates(self, numbers: Iterable[int], confidence: Number) -> list[Estimate]:
+        """The measured numbers with their intervals, in the column's unit."""
+        unit = self.granularity
+        if isinstance(self.term, Rank):
+            return [_chosen(self.term, self.choice, number, confidence) for number in numbers]
+        width = self.width(confidence)
+        return [Estimate(n * unit, n * unit - width, n * unit + width) for n in numbers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,39 +110,88 @@ class Shown:
     def sql(self) -> str:
         return self.aggregate.aggregate.sql()
 
-    def width(self, confidence: Number) -> Fraction:
-        """The largest half-width of the intervals, in the column's unit."""
-        return self.aggregate.formula.error(self._widths(confidence))
+    def joint(self, confidence: Number) -> Joint:
+        """The noises of its measurements, for intervals that hold with this probability."""
+        return Joint(tuple((each.noise, each.granularity) for each in self.measured), 1 - exact(confidence))
 
-    def error(self, *, confidence: Number = 0.95) -> float:
-        """The same, rounded up."""
-        return upward(self.width(confidence))
+    def width(self, confidence: Number, *, rows: int | None = None) -> End:
+        """The largest half-width of the intervals, in the column's unit; where the noisy count is at least `rows`.
+
+        It is infinite for a column whose error depends on the data without a limit.
+        """
+        if self.aggregate.ranked:
+            formula = self.aggregate.formula
+            assert not isinstance(formula, JointFormula)
+            return formula.error([each.width(self._level(confidence)) for each in self.measured])
+        return largest_error(self.aggregate.formula, self.joint(confidence), rows=rows)
+
+    def error(self, *, confidence: Number = 0.95, rows: int | None = None) -> float:
+        """The same, rounded up; of a quantile the number of ranks, because values may lie anywhere between ranks."""
+        ranks = self.ranks(confidence=confidence)
+        width = self.width(confidence, rows=rows) if ranks is None else ranks
+        return width if isinstance(width, float) else upward(width)
+
+    def ranks(self, *, confidence: Number = 0.95) -> float | None:
+        """How many ranks a quantile is off at most, with this confidence; None if the column is something else."""
+        if not self.aggregate.ranked:
+            return None
+        level = self._level(confidence)
+        found = [each.choice for each in self.measured if isinstance(each.term, Rank) and each.term.end == 0]
+        return max(choice.error(confidence=level) for choice in found if choice is not None)
+
+    @property
+    def depends_on_rows(self) -> bool:
+        """Whether its error is smaller where there are more rows."""
+        return not (self.aggregate.ranked or isinstance(self.aggregate.formula, Same | Linear))
 
     def estimates(self, granules: Iterable[Sequence[int]], *, confidence: Number = 0.95) -> list[Estimate]:
         """The numbers that the column shows, with intervals, from the noisy integers of its measurements.
 
-        Each estimate, taken alone, holds the exact number with probability `confidence`. With m measurements, each has
-        an interval for 1 − (1 − confidence)/m, so that all of them hold together by the union bound.
+        Each estimate, taken alone, holds the exact number with probability `confidence`.
         """
-        widths = self._widths(confidence)
-        units = [(each.granularity, width) for each, width in zip(self.measured, widths, strict=True)]
-        show = self.aggregate.formula.show
-        return [show([_around(n * unit, w) for n, (unit, w) in zip(row, units, strict=True)]) for row in granules]
+        formula = self.aggregate.formula
+        if self.aggregate.ranked:
+            assert not isinstance(formula, JointFormula)
+            columns, level = zip(*granules, strict=True), self._level(confidence)
+            found = [each.estimates(numbers, level) for each, numbers in zip(self.measured, columns, strict=False)]
+            return [formula.show(row) for row in zip(*found, strict=True)]
+        noise = self.joint(confidence)
+        if isinstance(formula, Same):
+            (unit,), width = self._units(), noise.width((Fraction(1),))
+            return [Estimate(n * unit, n * unit - width, n * unit + width) for (n,) in granules]
+        return [show(formula, self._numbers(row), noise) for row in granules]
 
-    def values(self, granules: Iterable[Sequence[int]]) -> list[Fraction]:
+    def values(self, granules: Iterable[Sequence[int]]) -> list[Fraction | None]:
         """The numbers that the column shows, without intervals."""
-        if isinstance(self.aggregate.formula, Same):
-            (each,) = self.measured
-            return [number * each.granularity for (number,) in granules]
+        match self.aggregate.formula:
+            case Same():
+                (each,) = self.measured
+                return [number * each.granularity for (number,) in granules]
+            case Linear() as linear:
+                return [linear.at(self._numbers(row)) for row in granules]
+            case Quotient() as quotient:
+                return [quotient.value(self._numbers(row)) for row in granules]
         return [one.value for one in self.estimates(granules)]
 
-    def _widths(self, confidence: Number) -> list[Fraction]:
-        missed = (1 - exact(confidence)) / len(self.measured)
-        return [each.width(confidence if len(self.measured) == 1 else 1 - missed) for each in self.measured]
+    def _units(self) -> list[Fraction]:
+        return [each.granularity for each in self.measured]
+
+    def _numbers(self, row: Sequence[int]) -> list[Fraction]:
+        return [n * unit for n, unit in zip(row, self._units(), strict=True)]
+
+    def _level(self, confidence: Number) -> Number:
+        """The confidence of each measurement, so that all of them hold together."""
+        many = len(self.measured)
+        return confidence if many == 1 else 1 - (1 - exact(confidence)) / many
 
 
-def _around(value: Fraction, width: Fraction) -> Estimate:
-    return Estimate(value, value - width, value + width)
+def _chosen(term: Rank, choice: GroupedQuantile | None, number: int, confidence: Number) -> Estimate:
+    """A quantile, which lies between the bounds; an end of its interval bounds it, if that holds so often."""
+    assert choice is not None
+    unit, (low, high) = term.granularity, term.quantised.ends
+    holds = term.end != 0 and choice.error(confidence=confidence) <= abs(choice.offset) - BESIDE
+    value = number * unit
+    return Estimate(value, value if holds and term.end < 0 else low, value if holds and term.end > 0 else high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,16 +202,39 @@ class AggregatePlan(Plan):
 
     @property
     def noisy(self) -> tuple[NoisyTerm, ...]:
-        """The measured terms, each once. Measurements have the order of the terms; their names only describe them."""
-        return tuple(map(NoisyTerm, self.query.terms, self.measurements))
+        """The measured terms, each once. Measurements have the order of `query.measured`."""
+        found = {
+            term: each for some, each in zip(self.query.measured, self.measurements, strict=False) for term in some
+        }
+        return tuple(NoisyTerm(term, found[term]) for term in self.query.terms)
+
+    @property
+    def first(self) -> tuple[NoisyTerm, ...]:
+        """Of each measurement, its first term: the others have the same noise."""
+        return tuple({id(each.measurement): each for each in reversed(self.noisy)}.values())[::-1]
 
     @property
     def columns(self) -> tuple[Shown, ...]:
+        return self._shown(self.query.shown)
+
+    @property
+    def hidden(self) -> tuple[Shown, ...]:
+        """The columns that only HAVING and ORDER BY use: they are measured, and not shown."""
+        return self._shown(self.query.after.hidden)
+
+    def _shown(self, columns: Iterable[tuple[str, BoundAggregate]]) -> tuple[Shown, ...]:
         found = {each.term: each for each in self.noisy}
-        return tuple(
-            Shown(named.name, column, tuple(found[term] for term in column.terms))
-            for named, column in zip(self.query.query.aggregates, self.query.columns, strict=True)
-        )
+        return tuple(Shown(name, column, tuple(found[term] for term in column.terms)) for name, column in columns)
+
+    def together(self, confidence: Number, *, cells: int, simultaneous: bool = False) -> Number:
+        """The confidence of each interval of an answer with this many cells.
+
+        Where noisy numbers chose the rows, or if it is asked for, all intervals of all cells hold together: each of
+        them misses with an equal share of 1 − `confidence`. See `sitr.questions.aggregate.after`.
+        """
+        if not (simultaneous or self.query.after.by_noise):
+            return confidence
+        return 1 - (1 - exact(confidence)) / max(1, cells * len(self.query.shown))
 
     @property
     def threshold(self) -> KeyThreshold | None:
@@ -133,13 +243,18 @@ class AggregatePlan(Plan):
         assert not found or isinstance(found[0], KeyThreshold)
         return found[0] if found else None  # type: ignore[return-value]
 
+    @property
+    def beyond(self) -> Measurement | None:
+        """The measurement of the people beyond the cap on groups, if there is one."""
+        return next((each for each in self.measurements if each.name == BEYOND), None)
+
 
 def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
     """The plan with the least error at this price; each term gets an equal share."""
     paid = affordable(price)
     if query.known or getattr(paid, "delta", 0) == 0:
         _refuse_unknown_keys(query, paid)
-        plans = [_plan(query, way) for way in ways(paid)]
+        plans = [plan for way in ways(paid) for plan in _plans(query, way)]
     elif isinstance(paid, ApproximateDP):
         plans = _with_threshold(query, paid)
     else:
@@ -150,8 +265,9 @@ def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
 
 def _useful(plan: AggregatePlan) -> AggregatePlan:
     """The plan, unless an error is too large for a double."""
-    beyond = [each.term for each in plan.noisy if each.width(0.95) > sys.float_info.max]
-    lost = [column.name for column in plan.columns if any(each.term in beyond for each in column.measured)]
+    beyond = [each.term for each in plan.noisy if each.choice is None and each.width(0.95) > sys.float_info.max]
+    columns = (*plan.columns, *plan.hidden)
+    lost = [column.name for column in columns if any(each.term in beyond for each in column.measured)]
     if lost:
         raise QuestionError(
             given=f"At the price {plan.price!r}, the error of {', '.join(lost)} exceeds {sys.float_info.max:.2g}.",
@@ -161,14 +277,89 @@ def _useful(plan: AggregatePlan) -> AggregatePlan:
 
 
 def _plan(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> AggregatePlan:
-    part, spelled = way.bought.share(Fraction(1, len(query.terms))), text(query.query)
-    measured = []
-    for term in query.terms:
-        name, unit, far = term.name, term.granularity, stability(query, term)
-        noise = least_noise(part, l1=far.l1, l2=far.l2)
-        measured.append(Measurement(name, noise if query.keys else noise.alone(), far, unit))
+    shares, spelled = _shares(query), text(query.query)
+    measured = [_measurement(query, terms, way.bought.share(shares[terms])) for terms in query.measured]
     keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
-    return AggregatePlan((*measured, *keys), way.charged, spelled, query)
+    beyond: tuple[Measurement, ...] = ()
+    if query.watch is not None and query.watch.beyond:
+        one = bounded(low=0, high=1, groups=1, cells=1, relation=query.relation)
+        noise = least_noise(way.bought.share(shares[()]), l1=one.l1, l2=one.l2)
+        beyond = (Measurement(BEYOND, noise.alone(), one),)
+    return AggregatePlan((*measured, *keys, *beyond), way.charged, spelled, query)
+
+
+def _shares(query: BoundedQuery) -> dict[tuple[Quantity, ...], Fraction]:
+    """The share of each measurement, and under () that of the people beyond the cap on groups.
+
+    What is shown gets equal shares of the whole, or of what the bias leaves; what is watched gets equal shares too.
+    """
+    watch, main = query.watch, main_terms(query)
+    watched: list[tuple[Quantity, ...]] = [terms for terms in query.measured if terms not in main]
+    watched += [()] if watch is not None and watch.beyond else []
+    spent = watch.share if watch is not None and watched else Fraction(0)
+    shares: dict[tuple[Quantity, ...], Fraction] = {terms: (1 - spent) / len(main) for terms in main}
+    return shares | {terms: spent / len(watched) for terms in watched}
+
+
+def main_terms(query: BoundedQuery) -> list[tuple[Quantity, ...]]:
+    """The measurements from which columns follow; the others are about what is left out."""
+    return [terms for terms in query.measured if terms[0] in query.shown_terms]
+
+
+def _plans(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> list[AggregatePlan]:
+    """The plan that spends a price this way; none if no plan is proved to keep it.
+
+    Beside Gaussian noise of μ, a quantile gets the rate with ρ = μ²/2, and so the noise of both shrinks and grows
+    together. Choices are not Gaussian: the largest μ is the one for which the loss of the whole plan keeps the price.
+    """
+    choices = any(isinstance(term, Rank) for term in query.terms)
+    if not (choices and isinstance(way.bought, GaussianDP) and isinstance(way.charged, ApproximateDP)):
+        return [_plan(query, way, threshold)]
+    price = way.charged
+
+    def at(mu: float) -> AggregatePlan:
+        return _plan(query, Way(price, GaussianDP(mu)), threshold)
+
+    def fits(mu: float) -> bool:
+        loss = at(mu).loss()
+        return loss is not None and price.proved_by(loss)
+
+    found = largest_fitting(fits, start=way.bought.mu)
+    return [] if found is None else [at(found)]
+
+
+def _measurement(query: BoundedQuery, terms: tuple[Quantity, ...], part: NoisePrice) -> Measurement:
+    """The measurement of some terms together, for this share of the price."""
+    term, far = terms[0], stability(query, terms[0])
+    if isinstance(term, Rank):
+        return Measurement(term.name, _choice(query, term, part), None, term.granularity)
+    assert far is not None
+    noise = least_noise(part, l1=far.l1, l2=far.l2)
+    alone = not query.keys and len(terms) == 1
+    name = f"HISTOGRAM({term.of.text}, …)" if isinstance(term, Bar) else term.name
+    return Measurement(name, noise.alone() if alone else noise, far, term.granularity)
+
+
+def _choice(query: BoundedQuery, term: Rank, part: NoisePrice) -> GroupedQuantile:
+    """The choice of a quantile in each group. A Gaussian share says only how large its rate is, and proves nothing.
+
+    The offset of an end covers its error, when this column is shown with a confidence of 95%, and one rank more: so the
+    interval holds every usual definition of a quantile, which lie between neighbouring values.
+    """
+    quantised = term.quantised
+    one = GroupedQuantile(
+        rate=1,
+        level=term.level,
+        low=quantised.lower,
+        high=quantised.upper,
+        each=query.max_rows_per_group,
+        groups=query.max_groups,
+        cells=query.cells,
+        relation=query.relation,
+        offset=term.end,
+    )
+    fitted = one.fitted(part.to_zero_concentrated() if isinstance(part, GaussianDP) else part)
+    return replace(fitted, offset=term.end * (math.ceil(fitted.error(confidence=END)) + BESIDE))
 
 
 def _with_threshold(query: BoundedQuery, price: ApproximateDP) -> list[AggregatePlan]:
@@ -177,13 +368,13 @@ def _with_threshold(query: BoundedQuery, price: ApproximateDP) -> list[Aggregate
     Beside Gaussian noise they may have either noise. Gaussian noise is better where people have many groups, because
     it grows only with the square root of their number.
     """
-    epsilon, half = downward(exact(price.epsilon) / (len(query.terms) + 1)), downward(exact(price.delta) / 2)
+    epsilon, half = downward(exact(price.epsilon) / (len(main_terms(query)) + 1)), downward(exact(price.delta) / 2)
     whole = _threshold(query, ApproximateDP(epsilon, price.delta))
     single = _threshold(query, ApproximateDP(epsilon, half))
     beside: list[KeyThreshold] = [single, *_bell_threshold(query, price, half)]
     return [
-        *(_plan(query, way, whole) for way in pure_ways(price, beside=(whole,))),
-        *(_plan(query, way, keys) for keys in beside for way in gaussian_ways(price, beside=(keys,))),
+        *(plan for way in pure_ways(price, beside=(whole,)) for plan in _plans(query, way, whole)),
+        *(plan for keys in beside for way in gaussian_ways(price, beside=(keys,)) for plan in _plans(query, way, keys)),
     ]
 
 
@@ -192,10 +383,10 @@ def _outside_an_event(query: BoundedQuery, price: ApproximateZeroConcentratedDP)
 
     At the same ρ, Laplace noise would need a higher threshold, even for a single group.
     """
-    rho = downward(exact(price.rho) / (len(query.terms) + 1))
+    rho = downward(exact(price.rho) / (len(main_terms(query)) + 1))
     part, far = ApproximateZeroConcentratedDP(rho, price.delta), people(query)
     keys = GaussianThreshold.fitting(part, sensitivity=far.l2, groups=query.max_groups)
-    return [_plan(query, way, keys) for way in ways(price, beside=(keys,))]
+    return [plan for way in ways(price, beside=(keys,)) for plan in _plans(query, way, keys)]
 
 
 def _threshold(query: BoundedQuery, price: ApproximateDP) -> Threshold:
@@ -208,7 +399,7 @@ def _bell_threshold(query: BoundedQuery, price: ApproximateDP, delta: float) -> 
     δ + (1 − δ)·δ_μ(ε) is within the price, see `GaussianThreshold.loss`.
     """
     rest = downward((exact(price.delta) - exact(delta)) / (1 - exact(delta)))
-    part = GaussianDP.fitting(ApproximateDP(price.epsilon, rest)).share(Fraction(1, len(query.terms) + 1))
+    part = GaussianDP.fitting(ApproximateDP(price.epsilon, rest)).share(Fraction(1, len(main_terms(query)) + 1))
     if part.mu == 0.0 or delta == 0.0:
         return []
     noise = RoundedGaussian.fitting(part, sensitivity=people(query).l2)
@@ -218,11 +409,14 @@ def _bell_threshold(query: BoundedQuery, price: ApproximateDP, delta: float) -> 
 def _error(plan: AggregatePlan) -> Fraction:
     """The sum of all errors, and of the number of people with which a key is shown: all relative to one person's."""
     keys = plan.threshold.error() if plan.threshold is not None else 0
-    return sum(map(_relative_error, plan.noisy), Fraction(keys))
+    shown = plan.query.shown_terms
+    return sum((_relative_error(each) for each in plan.noisy if each.term in shown), Fraction(keys))
 
 
 def _relative_error(noisy: NoisyTerm) -> Fraction:
     """The error relative to one unit's largest contribution, so that terms in different units can be compared."""
+    if noisy.choice is not None:
+        return exact(noisy.choice.error()) / noisy.choice.each
     return Fraction(noisy.noise.error(), noisy.distance.largest)
 
 

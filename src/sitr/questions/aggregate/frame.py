@@ -4,39 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeAlias, cast
 
 import numpy as np
 
 from sitr.dataset.literals import shown
 from sitr.errors import InvalidUse, QuestionError
-from sitr.questions.aggregate.nodes import And, Compare, Comparison, IsNull, Like, Not, OneOf, Or, Predicate
+from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
+from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.spelling import Value
 
+Text: TypeAlias = str
+"""The class `Expr` has a property of this name."""
 
-def column(name: str) -> ColumnName:
-    """A column to compare: `column("days") > 3`.
 
-    >>> ((column("days") > 3) & ~column("ward").is_null()).predicate
-    And(parts=(Compare(column='days', comparison=<Comparison.GREATER: '>'>, value=3), Not(part=IsNull(column='ward'))))
+def column(name: str) -> Expr:
+    """A column to compute or compare with: `column("days") > 3`, `column("cost") / 100`.
+
+    >>> ((column("days") > 3) & ~column("ward").is_null()).text
+    '(days > 3) AND (NOT (ward IS NULL))'
     """
-    return ColumnName(name)
+    return Expr(Name(name))
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A predicate that can be joined with & and |, and negated with ~."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Expr:
+    """An expression on rows. Operators compute and compare; conditions are joined with & and |, and negated with ~.
 
-    predicate: Predicate
+    In operators, Python values are literals: `column("ward") == "Surgery"`.
+    """
 
-    def __and__(self, other: Condition) -> Condition:
-        return Condition(And((self.predicate, other.predicate)))
+    expression: Expression
 
-    def __or__(self, other: Condition) -> Condition:
-        return Condition(Or((self.predicate, other.predicate)))
+    __hash__ = None  # type: ignore[assignment]  # == makes a condition, so it cannot compare the keys of a dict
 
-    def __invert__(self) -> Condition:
-        return Condition(Not(self.predicate))
+    @property
+    def text(self) -> Text:
+        """The expression as SQL."""
+
+        return spelled(self.expression)
 
     def __bool__(self) -> bool:
         raise InvalidUse(
@@ -44,57 +50,280 @@ class Condition:
             do="Write (a > 1) & (b < 2).",
         )
 
+    def __and__(self, other: Expr) -> Expr:
+        return Expr(Call("AND", (self.expression, other.expression)))
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ColumnName:
-    """The name of a column; its comparisons make conditions."""
+    def __or__(self, other: Expr) -> Expr:
+        return Expr(Call("OR", (self.expression, other.expression)))
 
-    name: str
+    def __invert__(self) -> Expr:
+        return self._call("NOT")
 
-    __hash__ = None  # type: ignore[assignment]  # == makes a condition, so it cannot compare the keys of a dict
+    def __eq__(self, value: object) -> Expr:  # type: ignore[override]
+        return self._call("=", value)
 
-    def __eq__(self, value: object) -> Condition:  # type: ignore[override]
-        return self._compare(Comparison.EQUAL, value)
+    def __ne__(self, value: object) -> Expr:  # type: ignore[override]
+        return self._call("<>", value)
 
-    def __ne__(self, value: object) -> Condition:  # type: ignore[override]
-        return self._compare(Comparison.UNEQUAL, value)
+    def __lt__(self, value: object) -> Expr:
+        return self._call("<", value)
 
-    def __lt__(self, value: Value) -> Condition:
-        return self._compare(Comparison.LESS, value)
+    def __le__(self, value: object) -> Expr:
+        return self._call("<=", value)
 
-    def __le__(self, value: Value) -> Condition:
-        return self._compare(Comparison.AT_MOST, value)
+    def __gt__(self, value: object) -> Expr:
+        return self._call(">", value)
 
-    def __gt__(self, value: Value) -> Condition:
-        return self._compare(Comparison.GREATER, value)
+    def __ge__(self, value: object) -> Expr:
+        return self._call(">=", value)
 
-    def __ge__(self, value: Value) -> Condition:
-        return self._compare(Comparison.AT_LEAST, value)
+    def __add__(self, value: object) -> Expr:
+        return self._call("+", value)
 
-    def between(self, low: Value, high: Value) -> Condition:
-        """`low ≤ column ≤ high`."""
+    def __radd__(self, value: object) -> Expr:
+        return Expr(value_or_expression(value))._call("+", self)
+
+    def __sub__(self, value: object) -> Expr:
+        return self._call("-", value)
+
+    def __rsub__(self, value: object) -> Expr:
+        return Expr(value_or_expression(value))._call("-", self)
+
+    def __mul__(self, value: object) -> Expr:
+        return self._call("*", value)
+
+    def __rmul__(self, value: object) -> Expr:
+        return Expr(value_or_expression(value))._call("*", self)
+
+    def __truediv__(self, value: object) -> Expr:
+        return self._call("/", value)
+
+    def __rtruediv__(self, value: object) -> Expr:
+        return Expr(value_or_expression(value))._call("/", self)
+
+    def __floordiv__(self, value: object) -> Expr:
+        return self._call("//", value)
+
+    def __mod__(self, value: object) -> Expr:
+        return self._call("%", value)
+
+    def __pow__(self, times: int) -> Expr:
+        return self._call("POWER", times)
+
+    def __neg__(self) -> Expr:
+        return self._call("NEGATE")
+
+    def abs(self) -> Expr:
+        """The size of a number."""
+        return self._call("ABS")
+
+    def round(self, decimals: int = 0) -> Expr:
+        """Rounded to a number of decimal places, half away from zero."""
+        return self._call("ROUND", decimals)
+
+    def floor(self) -> Expr:
+        """Rounded down to a whole number."""
+        return self._call("FLOOR")
+
+    def ceil(self) -> Expr:
+        """Rounded up to a whole number."""
+        return self._call("CEIL")
+
+    def clip(self, lower: float, upper: float) -> Expr:
+        """Values beyond these public numbers count as the nearest of them."""
+        return self._call("CLAMP", lower, upper)
+
+    def fill_null(self, value: object) -> Expr:
+        """This value where there is none."""
+        return self._call("COALESCE", value)
+
+    def cast(self, type: Text) -> Expr:
+        """As "integer", "double", "varchar", "boolean", "date" or "timestamp"; NULL where that is impossible."""
+        return self._call("CAST", type.upper() if isinstance(type, str) else type)
+
+    @property
+    def str(self) -> Texts:
+        """Functions of text."""
+        return Texts(self)
+
+    @property
+    def dt(self) -> Moments:
+        """Functions of dates and times."""
+        return Moments(self)
+
+    def is_not_null(self) -> Expr:
+        """There is a value."""
+        return ~self.is_null()
+
+    def between(self, low: object, high: object) -> Expr:
+        """`low ≤ value ≤ high`."""
         return (self >= low) & (self <= high)
 
-    def is_in(self, values: Iterable[Value]) -> Condition:
-        """The column is one of these."""
+    def is_in(self, values: Iterable[Value]) -> Expr:
+        """The value is one of these."""
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
             raise QuestionError(
                 wanted="a list of values",  # not a text, whose letters would be the values
                 given=shown(values),
                 do="Write is_in([…]), even for one value.",
             )
-        return Condition(OneOf(self.name, tuple(map(_plain, values))))
+        return Expr(Call("IN", (self.expression, *(Literal(_plain(value)) for value in values))))
 
-    def like(self, pattern: str) -> Condition:
+    def like(self, pattern: Text) -> Expr:
         """The text matches a pattern with % and _."""
-        return Condition(Like(self.name, pattern))
+        return self._call("LIKE", pattern)
 
-    def is_null(self) -> Condition:
-        """The column has no value."""
-        return Condition(IsNull(self.name))
+    def is_null(self) -> Expr:
+        """There is no value."""
+        return self._call("IS NULL")
 
-    def _compare(self, comparison: Comparison, value: object) -> Condition:
-        return Condition(Compare(self.name, comparison, _plain(value)))
+    def _call(self, function: Text, *others: object) -> Expr:
+        return Expr(Call(function, (self.expression, *map(value_or_expression, others))))
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Functions of text: `column("ward").str.to_lowercase()`."""
+
+    of: Expr
+
+    def to_lowercase(self) -> Expr:
+        return self.of._call("LOWER")
+
+    def to_uppercase(self) -> Expr:
+        return self.of._call("UPPER")
+
+    def strip_chars(self) -> Expr:
+        """Without spaces at both ends."""
+        return self.of._call("TRIM")
+
+    def len_chars(self) -> Expr:
+        """The number of characters."""
+        return self.of._call("LENGTH")
+
+    def slice(self, offset: int, length: int | None = None) -> Expr:
+        """Characters from a place, counted from 0."""
+        return self.of._call("SUBSTR", offset + 1, *([] if length is None else [length]))
+
+    def starts_with(self, prefix: str) -> Expr:
+        return self.of._call("STARTS_WITH", prefix)
+
+    def ends_with(self, suffix: str) -> Expr:
+        return self.of._call("ENDS_WITH", suffix)
+
+    def contains(self, text: str) -> Expr:
+        """Whether it contains this text, letter by letter."""
+        return self.of._call("CONTAINS", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Functions of dates and times: `column("admitted").dt.month()`."""
+
+    of: Expr
+
+    def year(self) -> Expr:
+        return self._part("year")
+
+    def quarter(self) -> Expr:
+        return self._part("quarter")
+
+    def month(self) -> Expr:
+        return self._part("month")
+
+    def week(self) -> Expr:
+        """The week of ISO 8601."""
+        return self._part("week")
+
+    def day(self) -> Expr:
+        return self._part("day")
+
+    def weekday(self) -> Expr:
+        """From 1 for Monday to 7 for Sunday."""
+        return self._part("isodow")
+
+    def ordinal_day(self) -> Expr:
+        """The day of the year."""
+        return self._part("doy")
+
+    def hour(self) -> Expr:
+        return self._part("hour")
+
+    def minute(self) -> Expr:
+        return self._part("minute")
+
+    def second(self) -> Expr:
+        return self._part("second")
+
+    def truncate(self, part: str) -> Expr:
+        """The beginning of the "year", "quarter", "month", "week", "day", "hour", "minute" or "second"."""
+        return Expr(Call("DATE_TRUNC", (Literal(part), self.of.expression)))
+
+    def offset_by(self, count: int, part: str) -> Expr:
+        """Later by this many "day", "month", …; a negative number is earlier."""
+        return self.of._call("DATE_ADD", count, part)
+
+    def _part(self, name: str) -> Expr:
+        return Expr(Call("EXTRACT", (Literal(name), self.of.expression)))
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """The beginning of `when(condition).then(value)`."""
+
+    parts: tuple[Expression, ...]
+    condition: Expression
+
+    def then(self, value: object) -> Then:
+        """The value where the condition is true; text is a value, not the name of a column."""
+        parts = (*self.parts, self.condition, value_or_expression(value))
+        return Then(Call("CASE", parts), parts)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Then(Expr):
+    """A choice that may go on with `when` or end with `otherwise`; without it, the rest is NULL."""
+
+    parts: tuple[Expression, ...] = ()
+
+    def when(self, condition: Expr) -> When:
+        """Another condition, which is looked at where the ones before it are not true."""
+        return When(self.parts, condition.expression)
+
+    def otherwise(self, value: object) -> Expr:
+        """The value where no condition is true."""
+        return Expr(Call("CASE", (*self.parts, value_or_expression(value))))
+
+
+def when(condition: Expr) -> When:
+    """A value that depends on conditions.
+
+    >>> when(column("age") < 18).then("child").otherwise("adult").text
+    "CASE WHEN age < 18 THEN 'child' ELSE 'adult' END"
+    """
+    return When((), condition.expression)
+
+
+Operand: TypeAlias = "str | Expr"
+"""What an aggregate is of: the name of a column, or an expression."""
+
+
+def operand(of: Operand) -> Expression:
+    """The expression; a text is the name of a column."""
+    if isinstance(of, Expr):
+        return of.expression
+    if isinstance(of, str):
+        return Name(of)
+    raise QuestionError(
+        wanted="the name of a column, or an expression",
+        given=shown(of),
+        do='Write for example sum("cost") or sum(sitr.column("cost") / 100).',
+    )
+
+
+def value_or_expression(value: object) -> Expression:
+    """The expression; anything else is a literal."""
+    return value.expression if isinstance(value, Expr | Operators) else Literal(_plain(value))
 
 
 def _plain(value: object) -> Value:

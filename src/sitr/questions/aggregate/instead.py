@@ -6,6 +6,8 @@ from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
 
 from sitr.errors import nearest
+from sitr.questions.aggregate.expressions.casts import TYPES
+from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.functions.registry import FUNCTIONS, written
 from sitr.questions.aggregate.spelling import identifier, literal
 from sitr.questions.aggregate.unreadable import ALLOWED
@@ -14,7 +16,8 @@ _ONE_TABLE = "Ask about one table; what must be joined is joined before it is pr
 _SORT = "Leave it out and sort or cut the answer, which costs nothing."
 _SHOWN_ONCE = "Leave it out: every group is shown once."
 _WHERE = "Leave it out and write the condition after WHERE."
-_COMPARE = "Compare the column itself with a value, such as days > 3."
+_ROW = "Use arithmetic, CASE, CAST, COALESCE, text functions such as LOWER, or date functions such as DATE_TRUNC."
+_CAST = f"Cast to one of {', '.join(TYPES)}."
 _LIKE = "Use LIKE, with % for any text and _ for any character."
 _AFTERWARDS = "Ask for each aggregate by itself and compute with the answer, which costs nothing."
 
@@ -30,8 +33,6 @@ _PARTS = {
     "distinct": _SHOWN_ONCE,
     "alias": "Leave the second name out.",
     "db": "Write the name of the table alone; a name with a dot needs double quotes.",
-    "key alias": "Leave AS out: a key keeps the name of its column.",
-    "table": "Write the name of the column alone; a name with a dot needs double quotes.",
 }
 _KINDS = {
     "Subquery": _ONE_TABLE,
@@ -46,13 +47,12 @@ _KINDS = {
     "Is": "Write IS NULL or IS NOT NULL.",
     "Placeholder": "Write the value itself.",
     "Parameter": "Write the value itself.",
-    "ILike": _LIKE,
     "SimilarTo": _LIKE,
     "RegexpLike": _LIKE,
     "RegexpFullMatch": _LIKE,
     "Glob": _LIKE,
-    "Cast": _COMPARE,
-    "TryCast": _COMPARE,
+    "Cast": _CAST,
+    "TryCast": _CAST,
 }
 _LONGEST = 500
 """The longest question that a message proposes."""
@@ -69,14 +69,10 @@ def instead(item: object, *, part: str = "") -> str:
     match item:
         case exp.Avg(this=exp.Column() as column):
             return _divided(item, column)
-        case exp.Sub() if (name := _dashed(item)) is not None:
-            return f"If {name} is the name of a column, write it in double quotes: {identifier(name)}."
         case exp.Binary() if isinstance(item, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod):
-            return _COMPARE if item.find_ancestor(exp.Where) else _AFTERWARDS
+            return _AFTERWARDS
         case exp.Column() if item.find_ancestor(exp.Where):
             return f"Write text in single quotes: {literal(item.name)}."
-        case exp.Null() if (column_compared := _compared(item)) is not None:
-            return f"Write {identifier(column_compared)} IS NULL or {identifier(column_compared)} IS NOT NULL."
         case exp.Func() if not isinstance(item, exp.Connector) and type(item).__name__ not in _KINDS:
             return _function(item)
     return _KINDS.get(type(item).__name__, ALLOWED)
@@ -85,16 +81,14 @@ def instead(item: object, *, part: str = "") -> str:
 def _function(call: exp.Func) -> str:
     """Another function, or what can be asked about a column in place of its quantiles, extremes and so on."""
     name = call.name.upper() if isinstance(call, exp.Anonymous) else call.sql_name()
-    if call.find_ancestor(exp.Where, exp.Group):
-        return _COMPARE if call.find_ancestor(exp.Where) else "Group by columns themselves."
-    if name in FUNCTIONS:
-        dashed = next((found for part in call.find_all(exp.Sub) if (found := _dashed(part)) is not None), None)
-        if dashed is not None:
-            return f"If {dashed} is the name of a column, write it in double quotes: {name}({identifier(dashed)})."
+    on_rows = call.find_ancestor(exp.Where, exp.Group) is not None
+    if name in FUNCTIONS and not on_rows:
         return f"Write {written(name)}."
-    near = nearest(name, FUNCTIONS)
+    near = nearest(name, (*(() if on_rows else FUNCTIONS), *filter(str.isidentifier, ROW_FUNCTIONS)))
     if near is not None and isinstance(call, exp.Anonymous):
         return f"Did you mean {near}?"
+    if on_rows:
+        return _ROW
     if isinstance(call, exp.AggFunc) and isinstance(call.this, exp.Column):
         name = call.this.name
         return f"Ask for a histogram of {name} (in Python: budget.histogram({name!r})), or for {written()}."
@@ -124,15 +118,9 @@ def _without_mean(item: exp.Expr) -> list[str]:
     return [item.sql(dialect=DuckDB, comments=False)]
 
 
-def _dashed(difference: exp.Sub) -> str | None:
+def dashed(difference: exp.Sub) -> str | None:
     """The name with dashes that was read as a difference, such as hours-per-week."""
     names = sorted(difference.find_all(exp.Identifier), key=lambda name: name.meta.get("start", 0))
     name = "-".join(name.name for name in names)
     touching = names and names[-1].meta.get("end", 0) - names[0].meta.get("start", 0) + 1 == len(name)
     return name if touching and len(names) > 1 else None
-
-
-def _compared(null: exp.Null) -> str | None:
-    """The column that is compared with NULL."""
-    column = null.parent.find(exp.Column) if null.parent is not None else None
-    return column.name if isinstance(column, exp.Column) else None

@@ -3,90 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 from sitr.dataset.literals import shown, writable
 from sitr.errors import QuestionError
+from sitr.questions.aggregate.expressions.expression import Expression, Literal, Name, spelled
 from sitr.questions.aggregate.functions.function import Aggregate
-from sitr.questions.aggregate.spelling import Value, identifier, literal
-
-
-class Comparison(Enum):
-    """The comparisons of a column with a literal."""
-
-    EQUAL = "="
-    UNEQUAL = "<>"
-    LESS = "<"
-    AT_MOST = "<="
-    GREATER = ">"
-    AT_LEAST = ">="
-
-
-@dataclass(frozen=True, slots=True)
-class Compare:
-    """`column ⋚ value`; unknown, and so not selected, where the column is NULL."""
-
-    column: str
-    comparison: Comparison
-    value: Value
-
-
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """`column IN (…)`."""
-
-    column: str
-    values: tuple[Value, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Like:
-    """`column LIKE pattern`, with % and _."""
-
-    column: str
-    pattern: str
-
-
-@dataclass(frozen=True, slots=True)
-class IsNull:
-    """`column IS NULL`."""
-
-    column: str
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    """The negation."""
-
-    part: Predicate
-
-
-@dataclass(frozen=True, slots=True)
-class And:
-    """All parts hold. Nested Ands are flattened."""
-
-    parts: tuple[Predicate, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "parts", _flat(And, self.parts))
-
-
-@dataclass(frozen=True, slots=True)
-class Or:
-    """At least one part holds. Nested Ors are flattened."""
-
-    parts: tuple[Predicate, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "parts", _flat(Or, self.parts))
-
-
-Predicate = Compare | OneOf | Like | IsNull | Not | And | Or
-
-
-def _flat(join: type[And | Or], parts: tuple[Predicate, ...]) -> tuple[Predicate, ...]:
-    """(a AND b) AND c and a AND (b AND c) are the same question, so they are the same value."""
-    return tuple(leaf for part in parts for leaf in (part.parts if isinstance(part, join) else (part,)))
+from sitr.questions.aggregate.sources import Source, from_text
+from sitr.questions.aggregate.spelling import identifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,51 +20,98 @@ class Named:
     aggregate: Aggregate
 
     def __post_init__(self) -> None:
-        if not self.name or not writable(self.name):
-            raise QuestionError(
-                wanted="a name of valid Unicode text for a column of the answer",
-                given=shown(self.name),
-                do="Choose a name like n or total.",
-            )
+        check_name(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedKey:
+    """What the rows are grouped by, and the name of its column in the answer."""
+
+    name: str
+    of: Expression
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that an answer cannot have."""
+    if not name or not writable(name):
+        raise QuestionError(
+            wanted="a name of valid Unicode text for a column of the answer",
+            given=shown(name),
+            do="Choose a name like n or total.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One part of ORDER BY. NULL comes last, unless it comes first."""
+
+    by: Expression
+    descending: bool = False
+    nulls_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """What is done with the released rows: HAVING, ORDER BY, LIMIT and OFFSET.
+
+    Names are those of the answer's columns. An aggregate that is not selected is measured and paid like any other.
+    """
+
+    having: Expression | None = None
+    order: tuple[Order, ...] = ()
+    limit: int | None = None
+    offset: int = 0
+
+    def sql(self) -> str:
+        """Everything that follows GROUP BY."""
+        having = f" HAVING {spelled(self.having)}" if self.having is not None else ""
+        order = f" ORDER BY {', '.join(map(_ordered, self.order))}" if self.order else ""
+        limit = f" LIMIT {self.limit}" if self.limit is not None else ""
+        return f"{having}{order}{limit}{f' OFFSET {self.offset}' if self.offset else ''}"
+
+
+def _ordered(order: Order) -> str:
+    down, nulls = " DESC" if order.descending else "", " NULLS FIRST" if order.nulls_first else ""
+    return f"{spelled(order.by)}{down}{nulls}"
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`SELECT group_by, aggregates FROM table WHERE where GROUP BY group_by`."""
+    """`SELECT group_by, aggregates FROM table WHERE where GROUP BY group_by`, and what is done `after` it."""
 
-    table: str
+    table: Source
     aggregates: tuple[Named, ...]
-    group_by: tuple[str, ...] = ()
-    where: Predicate | None = None
+    group_by: tuple[NamedKey, ...] = ()
+    where: Expression | None = None
+    after: After = After()
 
 
 def text(query: Query) -> str:
     """The question as SQL in one spelling, for ledgers and certificates.
 
+    >>> from sitr.questions.aggregate.expressions.expression import Call
     >>> from sitr.questions.aggregate.functions.count import Count
-    >>> text(Query("visits", (Named("n", Count()),), ("ward",), Compare("cost", Comparison.GREATER, 10)))
+    >>> dear = Call(">", (Name("cost"), Literal(10)))
+    >>> text(Query("visits", (Named("n", Count()),), (NamedKey("ward", Name("ward")),), dear))
     'SELECT ward, COUNT(*) AS n FROM visits WHERE cost > 10 GROUP BY ward'
     """
-    keys = [*map(identifier, query.group_by)]
+    keys = [_named(key) for key in query.group_by]
     selected = [*keys, *(f"{named.aggregate.sql()} AS {identifier(named.name)}" for named in query.aggregates)]
-    where = f" WHERE {_condition(query.where)}" if query.where else ""
-    group = f" GROUP BY {', '.join(keys)}" if keys else ""
-    return f"SELECT {', '.join(selected)} FROM {identifier(query.table)}{where}{group}"
+    where = f" WHERE {spelled(query.where)}" if query.where else ""
+    group = f" GROUP BY {', '.join(_listed(query.group_by, place) for place in range(len(keys)))}" if keys else ""
+    return f"SELECT {', '.join(selected)} FROM {from_text(query.table)}{where}{group}{query.after.sql()}"
 
 
-def _condition(predicate: Predicate) -> str:
-    match predicate:
-        case Compare(column, comparison, value):
-            return f"{identifier(column)} {comparison.value} {literal(value)}"
-        case OneOf(column, values):
-            return f"{identifier(column)} IN ({', '.join(map(literal, values))})"
-        case Like(column, pattern):
-            return f"{identifier(column)} LIKE {literal(pattern)}"
-        case IsNull(column):
-            return f"{identifier(column)} IS NULL"
-        case Not(part):
-            return f"NOT ({_condition(part)})"
-        case And(parts):
-            return " AND ".join(f"({_condition(part)})" for part in parts)
-        case Or(parts):
-            return " OR ".join(f"({_condition(part)})" for part in parts)
+def _listed(keys: tuple[NamedKey, ...], place: int) -> str:
+    """A key as GROUP BY lists it: by its number where its text would be taken for another key."""
+    of = keys[place].of
+    others = [key.name.lower() for number, key in enumerate(keys) if number != place]
+    number = isinstance(of, Literal) or (isinstance(of, Name) and of.table is None and of.name.lower() in others)
+    return str(place + 1) if number else spelled(of)
+
+
+def _named(key: NamedKey) -> str:
+    return spelled(key.of) if key.of == Name(key.name) else f"{spelled(key.of)} AS {identifier(key.name)}"

@@ -14,7 +14,10 @@ from sitr.errors import Excerpt
 _TEXT, _SKIPPED = "sitr_text", "sitr_skipped"
 _VALUES = (TokenType.VAR, TokenType.IDENTIFIER, TokenType.STRING, TokenType.NUMBER)
 CLAUSES = frozenset(
-    ("SELECT", "FROM", "WHERE", "GROUP BY", "AND", "OR", "NOT", "AS", "IN", "LIKE", "BETWEEN", "IS", "NULL")
+    (
+        *("SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "ORDER BY", "LIMIT", "OFFSET"),
+        *("AND", "OR", "NOT", "AS", "IN", "LIKE", "BETWEEN", "IS", "NULL", "ASC", "DESC"),
+    )
 )
 """The words of the questions that can be asked."""
 
@@ -24,14 +27,22 @@ def remember(tree: exp.Expr, text: str, *, skipped: int = 0) -> None:
     tree.meta.update({_TEXT: text, _SKIPPED: skipped})
 
 
+def copied(item: exp.Expr) -> exp.Expr:
+    """A copy of a part of a tree that remembers the text of the whole."""
+    found, root = item.copy(), item.root()
+    if isinstance(text := root.meta.get(_TEXT), str):
+        remember(found, text, skipped=root.meta[_SKIPPED])
+    return found
+
+
 def place(item: object) -> Excerpt | None:
     """Where a part of a tree is; None if that is not known.
 
-    >>> tree = exp.maybe_parse("SELECT MEDIAN(x) FROM a LIMIT 5", dialect=DuckDB)
-    >>> remember(tree, "SELECT MEDIAN(x) FROM a LIMIT 5")
-    >>> print(place(tree.args["limit"]))
-    line 1: SELECT MEDIAN(x) FROM a LIMIT 5
-                                    ^^^^^^^
+    >>> tree = exp.maybe_parse("SELECT MEDIAN(x) FROM a USING SAMPLE 5", dialect=DuckDB)
+    >>> remember(tree, "SELECT MEDIAN(x) FROM a USING SAMPLE 5")
+    >>> print(place(tree.selects[0]))
+    line 1: SELECT MEDIAN(x) FROM a USING SAMPLE 5
+                   ^^^^^^^^^
     """
     if not isinstance(item, exp.Expr) or not isinstance(text := item.root().meta.get(_TEXT), str):
         return None

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from itertools import product
+from typing import Any, cast
 
 from sitr.dataset.schema import Key
 from sitr.flavors.promise import Promise
-from sitr.mechanisms.additive import Noise
+from sitr.mechanisms.mechanism import Mechanism
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.bind import BoundedQuery, Cells
 from sitr.questions.aggregate.fit import AggregatePlan, fit
 from sitr.questions.aggregate.nodes import text
+from sitr.questions.aggregate.quantity import Quantity, Rank
 from sitr.questions.aggregate.release import Release
 
 
@@ -36,23 +39,39 @@ class AggregateQuestion:
 
     def answer(self, plan: AggregatePlan, exact: Cells, /, *, coins: Coins) -> Release:
         """The exact integers with noise. Every public key gets noise, whether it has rows or not."""
-        keys = _shown(plan, exact, coins)
-        absent = (0,) * len(plan.noisy)
-        numbers = [
-            _with_noise(term.noise, [exact.get(key, absent)[place] for key in keys], coins)
-            for place, term in enumerate(plan.noisy)
-        ]
-        return Release(plan, keys, tuple(zip(*numbers, strict=True)))
+        keys, terms = _shown(plan, exact, coins), plan.query.terms
+        absent: tuple[Any, ...] = tuple({} if isinstance(term, Rank) else 0 for term in terms)
+        cells = [exact.get(key, absent) for key in keys]
+        found: dict[Quantity, list[int]] = {}
+        for some, measurement in zip(plan.query.measured, plan.measurements, strict=False):
+            places = [terms.index(term) for term in some]
+            numbers = _hidden(measurement.mechanism, [cell[place] for place in places for cell in cells], coins)
+            found |= {term: numbers[i * len(keys) : (i + 1) * len(keys)] for i, term in enumerate(some)}
+        measured = tuple(zip(*(found[term] for term in terms), strict=True))
+        return Release(plan, keys, measured, _beyond(plan, exact, coins))
 
-    def errors(self, plan: AggregatePlan, /, *, confidence: Number = 0.95) -> dict[str, float]:
-        return {column.name: column.error(confidence=confidence) for column in plan.columns}
+    def errors(self, plan: AggregatePlan, /, *, confidence: Number = 0.95, rows: int | None = None) -> dict[str, float]:
+        """The largest error of every column; with `rows`, of cells whose noisy count is at least so many.
+
+        The error of a mean, for example, depends on the number of rows: without it, only the bounds limit the error.
+        """
+        sure = plan.together(confidence, cells=plan.query.cells or 1)
+        return {column.name: column.error(confidence=sure, rows=rows) for column in plan.columns}
 
 
-def _with_noise(noise: Noise, numbers: list[int], coins: Coins) -> list[int]:
+def _hidden(mechanism: Mechanism, numbers: list[Any], coins: Coins) -> list[int]:
     """Drawn as a vector, or one by one where the mechanism is for a single number."""
-    if getattr(noise, "single", False):
-        return [noise.release(number, coins=coins) for number in numbers]
-    return noise.release(numbers, coins=coins)
+    if getattr(mechanism, "single", False):
+        return [mechanism.release(number, coins=coins) for number in numbers]
+    return cast("list[int]", mechanism.release(numbers, coins=coins))
+
+
+def _beyond(plan: AggregatePlan, cells: Cells, coins: Coins) -> int | None:
+    """The people beyond the cap on groups, with noise; None if they are not counted."""
+    if plan.beyond is None:
+        return None
+    exact = next(iter(cells.values()))[-2] if cells else 0
+    return _hidden(plan.beyond.mechanism, [exact], coins)[0]
 
 
 def _shown(plan: AggregatePlan, cells: Cells, coins: Coins) -> tuple[tuple[Key, ...], ...]:
@@ -70,9 +89,14 @@ def in_order(keys: Iterable[tuple[Key, ...]]) -> list[tuple[Key, ...]]:
 
 
 def _order(key: tuple[Key, ...]) -> tuple[tuple[bool, str | int], ...]:
-    """Dates sort by their ordinal."""
-    parts = []
-    for part in key:
-        value = part if isinstance(part, str | int) else 0 if part is None else part.toordinal()
-        parts.append((part is None, "" if part is None else value))
-    return tuple(parts)
+    return tuple((part is None, _comparable(part)) for part in key)
+
+
+def _comparable(part: Key) -> str | int:
+    """Dates sort by their text, which has the same order. A missing part is compared with missing ones only."""
+    match part:
+        case None:
+            return 0
+        case date():
+            return part.isoformat()
+    return part

@@ -18,8 +18,6 @@ _PARTS = {
     "laterals": "a join",
     "alias": "a second name for the table",
     "db": "a schema before the table",
-    "table": "a table name before a column",
-    "key alias": "AS for a key",
     "order": "ORDER BY",
     "locks": "FOR UPDATE or FOR SHARE",
     "pivots": "PIVOT or UNPIVOT",
@@ -42,8 +40,7 @@ _KINDS = {
     "Mod": "arithmetic",
     "Column": "a column in place of a literal",
     "Placeholder": "a placeholder",
-    "Null": "a comparison with NULL",
-    **dict.fromkeys(("EQ", "NEQ", "LT", "LTE", "GT", "GTE"), "a comparison inside another one"),
+    **dict.fromkeys(("EQ", "NEQ", "LT", "LTE", "GT", "GTE"), "a comparison in place of a literal"),
 }
 """The usual names of constructs that the parser does not call by their SQL names."""
 

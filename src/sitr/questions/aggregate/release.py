@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sitr.dataset.schema import Key
 from sitr.namespace import Later
-from sitr.numbers import Number
+from sitr.numbers import Number, upward
+from sitr.questions.aggregate.after import Released, plain
+from sitr.questions.aggregate.expressions.typed import calendar
 from sitr.questions.aggregate.fit import AggregatePlan, Shown
-from sitr.questions.aggregate.functions.function import Estimate
+from sitr.questions.aggregate.functions.function import End, Estimate
 from sitr.questions.arrow import arrow_type
 
 if TYPE_CHECKING:
@@ -22,13 +27,18 @@ else:  # a preview has no table
     pa = Later("pyarrow")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Release:
-    """Noisy integers by key and term, with the plan that made them; the columns follow from them."""
+    """Noisy integers by key and term, with the plan that made them; the columns follow from them.
+
+    It holds all cells that were measured. HAVING, ORDER BY and LIMIT say which of them are shown, and in which order.
+    """
 
     plan: AggregatePlan
     keys: tuple[tuple[Key, ...], ...]
     measured: tuple[tuple[int, ...], ...]
+    beyond: int | None = None
+    """The noisy number of people who had rows in more groups than the cap, if it was measured."""
 
     def possible(self) -> bool:
         """Whether this plan could have released these numbers. A release read from a file is checked with it."""
@@ -36,46 +46,97 @@ class Release:
         keys = all(type(key) is tuple and len(key) == len(query.keys) for key in self.keys)
         complete = query.cells is None or len(self.keys) == query.cells
         rows = len(self.measured) == len(self.keys) and all(len(row) == width for row in self.measured)
-        return keys and complete and rows and all(type(number) is int for row in self.measured for number in row)
+        beyond = (type(self.beyond) is int) == (self.plan.beyond is not None)
+        return (
+            beyond
+            and keys
+            and complete
+            and rows
+            and all(type(number) is int for row in self.measured for number in row)
+        )
+
+    @cached_property
+    def places(self) -> tuple[int, ...]:
+        """The places of the cells that are shown, in the order of the answer."""
+        after = self.plan.query.after
+        if after.idle:
+            return tuple(range(len(self.keys)))
+        names = [key.name for key in self.plan.query.keys]
+        rows: list[dict[str, Released]] = [dict(zip(names, map(plain, key), strict=True)) for key in self.keys]
+        for column in (*self.plan.columns, *self.plan.hidden):
+            every = column.values(self._granules(column, range(len(self.keys))))
+            for row, value in zip(rows, every, strict=True):
+                row[column.name] = value
+        return after.places(rows)
+
+    @property
+    def rows(self) -> tuple[tuple[Key, ...], ...]:
+        """The keys of the rows of the answer, in order."""
+        return self.keys if self.plan.query.after.idle else tuple(self.keys[place] for place in self.places)
 
     def estimates(
-        self, column: Shown, *, confidence: Number = 0.95, rows: Sequence[int] | None = None
+        self,
+        column: Shown,
+        *,
+        confidence: Number = 0.95,
+        rows: Sequence[int] | None = None,
+        simultaneous: bool = False,
     ) -> list[Estimate]:
-        """The numbers of a column with their intervals, in the order of the keys; of these rows only, if given."""
-        return column.estimates(self._granules(column, rows), confidence=confidence)
+        """The numbers of a column with their intervals, in the order of the answer; of these rows only, if given.
 
-    def values(self, column: Shown) -> list[Fraction]:
-        """The numbers of a column, in the order of the keys."""
-        return column.values(self._granules(column, None))
+        Each interval, taken alone, holds with probability `confidence`. If the rows were chosen or sorted by noisy
+        numbers, or with `simultaneous`, all intervals of all columns and of all cells that were measured hold together.
+        """
+        sure = self.plan.together(confidence, cells=len(self.keys), simultaneous=simultaneous)
+        return column.estimates(self._granules(column, self._places(rows)), confidence=sure)
 
-    def _granules(self, column: Shown, rows: Sequence[int] | None) -> Iterator[list[int]]:
+    def values(self, column: Shown, rows: Sequence[int] | None = None) -> list[Fraction | None]:
+        """The numbers of a column, in the order of the answer."""
+        return column.values(self._granules(column, self._places(rows)))
+
+    def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
+        """The largest error of each column in this answer."""
+        found = {}
+        for column in self.plan.columns:
+            errors = [one.error for one in self.estimates(column, confidence=confidence)] or [Fraction(0)]
+            largest = max(errors)
+            found[column.name] = largest if isinstance(largest, float) else upward(largest)
+        return found
+
+    def _places(self, rows: Sequence[int] | None) -> Sequence[int]:
+        return self.places if rows is None else [self.places[row] for row in rows]
+
+    def _granules(self, column: Shown, cells: Sequence[int]) -> Iterator[list[int]]:
         places = [self.plan.query.terms.index(each.term) for each in column.measured]
-        measured = self.measured if rows is None else (self.measured[row] for row in rows)
-        return ([row[place] for place in places] for row in measured)
+        return ([self.measured[cell][place] for place in places] for cell in cells)
 
     def table(self) -> pa.Table:
         """The answer as Arrow; the 95% error of a column is in its field's metadata."""
-        parts = zip(*self.keys, strict=True) if self.keys else [()] * len(self.plan.query.keys)
+        rows = self.rows
+        parts = zip(*rows, strict=True) if rows else [()] * len(self.plan.query.keys)
         keys = [
             (pa.field(key.name, arrow_type(key.kind)), values)
             for key, values in zip(self.plan.query.keys, parts, strict=True)
         ]
         columns = [
-            (_field(column), [_number(value, column) for value in self.values(column)]) for column in self.plan.columns
+            (self._field(column), [_number(value, column) for value in self.values(column)])
+            for column in self.plan.columns
         ]
         fields = [field for field, _ in (*keys, *columns)]
         arrays = [pa.array(values, field.type) for field, values in (*keys, *columns)]
         return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
-    def intervals(self, *, confidence: Number = 0.95) -> pa.Table:
+    def intervals(self, *, confidence: Number = 0.95, simultaneous: bool = False) -> pa.Table:
         """The table with `<name>_low` and `<name>_high` next to every number.
 
-        Each interval, taken alone, contains the exact value of the bounded question with probability `confidence`.
+        Each interval, taken alone, contains the exact value of the bounded question with probability `confidence`; with
+        `simultaneous`, or if the rows were chosen by noisy numbers, all of them do together. An end without a limit is
+        infinite, or NULL beside whole numbers.
         """
         table = self.table()
         for column in self.plan.columns:
             place, kind = table.schema.get_field_index(column.name), table.schema.field(column.name).type
-            found = self.estimates(column, confidence=confidence)
+            found = self.estimates(column, confidence=confidence, simultaneous=simultaneous)
             for offset, (end, values) in enumerate(
                 (("low", [each.low for each in found]), ("high", [each.high for each in found])), start=1
             ):
@@ -83,15 +144,23 @@ class Release:
                 table = table.add_column(place + offset, f"{column.name}_{end}", ends)
         return table
 
+    def _field(self, column: Shown) -> pa.Field:
+        sure = self.plan.together(0.95, cells=len(self.keys))
+        error = column.error(confidence=sure)
+        said = {"aggregate": column.sql, "error_95": error if math.isfinite(error) else None}
+        said |= {"error_in": "ranks"} if column.aggregate.ranked else {}
+        kind, whole = column.aggregate.kind, column.aggregate.whole
+        arrow = arrow_type(kind) if kind is not None else pa.int64() if whole else pa.float64()
+        return pa.field(column.name, arrow, metadata={"sitr": json.dumps(said)})
 
-def _field(column: Shown) -> pa.Field:
-    metadata = {"sitr": json.dumps({"aggregate": column.sql, "error_95": column.error()})}
-    return pa.field(column.name, pa.int64() if column.aggregate.whole else pa.float64(), metadata=metadata)
 
-
-def _number(value: Fraction, column: Shown) -> int | float:
-    """The number, clamped to the range of 64-bit integers or of doubles."""
+def _number(value: End | None, column: Shown) -> int | float | date | None:
+    """The number, clamped to the range of 64-bit integers or of doubles; or the date that it stands for."""
+    if column.aggregate.kind is not None:
+        return calendar(value, column.aggregate.kind) if isinstance(value, Fraction) else None
     whole = column.aggregate.whole
+    if value is None or isinstance(value, float):
+        return None if whole else value
     largest = 2**63 - 1 if whole else sys.float_info.max
     inside = max(-largest, min(largest, value))
     return int(inside) if whole else float(inside)

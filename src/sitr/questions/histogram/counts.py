@@ -104,7 +104,11 @@ class Histogram:
             case Unlisted():
                 axis, *others = self.grid.axes
                 least = self.plan.threshold.least if self.plan.threshold is not None else 0
-                shown = not others and isinstance(axis, Categories) and axis.column == self.plan.tally.query.keys[0]
+                shown = (
+                    not others
+                    and isinstance(axis, Categories)
+                    and axis.column == self.plan.tally.query.keys[0].of.column
+                )
                 return shown and all(count >= least for count in self.levels[0].tolist())
             case Bins(candidates):
                 return any(self.grid == with_bins(self.plan.grid, bins) for bins in candidates)

@@ -97,19 +97,6 @@ class HistogramPlan(Plan):
         line = self.grid.line if isinstance(self.method, Tree) else None
         return None if line is None else _hierarchy(self.method, line, pure=self.noise.flavor is PureDP)
 
-    def promise(self) -> Kept:
-        """The promise of choice and counts together.
-
-        For a zero-concentrated price the choice of bins counts with ε²/8, not with the ε²/2 of a pure mechanism: its
-        losses lie in an interval of length ε.
-        """
-        moments = ZeroConcentratedDP | ApproximateZeroConcentratedDP
-        if isinstance(self.price, moments) and isinstance(self.choice, Exponential):
-            counts = self[COUNTS].mechanism.promise()
-            assert isinstance(counts, ZeroConcentratedDP)
-            return counts + self.choice.zero_concentrated()
-        return Plan.promise(self)
-
     def error(self, *, confidence: Number = 0.95) -> int:
         """The error of one measured number, exact for the law of its noise."""
         return int(self.noise.error(confidence=confidence))

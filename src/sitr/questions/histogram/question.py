@@ -13,7 +13,7 @@ from sitr.errors import QuestionError, unknown_name
 from sitr.flavors.promise import Promise
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
-from sitr.questions.aggregate.nodes import Predicate
+from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.histogram.counts import Histogram
 from sitr.questions.histogram.fit import HistogramPlan, fit, spell
 from sitr.questions.histogram.methods import Bins, Flat, Method, Sparse, Unlisted
@@ -57,7 +57,7 @@ def histogram_question(
     table: Table,
     columns: Sequence[str],
     *,
-    where: Predicate | None = None,
+    where: Expression | None = None,
     method: Method | None = None,
     bins: object = None,
     **said: object,

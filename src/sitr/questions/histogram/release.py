@@ -76,11 +76,12 @@ def _unlisted(plan: HistogramPlan, counts: Mapping[tuple[Key, ...], tuple[int, .
     candidates = in_order(counts)
     noisy = plan.threshold.release([int(counts[key][-1]) for key in candidates], coins=coins)
     shown = [(key[0], count) for key, count in zip(candidates, noisy, strict=True) if count is not None]
-    (column,) = plan.tally.query.keys
+    (by,) = plan.tally.query.keys
+    assert by.of.column is not None
     listed = [(key, count) for key, count in shown if key is not None]
     dropped = isinstance(plan.method, Unlisted) and plan.method.missing is Rule.DROP
     missing = [count for key, count in shown if key is None and not dropped]
-    axis = Categories(column, tuple(key for key, _ in listed), Rule.DROP, Rule.CELL if missing else Rule.DROP)
+    axis = Categories(by.of.column, tuple(key for key, _ in listed), Rule.DROP, Rule.CELL if missing else Rule.DROP)
     numbers = [count for _, count in listed] + missing
     cells = np.array(numbers) if numbers else np.zeros(0, np.int64)  # beyond 64 bits, Python's integers
     return Histogram.of(plan, Grid((axis,)), ((cells,), np.zeros(0, np.int64)))

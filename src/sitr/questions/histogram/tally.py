@@ -10,9 +10,10 @@ from sitr.errors import QuestionError
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
-from sitr.questions.aggregate.bind import BoundedQuery, bound
+from sitr.questions.aggregate.bind import BoundedQuery, GroupKey, bound
+from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.functions.count import Count
-from sitr.questions.aggregate.nodes import Named, Predicate, Query
+from sitr.questions.aggregate.nodes import Named, Query
 from sitr.questions.aggregate.stability import people
 from sitr.sensitivity.bounded import bounded, rows
 
@@ -25,7 +26,7 @@ class Tally:
     grid: Grid | None
 
     @classmethod
-    def of(cls, table: Table, grid: Grid | Column, *, where: Predicate | None = None) -> Tally:
+    def of(cls, table: Table, grid: Grid | Column, *, where: Expression | None = None) -> Tally:
         """The counts of a described table by the cells of a grid, or by the unlisted categories of a column."""
         checked = bound(Query(table.name, (Named("n", Count()),), (), where), table)
         known = isinstance(grid, Grid)
@@ -37,7 +38,7 @@ class Tally:
             )
         key = Column(_unused("cell", table), Kind.INTEGER) if known else grid
         caps = {"max_groups": table.max_groups, "max_rows_per_group": table.max_rows_per_group}
-        query = replace(checked, keys=(key,), **caps)  # type: ignore[arg-type]
+        query = replace(checked, keys=(GroupKey.column(key),), **caps)  # type: ignore[arg-type]
         return cls(query, grid if known else None)  # type: ignore[arg-type]
 
     @property

@@ -11,7 +11,7 @@ import pyarrow as pa
 from sitr.dataset.cells import Drawable, Rule
 from sitr.errors import FewerThanAsked
 from sitr.noise.coins import Coins
-from sitr.questions.aggregate.nodes import Predicate
+from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.histogram.projection import MOST_TOTAL
 from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.draw import from_joint, from_mixture
@@ -37,7 +37,7 @@ class Portrait:
     measured: Measured
     model: Model
     schema: pa.Schema
-    never: tuple[Predicate, ...]
+    never: tuple[Expression, ...]
 
     @property
     def plan(self) -> SynthesisPlan:
@@ -106,7 +106,7 @@ class Portrait:
 
 
 def portrait(
-    measured: Measured, *, schema: pa.Schema, never: tuple[Predicate, ...], progress: Progress | None = None
+    measured: Measured, *, schema: pa.Schema, never: tuple[Expression, ...], progress: Progress | None = None
 ) -> Portrait:
     """Fit a model to noisy marginals; `schema` gives the types of the columns."""
     plan = measured.plan

@@ -10,7 +10,7 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.promise import Promise
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
-from sitr.questions.aggregate.nodes import Predicate
+from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.marginals import Measured, measure
 from sitr.questions.synthetic.plan import Method, SynthesisPlan, plan
@@ -31,7 +31,7 @@ class SyntheticQuestion:
     sheet: Sheet
     table: str
     method: Method | None = None
-    never: tuple[Predicate, ...] = ()
+    never: tuple[Expression, ...] = ()
     quality: Kept | None = None
     rows: int | None = None
     """How many rows are drawn for the quality; None for as many as the data set has, by noisy count."""

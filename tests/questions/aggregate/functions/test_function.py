@@ -15,17 +15,16 @@ import pytest
 from scipy.stats import binom
 
 import sitr
-from sitr.dataset.schema import Table
 from sitr.errors import ForbiddenConstruct
 from sitr.noise.coins import TestCoins
 from sitr.questions.aggregate.bind import Cells
+from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
 from sitr.questions.aggregate.fit import AggregatePlan
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate, Estimate
 from sitr.questions.aggregate.functions.registry import FUNCTIONS
-from sitr.questions.aggregate.functions.sum import summed
 from sitr.questions.aggregate.question import AggregateQuestion
-from sitr.questions.aggregate.spelling import identifier
-from sitr.questions.aggregate.term import Term
+from sitr.questions.aggregate.term import Term, summed
+from sitr.questions.aggregate.view import View
 from sitr.session.budget import Budget
 from sitr.session.kept import find
 
@@ -70,7 +69,7 @@ class ForgetsTheNoiseOfTheSum(Ratio):
 class Mean:
     """The sum of the differences from the middle of the bounds, over the number of values."""
 
-    column: str
+    of: Expression
 
     function: ClassVar[str] = "AVG"
     forms: ClassVar[tuple[str, ...]] = ("AVG(column)",)
@@ -78,24 +77,24 @@ class Mean:
     @classmethod
     def read(cls, arguments: Arguments, /) -> Mean | None:
         match arguments:
-            case Arguments((column,), (), star=False, distinct=False):
-                return cls(column)
+            case Arguments((of,), star=False, distinct=False):
+                return cls(of)
         return None
 
     def sql(self) -> str:
-        return f"AVG({identifier(self.column)})"
+        return f"AVG({spelled(self.of)})"
 
     def name(self) -> str:
-        return f"avg_{self.column}"
+        return f"avg_{spelled(self.of)}"
 
-    def bound(self, table: Table, /) -> BoundAggregate:
-        term = summed(self.column, table, function=self.function)
-        assert term.column is not None
+    def bound(self, view: View, /) -> BoundAggregate:
+        of = view.typed(self.of)
+        term = summed(of, function=self.function, table=view.name)
         assert term.quantised is not None
         lower, upper, unit = term.quantised.lower, term.quantised.upper, term.granularity
         centre = (lower + upper) // 2
-        terms = (replace(term, centre=centre), Term(term.column))
-        return BoundAggregate(Mean(term.column.name), terms, Ratio(centre * unit, lower * unit, upper * unit))
+        terms = (replace(term, centre=centre), Term(of))
+        return BoundAggregate(Mean(of.expression), terms, Ratio(centre * unit, lower * unit, upper * unit))
 
 
 @pytest.fixture(autouse=True)
@@ -123,7 +122,7 @@ def exact_means() -> list[float]:
 
 def test_it_is_asked_in_sql_and_in_calls(budget: Budget) -> None:
     asked = budget.sql(SQL)
-    called = budget.group_by("ward").agg(m=Mean("cost"), n=sitr.count("cost"), again=Mean("Cost"))
+    called = budget.group_by("ward").agg(m=Mean(Name("cost")), n=sitr.count("cost"), again=Mean(Name("Cost")))
     assert asked.question == called.question
     assert asked.question.text() == SQL.replace("Cost", "cost")
     assert budget.sql("SELECT AVG(cost) FROM visits").question.text().startswith("SELECT AVG(cost) AS avg_cost")
@@ -221,23 +220,23 @@ def test_no_noise_makes_it_fail(plan: Callable[..., AggregatePlan], total: int, 
 class Tenths:
     """A sum clamped to a tenth of the bounds: a second term of the same column, with the same name as SUM."""
 
-    column: str
+    of: Expression
 
     function: ClassVar[str] = "MAX"
     forms: ClassVar[tuple[str, ...]] = ("MAX(column)",)
 
     @classmethod
     def read(cls, arguments: Arguments, /) -> Tenths | None:
-        return cls(*arguments.columns)
+        return cls(*arguments.expressions)
 
     def sql(self) -> str:
-        return f"MAX({self.column})"
+        return f"MAX({spelled(self.of)})"
 
     def name(self) -> str:
         return "tenths"
 
-    def bound(self, table: Table, /) -> BoundAggregate:
-        term = summed(self.column, table, function=self.function)
+    def bound(self, view: View, /) -> BoundAggregate:
+        term = summed(view.typed(self.of), function=self.function, table=view.name)
         assert term.quantised is not None
         narrow = replace(term.quantised, upper=term.quantised.upper // 10)
         return BoundAggregate(self, (replace(term, quantised=narrow),))

@@ -1,19 +1,25 @@
 """The description of an aggregate function: how it is written, what it measures and how it is shown.
 
-A new function is one file beside this one and one line in `registry`. What it measures is a sum of bounded integers
-(`Term`), so that sensitivities, noise and prices follow without further code.
+A new function is one file beside this one and one line in `registry`. What it measures is mostly a sum of bounded
+integers (`Term`) or another `Quantity`, so that sensitivities, noise and prices follow without further code.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Protocol, Self, TypeAlias, runtime_checkable
 
-from sitr.dataset.schema import Table
-from sitr.questions.aggregate.spelling import Value
-from sitr.questions.aggregate.term import Term
+from sitr.dataset.schema import Kind
+from sitr.questions.aggregate.expressions.expression import Expression
+from sitr.questions.aggregate.functions.joint import Joint
+from sitr.questions.aggregate.quantity import Quantity
+from sitr.questions.aggregate.view import View
+
+End: TypeAlias = Fraction | float
+"""The end of an interval; a float is infinite."""
 
 
 class Aggregate(Protocol):
@@ -35,32 +41,38 @@ class Aggregate(Protocol):
     def name(self) -> str:
         """The name of the column if the question gives none."""
 
-    def bound(self, table: Table, /) -> BoundAggregate:
-        """The call checked against a description; an error if the table cannot answer it."""
+    def bound(self, view: View, /) -> BoundAggregate:
+        """The call checked against what can be named; an error if that cannot answer it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """The arguments of a call in SQL."""
 
-    columns: tuple[str, ...] = ()
-    literals: tuple[Value, ...] = ()
+    expressions: tuple[Expression, ...] = ()
     star: bool = False
     distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number and an interval around it."""
+    """A number and an interval around it. Without a number there is none to show, as after a division by 0."""
 
-    value: Fraction
-    low: Fraction
-    high: Fraction
+    value: Fraction | None
+    low: End
+    high: End
 
     @property
-    def error(self) -> Fraction:
+    def error(self) -> End:
         """The largest distance from the number to an end."""
+        if self.value is None or not self.bounded:
+            return math.inf
         return max(self.value - self.low, self.high - self.value)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether both ends are finite."""
+        return isinstance(self.low, Fraction) and isinstance(self.high, Fraction)
 
 
 class Formula(Protocol):
@@ -76,6 +88,25 @@ class Formula(Protocol):
         """The error to expect before any row is read: `show` never has a larger one at these errors."""
 
 
+@runtime_checkable
+class JointFormula(Protocol):
+    """A formula that knows the laws of all noises together. Its intervals are narrower than those of a `Formula`,
+    which must give each measurement an interval of its own.
+    """
+
+    def show_jointly(self, numbers: Sequence[Fraction], noise: Joint, /) -> Estimate:
+        """The number to show. Its interval contains the exact number with probability 1 − `noise.missed`."""
+
+    def largest_error(self, noise: Joint, /, *, rows: int | None = None) -> End:
+        """`show_jointly` never has a larger error; with `rows`, where the noisy count shows at least as many rows.
+
+        The count is the one that the formula divides by; where it has none, `rows` changes nothing.
+        """
+
+
+AnyFormula: TypeAlias = Formula | JointFormula
+
+
 @dataclass(frozen=True, slots=True)
 class Same:
     """The measured number itself."""
@@ -89,16 +120,41 @@ class Same:
         return error
 
 
+def show(formula: AnyFormula, numbers: Sequence[Fraction], noise: Joint) -> Estimate:
+    """What a formula shows of these noisy numbers.
+
+    A `Formula` gets an interval for each of its m numbers, each with an mth of the probability of a miss, so that all
+    of them hold together by the union bound.
+    """
+    if isinstance(formula, JointFormula):
+        return formula.show_jointly(numbers, noise)
+    widths = noise.each()
+    return formula.show([Estimate(n, n - w, n + w) for n, w in zip(numbers, widths, strict=True)])
+
+
+def largest_error(formula: AnyFormula, noise: Joint, *, rows: int | None = None) -> End:
+    """The largest error that a formula can show, wherever its count is at least `rows`."""
+    if isinstance(formula, JointFormula):
+        return formula.largest_error(noise, rows=rows)
+    return formula.error(noise.each())
+
+
 @dataclass(frozen=True, slots=True)
 class BoundAggregate:
     """An aggregate of a described table.
 
     `aggregate` has the names of the description; `whole` says that the column holds whole numbers; `step` is the
-    distance between the numbers that it can show, if there is one.
+    distance between the numbers that it can show, if there is one. `kind` is the type of a column of dates or times,
+    whose numbers are days or seconds since 1970. `ranked` says that it shows a
+    quantile, whose error is in ranks. An aggregate with several columns has them as `parts`, with what is
+    added to its name for each; it is shown as these columns, in this order.
     """
 
     aggregate: Aggregate
-    terms: tuple[Term, ...]
-    formula: Formula = Same()
+    terms: tuple[Quantity, ...]
+    formula: AnyFormula = Same()
     whole: bool = False
     step: Fraction | None = None
+    kind: Kind | None = None
+    ranked: bool = False
+    parts: tuple[tuple[str, BoundAggregate], ...] = ()

@@ -1,26 +1,30 @@
-"""SUM: the sum of a column with declared bounds."""
+"""SUM: the sum of an expression with public bounds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sitr.dataset.schema import NUMERIC, Kind, Table
-from sitr.errors import DescriptionError, QuestionError
+from sitr.dataset.schema import Kind
+from sitr.numbers import Number
+from sitr.questions.aggregate.expressions.expression import Expression, Literal, Name, spelled
+from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
-from sitr.questions.aggregate.spelling import identifier
-from sitr.questions.aggregate.term import Term
+from sitr.questions.aggregate.functions.person_sum import PersonSum
+from sitr.questions.aggregate.operators import Operators
+from sitr.questions.aggregate.term import summed
+from sitr.questions.aggregate.view import View
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
-    """The sum of a column, each value clamped to its declared bounds; NULL and NaN add nothing.
+class Sum(Operators):
+    """The sum of an expression, each value clamped to its public bounds; NULL and NaN add nothing.
 
-    >>> Sum("cost").sql()
+    >>> Sum(Name("cost")).sql()
     'SUM(cost)'
     """
 
-    column: str
+    of: Expression
 
     function: ClassVar[str] = "SUM"
     forms: ClassVar[tuple[str, ...]] = ("SUM(column)",)
@@ -28,40 +32,31 @@ class Sum:
     @classmethod
     def read(cls, arguments: Arguments, /) -> Sum | None:
         match arguments:
-            case Arguments((column,), (), star=False, distinct=False):
-                return cls(column)
+            case Arguments((of,), star=False, distinct=False):
+                return cls(of)
         return None
 
     def sql(self) -> str:
-        return f"SUM({identifier(self.column)})"
+        return f"SUM({spelled(self.of)})"
 
     def name(self) -> str:
-        return f"sum_{self.column}"
+        return f"sum_{self.of.name}" if isinstance(self.of, Name) else "sum"
 
-    def bound(self, table: Table, /) -> BoundAggregate:
-        term = summed(self.column, table, function=self.function)
+    def bound(self, view: View, /) -> BoundAggregate:
+        of = view.typed(self.of)
+        term = summed(of, function=self.function, table=view.name)
         # A sum of reals stays real, however coarse its granularity.
-        whole = term.granularity.denominator == 1 and table.column(self.column).kind is Kind.INTEGER
-        return BoundAggregate(Sum(table.column(self.column).name), (term,), whole=whole, step=term.granularity)
+        whole = term.granularity.denominator == 1 and of.kind is Kind.INTEGER
+        return BoundAggregate(Sum(of.expression), (term,), whole=whole, step=term.granularity)
 
 
-def summed(name: str, table: Table, *, function: str) -> Term:
-    """The sum of a column's granules, for a function that needs numbers with bounds."""
-    column = table.column(name)
-    if column.kind not in NUMERIC:
-        raise QuestionError(
-            given=f"{function} needs a column of numbers, but {column.name!r} has type {column.kind.value}.",
-            do="Count it, or choose another column.",
-        )
-    if column.quantised is None:
-        raise DescriptionError(
-            given=f"{function}({column.name}) needs bounds, but the description of {table.name} has none for "
-            f"{column.name!r}.",
-            do=f"Protect the data set with bounds={{{column.name!r}: (low, high)}}, from public knowledge.",
-        )
-    return Term(column, column.quantised)
+def sum(column: Operand, *, per_person: tuple[Number, Number] | None = None) -> Sum | PersonSum:
+    """The sum of a column or an expression with public bounds.
 
-
-def sum(column: str) -> Sum:
-    """The sum of a column with declared bounds."""
-    return Sum(column)
+    With `per_person`, all values of a person in a group are added and clamped once to these two numbers: see
+    `PersonSum`.
+    """
+    if per_person is None:
+        return Sum(operand(column))
+    low, high = per_person
+    return PersonSum(operand(column), Literal(low), Literal(high))  # type: ignore[arg-type]

@@ -13,22 +13,26 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.composed import Composed
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.plans.plan import Plan
+from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.expressions.typed import TEMPORAL
 from sitr.questions.aggregate.fit import KEYS, AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.release import Release
-from sitr.report.figures import about, at_least, at_most, number, shortened, visible
+from sitr.report.figures import about, at_least, at_most, number, percent, shortened, visible
 from sitr.report.headline import Headline
 from sitr.report.words.arabic.marks import listed, ltr, named
 from sitr.report.words.arabic.meaning import DELTA, EPSILON, kept
 from sitr.report.words.arabic.nouns import BAR, KEY, NOBODY, ROW, caps, chance, confidence, counted, noise, unit, units
+from sitr.report.words.arabic.ranks import RankWords
+from sitr.report.words.measured import ends, without_keys
 from sitr.report.words.messages import isolated
 from sitr.report.words.numerals import numerals
 
@@ -51,6 +55,66 @@ class AggregateWords:
         return (
             f"كل عدد على حدة لا يبعد عن الإجابة الدقيقة بأكثر من {ltr('±')} الخطأ باحتمال {confidence()}؛ ولا يشمل ذلك "
             "التحيز الناتج عن القصر ضمن الحدود وعن سقوف المساهمة."
+        )
+
+    def left_out(self, why: Why, of: str, query: BoundedQuery, /) -> str:
+        """A heading: the share of people from whom something was left out."""
+        return f"{units(query)} تُركت صفوف لهم" if why is Why.ROWS else f"{units(query)} قُصرت قيم {named(of)} عندهم"
+
+    def unmeasured(self, name: str, /) -> str:
+        """A heading of a column whose bias was not measured."""
+        return f"{name} (لم يُقَس التحيز)"
+
+    def bias(self, query: BoundedQuery, /) -> str:
+        """What is known about the bias."""
+        if not query.leaves_out:
+            return "لا تترك الحدود ولا الحدود القصوى شيئًا خارج هذه الإجابة."
+        if query.watch is None:
+            return (
+                "قد تترك الحدود القصوى والحدود صفوفًا وقيمًا خارج الحساب، ولم يُقَس عددها، فقد تقع الأعداد الحقيقية "
+                "للجدول خارج هذه المجالات."
+            )
+        return (
+            f"يقيس {ltr(about(query.watch.share * 100))}٪ من الثمن عدد {units(query)} الذين تُرك شيء من بياناتهم بسبب "
+            "الحدود القصوى أو الحدود، أما مقدار ما تُرك فلا يُقاس."
+        )
+
+    def cut(self, key: tuple[Key, ...], share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
+        """That much was left out of a group."""
+        where = f" في {self.label(key)}" if key else ""
+        much = f"نحو {ltr(percent(share.value))} (± {ltr(percent(share.error))}) من {units(query)}{where}"
+        if why is Why.ROWS:
+            return f"{much} تُركت صفوف لهم بسبب الحدود القصوى: العدد الحقيقي أكبر من هذا المجال، ولم يُقَس بكم."
+        return f"{much} لهم قيم في {named(of)} خارج حدوده: قد يقع المجموع الحقيقي خارج هذا المجال."
+
+    def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
+        """How many people had rows in more groups than the cap."""
+        return (
+            f"نحو {ltr(about(people.value))} (± {ltr(about(people.error))}) من {units(query)} لهم صفوف في مجموعات أكثر "
+            f"من {ltr(number(query.max_groups))}، وتُركت بقية صفوفهم."
+        )
+
+    def together(self, cells: int | None, /) -> str:
+        """What an error means where noisy numbers selected or sorted the rows."""
+        measured = "المنشورة" if cells is None else f"المقيسة، وعددها {ltr(number(cells))}،"
+        return (
+            f"اختارت أعدادٌ مشوبة بالضوضاء الصفوفَ أو رتبتها، ولذلك تصح الفترات معًا لجميع الخلايا {measured} باحتمال "
+            f"{_PERCENT}؛ ولا يشمل ذلك التحيز الناتج عن القصر ضمن الحدود وعن الحدود القصوى."
+        )
+
+    def at_rows(self, error: str, rows: int, /) -> str:
+        """An error that depends on the number of rows."""
+        return f"{ltr(error)} عند {counted(rows, ROW)}"
+
+    def unlimited(self) -> str:
+        """The error of a column that only the data limit."""
+        return "يتوقف على البيانات"
+
+    def none_left(self, cells: int, /) -> str:
+        """What an answer means whose rows were all left out by HAVING, LIMIT or OFFSET."""
+        return (
+            f"لم تُبقِ {ltr('HAVING')} و{ltr('LIMIT')} و{ltr('OFFSET')} شيئًا من الصفوف المقيسة، وعددها "
+            f"{ltr(number(cells))}. وقد دُفع ثمن هذه الإجابة؛ وهي لا تعني أن البيانات فارغة."
         )
 
     def negative(self, plan: AggregatePlan, /) -> str:
@@ -118,11 +182,10 @@ class AggregateWords:
             if key.keys is not None
         ]
         clamps = {
-            f"حدود {named(term.column.name)}، من {ltr(about(term.quantised.lower * term.quantised.granularity))} إلى "
-            f"{ltr(about(term.quantised.upper * term.quantised.granularity))}، وحجم حبيبته، "
-            f"{ltr(about(term.quantised.granularity))}": None
+            f"حدود {named(term.of.text)}، من {' إلى '.join(map(ltr, ends(term)))}"
+            + ("" if term.of.kind in TEMPORAL else f"، وحجم حبيبته، {ltr(about(term.granularity))}"): None
             for term in query.terms
-            if term.column is not None and term.quantised is not None
+            if term.of is not None and term.quantised is not None
         }
         size = [f"عدد {units(query)}"] if query.relation is Relation.REPLACE_ONE else []
         return ("أسماء الأعمدة وأنواعها، والسؤال نفسه", *size, *limits, *known, *clamps)
@@ -158,7 +221,7 @@ class AggregateWords:
 
     def checks(self, plan: AggregatePlan, headline: Headline, /) -> tuple[str, ...]:
         """The arithmetic from noise to price: one line per measurement and one for the sum."""
-        lines = [f"{named(each.term.name)}: {ltr(_share(each))}" for each in plan.noisy]
+        lines = [f"{named(each.measurement.name)}: {_share(each, plan)}" for each in plan.first]
         if plan.threshold is not None:
             lines.append(f"المفاتيح: {_threshold(plan.threshold, plan[KEYS].distance)}")
         return (*lines, f"معًا: {_together(plan, cast('Kept', headline.promise))}")
@@ -166,7 +229,7 @@ class AggregateWords:
     def released(self, release: Release, /) -> str:
         """What was released, in a few words."""
         names = listed(named(column.name) for column in release.plan.columns)
-        return f"{names}: {counted(len(release.keys), ROW)}"
+        return f"{names}: {counted(len(release.rows), ROW)}"
 
     def error_of(self, errors: Sequence[tuple[str, str]], /) -> str:
         """The error of each column, in a few words."""
@@ -210,11 +273,13 @@ class AggregateWords:
         return " · ".join(map(self.key, key)) if key else "جميع الصفوف"
 
 
-def _share(measured: NoisyTerm) -> str:
+def _share(measured: NoisyTerm, plan: AggregatePlan) -> str:
     """The cost of one measurement, from its sensitivity and its noise."""
+    if measured.choice is not None:
+        return RankWords().cost(measured.choice, plan)
     law, (formula, symbol) = measured.noise, measured.noise.arithmetic
     moved = measured.distance.l2_squared if law.euclidean else measured.distance.l1
-    return f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}"
+    return ltr(f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}")
 
 
 def _threshold(threshold: Threshold | GaussianThreshold, far: Distance | None) -> str:
@@ -229,13 +294,15 @@ def _threshold(threshold: Threshold | GaussianThreshold, far: Distance | None) -
 
 def _together(plan: AggregatePlan, promise: Kept) -> str:
     """The sum of the shares, then the conversion if there is one, then the price."""
-    match Composed(tuple(each.noise for each in plan.noisy)).promise():
+    match without_keys(plan):
         case ZeroConcentratedDP(rho):
             steps = [ltr(f"ρ ≤ {at_most(rho, digits=6)}")]
         case GaussianDP(mu):
             steps = [ltr(f"√Σμ² ≤ {at_most(mu, digits=6)}")]
         case found:
-            steps = [ltr(f"ε ≤ {at_most(found.epsilon, digits=6)}")]  # type: ignore[union-attr]
+            least = cast("PureDP", found).epsilon if found is not None else None
+            text = ltr(f"ε ≤ {at_most(least, digits=6)}") if least is not None else RankWords().together()
+            steps = [text]
     if plan.threshold is not None:
         how = "وعودها" if isinstance(plan.price, ApproximateZeroConcentratedDP) else "خسائرها"
         steps.append(f"ومع المفاتيح {kept(promise)}، بجمع {how}")

@@ -29,6 +29,7 @@ from sitr.report.words.arabic.marks import code, ltr, named
 from sitr.report.words.arabic.meaning import DELTA, EPSILON, GAMMA, exceptions, kept, likelihood, moved
 from sitr.report.words.arabic.nouns import noise, unit, units
 from sitr.report.words.arabic.questions import question
+from sitr.report.words.arabic.ranks import RankWords
 from sitr.report.words.arabic.statistic import StatisticWords
 from sitr.report.words.arabic.summary import RELATIONS, SummaryWords
 from sitr.report.words.arabic.synthetic import SyntheticWords
@@ -47,6 +48,7 @@ class Arabic:
     """
 
     aggregate: AggregateWords = field(default_factory=AggregateWords)
+    ranks: RankWords = field(default_factory=RankWords)
     histogram: HistogramWords = field(default_factory=HistogramWords)
     statistic: StatisticWords = field(default_factory=StatisticWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)

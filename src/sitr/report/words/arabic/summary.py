@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from sitr.accounting.filter import Filter
 from sitr.dataset.schema import Column, Table
@@ -50,10 +51,11 @@ class SummaryWords:
 
     def bounds(self, column: Column, /) -> str:
         """The bounds and the granularity of a column; empty if it has none."""
-        if column.quantised is None:
+        if column.bounds is None:
             return ""
-        low, high = map(about, column.quantised.ends)
-        return f"من {ltr(low)} إلى {ltr(high)} بخطوة {ltr(about(column.quantised.granularity))}"
+        low, high = (ltr(about(end) if isinstance(end, Fraction) else str(end)) for end in column.bounds)
+        step = "" if column.granularity is None else f" بخطوة {ltr(about(column.granularity))}"
+        return f"من {low} إلى {high}{step}"
 
     def identifies(self) -> str:
         """In place of public values, in the column of the unit."""

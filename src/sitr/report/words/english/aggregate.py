@@ -13,19 +13,34 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.composed import Composed
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.plans.plan import Plan
+from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.expressions.typed import TEMPORAL
 from sitr.questions.aggregate.fit import KEYS, AggregatePlan, NoisyTerm
-from sitr.report.figures import CONFIDENCE, about, at_least, at_most, chance, counted, number, shortened, visible
+from sitr.report.figures import (
+    CONFIDENCE,
+    about,
+    at_least,
+    at_most,
+    chance,
+    counted,
+    number,
+    percent,
+    shortened,
+    visible,
+)
 from sitr.report.headline import Headline
 from sitr.report.words.english.nouns import NOBODY, caps, noise, unit, units
+from sitr.report.words.english.ranks import RankWords
+from sitr.report.words.measured import ends, without_keys
 from sitr.report.words.notation import notation
 
 if TYPE_CHECKING:  # it brings Arrow, which most reports of budgets do not need
@@ -50,6 +65,67 @@ class AggregateWords:
         return (
             f"Each number, taken alone, is within ± the error of the exact answer with {about(CONFIDENCE * 100)}% "
             "probability; the bias from clamping and caps is not included."
+        )
+
+    def left_out(self, why: Why, of: str, query: BoundedQuery, /) -> str:
+        """A heading: the share of people from whom something was left out."""
+        return f"{units(query)} with rows cut" if why is Why.ROWS else f"{units(query)} with {visible(of)} clamped"
+
+    def unmeasured(self, name: str, /) -> str:
+        """A heading of a column whose bias was not measured."""
+        return f"{name} (bias not measured)"
+
+    def bias(self, query: BoundedQuery, /) -> str:
+        """What is known about the bias."""
+        if not query.leaves_out:
+            return "Caps and bounds leave nothing out of this answer."
+        if query.watch is None:
+            return (
+                "Caps and bounds may leave rows and values out. How many was not measured, so the true numbers of the "
+                "table may lie outside these intervals."
+            )
+        return (
+            f"{about(query.watch.share * 100)}% of the price measures from how many {units(query)} something is left "
+            "out by caps and bounds. How much is left out is not measured."
+        )
+
+    def cut(self, key: tuple[Key, ...], share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
+        """That much was left out of a group."""
+        where = f" in {self.label(key)}" if key else ""
+        much = f"About {percent(share.value)} (± {percent(share.error)}) of the {units(query)}{where} had"
+        if why is Why.ROWS:
+            above = "the true count is above this interval, by how much was not measured"
+            return f"{much} rows left out by the caps: {above}."
+        return f"{much} values of {visible(of)} beyond its bounds: the true sum may lie outside this interval."
+
+    def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
+        """How many people had rows in more groups than the cap."""
+        return (
+            f"About {about(people.value)} (± {about(people.error)}) {units(query)} had rows in more than "
+            f"{counted(query.max_groups, 'group')}; the rest of their rows were left out."
+        )
+
+    def together(self, cells: int | None, /) -> str:
+        """What an error means where noisy numbers selected or sorted the rows."""
+        measured = "cells that are released" if cells is None else f"{counted(cells, 'cell')} that were measured"
+        return (
+            f"Noisy numbers selected or sorted the rows, so the intervals hold together for all {measured}, with "
+            f"{about(CONFIDENCE * 100)}% probability; the bias from clamping and caps is not included."
+        )
+
+    def at_rows(self, error: str, rows: int, /) -> str:
+        """An error that depends on the number of rows."""
+        return f"{error} at {counted(rows, 'row')}"
+
+    def unlimited(self) -> str:
+        """The error of a column that only the data limit."""
+        return "depends on the data"
+
+    def none_left(self, cells: int, /) -> str:
+        """What an answer means whose rows were all left out by HAVING, LIMIT or OFFSET."""
+        return (
+            f"HAVING, LIMIT and OFFSET left none of the {counted(cells, 'measured row')}. This answer was paid for; it "
+            "does not mean that the data are empty."
         )
 
     def negative(self, plan: AggregatePlan, /) -> str:
@@ -117,11 +193,10 @@ class AggregateWords:
             if key.keys is not None
         ]
         clamps = {
-            f"the bounds of {visible(term.column.name)}, {about(term.quantised.lower * term.quantised.granularity)} to "
-            f"{about(term.quantised.upper * term.quantised.granularity)}, and its granularity, "
-            f"{about(term.quantised.granularity)}": None
+            f"the bounds of {visible(term.of.text)}, {' to '.join(ends(term))}"
+            + ("" if term.of.kind in TEMPORAL else f", and its granularity, {about(term.granularity)}"): None
             for term in query.terms
-            if term.column is not None and term.quantised is not None
+            if term.of is not None and term.quantised is not None
         }
         size = [f"the number of {units(query)}"] if query.relation is Relation.REPLACE_ONE else []
         return ("the names and types of the columns, and the question itself", *size, *limits, *known, *clamps)
@@ -157,7 +232,7 @@ class AggregateWords:
 
     def checks(self, plan: AggregatePlan, headline: Headline, /) -> tuple[str, ...]:
         """The arithmetic from noise to price: one line per measurement and one for the sum."""
-        lines = [f"{visible(each.term.name)}: {_share(each)}" for each in plan.noisy]
+        lines = [f"{visible(each.measurement.name)}: {_share(each, plan)}" for each in plan.first]
         if plan.threshold is not None:
             lines.append(f"keys: {_threshold(plan.threshold, plan[KEYS].distance)}")
         return (*lines, f"together: {_together(plan, cast('Kept', headline.promise))}")
@@ -165,7 +240,7 @@ class AggregateWords:
     def released(self, release: Release, /) -> str:
         """What was released, in a few words."""
         names = ", ".join(visible(column.name) for column in release.plan.columns)
-        return f"{names}: {counted(len(release.keys), 'row')}"
+        return f"{names}: {counted(len(release.rows), 'row')}"
 
     def error_of(self, errors: Sequence[tuple[str, str]], /) -> str:
         """The error of each column, in a few words."""
@@ -208,8 +283,10 @@ class AggregateWords:
         return " · ".join(map(self.key, key)) if key else "all rows"
 
 
-def _share(measured: NoisyTerm) -> str:
+def _share(measured: NoisyTerm, plan: AggregatePlan) -> str:
     """The cost of one measurement, from its sensitivity and its noise."""
+    if measured.choice is not None:
+        return RankWords().cost(measured.choice, plan)
     law, (formula, symbol) = measured.noise, measured.noise.arithmetic
     moved = measured.distance.l2_squared if law.euclidean else measured.distance.l1
     return f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}"
@@ -226,13 +303,15 @@ def _threshold(threshold: Threshold | GaussianThreshold, far: Distance | None) -
 
 def _together(plan: AggregatePlan, promise: Kept) -> str:
     """The sum of the shares, then the conversion if there is one, then the price."""
-    match Composed(tuple(each.noise for each in plan.noisy)).promise():
+    match without_keys(plan):
         case ZeroConcentratedDP(rho):
             steps = [f"ρ ≤ {at_most(rho, digits=6)}"]
         case GaussianDP(mu):
             steps = [f"√Σμ² ≤ {at_most(mu, digits=6)}"]
         case noise:
-            steps = [f"ε ≤ {at_most(noise.epsilon, digits=6)}"]  # type: ignore[union-attr]
+            least = cast("PureDP", noise).epsilon if noise is not None else None
+            text = f"ε ≤ {at_most(least, digits=6)}" if least is not None else RankWords().together()
+            steps = [text]
     if plan.threshold is not None:
         how = "promises" if isinstance(plan.price, ApproximateZeroConcentratedDP) else "losses"
         steps.append(f"with the keys {notation(promise)}, by the sum of their {how}")

@@ -27,6 +27,7 @@ from sitr.report.words.english.certificate import CertificateWords
 from sitr.report.words.english.histogram import HistogramWords
 from sitr.report.words.english.meaning import likelihood, moved
 from sitr.report.words.english.nouns import noise, unit, units
+from sitr.report.words.english.ranks import RankWords
 from sitr.report.words.english.statistic import StatisticWords
 from sitr.report.words.english.summary import SummaryWords
 from sitr.report.words.english.synthetic import SyntheticWords
@@ -45,6 +46,7 @@ class English:
     """
 
     aggregate: AggregateWords = field(default_factory=AggregateWords)
+    ranks: RankWords = field(default_factory=RankWords)
     histogram: HistogramWords = field(default_factory=HistogramWords)
     statistic: StatisticWords = field(default_factory=StatisticWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)

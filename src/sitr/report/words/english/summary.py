@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from sitr.accounting.filter import Filter
 from sitr.dataset.schema import Column, Table
@@ -42,10 +43,10 @@ class SummaryWords:
 
     def bounds(self, column: Column, /) -> str:
         """The bounds and the granularity of a column; empty if it has none."""
-        if column.quantised is None:
+        if column.bounds is None:
             return ""
-        low, high = map(about, column.quantised.ends)
-        return f"{low} to {high} by {about(column.quantised.granularity)}"
+        low, high = (about(end) if isinstance(end, Fraction) else str(end) for end in column.bounds)
+        return f"{low} to {high}" if column.granularity is None else f"{low} to {high} by {about(column.granularity)}"
 
     def identifies(self) -> str:
         """In place of public values, in the column of the unit."""

@@ -1,0 +1,78 @@
+"""What is known about the columns of a public table: everything, because everybody may see it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from sitr.backends.duckdb import DuckDB
+from sitr.backends.duckdb_dialect import DUCKDB
+from sitr.backends.engine import UNCHARGED, read
+from sitr.backends.sources import ArrowRows, Source
+from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Key, Kind, Quantised, quantise
+from sitr.errors import DescriptionError
+from sitr.questions.aggregate.expressions.typed import MOST_KEYS, TEMPORAL
+from sitr.questions.aggregate.relations import PublicTable
+
+
+def public_source(name: str, backend: DuckDB) -> Source:
+    """The source of a public table; rows in memory get a name of their own in statements."""
+    source = backend.source
+    return replace(source, name=f"public {name}") if isinstance(source, ArrowRows) else source
+
+
+def public_table(name: str, source: Source) -> PublicTable:
+    """Its columns with the values that they hold as keys, and their least and largest as bounds."""
+    columns = tuple(_column(source, column, kind) for column, kind in source.kinds().items())
+
+    def unique(names: tuple[str, ...]) -> bool:
+        listed = ", ".join(map(DUCKDB.identifier, names))
+        ((rows, different),) = _rows(
+            source, f"SELECT count(*), (SELECT count(*) FROM (SELECT DISTINCT {listed} FROM {{0}})) FROM {{0}}"
+        )
+        return bool(rows == different)
+
+    return PublicTable(name, columns, unique)
+
+
+def _column(source: Source, name: str, kind: Kind) -> Column:
+    column = Column(name, kind)
+    if kind not in (*GROUPABLE, *NUMERIC):
+        return column
+    return replace(column, quantised=_bounds(source, column), keys=_keys(source, column) if kind in GROUPABLE else None)
+
+
+def _keys(source: Source, column: Column) -> tuple[Key, ...] | None:
+    """All different values, NULL last; None if there are too many."""
+    key = DUCKDB.key(column)
+    found = _rows(source, f"SELECT DISTINCT {key} AS k FROM {{0}} ORDER BY k LIMIT {MOST_KEYS + 1}")
+    values = tuple(row[0] for row in found)
+    return None if len(values) > MOST_KEYS else tuple(sorted(values, key=lambda value: value is None)) or None
+
+
+def _bounds(source: Source, column: Column) -> Quantised | None:
+    if column.kind not in (*NUMERIC, *TEMPORAL):
+        return None
+    name = DUCKDB.identifier(column.name)
+    value = DUCKDB.in_calendar(name, column.kind) if column.kind in TEMPORAL else DUCKDB.number(name)
+    finite = "" if column.kind in TEMPORAL else f" WHERE isfinite({value})"
+    ((low, high),) = _rows(source, f"SELECT min({value}), max({value}) FROM {{0}}{finite}")
+    try:
+        return None if low is None else quantise(column.name, column.kind, (low, high), None)
+    except DescriptionError:  # all values are 0, or too far apart
+        return None
+
+
+def _rows(source: Source, select: str) -> list[tuple[Any, ...]]:
+    """The rows of a statement over a public table."""
+
+    def prepare() -> tuple[dict[str, pa.Table], str]:
+        return source.tables(), select.format(source.relation)
+
+    def fetch(found: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
+        return found.fetchall()
+
+    return read(prepare, fetch, charge=UNCHARGED)

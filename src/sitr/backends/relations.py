@@ -1,0 +1,151 @@
+"""The rows of a view as what follows FROM: joins with public tables, one row for each person, parts put together.
+
+`sitr.questions.aggregate.view` proves that these rows keep their unit. Here they are written so that no row can make
+the statement fail, and so that the order of the rows does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sitr.backends.dialect import Dialect
+from sitr.backends.expressions import Expressions
+from sitr.neighbors.unit import Person
+from sitr.questions.aggregate.relations import internals
+from sitr.questions.aggregate.term import granules_of
+from sitr.questions.aggregate.view import Base, Joined, PerPerson, PersonNumber, TableRows, Together, View, used
+
+Types: TypeAlias = Mapping[str, str]
+"""The engine's types of columns, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What follows FROM, and the types of its columns."""
+
+    source: str
+    types: Types
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """Writes the rows of views; `table` is the protected table, and `public` are the public ones by name."""
+
+    dialect: Dialect
+    table: Rows
+    public: Mapping[str, Rows]
+
+    def rows(self, base: Base, needed: set[str]) -> Rows:
+        """The rows with the unit and the columns that are `needed`."""
+        match base:
+            case TableRows():
+                return self.table
+            case PerPerson():
+                return self._per_person(base, needed)
+            case Joined():
+                return self._joined(base, needed)
+            case Together(views):
+                parts = [self._selected(view, internals(views[0]), needed) for view in views]
+                return Rows(f"({' UNION ALL '.join(part.source for part in parts)})", parts[0].types)
+
+    def _inside(self, view: View, needed: set[str]) -> tuple[Rows, Expressions]:
+        found = self.rows(view.rows, needed | (used(view.where) if view.where is not None else set()))
+        return found, Expressions(self.dialect, found.types)
+
+    def _selected(self, view: View, names: list[str], needed: set[str]) -> Rows:
+        """The columns of a view under these names, all in the types that are computed with."""
+        named = {name: each.typed for name, each in zip(names, view.columns, strict=True)}
+        chosen = [(name, typed) for name, typed in named.items() if name in needed and name != _unit(view)]
+        rows, write = self._inside(view, set().union(*(used(typed) for _, typed in chosen)))
+        columns = [*self._person(view), *(f"{write.written(typed)} AS {self._name(name)}" for name, typed in chosen)]
+        where = f" WHERE {write.written(view.where)}" if view.where is not None else ""
+        types = {name: self.dialect.type_of(typed.kind) for name, typed in chosen}
+        return Rows(f"SELECT {', '.join(columns)} FROM {rows.source}{where}", self._with_unit(types, view, rows))
+
+    def _person(self, view: View) -> list[str]:
+        return [self._name(view.unit.column)] if isinstance(view.unit, Person) else []
+
+    def _with_unit(self, types: dict[str, str], view: View, rows: Rows) -> Types:
+        unit = _unit(view)
+        return types if unit is None else {**types, unit: rows.types.get(unit, "")}
+
+    def _name(self, name: str) -> str:
+        return self.dialect.identifier(name)
+
+    def _per_person(self, base: PerPerson, needed: set[str]) -> Rows:
+        view = base.view
+        keys = [(name, of) for name, of in base.keys]
+        numbers = [(name, number, kind) for name, number, kind in base.numbers if name in needed]
+        parts = [of for _, of in keys] + [number.of for _, number, _ in numbers if number.of is not None]
+        rows, write = self._inside(view, set().union(*map(used, parts)))
+        person = self._person(view)
+        grouped = [write.grouped(of) for _, of in keys]
+        selected = [f"{key} AS {self._name(name)}" for key, (name, _) in zip(grouped, keys, strict=True)]
+        selected += [f"{self._number(number, write)} AS {self._name(name)}" for name, number, _ in numbers]
+        conditions = [f"{person[0]} IS NOT NULL", *([f"({write.written(view.where)})"] if view.where else [])]
+        types = {name: self.dialect.key_type(of.kind) for name, of in keys}
+        types |= {name: self.dialect.type_of(kind) for name, _, kind in numbers}
+        source = (
+            f"(SELECT {', '.join([*person, *selected])} FROM {rows.source} WHERE {' AND '.join(conditions)} "
+            f"GROUP BY {', '.join([*person, *grouped])})"
+        )
+        return Rows(source, self._with_unit(types, view, rows))
+
+    def _number(self, number: PersonNumber, write: Expressions) -> str:
+        """An exact number of one person: integers are added, and at most one quotient is rounded."""
+        of, say = number.of, self.dialect
+        if of is None:
+            return say.number("count(*)")
+        if number.function == "COUNT":
+            what = f"DISTINCT {write.grouped(of)}" if number.distinct else f"CASE WHEN {write.present(of)} THEN 1 END"
+            return say.number(f"count({what})")
+        if number.function in ("MIN", "MAX"):
+            return f"{number.function.lower()}({write.written(of)})"
+        to = granules_of(of, function=number.function, table="")
+        granules = say.granules(write.raw(of), to)
+        total, unit = say.number(say.total(granules)), to.granularity
+        scaled = f"{total} * {say.literal(float(unit.numerator))} / {say.literal(float(unit.denominator))}"
+        return scaled if number.function == "SUM" else f"{scaled} / nullif({say.number(f'count({granules})')}, 0)"
+
+    def _joined(self, base: Joined, needed: set[str]) -> Rows:
+        view, here = base.view, dict(base.columns)
+        named = {name: each.typed for name, each in zip(internals(view), view.columns, strict=True)}
+        left = [(name, typed) for name, typed in named.items() if name in needed and name != _unit(view)]
+        on = used(base.on)
+        inner, _ = self._inside(view, set().union(on - here.keys(), *(used(typed) for _, typed in left)))
+        public = self.public[base.table]
+        right = {name: there for name, there in here.items() if name in needed | on}
+        types = {**inner.types, **{name: public.types.get(there, "") for name, there in right.items()}}
+        write = Expressions(self.dialect, types)
+        matched = ", ".join(f"{self._name(there)} AS {self._name(name)}" for name, there in right.items())
+        listed = self._once(base, public) if not isinstance(view.unit, Person) else public.source
+        columns = [
+            *self._person(view),
+            *(f"{write.raw(typed)} AS {self._name(name)}" for name, typed in left),
+            *(self._name(name) for name in right if name in needed),
+        ]
+        where = f" WHERE {write.written(view.where)}" if view.where is not None else ""
+        how = "LEFT JOIN" if base.outer else "JOIN"
+        source = (
+            f"(SELECT {', '.join(columns) or '1 AS one'} FROM {inner.source} {how} (SELECT {matched} FROM {listed}) "
+            f"ON ({write.written(base.on)}){where})"
+        )
+        kept = {
+            name: types[typed.column.name]
+            if typed.column is not None and typed.column.name in types
+            else self.dialect.type_of(typed.kind)
+            for name, typed in left
+        }
+        return Rows(source, self._with_unit({**kept, **{name: types[name] for name in right}}, view, inner))
+
+    def _once(self, base: Joined, public: Rows) -> str:
+        """The public table with at most one row for each value of the matched columns."""
+        names = [self._name(name) for name in base.matched]
+        order = self.dialect.order(0, [self._name(name) for name in public.types])
+        return f"({self.dialect.lowest(1, source=public.source, of=names, by=order)})"
+
+
+def _unit(view: View) -> str | None:
+    return view.unit.column if isinstance(view.unit, Person) else None

@@ -1,0 +1,188 @@
+"""One quantile in each group of a table, where one unit can be in several groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Self
+
+from sitr.errors import InvalidParameter
+from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.forms.bounded_range import BoundedRangeLaw
+from sitr.loss.loss import Loss
+from sitr.mechanisms.choice import whole
+from sitr.mechanisms.exponential import Exponential
+from sitr.mechanisms.quantile import Run, drawn, runs_of
+from sitr.neighbors.relation import Relation
+from sitr.noise.coins import Coins, system_coins
+from sitr.numbers import Number, exact, float_above, natural, positive, square_root_upward, upward, within
+
+
+@dataclass(frozen=True, slots=True)
+class GroupedQuantile:
+    """For each group an integer x between public bounds, with probability ∝ e^{−rate·cost(x)}.
+
+    With t = αn + offset, cost(x) = max(#{v < x} − t, t − #{v ≤ x}, 0) is the number of ranks by which x is off, as for
+    `Quantiles`. With an offset above 0, `high` never costs anything for being too low; with one below 0, `low` never
+    costs anything for being too high. So some x always costs 0, and
+
+        offset > 0, cost(x) ≤ offset  ⟹  x = high or #{v ≤ x} ≥ αn:  x is at or above a quantile,
+        offset < 0, cost(x) ≤ −offset ⟹  x = low  or #{v < x} ≤ αn:  x is at or below one.
+
+    **How far one unit moves the costs of one group.** A value that is added moves #{v < x} − t, and #{v ≤ x} − t too,
+    by −α or 1 − α. So `each` values move costs by at most Δ = each·max(α, 1 − α), up or down, and the logarithms of two
+    probabilities differ by numbers in an interval of length η = 2·rate·Δ. A unit that is replaced moves each of
+    the two by at most each·α + each·(1 − α): Δ = each, even if it has fewer values than before. At level 0 without an
+    offset above 0, the cost is #{v < x}, plus a constant unless x = low. Let a unit that is added or replaced move
+    #{v < x} by d(x); d(low) = 0, and d is a difference of two functions that grow from 0 to at most `each`, so two of
+    its values are no farther apart than `each`: η = rate·each. So it is at level 1 without an offset below 0.
+
+    **All groups.** The choices in different groups are independent, and one unit changes at most k = min(groups,
+    cells) groups, where `cells` is the number of groups if it is public. Replacing it changes s groups that both
+    versions have, and k − s groups of each version, max(0, 2k − cells) ≤ s ≤ k. So the promise is kη for a unit that is
+    added or removed, and the largest of sη' + 2(k − s)η for one that is replaced, where η' is the η of a group that
+    both versions have. Every choice is zero-concentrated with η²/8.      [CR21; DDR20, Lemma 3.4]
+
+    >>> middle = GroupedQuantile(rate=1000, level=0.5, low=0, high=10**6, groups=3)
+    >>> middle.release([{5: 1, 200: 2, 30_000: 1}, {7: 10}])
+    [200, 7]
+    >>> GroupedQuantile(rate=1, level=0.5, low=0, high=10**6, groups=3).promise()
+    PureDP(epsilon=3.0)
+    """
+
+    rate: Number
+    level: Number
+    low: int
+    high: int
+    each: int = 1
+    groups: int = 1
+    cells: int | None = None
+    relation: Relation = Relation.ADD_REMOVE
+    offset: int = 0
+
+    def __post_init__(self) -> None:
+        name = "GroupedQuantile"
+        object.__setattr__(self, "rate", positive(self.rate, name="rate", of=name))
+        object.__setattr__(self, "level", within(self.level, name="level", of=name, most=1))
+        for place in ("each", "groups", *(("cells",) if self.cells is not None else ())):
+            object.__setattr__(self, place, natural(getattr(self, place), name=place, of=name))
+        if not (whole(self.low) and whole(self.high) and whole(self.offset) and self.low <= self.high):
+            raise InvalidParameter(
+                wanted="low, high and offset of GroupedQuantile to be integers, low not above high",
+                given=f"{self.low!r}, {self.high!r} and {self.offset!r}",
+                do="Choose bounds without looking at the data.",
+            )
+        if not isinstance(self.relation, Relation):
+            raise InvalidParameter(
+                wanted="a Relation for GroupedQuantile",
+                given=repr(self.relation),
+                do="Use Relation.ADD_REMOVE or Relation.REPLACE_ONE.",
+            )
+        for place in ("low", "high", "offset"):  # not numpy's, which wrap around
+            object.__setattr__(self, place, int(getattr(self, place)))
+
+    def fitted(self, price: PureDP | ZeroConcentratedDP) -> Self:
+        """The same choices with the largest rate that keeps this promise.
+
+        >>> one = GroupedQuantile(rate=1, level=0.5, low=0, high=100, groups=4)
+        >>> one.fitted(PureDP(2.0)).rate, one.fitted(ZeroConcentratedDP(0.5)).rate
+        (Fraction(1, 2), Fraction(1, 1))
+        """
+        one = replace(self, rate=1)
+        if isinstance(price, PureDP):
+            return replace(self, rate=exact(price.epsilon) / one._epsilon())
+        return replace(self, rate=1 / square_root_upward(one._rho() / exact(price.rho)))
+
+    def promise(self) -> PureDP:
+        """The sum over all groups of one unit."""
+        return PureDP(upward(self._epsilon()))
+
+    def zero_concentrated(self) -> ZeroConcentratedDP:
+        """The sum of η²/8: a quarter of what a pure promise implies, because losses lie in an interval of length η.
+
+        [CR21]
+        """
+        return ZeroConcentratedDP(upward(self._rho()))
+
+    def loss(self) -> Loss:
+        """The loss of k choices, for the worst data and bounds.
+
+        If a unit is replaced, each group that changes counts with the larger η: a smaller one is dominated by it.
+
+        >>> GroupedQuantile(rate=0.1, level=0.5, low=0, high=9, groups=30).loss().epsilon(delta=1e-6).upper < 2.2
+        True
+        """
+        counted = [sum(times for _, times in parts) for parts in self.changes()]
+        widest = max(width for parts in self.changes() for width, _ in parts)
+        return Loss.of(BoundedRangeLaw(float_above(widest)), max(counted), bound=True)
+
+    def error(self, *, confidence: Number = 0.95) -> float:
+        """With this confidence, x is at most this many ranks off, in each group by itself; see `Exponential.error`.
+
+        >>> GroupedQuantile(rate=0.5, level=0.5, low=0, high=10**6).error()
+        33.5...
+        """
+        count = self.high - self.low + 1
+        return Exponential(2 * exact(self.rate)).error(candidates=count, confidence=confidence)
+
+    def release(self, groups: Sequence[Mapping[int, int]], *, coins: Coins | None = None) -> list[int]:
+        """One number for each group, whose values come with their counts; without values it is uniform."""
+        if not all(whole(number) for values in groups for pair in values.items() for number in pair):
+            raise InvalidParameter(
+                wanted="integers with their counts for GroupedQuantile",
+                given="something else",
+                do="Count values in whole units.",
+            )
+        tossed = system_coins() if coins is None else coins
+        return [self._one(values, tossed) for values in groups]
+
+    def _one(self, values: Mapping[int, int], coins: Coins) -> int:
+        inside: dict[int, int] = {}
+        for value, count in values.items():
+            place = min(max(int(value), self.low), self.high)
+            inside[place] = inside.get(place, 0) + int(count)
+        runs = self._ends_apart(runs_of(inside, self.low, self.high))
+        share = exact(self.level)
+        unit = share.denominator
+        target = share.numerator * runs[-1].up_to + unit * self.offset
+        costs = [self._cost(run, unit, target) for run in runs]
+        return drawn(runs, costs, exact(self.rate) / unit, coins)
+
+    def _cost(self, run: Run, unit: int, target: int) -> int:
+        """The cost of all integers of a run, in units of 1/denominator of the level."""
+        high, low = unit * run.below - target, target - unit * run.up_to
+        if self.offset > 0 and run.first == self.high:
+            return max(high, 0)
+        if self.offset < 0 and run.first == self.low:
+            return max(low, 0)
+        return max(high, low, 0)
+
+    def _ends_apart(self, runs: list[Run]) -> list[Run]:
+        """The runs; the bound that the offset points to is a run by itself."""
+        if self.offset > 0 and runs[-1].size > 1:
+            last = runs[-1]
+            return [*runs[:-1], last._replace(size=last.size - 1), last._replace(first=self.high, size=1)]
+        if self.offset < 0 and runs[0].size > 1:
+            first = runs[0]
+            return [first._replace(size=1), first._replace(first=self.low + 1, size=first.size - 1), *runs[1:]]
+        return runs
+
+    def changes(self) -> list[list[tuple[Fraction, int]]]:
+        """All ways in which one unit can change groups: pairs of an η and the number of groups."""
+        share, rate = exact(self.level), exact(self.rate)
+        one_way = (share == 0 and self.offset <= 0) or (share == 1 and self.offset >= 0)
+        added = rate * self.each * (1 if one_way else 2 * max(share, 1 - share))
+        reached = self.groups if self.cells is None else min(self.groups, self.cells)
+        if self.relation is Relation.ADD_REMOVE:
+            return [[(added, reached)]]
+        both = rate * self.each * (1 if one_way else 2)
+        fewest = 0 if self.cells is None else max(0, 2 * reached - self.cells)
+        return [[(both, shared), (added, 2 * (reached - shared))] for shared in sorted({fewest, reached})]
+
+    def _epsilon(self) -> Fraction:
+        return max(sum((width * times for width, times in parts), Fraction(0)) for parts in self.changes())
+
+    def _rho(self) -> Fraction:
+        return max(sum((width**2 * times / 8 for width, times in parts), Fraction(0)) for parts in self.changes())

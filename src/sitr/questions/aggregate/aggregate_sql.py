@@ -1,0 +1,134 @@
+"""From SQL to aggregates, and to arithmetic over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from fractions import Fraction
+
+from sqlglot import exp
+
+from sitr.questions.aggregate.expressions.expression import Aggregated, Expression, Literal
+from sitr.questions.aggregate.functions.combined import Combined
+from sitr.questions.aggregate.functions.count import Count
+from sitr.questions.aggregate.functions.filtered import Filtered
+from sitr.questions.aggregate.functions.function import Aggregate, Arguments
+from sitr.questions.aggregate.functions.registry import function_of
+from sitr.questions.aggregate.places import copied
+from sitr.questions.aggregate.reader import AGGREGATE, expression
+from sitr.questions.aggregate.refusals import forbidden
+
+
+def holds_aggregate(item: exp.Expr) -> bool:
+    """Whether an aggregate function is in an expression."""
+    return any(_is_aggregate(part) for part in item.walk())
+
+
+def aggregate_of(item: exp.Expr) -> Aggregate:
+    """The aggregate of an expression: a call, a call with FILTER, or arithmetic over several."""
+    if isinstance(item, exp.Paren):
+        return aggregate_of(item.this)
+    if isinstance(item, exp.Filter) and isinstance(item.expression, exp.Where):
+        return Filtered(aggregate_of(item.this), expression(item.expression.this))
+    if _is_aggregate(item):
+        return _called(item)
+    if not isinstance(item, exp.Star | exp.Window) and holds_aggregate(item):
+        return Combined(over_aggregates(item))
+    raise forbidden(item)
+
+
+def over_aggregates(item: exp.Expr) -> Expression:
+    """An expression whose aggregates are read as such, and everything around them as on rows."""
+    if _is_aggregate(item) or isinstance(item, exp.Filter):
+        return Aggregated(aggregate_of(item))
+    whole = copied(item)
+    for part in list(_outermost(whole)):
+        found = exp.Placeholder()
+        found.meta.update({**part.meta, AGGREGATE: aggregate_of(part)})
+        part.replace(found)
+    return expression(whole)
+
+
+def _outermost(item: exp.Expr) -> Iterator[exp.Expr]:
+    """The aggregates that are in no other one."""
+    if _is_aggregate(item) or isinstance(item, exp.Filter):
+        yield item
+    elif isinstance(item, exp.Window):
+        raise forbidden(item)
+    else:
+        for part in item.iter_expressions():
+            yield from _outermost(part)
+
+
+def _is_aggregate(item: exp.Expr) -> bool:
+    return isinstance(item, exp.AggFunc | exp.WithinGroup) or _function(item) == "WITH_INTERVAL" or _known(item)
+
+
+def _known(item: exp.Expr) -> bool:
+    return function_of(_function(item)) is not None
+
+
+def _function(item: exp.Expr) -> str:
+    """The name of a function in SQL; empty if it is none."""
+    if isinstance(item, exp.Anonymous):
+        return item.name.upper()
+    return item.sql_name() if isinstance(item, exp.Func) else ""
+
+
+def _called(item: exp.Expr) -> Aggregate:
+    if _function(item) == "WITH_INTERVAL" and len(item.expressions) == 1:
+        inner = aggregate_of(item.expressions[0])
+        if "interval" in {field.name for field in fields(inner)}:  # type: ignore[arg-type]
+            return replace(inner, interval=True)  # type: ignore[type-var]
+        raise forbidden(item)
+    call = item.this if isinstance(item, exp.WithinGroup) else item
+    if isinstance(call, exp.Func) and (function := function_of(_function(call))):
+        arguments = _arguments(call)
+        if isinstance(item, exp.WithinGroup):
+            arguments = _ordered(item, arguments)
+        found = None if arguments is None else function.read(arguments)
+        if found is not None:
+            return found
+    if isinstance(item, exp.ApproxDistinct) and _only(item, "this"):
+        return Count(expression(item.this), distinct=True)
+    raise forbidden(item)
+
+
+def _ordered(item: exp.WithinGroup, levels: Arguments | None) -> Arguments | None:
+    """PERCENTILE_CONT(level) WITHIN GROUP (ORDER BY x): x and the level, which counts from above in DESC order."""
+    order = item.expression
+    if levels is None or not isinstance(order, exp.Order) or len(order.expressions) != 1:
+        return None
+    (by,) = order.expressions
+    if not (isinstance(by, exp.Ordered) and _only(by, "this", "desc", "nulls_first") and len(levels.expressions) == 1):
+        return None
+    (level,) = levels.expressions
+    if by.args.get("desc") and isinstance(level, Literal) and type(level.value) in (int, float):
+        level = Literal(float(1 - Fraction(repr(level.value))))
+    return Arguments((expression(by.this), level))
+
+
+def _arguments(call: exp.Func) -> Arguments | None:
+    """Expressions or *, perhaps after DISTINCT; None if there is anything else."""
+    parts: list[object] = []
+    for name, value in call.args.items():
+        if (
+            value and name != "big_int" and not isinstance(value, str)
+        ):  # COUNT is marked so, and no part of the question
+            parts += value if isinstance(value, list) else [value]
+    parts = [each for part in parts for each in (part.expressions if isinstance(part, exp.Array) else [part])]
+    distinct = [part for part in parts if isinstance(part, exp.Distinct) and _only(part, "expressions")]
+    if len(distinct) == len(parts) == 1:
+        parts = distinct[0].expressions
+    stars = [part for part in parts if isinstance(part, exp.Star) and _only(part)]
+    others = [part for part in parts if not any(part is star for star in stars)]
+    if len(stars) > 1 or not all(isinstance(part, exp.Expr) for part in others):
+        return None
+    if any(isinstance(part, exp.Star | exp.Distinct | exp.Order | exp.Ordered) for part in others):
+        return None
+    return Arguments(tuple(map(expression, others)), star=bool(stars), distinct=bool(distinct))  # type: ignore[arg-type]
+
+
+def _only(item: exp.Expr, *parts: str) -> bool:
+    """Whether the node has only these parts: no FILTER, no ORDER BY inside an aggregate, no ESCAPE."""
+    return not any(value for part, value in item.args.items() if part not in parts)

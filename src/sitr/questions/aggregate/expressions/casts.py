@@ -1,0 +1,66 @@
+"""The types and ranges of casts. A value that does not fit is NULL."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from sitr.dataset.schema import NUMERIC, Kind
+from sitr.errors import QuestionError
+from sitr.questions.aggregate.expressions.ranges import Range, whole
+from sitr.questions.aggregate.expressions.rules import Rule, range_of
+from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed
+
+TYPES = {
+    "INTEGER": Kind.INTEGER,
+    "DOUBLE": Kind.REAL,
+    "VARCHAR": Kind.TEXT,
+    "BOOLEAN": Kind.BOOLEAN,
+    "DATE": Kind.DATE,
+    "TIMESTAMP": Kind.TIMESTAMP,
+}
+"""The types that can be cast to, by their names in one spelling."""
+
+_ALLOWED = {
+    Kind.INTEGER: (*NUMERIC, Kind.TEXT, Kind.BOOLEAN),
+    Kind.REAL: (*NUMERIC, Kind.TEXT, Kind.BOOLEAN),
+    Kind.TEXT: (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN, Kind.DATE),
+    Kind.BOOLEAN: (Kind.TEXT, Kind.BOOLEAN),
+    Kind.DATE: (Kind.TEXT, *TEMPORAL),
+    Kind.TIMESTAMP: (Kind.TEXT, *TEMPORAL),
+}
+"""Which types can become another type. Real numbers and times have no text that is the same on all engines."""
+
+
+def cast(function: str, parts: tuple[Typed, ...]) -> Typed:
+    """CAST(x AS type)."""
+    part, word = parts
+    kind = TYPES[str(word.value)]
+    if part.kind not in _ALLOWED[kind]:
+        raise QuestionError(
+            given=f"{part.called} has type {part.kind.value}, which cannot be cast to {kind.value}.",
+            do="Leave the cast out, or use another column.",
+        )
+    found = _range(part, kind)
+    same = part.kind is kind
+    keys = part.keys if same else (False, True, None) if kind is Kind.BOOLEAN else None
+    step = Fraction(1) if kind is Kind.INTEGER else part.step if kind is Kind.REAL else None
+    nullable = part.nullable or not (same or (part.kind in NUMERIC and kind is Kind.REAL))
+    return Typed(function, kind, parts, found.low, found.high, step, nullable, keys)
+
+
+def _range(part: Typed, kind: Kind) -> Range:
+    found = range_of(part)
+    if part.kind is kind or (part.kind in NUMERIC and kind is Kind.REAL):
+        return found
+    if part.kind is Kind.REAL and kind is Kind.INTEGER:
+        return whole(found)
+    if part.kind is Kind.BOOLEAN:
+        return Range(Fraction(0), Fraction(1)) if kind in NUMERIC else Range()
+    if part.kind is Kind.DATE and kind is Kind.TIMESTAMP:
+        return found.mapped(lambda end: end * 86_400)
+    if part.kind is Kind.TIMESTAMP and kind is Kind.DATE:
+        return found.mapped(lambda end: Fraction(end // 86_400))
+    return Range()
+
+
+CASTS: dict[str, Rule] = {"CAST": cast}

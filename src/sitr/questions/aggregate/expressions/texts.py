@@ -1,0 +1,83 @@
+"""The types of functions of text. Their time grows with the length of the text, and not faster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from sitr.dataset.schema import Key, Kind
+from sitr.questions.aggregate.expressions.rules import Rule, any_nullable, listed, texts, whole_literal, wrong_count
+from sitr.questions.aggregate.expressions.typed import Typed
+
+
+def _mapped(keys: tuple[Key, ...] | None, function: Callable[[str], str]) -> tuple[Key, ...] | None:
+    """The results for all keys, if they are plain ASCII: in other alphabets engines differ in upper and lower case."""
+    if keys is None or not all(key is None or (isinstance(key, str) and key.isascii()) for key in keys):
+        return None
+    return listed(None if key is None else function(str(key)) for key in keys)
+
+
+def changed(function: str, parts: tuple[Typed, ...]) -> Typed:
+    """LOWER, UPPER, TRIM, LTRIM and RTRIM."""
+    if len(parts) != 1:
+        raise wrong_count(function, f"{function}(x)")
+    texts(function, parts)
+    (part,) = parts
+    return Typed(function, Kind.TEXT, parts, nullable=part.nullable, keys=_mapped(part.keys, _CHANGES[function]))
+
+
+_CHANGES: dict[str, Callable[[str], str]] = {
+    "LOWER": str.lower,
+    "UPPER": str.upper,
+    "TRIM": lambda text: text.strip(" "),
+    "LTRIM": lambda text: text.lstrip(" "),
+    "RTRIM": lambda text: text.rstrip(" "),
+}
+
+
+def substring(function: str, parts: tuple[Typed, ...]) -> Typed:
+    """SUBSTR(x, first, length): characters are counted from 1."""
+    if len(parts) not in (2, 3):
+        raise wrong_count(function, f"{function}(x, 1, 3)")
+    texts(function, parts[:1])
+    first = whole_literal(function, parts[1], least=1)
+    length = whole_literal(function, parts[2], least=0) if len(parts) == 3 else 10**6
+    keys = _mapped(parts[0].keys, lambda text: text[first - 1 : first - 1 + length])
+    return Typed(function, Kind.TEXT, parts, nullable=parts[0].nullable, keys=keys)
+
+
+def ends(function: str, parts: tuple[Typed, ...]) -> Typed:
+    """LEFT(x, n) and RIGHT(x, n)."""
+    if len(parts) != 2:
+        raise wrong_count(function, f"{function}(x, 3)")
+    texts(function, parts[:1])
+    length = whole_literal(function, parts[1], least=0)
+
+    def cut(text: str) -> str:
+        return text[:length] if function == "LEFT" else text[max(len(text) - length, 0) :]
+
+    return Typed(function, Kind.TEXT, parts, nullable=parts[0].nullable, keys=_mapped(parts[0].keys, cut))
+
+
+def length(function: str, parts: tuple[Typed, ...]) -> Typed:
+    """The number of characters."""
+    if len(parts) != 1:
+        raise wrong_count(function, f"{function}(x)")
+    texts(function, parts)
+    return Typed(function, Kind.INTEGER, parts, Fraction(0), None, Fraction(1), parts[0].nullable)
+
+
+def together(function: str, parts: tuple[Typed, ...]) -> Typed:
+    """Texts one after the other; NULL if one of them is NULL."""
+    texts(function, parts)
+    return Typed(function, Kind.TEXT, parts, nullable=any_nullable(parts))
+
+
+TEXTS: dict[str, Rule] = {
+    **dict.fromkeys(_CHANGES, changed),
+    "SUBSTR": substring,
+    "LEFT": ends,
+    "RIGHT": ends,
+    "LENGTH": length,
+    "||": together,
+}

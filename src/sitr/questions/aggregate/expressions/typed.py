@@ -1,0 +1,176 @@
+"""An expression that was checked against a description: its type, its range and its possible values are public."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from fractions import Fraction
+
+from sitr.dataset.literals import writable
+from sitr.dataset.schema import Column, Key, Kind
+from sitr.numbers import exact
+from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
+from sitr.questions.aggregate.spelling import Value
+
+MOST_KEYS = 10_000
+"""An expression with more possible values than this has no list of them."""
+
+TEMPORAL = (Kind.DATE, Kind.TIMESTAMP)
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A column, a literal or a call, with what is known about its values before any row is read.
+
+    `low` and `high` bound its numbers: a date counts as days since 1970, a timestamp as seconds. A value beyond them
+    counts as the nearest of the two wherever it is summed or grouped by. `step` says that numbers are recorded in
+    multiples of it. `keys` are all values that it can have, if they are public; NULL is one of them if it can occur.
+    """
+
+    what: Column | Literal | str
+    """A name of a function in `registry` if it is a call."""
+    kind: Kind
+    parts: tuple[Typed, ...] = ()
+    low: Fraction | None = None
+    high: Fraction | None = None
+    step: Fraction | None = None
+    nullable: bool = True
+    keys: tuple[Key, ...] | None = None
+    shown: Name | None = None
+    """How a question names a column that several tables have."""
+
+    @property
+    def expression(self) -> Expression:
+        """The same expression without types, with the names of the description."""
+        match self.what:
+            case Column():
+                return self.shown or Name(self.what.name)
+            case Literal():
+                return self.what
+        return Call(self.what, tuple(part.expression for part in self.parts))
+
+    @property
+    def text(self) -> str:
+        """The expression as SQL."""
+        return spelled(self.expression)
+
+    @property
+    def column(self) -> Column | None:
+        """The column, if it is nothing else."""
+        return self.what if isinstance(self.what, Column) else None
+
+    @property
+    def value(self) -> Value | None:
+        """The value of a literal."""
+        assert isinstance(self.what, Literal)
+        return self.what.value
+
+    @property
+    def is_literal(self) -> bool:
+        return isinstance(self.what, Literal)
+
+    @property
+    def is_null(self) -> bool:
+        """Whether it is NULL itself."""
+        return self.what == Literal(None)
+
+    @property
+    def called(self) -> str:
+        """What messages call it at the beginning of a sentence."""
+        return f"The column {self.what.name!r}" if isinstance(self.what, Column) else f"The expression {self.text}"
+
+    @property
+    def mentioned(self) -> str:
+        """What messages call it inside a sentence."""
+        return f"the column {self.what.name!r}" if isinstance(self.what, Column) else f"the expression {self.text}"
+
+    @property
+    def possible(self) -> tuple[Key, ...] | None:
+        """All values that it can have when it is grouped by, NULL last; None if they are not public or too many."""
+        if self.keys is not None:
+            return self.keys
+        if self.kind not in (Kind.INTEGER, Kind.DATE) or self.low is None or self.high is None:
+            return None
+        first, last = math.ceil(self.low), math.floor(self.high)
+        if not 0 <= last - first < MOST_KEYS:
+            return None
+        numbers = range(first, last + 1)
+        keys = numbers if self.kind is Kind.INTEGER else (calendar(Fraction(day), Kind.DATE) for day in numbers)
+        return (*keys, *((None,) if self.nullable else ()))
+
+
+def column_typed(column: Column) -> Typed:
+    """A column as the description has it.
+
+    >>> column_typed(Column("ward", Kind.TEXT, keys=("a", None))).keys
+    ('a', None)
+    """
+    low, high = column.quantised.ends if column.quantised is not None else (None, None)
+    step = column.quantised.granularity if column.quantised is not None else None
+    if column.kind is Kind.INTEGER and step is None:
+        step = Fraction(1)
+    return Typed(column, column.kind, (), low, high, step, keys=column.keys)
+
+
+def literal_typed(value: Value | None) -> Typed:
+    """A literal. NULL has no type of its own, and neither has a value that no question can hold.
+
+    A number is what it is as a double, because it is computed with as one.
+
+    >>> literal_typed(5).possible, literal_typed(None).kind, literal_typed(math.inf).kind
+    ((5,), <Kind.OTHER: 'other'>, <Kind.OTHER: 'other'>)
+    """
+    found = _kind(value)
+    number: Fraction | None = None
+    keys: tuple[Key, ...] | None = None
+    match value:
+        case int() if found is Kind.INTEGER:
+            number = Fraction(float(value))
+            keys = (int(number),)
+        case float() if found is Kind.REAL:
+            number = exact(value)
+        case date() if found in TEMPORAL:
+            number, keys = ordinal(value), (value,)
+        case str() | bool() | None:
+            keys = (value,)
+    return Typed(Literal(value), found, (), number, number, number or None, value is None, keys)
+
+
+def _kind(value: Value | None) -> Kind:
+    match value:
+        case bool():
+            return Kind.BOOLEAN
+        case int() if abs(value) < 2**1023:
+            return Kind.INTEGER
+        case float() if math.isfinite(value):
+            return Kind.REAL
+        case str() if writable(value):
+            return Kind.TEXT
+        case datetime() if (
+            value == value and value.tzinfo is None
+        ):  # pandas' NaT is a datetime, and not equal to itself
+            return Kind.TIMESTAMP
+        case date() if not isinstance(value, datetime):
+            return Kind.DATE
+    return Kind.OTHER
+
+
+def ordinal(day: date) -> Fraction:
+    """Days since 1970 of a date, seconds since then of a timestamp.
+
+    >>> ordinal(date(1970, 1, 3)), ordinal(datetime(1970, 1, 1, 0, 0, 1))
+    (Fraction(2, 1), Fraction(1, 1))
+    """
+    if isinstance(day, datetime):
+        return Fraction((day - datetime(1970, 1, 1)) // timedelta(microseconds=1), 10**6)  # noqa: DTZ001
+    return Fraction((day - date(1970, 1, 1)).days)
+
+
+def calendar(number: Fraction, kind: Kind) -> date:
+    """The date or the timestamp of an `ordinal`, within the years 1 to 9999."""
+    if kind is Kind.TIMESTAMP:
+        first, last = map(ordinal, (datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 999_999)))  # noqa: DTZ001
+        return datetime(1970, 1, 1) + timedelta(microseconds=int(min(max(number, first), last) * 10**6))  # noqa: DTZ001
+    first, last = map(ordinal, (date.min, date.max))
+    return date(1970, 1, 1) + timedelta(int(min(max(number, first), last)))

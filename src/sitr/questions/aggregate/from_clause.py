@@ -1,0 +1,161 @@
+"""From SQL to what stands after FROM and WITH, through an allow-list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from sitr.errors import QuestionError
+from sitr.questions.aggregate.expressions.expression import Expression, Name
+from sitr.questions.aggregate.places import place
+from sitr.questions.aggregate.reader import expression
+from sitr.questions.aggregate.refusals import forbidden, refuse_other_parts
+from sitr.questions.aggregate.relations import PERSON_FUNCTIONS
+from sitr.questions.aggregate.sources import Aliased, Join, PersonCall, Select, Selected, Source, UnionAll
+
+Named = Mapping[str, Source]
+"""The sub-queries that WITH names, in lower case."""
+
+
+def read_from(select: exp.Select, outer: Named | None = None) -> Source:
+    """What the rows of a SELECT come from."""
+    named = _with(select, outer or {})
+    clause = select.args.get("from_")
+    if clause is None:
+        raise QuestionError(given="The question has no FROM.", do="Add FROM and the name of the table.")
+    found = _source(clause.this, named)
+    for join in select.args.get("joins") or ():
+        found = _join(found, join, named)
+    return found
+
+
+def _with(select: exp.Select, outer: Named) -> Named:
+    named = dict(outer)
+    clause = select.args.get("with_")
+    if clause is None:
+        return named
+    refuse_other_parts(clause, "expressions", within="WITH ")
+    for each in clause.expressions:
+        refuse_other_parts(each, "this", "alias")
+        if each.args["alias"].columns:
+            raise forbidden(each.args["alias"])
+        named[each.alias.lower()] = _query(each.this, named)
+    return named
+
+
+def _source(item: exp.Expr, named: Named) -> Source:
+    """A table, a sub-query, or the name of one that WITH has defined."""
+    if isinstance(item, exp.Subquery):
+        refuse_other_parts(item, "this", "alias")
+        return _aliased(_query(item.this, named), item)
+    if not isinstance(item, exp.Table) or not isinstance(item.this, exp.Identifier):
+        raise forbidden(item)
+    refuse_other_parts(item, "this", "alias")
+    known = named.get(item.name.lower())
+    if known is not None:
+        return Aliased(known, item.alias or item.name)
+    return _aliased(item.name, item)
+
+
+def _aliased(source: Source, item: exp.Expr) -> Source:
+    alias = item.args.get("alias")
+    if alias is None:
+        return source
+    if alias.columns:
+        raise forbidden(alias)
+    return Aliased(source, item.alias)
+
+
+def _query(item: exp.Expr, named: Named) -> Source:
+    """A SELECT, or several with UNION ALL between them."""
+    if isinstance(item, exp.Subquery):
+        refuse_other_parts(item, "this")
+        return _query(item.this, named)
+    if isinstance(item, exp.Union):
+        refuse_other_parts(item, "this", "expression", "distinct")
+        if item.args.get("distinct"):
+            raise QuestionError(
+                given="A question cannot contain UNION, which removes rows that other people have too.",
+                do="Write UNION ALL.",
+                excerpt=place(item),
+            )
+        parts = [_query(part, named) for part in (item.this, item.expression)]
+        return UnionAll(
+            tuple(leaf for part in parts for leaf in (part.parts if isinstance(part, UnionAll) else (part,)))
+        )
+    if not isinstance(item, exp.Select):
+        raise forbidden(item)
+    return _select(item, named)
+
+
+def _select(item: exp.Select, outer: Named) -> Select:
+    refuse_other_parts(item, "expressions", "from_", "joins", "where", "group", "with_", "distinct")
+    source, where, group = read_from(item, outer), item.args.get("where"), item.args.get("group")
+    keys: tuple[Expression, ...] | None = None
+    if group is not None:
+        refuse_other_parts(group, "expressions", within="GROUP BY ")
+        keys = tuple(_key(key, item.expressions) for key in group.expressions)
+    starred = len(item.expressions) == 1 and isinstance(item.expressions[0], exp.Star)
+    columns = () if starred else tuple(map(_column, item.expressions))
+    if item.args.get("distinct"):
+        if keys is not None or starred or item.args["distinct"].args.get("on"):
+            raise forbidden(item.args["distinct"], part="distinct", of=item)
+        keys = tuple(column.of for column in columns if not isinstance(column.of, PersonCall))
+    if starred and keys is not None:
+        raise forbidden(item.expressions[0])
+    return Select(source, columns, expression(where.this) if where else None, keys)
+
+
+def _key(item: exp.Expr, items: list[exp.Expr]) -> Expression:
+    """A key of a sub-query: an expression, or the number or the name of a selected column."""
+    if isinstance(item, exp.Literal) and item.name.isdecimal() and 1 <= int(item.name) <= len(items):
+        return expression(items[int(item.name) - 1].unalias())
+    found = expression(item)
+    for selected in items:
+        if isinstance(selected, exp.Alias) and isinstance(found, Name) and selected.alias.lower() == found.name.lower():
+            return expression(selected.this)
+    return found
+
+
+def _column(item: exp.Expr) -> Selected:
+    inner, alias = (item.this, item.alias) if isinstance(item, exp.Alias) else (item, None)
+    of: Expression | PersonCall
+    if isinstance(inner, exp.AggFunc):
+        of = _person_call(inner)
+        default = of.function.lower() + (f"_{of.of.name}" if isinstance(of.of, Name) else "")
+    else:
+        of = expression(inner)
+        default = of.name if isinstance(of, Name) else inner.sql()
+    return Selected(alias or default, of)
+
+
+def _person_call(item: exp.Expr) -> PersonCall:
+    function = item.sql_name() if isinstance(item, exp.Func) else ""
+    if function not in PERSON_FUNCTIONS:
+        raise forbidden(item)
+    refuse_other_parts(item, "this", "big_int")
+    this, distinct = item.this, False
+    if isinstance(this, exp.Distinct):
+        refuse_other_parts(this, "expressions")
+        if len(this.expressions) != 1:
+            raise forbidden(item)
+        this, distinct = this.expressions[0], True
+    if function == "COUNT" and isinstance(this, exp.Star | exp.Literal):
+        return PersonCall("COUNT", None, distinct)
+    return PersonCall(function, expression(this), distinct)
+
+
+def _join(left: Source, join: exp.Expr, named: Named) -> Join:
+    side, kind = str(join.args.get("side") or "").upper(), str(join.args.get("kind") or "").upper()
+    if side not in ("", "LEFT") or kind not in ("", "INNER", "OUTER") or join.args.get("method"):
+        raise forbidden(join, part="joins")
+    refuse_other_parts(join, "this", "side", "kind", "on", "using")
+    on, using = join.args.get("on"), join.args.get("using") or []
+    if on is None and not using:
+        raise QuestionError(
+            given="A join has no condition.", do="Add ON and what the tables have in common.", excerpt=place(join)
+        )
+    names = tuple(each.name for each in using)
+    right = _source(join.this, named)
+    return Join(left, right, expression(on) if on is not None else None, names, outer=side == "LEFT")

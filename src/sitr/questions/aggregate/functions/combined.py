@@ -1,0 +1,297 @@
+"""Arithmetic over aggregates: SUM(a)/COUNT(*), differences, shares, ROUND(AVG(x), 2).
+
+It acts on what is released and costs nothing beyond its aggregates. Sums and multiples of measured numbers stay a
+`Linear`, and quotients of two of these a `Quotient`, whose intervals know the noises together. Everything else is
+computed with intervals, where each different part takes an equal share of the probability of a miss.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar, TypeAlias, cast
+
+from sitr.dataset.schema import Column, Kind
+from sitr.errors import QuestionError
+from sitr.numbers import exact
+from sitr.questions.aggregate.expressions.expression import (
+    Aggregated,
+    Call,
+    Expression,
+    Literal,
+    Name,
+    aggregates,
+    spelled,
+)
+from sitr.questions.aggregate.expressions.typed import Typed
+from sitr.questions.aggregate.functions.function import (
+    Aggregate,
+    AnyFormula,
+    Arguments,
+    BoundAggregate,
+    End,
+    Estimate,
+    Same,
+    largest_error,
+    show,
+)
+from sitr.questions.aggregate.functions.joint import Joint
+from sitr.questions.aggregate.functions.linear import Linear, Quotient
+from sitr.questions.aggregate.functions.ranges import possible_quotient
+from sitr.questions.aggregate.functions.spans import SPANS, Span, applied
+from sitr.questions.aggregate.operators import Operators
+from sitr.questions.aggregate.term import Term
+from sitr.questions.aggregate.view import View, Visible
+
+
+@dataclass(frozen=True, slots=True)
+class Combined(Operators):
+    """An expression of aggregates and literals."""
+
+    of: Expression
+
+    function: ClassVar[str] = "arithmetic"
+    forms: ClassVar[tuple[str, ...]] = ("SUM(one) / COUNT(*)",)
+
+    @classmethod
+    def read(cls, arguments: Arguments, /) -> Combined | None:  # noqa: ARG003 - it is no function
+        return None
+
+    @property
+    def expression(self) -> Expression:
+        """The expression itself, so that arithmetic on it is flat."""
+        return self.of
+
+    def sql(self) -> str:
+        return spelled(self.of)
+
+    def name(self) -> str:
+        return spelled(self.of)
+
+    def bound(self, view: View, /) -> BoundAggregate:
+        parts = {each: cast("Aggregate", each.of).bound(view) for each in aggregates(self.of)}
+        _refuse_ranks(parts)
+        typed = _checked(self.of, parts, view)
+        resolved = _resolved(self.of, {each: Aggregated(part.aggregate) for each, part in parts.items()})
+        terms = tuple(dict.fromkeys(term for part in parts.values() for term in part.terms))
+        formula = _simplified(self.of, parts, terms)
+        if isinstance(formula, Placed):
+            formula = Applied("COALESCE", (formula,))
+        return BoundAggregate(Combined(resolved), terms, formula, typed.kind is Kind.INTEGER, typed.step)
+
+
+def _refuse_ranks(parts: dict[Aggregated, BoundAggregate]) -> None:
+    """Quantiles have ranks instead of noise, and some aggregates have several columns: neither can be computed with."""
+    for each, part in parts.items():
+        if part.ranked or part.parts:
+            raise QuestionError(
+                given=f"{spelled(each)} cannot be computed with.",
+                do="Select it by itself, and compute with the answer, which costs nothing.",
+            )
+
+
+def _checked(of: Expression, parts: dict[Aggregated, BoundAggregate], view: View) -> Typed:
+    """The type of the result. Every mistake in it is refused here, before the charge."""
+    names = {each: Name(spelled(each)) for each in parts}
+    columns = tuple((names[each].name, column_of(names[each].name, part)) for each, part in parts.items())
+    for function in _functions(of):
+        if function not in SPANS:
+            raise QuestionError(
+                given=f"{function} cannot be applied to aggregates.",
+                do=f"Use {', '.join(SPANS)}, or apply it to the columns inside the aggregate.",
+            )
+    inside = replace(view, columns=tuple(Visible(view.name, name, typed) for name, typed in columns), where=None)
+    typed = inside.typed(_resolved(of, names))
+    if typed.kind not in (Kind.INTEGER, Kind.REAL):
+        raise QuestionError(given=f"{spelled(of)} is not a number.", do="Select numbers computed from aggregates.")
+    return typed
+
+
+def column_of(name: str, part: BoundAggregate) -> Typed:
+    """What is known about a column of an answer before it is released."""
+    kind = Kind.INTEGER if part.whole else Kind.REAL
+    return Typed(Column(name, kind), kind, (), None, None, part.step)
+
+
+def _functions(of: Expression) -> Iterator[str]:
+    if isinstance(of, Call):
+        yield of.function
+        for part in of.arguments:
+            yield from _functions(part)
+
+
+def _resolved(of: Expression, found: dict[Aggregated, Name] | dict[Aggregated, Aggregated]) -> Expression:
+    """The expression with something else in place of each aggregate."""
+    match of:
+        case Aggregated():
+            return found[of]
+        case Call(function, arguments):
+            return Call(function, tuple(_resolved(part, found) for part in arguments))
+        case Name():
+            raise QuestionError(
+                given=f"{spelled(of)} stands outside of an aggregate.",
+                do=f"Write for example SUM({spelled(of)}), or list it in GROUP BY and select it by itself.",
+            )
+    return of
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A formula of some of the measured numbers."""
+
+    formula: AnyFormula
+    places: tuple[int, ...]
+
+    def show(self, numbers: Sequence[Fraction], noise: Joint) -> Estimate:
+        return show(self.formula, [numbers[place] for place in self.places], noise.only(self.places))
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A function of other formulas, with interval arithmetic."""
+
+    function: str
+    parts: tuple[Node, ...]
+
+    def leaves(self) -> Iterator[Linear | Quotient | Placed]:
+        """The formulas whose numbers are uncertain, each as often as it is used."""
+        for part in self.parts:
+            if isinstance(part, Applied):
+                yield from part.leaves()
+            elif not (isinstance(part, Linear) and part.fixed):
+                yield part
+
+    def show_jointly(self, numbers: Sequence[Fraction], noise: Joint, /) -> Estimate:
+        leaves = tuple(dict.fromkeys(self.leaves()))
+        shared = noise.share(Fraction(1, len(leaves)))
+        spans = {
+            leaf: Span.of(
+                leaf.show(numbers, shared) if isinstance(leaf, Placed) else leaf.show_jointly(numbers, shared)
+            )
+            for leaf in leaves
+        }
+        return self._span(spans).estimate()
+
+    def _span(self, spans: dict[Linear | Quotient | Placed, Span]) -> Span:
+        parts = []
+        for part in self.parts:
+            if isinstance(part, Applied):
+                parts.append(part._span(spans))
+            elif isinstance(part, Linear) and part.fixed:
+                parts.append(Span.fixed(part.constant))
+            else:
+                parts.append(spans[part])
+        return applied(self.function, parts)
+
+    def largest_error(self, noise: Joint, /, *, rows: int | None = None) -> End:
+        """Of sums and differences the sum of errors; of roundings one rounding more. Others depend on the data."""
+        leaves = tuple(dict.fromkeys(self.leaves()))
+        return self._error(noise.share(Fraction(1, len(leaves))), rows)
+
+    def _error(self, noise: Joint, rows: int | None) -> End:
+        errors = []
+        for part in self.parts:
+            if isinstance(part, Applied):
+                errors.append(part._error(noise, rows))
+            elif isinstance(part, Placed):
+                errors.append(largest_error(part.formula, noise.only(part.places), rows=rows))
+            elif not part.fixed if isinstance(part, Linear) else True:
+                errors.append(part.largest_error(noise, rows=rows))
+            else:
+                errors.append(Fraction(0))
+        if any(isinstance(error, float) for error in errors):
+            return math.inf
+        match self.function, self.parts:
+            case (("+" | "-" | "NEGATE" | "ABS" | "LEAST" | "GREATEST"), _):
+                return sum(errors, Fraction(0))
+            case "COALESCE", (_,):
+                return errors[0]
+            case "ROUND", (_, Linear(constant=places)):
+                return errors[0] + Fraction(10) ** -int(places)
+            case (("ROUND" | "FLOOR" | "CEIL"), (_,)):
+                return errors[0] + 1
+        return math.inf
+
+
+Node: TypeAlias = Linear | Quotient | Placed | Applied
+
+
+def _simplified(of: Expression, parts: dict[Aggregated, BoundAggregate], terms: tuple[Term, ...]) -> Node:
+    """The formula of an expression over all terms, as a `Linear` or a `Quotient` where it is one."""
+    match of:
+        case Literal(value):
+            return Linear((Fraction(0),) * len(terms), exact(value))  # type: ignore[arg-type]
+        case Aggregated():
+            return _placed(parts[of], terms)
+    assert isinstance(of, Call)
+    arguments = of.arguments
+    if of.function == "/" and _is_null_if_zero(arguments[1]):
+        arguments = (arguments[0], arguments[1].arguments[0])  # type: ignore[union-attr]
+    found = tuple(_simplified(part, parts, terms) for part in arguments)
+    return _folded(of.function, found, terms) or Applied(of.function, found)
+
+
+def _is_null_if_zero(of: Expression) -> bool:
+    """NULLIF(x, 0): a quotient by x is NULL where x is 0, with or without it."""
+    match of:
+        case Call("NULLIF", (_, Literal(0))):
+            return True
+    return False
+
+
+def _placed(part: BoundAggregate, terms: tuple[Term, ...]) -> Node:
+    places = tuple(terms.index(term) for term in part.terms)
+
+    def spread(linear: Linear) -> Linear:
+        weights = [Fraction(0)] * len(terms)
+        for place, weight in zip(places, linear.weights, strict=True):
+            weights[place] += weight
+        return Linear(tuple(weights), linear.constant)
+
+    match part.formula:
+        case Same():
+            return spread(Linear((Fraction(1),)))
+        case Linear() as linear:
+            return spread(linear)
+        case Quotient(above, below, low, high, count):
+            return Quotient(spread(above), spread(below), low, high, None if count is None else places[count])
+    return Placed(part.formula, places)
+
+
+def _folded(function: str, parts: tuple[Node, ...], terms: tuple[Term, ...]) -> Linear | Quotient | None:
+    """Sums, multiples and quotients in their simplest form; None for anything else."""
+    match function, parts:
+        case "NEGATE", (Linear() as one,):
+            return one.times(Fraction(-1))
+        case "NEGATE", (Quotient() as one,):
+            return one.mapped(Fraction(-1))
+        case (("+" | "-"), (one, other)):
+            return _added(one, other, Fraction(1 if function == "+" else -1))
+        case "*", (Linear(fixed=True, constant=factor), (Linear() | Quotient()) as one):
+            return one.times(factor) if isinstance(one, Linear) else one.mapped(factor)
+        case "*", ((Linear() | Quotient()) as one, Linear(fixed=True, constant=factor)):
+            return one.times(factor) if isinstance(one, Linear) else one.mapped(factor)
+        case "/", ((Linear() | Quotient()) as one, Linear(fixed=True, constant=divisor)) if divisor:
+            return one.times(1 / divisor) if isinstance(one, Linear) else one.mapped(1 / divisor)
+        case "/", (Linear() as one, Linear(fixed=False) as other):
+            low, high, count = possible_quotient(one, other, terms)
+            return Quotient(one, other, low, high, count)
+    return None
+
+
+def _added(one: Node, other: Node, sign: Fraction) -> Linear | Quotient | None:
+    match one, other:
+        case Linear(), Linear():
+            return one.plus(other, sign)
+        case Quotient(), Linear(fixed=True, constant=shift):
+            return one.mapped(Fraction(1), sign * shift)
+        case Linear(fixed=True, constant=shift), Quotient():
+            return other.mapped(sign, shift)
+        case Quotient(), Quotient() if one.below == other.below:
+            against = (other.low, other.high) if sign > 0 else (other.high, other.low)
+            ends = list(zip((one.low, one.high), against, strict=True))
+            low, high = (None if a is None or b is None else a + sign * b for a, b in ends)
+            return Quotient(one.above.plus(other.above, sign), one.below, low, high, one.count)
+    return None

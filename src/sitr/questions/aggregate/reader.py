@@ -1,0 +1,410 @@
+"""From SQL to expressions on rows, through an allow-list: a construct that is not named here cannot be asked."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from datetime import date, datetime
+from functools import reduce
+
+from sqlglot import exp
+
+from sitr.dataset.literals import shortened, shown
+from sitr.errors import QuestionError
+from sitr.questions.aggregate.expressions.casts import TYPES
+from sitr.questions.aggregate.expressions.expression import PARTS, Aggregated, Call, Expression, Literal, Name
+from sitr.questions.aggregate.places import place
+from sitr.questions.aggregate.refusals import forbidden, refuse_other_parts
+from sitr.questions.aggregate.spelling import Value
+
+AGGREGATE = "sitr_aggregate"
+"""Under this name, a placeholder notes the aggregate that was read already and stood in its place."""
+
+
+def expression(item: exp.Expr) -> Expression:
+    """The expression on a row."""
+    if isinstance(item, exp.Paren):
+        return expression(item.this)
+    if (reader := _READERS.get(type(item))) is not None:
+        return reader(item)
+    if (simple := _SIMPLE.get(type(item))) is not None:
+        function, *parts = simple
+        refuse_other_parts(item, *parts, *_MARKS.get(type(item), ()))
+        found = [item.args.get(part) for part in parts]
+        if found[0] is None:  # the parser reads a lone @ as an absolute value
+            raise forbidden(item)
+        return Call(function, tuple(expression(part) for part in found if part is not None))
+    raise forbidden(item)
+
+
+_SIMPLE: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.Add: ("+", "this", "expression"),
+    exp.Sub: ("-", "this", "expression"),
+    exp.Mul: ("*", "this", "expression"),
+    exp.Div: ("/", "this", "expression"),
+    exp.SafeDivide: ("/", "this", "expression"),
+    exp.IntDiv: ("//", "this", "expression"),
+    exp.Mod: ("%", "this", "expression"),
+    exp.Pow: ("POWER", "this", "expression"),
+    exp.DPipe: ("||", "this", "expression"),
+    exp.EQ: ("=", "this", "expression"),
+    exp.NEQ: ("<>", "this", "expression"),
+    exp.LT: ("<", "this", "expression"),
+    exp.LTE: ("<=", "this", "expression"),
+    exp.GT: (">", "this", "expression"),
+    exp.GTE: (">=", "this", "expression"),
+    exp.Not: ("NOT", "this"),
+    exp.Abs: ("ABS", "this"),
+    exp.Floor: ("FLOOR", "this"),
+    exp.Ceil: ("CEIL", "this"),
+    exp.Sign: ("SIGN", "this"),
+    exp.Sqrt: ("SQRT", "this"),
+    exp.Ln: ("LN", "this"),
+    exp.Exp: ("EXP", "this"),
+    exp.Round: ("ROUND", "this", "decimals"),
+    exp.Nullif: ("NULLIF", "this", "expression"),
+    exp.Lower: ("LOWER", "this"),
+    exp.Upper: ("UPPER", "this"),
+    exp.Length: ("LENGTH", "this"),
+    exp.Substring: ("SUBSTR", "this", "start", "length"),
+    exp.Left: ("LEFT", "this", "expression"),
+    exp.Right: ("RIGHT", "this", "expression"),
+    exp.StartsWith: ("STARTS_WITH", "this", "expression"),
+    exp.EndsWith: ("ENDS_WITH", "this", "expression"),
+    exp.Contains: ("CONTAINS", "this", "expression"),
+}
+"""How the parser calls functions and operators, what they are called here, and their parts."""
+
+_MARKS: dict[type[exp.Expr], tuple[str, ...]] = {
+    exp.Div: ("typed", "safe"),
+    exp.DPipe: ("safe",),
+    exp.Least: ("ignore_nulls",),
+    exp.Greatest: ("ignore_nulls",),
+    exp.DateDiff: ("date_part_boundary",),
+    exp.Concat: ("safe", "coalesce"),
+    exp.TryCast: ("safe",),
+}
+"""Marks that the parser sets itself, and that are no part of the question."""
+
+
+def _name(item: exp.Column) -> Name:
+    if not isinstance(item.this, exp.Identifier):
+        raise forbidden(item)
+    refuse_other_parts(item, "this", "table")
+    return Name(item.name, item.table or None)
+
+
+def _and_or(item: exp.Expr) -> Call:
+    function = "AND" if isinstance(item, exp.And) else "OR"
+    return Call(function, tuple(expression(part) for part in item.flatten()))
+
+
+def _is(item: exp.Expr) -> Expression:
+    """IS NULL, IS TRUE and IS FALSE, each perhaps with NOT."""
+    what = item.expression
+    if isinstance(what, exp.Null):
+        return _negated(item, Call("IS NULL", (expression(item.this),)))
+    if isinstance(what, exp.Boolean):
+        known = Call("COALESCE", (expression(item.this), Literal(not what.this)))
+        return _negated(item, Call("=", (known, Literal(bool(what.this)))))
+    raise forbidden(item)
+
+
+def _negated(item: exp.Expr, found: Expression) -> Expression:
+    """The parser stores the NOT of NOT LIKE inside the LIKE."""
+    refuse_other_parts(item, "this", "expression", "negate")
+    return Call("NOT", (found,)) if item.args.get("negate") else found
+
+
+def _between(item: exp.Expr) -> Expression:
+    refuse_other_parts(item, "this", "low", "high")
+    value = expression(item.this)
+    low, high = expression(item.args["low"]), expression(item.args["high"])
+    return Call("AND", (Call(">=", (value, low)), Call("<=", (value, high))))
+
+
+def _in(item: exp.Expr) -> Expression:
+    if item.args.get("query"):
+        raise forbidden(item.args["query"])
+    refuse_other_parts(item, "this", "expressions")
+    return Call("IN", (expression(item.this), *(Literal(value(part)) for part in item.expressions)))
+
+
+def _like(item: exp.Expr) -> Expression:
+    pattern = item.expression
+    if not (isinstance(pattern, exp.Literal) and pattern.is_string):
+        raise forbidden(item)
+    function = "LIKE" if isinstance(item, exp.Like) else "ILIKE"
+    return _negated(item, Call(function, (expression(item.this), Literal(pattern.name))))
+
+
+def _compare(item: exp.Expr) -> Expression:
+    """With a literal on the left, the sides are exchanged: 1 < x and x > 1 are the same question."""
+    refuse_other_parts(item, "this", "expression")
+    function, left, right = _SIMPLE[type(item)][0], expression(item.this), expression(item.expression)
+    if isinstance(left, Literal) and not isinstance(right, Literal):
+        return Call(_MIRRORED.get(function, function), (right, left))
+    return Call(function, (left, right))
+
+
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _negative(item: exp.Expr) -> Expression:
+    """A negative number is a literal."""
+    of = expression(item.this)
+    if isinstance(of, Literal) and type(of.value) in (int, float):
+        return Literal(-of.value)  # type: ignore[operator]
+    return Call("NEGATE", (of,))
+
+
+def _case(item: exp.Expr) -> Expression:
+    refuse_other_parts(item, "this", "ifs", "default")
+    compared = expression(item.this) if item.this is not None else None
+    parts: list[Expression] = []
+    for branch in item.args["ifs"]:
+        when = expression(branch.this)
+        parts += [when if compared is None else Call("=", (compared, when)), expression(branch.args["true"])]
+    if item.args.get("default") is not None:
+        parts.append(expression(item.args["default"]))
+    return Call("CASE", tuple(parts))
+
+
+def _if(item: exp.Expr) -> Expression:
+    refuse_other_parts(item, "this", "true", "false")
+    parts = [item.this, item.args["true"], *([item.args["false"]] if item.args.get("false") is not None else [])]
+    return Call("CASE", tuple(map(expression, parts)))
+
+
+def _listed(function: str) -> Callable[[exp.Expr], Expression]:
+    def read(item: exp.Expr) -> Expression:
+        refuse_other_parts(item, "this", "expressions", *_MARKS.get(type(item), ()))
+        return Call(function, tuple(map(expression, [item.this, *item.expressions])))
+
+    return read
+
+
+def _concat(item: exp.Expr) -> Expression:
+    """CONCAT takes NULL for an empty text, which || does not."""
+    refuse_other_parts(item, "expressions", *_MARKS[exp.Concat])
+    parts = [Call("COALESCE", (expression(part), Literal(""))) for part in item.expressions]
+    return reduce(lambda one, other: Call("||", (one, other)), parts)
+
+
+def _trim(item: exp.Expr) -> Expression:
+    refuse_other_parts(item, "this", "position")
+    function = {"LEADING": "LTRIM", "TRAILING": "RTRIM"}.get(str(item.args.get("position")), "TRIM")
+    return Call(function, (expression(item.this),))
+
+
+def _log(item: exp.Expr) -> Expression:
+    """LOG(x) and LOG10(x) are decimal logarithms, and LOG(2, x) is a quotient of natural ones."""
+    refuse_other_parts(item, "this", "expression")
+    if item.expression is None:
+        return Call("LOG10", (expression(item.this),))
+    base, of = expression(item.this), expression(item.expression)
+    if base == Literal(10):
+        return Call("LOG10", (of,))
+    return Call("/", (Call("LN", (of,)), Call("LN", (base,))))
+
+
+def _cast(item: exp.Expr) -> Expression:
+    if (literal := _dated(item)) is not None:
+        return Literal(literal)
+    to = item.args["to"]
+    refuse_other_parts(item, "this", "to", *_MARKS[exp.TryCast])
+    refuse_other_parts(to, "this", "nested", "expressions")
+    name = _TYPES.get(to.this)
+    if name is None or (to.expressions and name not in ("DOUBLE", "VARCHAR")):
+        raise forbidden(item)
+    return Call("CAST", (expression(item.this), Literal(name)))
+
+
+_KINDS = exp.DataType.Type
+_TYPES = {
+    **dict.fromkeys((_KINDS.TINYINT, _KINDS.SMALLINT, _KINDS.INT, _KINDS.BIGINT), "INTEGER"),
+    **dict.fromkeys((_KINDS.FLOAT, _KINDS.DOUBLE, _KINDS.DECIMAL), "DOUBLE"),
+    **dict.fromkeys((_KINDS.VARCHAR, _KINDS.TEXT, _KINDS.CHAR), "VARCHAR"),
+    _KINDS.BOOLEAN: "BOOLEAN",
+    _KINDS.DATE: "DATE",
+    **dict.fromkeys((_KINDS.TIMESTAMP, _KINDS.TIMESTAMPNTZ, _KINDS.DATETIME), "TIMESTAMP"),
+}
+assert set(_TYPES.values()) == set(TYPES)
+
+
+def _dated(item: exp.Expr) -> date | None:
+    """DATE '…' or TIMESTAMP '…', which the parser reads as casts of text."""
+    text, to = item.this, item.args["to"]
+    if not (isinstance(text, exp.Literal) and text.is_string) or to.expressions:
+        return None
+    try:
+        if to.this is _KINDS.DATE:
+            return date.fromisoformat(text.name)
+        if to.this in (_KINDS.TIMESTAMP, _KINDS.TIMESTAMPNTZ):
+            return datetime.fromisoformat(text.name)
+    except ValueError:
+        raise QuestionError(
+            wanted="a date that exists, such as '2024-12-31' or '2024-12-31 09:30:00'",
+            given=shown(text.name),
+            do="Write year, month and day, then the time if there is one.",
+            excerpt=place(text),
+        ) from None
+    return None
+
+
+def _word(item: exp.Expr | None) -> Literal:
+    """The part of a date: a word in quotes or without."""
+    return Literal(_singular(item.name.lower() if item is not None else ""))
+
+
+def _singular(word: str) -> str:
+    synonyms = {"dayofweek": "dow", "dayofyear": "doy", "weekday": "dow"}
+    found = synonyms.get(word, word)
+    return found[:-1] if found.endswith("s") and found[:-1] in PARTS else found
+
+
+def _truncated(item: exp.Expr) -> Expression:
+    refuse_other_parts(item, "this", "unit")
+    return Call("DATE_TRUNC", (_word(item.args.get("unit")), expression(item.this)))
+
+
+def _extracted(item: exp.Expr) -> Expression:
+    refuse_other_parts(item, "this", "expression")
+    return Call("EXTRACT", (_word(item.this), expression(item.expression)))
+
+
+def _part(part: str) -> Callable[[exp.Expr], Expression]:
+    def read(item: exp.Expr) -> Expression:
+        refuse_other_parts(item, "this")
+        return Call("EXTRACT", (Literal(part), expression(item.this)))
+
+    return read
+
+
+def _difference(item: exp.Expr) -> Expression:
+    refuse_other_parts(item, "this", "expression", "unit", *_MARKS[exp.DateDiff])
+    return Call("DATE_DIFF", (_word(item.args.get("unit")), expression(item.expression), expression(item.this)))
+
+
+def _plus(item: exp.Expr) -> Expression:
+    """A sum, a difference, or a date with an interval added or taken away."""
+    left, right = item.this, item.expression
+    if isinstance(left, exp.Interval) and isinstance(item, exp.Add):
+        left, right = right, left
+    if not isinstance(right, exp.Interval):
+        refuse_other_parts(item, "this", "expression")
+        return Call(_SIMPLE[type(item)][0], (expression(item.this), expression(item.expression)))
+    return _later(expression(left), right, sign=-1 if isinstance(item, exp.Sub | exp.DateSub) else 1)
+
+
+def _later(moment: Expression, interval: exp.Expr, *, sign: int) -> Expression:
+    refuse_other_parts(interval, "this", "unit")
+    count = interval.this
+    while isinstance(count, exp.Paren):
+        count = count.this
+    text = f"-{count.this.name}" if isinstance(count, exp.Neg) else count.name if count is not None else ""
+    try:
+        number = int(text)
+    except ValueError:
+        raise forbidden(interval) from None
+    return Call("DATE_ADD", (moment, Literal(sign * number), _word(interval.args.get("unit"))))
+
+
+def _anonymous(item: exp.Expr) -> Expression:
+    """Functions that the parser does not know."""
+    name, arguments = item.name.upper(), item.expressions
+    if name == "CLAMP":
+        return Call("CLAMP", tuple(map(expression, arguments)))
+    if name == "DATE_PART" and len(arguments) == 2 and isinstance(arguments[0], exp.Literal):
+        return Call("EXTRACT", (_word(arguments[0]), expression(arguments[1])))
+    raise forbidden(item)
+
+
+def _aggregated(item: exp.Expr) -> Aggregated:
+    if AGGREGATE not in item.meta:  # a ? of the user
+        raise forbidden(item)
+    return Aggregated(item.meta[AGGREGATE])
+
+
+def _literal(item: exp.Expr) -> Literal:
+    return Literal(value(item))
+
+
+_READERS: dict[type[exp.Expr], Callable[[exp.Expr], Expression]] = {
+    exp.Column: _name,  # type: ignore[dict-item]
+    exp.Literal: _literal,
+    exp.Boolean: _literal,
+    exp.Null: lambda _: Literal(None),
+    exp.Neg: _negative,
+    exp.And: _and_or,
+    exp.Or: _and_or,
+    exp.Is: _is,
+    exp.Between: _between,
+    exp.In: _in,
+    exp.Like: _like,
+    exp.ILike: _like,
+    **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), _compare),
+    exp.Case: _case,
+    exp.If: _if,
+    exp.Coalesce: _listed("COALESCE"),
+    exp.Least: _listed("LEAST"),
+    exp.Greatest: _listed("GREATEST"),
+    exp.Concat: _concat,
+    exp.Trim: _trim,
+    exp.Log: _log,
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.TimestampTrunc: _truncated,
+    exp.DateTrunc: _truncated,
+    exp.Extract: _extracted,
+    exp.Year: _part("year"),
+    exp.Quarter: _part("quarter"),
+    exp.Month: _part("month"),
+    exp.Week: _part("week"),
+    exp.Day: _part("day"),
+    exp.Hour: _part("hour"),
+    exp.Minute: _part("minute"),
+    exp.Second: _part("second"),
+    exp.DayOfWeek: _part("dow"),
+    exp.DayOfYear: _part("doy"),
+    exp.DateDiff: _difference,
+    exp.Add: _plus,
+    exp.Sub: _plus,
+    exp.DateAdd: _plus,
+    exp.DateSub: _plus,
+    exp.Anonymous: _anonymous,
+    exp.Placeholder: _aggregated,
+}
+
+
+def value(item: exp.Expr) -> Value | None:
+    """A literal: text, number, truth value, DATE '…', TIMESTAMP '…' or NULL."""
+    found: Expression | None
+    match item:
+        case exp.Literal(is_string=True):
+            return str(item.name)
+        case exp.Literal():
+            return _number(item)
+        case exp.Boolean():
+            return bool(item.this)
+        case exp.Neg() | exp.Cast() | exp.Null() | exp.Paren():
+            found = expression(item)
+            if isinstance(found, Literal):
+                return found.value
+    raise forbidden(item)
+
+
+def _number(literal: exp.Literal) -> int | float:
+    try:
+        number = int(literal.name) if literal.name.isdecimal() else float(literal.name)
+    except ValueError:  # 1e, or thousands of digits
+        number = math.nan
+    if not abs(number) <= sys.float_info.max:
+        raise QuestionError(
+            wanted="a number that a double can hold",
+            given=shortened(literal.name),
+            do="Write it like 12, 0.5 or 1e-3.",
+            excerpt=place(literal),
+        )
+    return number

@@ -1,0 +1,447 @@
+"""From what stands after FROM to a view, with every check; `view` proves that views keep each row's unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Key, Kind, Table
+from sitr.errors import QuestionError, UnknownName
+from sitr.neighbors.unit import Person, Row
+from sitr.questions.aggregate.expressions.expression import Call, Expression, Name
+from sitr.questions.aggregate.expressions.ranges import Range
+from sitr.questions.aggregate.expressions.rules import range_of
+from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_typed
+from sitr.questions.aggregate.sources import Aliased, Join, PersonCall, Select, Selected, Source, UnionAll
+from sitr.questions.aggregate.spelling import identifier
+from sitr.questions.aggregate.term import granules_of
+from sitr.questions.aggregate.view import (
+    Base,
+    Joined,
+    PerPerson,
+    PersonNumber,
+    TableRows,
+    Together,
+    View,
+    Visible,
+    both,
+    used,
+)
+
+PERSON_FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX")
+
+
+@dataclass(frozen=True, slots=True)
+class PublicTable:
+    """A table that everybody may see. The keys of its columns are the values that they hold."""
+
+    name: str
+    columns: tuple[Column, ...]
+    unique: Callable[[tuple[str, ...]], bool] = lambda _: False
+    """Whether no two rows have the same values in these columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The protected table, and the public tables that may be joined with it, which are opened when they are named."""
+
+    table: Table
+    public: tuple[str, ...] = ()
+    opened: Callable[[str], PublicTable] | None = None
+
+    def find(self, name: str) -> PublicTable | None:
+        """The public table of this name, whatever its case."""
+        found = [known for known in self.public if known.lower() == name.lower()]
+        return self.opened(found[0]) if found and self.opened is not None else None
+
+
+def view_of(source: Source, catalog: Catalog) -> View:
+    """The rows that a question is about."""
+    match source:
+        case str():
+            return _table(source, catalog)
+        case Aliased(of, name):
+            view = view_of(of, catalog)
+            return replace(view, name=name, columns=tuple(replace(each, table=name) for each in view.columns))
+        case Select():
+            return _select(source, catalog)
+        case Join():
+            return _join(source, catalog)
+        case UnionAll(parts):
+            return _together([view_of(part, catalog) for part in parts])
+
+
+def _table(name: str, catalog: Catalog) -> View:
+    if name.lower() == catalog.table.name.lower():
+        return View.of(catalog.table)
+    if catalog.find(name) is not None:
+        raise QuestionError(
+            given=f"The table {name} is public, so that a question about it alone needs no privacy.",
+            do=f"Read it directly, or join it: FROM {identifier(catalog.table.name)} JOIN {identifier(name)} ON ….",
+        )
+    also = f" and the public tables {', '.join(catalog.public)}" if catalog.public else ""
+    raise UnknownName(
+        given=f"This budget answers questions about the table {catalog.table.name}{also}, not about {name!r}.",
+        do=f"Write FROM {identifier(catalog.table.name)}.",
+    )
+
+
+def _select(select: Select, catalog: Catalog) -> View:
+    """A sub-query that computes on rows needs no step of its own: its expressions take the place of its columns."""
+    inner = view_of(select.table, catalog)
+    if select.where is not None:
+        inner = replace(inner, where=both(inner.where, inner.condition(select.where)))
+    if select.group_by is not None:
+        return _per_person(select, inner, catalog.table)
+    if not select.columns:
+        return inner
+    columns = []
+    for column in select.columns:
+        if isinstance(column.of, PersonCall):
+            raise _ungrouped(inner)
+        columns.append(Visible(inner.name, column.name, inner.typed(column.of)))
+    _refuse_repeated([column.name for column in columns])
+    return replace(inner, columns=tuple(columns))
+
+
+def _ungrouped(view: View) -> QuestionError:
+    by = f"Add GROUP BY {identifier(view.unit.column)}" if isinstance(view.unit, Person) else "Leave the sub-query out"
+    return QuestionError(
+        given="A sub-query with an aggregate must group by the unit, because its rows must belong to one person each.",
+        do=f"{by}.",
+    )
+
+
+def _per_person(select: Select, inner: View, table: Table) -> View:
+    """SELECT patient_id, SUM(cost) AS total … GROUP BY patient_id: one row for each person, or person and key."""
+    grouped = [inner.typed(key) for key in select.group_by or ()]
+    unit = inner.unit
+    if not isinstance(unit, Person) or not any(_is_unit(key, unit) for key in grouped):
+        raise _ungrouped(inner)
+    keys: list[tuple[str, Typed]] = []
+    numbers: list[tuple[str, PersonNumber, Kind]] = []
+    columns: list[Visible] = []
+    for column in select.columns:
+        if isinstance(column.of, PersonCall):
+            number, made = _number(column.of, inner, column.name, table)
+            numbers.append((column.name, number, made.kind))
+            columns.append(Visible(inner.name, column.name, made))
+            continue
+        of = inner.typed(column.of)
+        if of not in grouped:
+            raise QuestionError(
+                given=f"The sub-query selects {of.text}, which GROUP BY does not list.",
+                do="Add it to GROUP BY, or leave it out.",
+            )
+        leaf = _leaf(unit.column if _is_unit(of, unit) else column.name, of)
+        columns.append(Visible(inner.name, column.name, leaf))
+        if not _is_unit(of, unit):
+            keys.append((column.name, of))
+    keys += [(f"{of.text}", of) for of in grouped if not _is_unit(of, unit) and of not in [known for _, known in keys]]
+    names = [unit.column, *(name for name, _ in keys), *(name for name, _, _ in numbers)]
+    _refuse_repeated(names)
+    for _, of in keys:
+        _refuse_other_kinds(of)
+    rows = PerPerson(inner, tuple(keys), tuple(numbers))
+    return View(rows, tuple(columns), unit, inner.relation, inner.name)
+
+
+def _is_unit(of: Typed, unit: Person) -> bool:
+    return of.column is not None and of.column.name == unit.column
+
+
+def _leaf(name: str, of: Typed) -> Typed:
+    """A computed column as a column of the next view: what is known about it stays known."""
+    column = Column(name, of.kind, of.column.quantised if of.column is not None else None, of.keys)
+    return replace(of, what=column, parts=())
+
+
+def _refuse_other_kinds(of: Typed) -> None:
+    if of.kind not in GROUPABLE:
+        raise QuestionError(
+            given=f"GROUP BY cannot use {of.text}, which has type {of.kind.value}.",
+            do=f"Group by something of type {', '.join(kind.value for kind in GROUPABLE)}.",
+        )
+
+
+def _number(call: PersonCall, view: View, name: str, table: Table) -> tuple[PersonNumber, Typed]:
+    """An aggregate of one person's rows, and the column that it makes.
+
+    Its bounds are those of as many rows as a person may have in all groups of a question; beyond them it is clamped.
+    """
+    of = None if call.of is None else view.typed(call.of)
+    most = Fraction(table.max_groups * table.max_rows_per_group)
+    if call.function == "COUNT":
+        if call.distinct and of is not None:
+            _refuse_other_kinds(of)
+        found = Range(Fraction(0), most)
+        return PersonNumber("COUNT", of, call.distinct), _made(name, Kind.INTEGER, found, Fraction(1), nullable=False)
+    if of is None or call.distinct:
+        raise QuestionError(
+            given=f"{call.function} cannot have {'DISTINCT' if call.distinct else '*'} in a sub-query.",
+            do=f"Write {call.function}(column).",
+        )
+    number = PersonNumber(call.function, of)
+    if call.function in ("MIN", "MAX"):
+        if of.kind not in (*NUMERIC, *TEMPORAL):
+            raise _not_numbers(call.function, of)
+        return number, _made(name, of.kind, range_of(of), of.step)
+    granules = granules_of(of, function=call.function, table=view.name)  # exact sums need them
+    low, high = granules.ends
+    if call.function == "AVG":
+        return number, _made(name, Kind.REAL, Range(low, high), None)
+    total = Range(min(low, low * most), max(high, high * most))
+    whole = granules.granularity.denominator == 1 and of.kind is Kind.INTEGER
+    return number, _made(name, Kind.INTEGER if whole else Kind.REAL, total, granules.granularity)
+
+
+def _not_numbers(function: str, of: Typed) -> QuestionError:
+    return QuestionError(
+        given=f"{function} needs numbers, but {of.text} has type {of.kind.value}.",
+        do="Count it, or choose another column.",
+    )
+
+
+def _made(name: str, kind: Kind, found: Range, step: Fraction | None, *, nullable: bool = True) -> Typed:
+    return Typed(Column(name, kind), kind, (), found.low, found.high, step, nullable)
+
+
+def _join(join: Join, catalog: Catalog) -> View:
+    left = view_of(join.left, catalog)
+    name, public = _public(join.right, catalog)
+    taken = {each.name.lower() for each in left.columns} | {known.lower() for known in _names(left.rows, catalog.table)}
+    here = {
+        column.name: column.name if column.name.lower() not in taken else f"{name}.{column.name}"
+        for column in public.columns
+    }
+    if name.lower() in {each.table.lower() for each in left.columns} or {at.lower() for at in here.values()} & taken:
+        raise QuestionError(
+            given=f"Several tables of the question are called {name!r}.", do="Give each of them another name with AS."
+        )
+    right = [
+        Visible(name, column.name, replace(column_typed(column), what=replace(column, name=here[column.name])))
+        for column in public.columns
+    ]
+    condition = _condition(join, left, name)
+    on = replace(left, columns=(*left.columns, *right)).condition(condition)
+    matched = _matched(on, {at: there for there, at in here.items()})
+    if isinstance(left.unit, Row):
+        _refuse_fan_out(on, matched, public)
+    if join.outer:
+        right = [replace(each, typed=replace(each.typed, keys=_with_null(each.typed))) for each in right]
+    visible = [
+        replace(each, typed=_leaf(at, each.typed)) for each, at in zip(left.columns, internals(left), strict=True)
+    ]
+    columns = _qualified([*visible, *right])
+    spoken = replace(left, columns=columns).condition(condition).expression
+    rows = Joined(
+        left, public.name, name, tuple((at, there) for there, at in here.items()), on, spoken, join.outer, matched
+    )
+    using = {known.lower() for known in join.using}
+    shown = [each for each in columns if each.table != name or each.name.lower() not in using]
+    return View(rows, _qualified(shown), left.unit, left.relation, left.name)
+
+
+def _qualified(columns: list[Visible] | tuple[Visible, ...]) -> tuple[Visible, ...]:
+    """The columns; those whose name several tables have are shown with their table."""
+    names = [each.name.lower() for each in columns]
+    return tuple(
+        replace(each, typed=replace(each.typed, shown=Name(each.name, each.table)))
+        if names.count(each.name.lower()) > 1
+        else replace(each, typed=replace(each.typed, shown=None if _plain(each) else Name(each.name, each.table)))
+        for each in columns
+    )
+
+
+def _plain(each: Visible) -> bool:
+    """Whether a column has the same name in a question and in the rows."""
+    return each.typed.column is not None and each.typed.column.name == each.name
+
+
+def internals(view: View) -> list[str]:
+    """The names of a view's columns in the rows that are made from it: columns keep theirs, and no two are mixed up."""
+    plain = {each.typed.column.name for each in view.columns if each.typed.column is not None}
+    taken = {name.lower() for name in plain | ({view.unit.column} if isinstance(view.unit, Person) else set())}
+    found = []
+    for each in view.columns:
+        name = each.typed.column.name if each.typed.column is not None else each.name
+        while each.typed.column is None and name.lower() in taken:
+            name += "_"
+        taken.add(name.lower())
+        found.append(name)
+    return found
+
+
+def _names(rows: Base, table: Table) -> set[str]:
+    """The names that the columns of these rows have, whether a question can name them or not."""
+    match rows:
+        case TableRows():
+            return {column.name for column in table.columns}
+        case PerPerson(_, keys, numbers):
+            return {_unit_name(table), *(name for name, _ in keys), *(name for name, _, _ in numbers)}
+        case Joined(view, _, _, columns):
+            return {_unit_name(table), *internals(view), *(here for here, _ in columns)}
+        case Together(views):
+            return {_unit_name(table), *internals(views[0])}
+
+
+def _unit_name(table: Table) -> str:
+    return table.unit.column if isinstance(table.unit, Person) else ""
+
+
+def _with_null(typed: Typed) -> tuple[Key, ...] | None:  # rows without a match have no value
+    return typed.keys if typed.keys is None or None in typed.keys else (*typed.keys, None)
+
+
+def _public(source: Source, catalog: Catalog) -> tuple[str, PublicTable]:
+    """The public table on the right of a join, and the name that it has in the question."""
+    of, name = (source.of, source.name) if isinstance(source, Aliased) else (source, None)
+    found = catalog.find(of) if isinstance(of, str) else None
+    if found is None:
+        what = of if isinstance(of, str) else "a sub-query"
+        known = f" Declared here: {', '.join(catalog.public)}." if catalog.public else ""
+        own = isinstance(of, str) and of.lower() == catalog.table.name.lower()
+        raise QuestionError(
+            given=f"A question cannot join {what} here: only public tables can be joined.{known}"
+            if not own
+            else f"A question cannot join {what} with itself: a row could meet rows of other people.",
+            do="Declare a public table when you protect the data: sitr protect … --public wards=wards.csv, or "
+            'sitr.protect(…, public={"wards": "wards.csv"}).'
+            if not own
+            else "Group by the unit in a sub-query, or join public tables only.",
+        )
+    return name or found.name, found
+
+
+def _condition(join: Join, left: View, right: str) -> Expression:
+    if join.on is not None:
+        return join.on
+    parts: list[Expression] = []
+    for name in join.using:
+        column = left.find(Name(name))
+        parts.append(Call("=", (Name(name, column[0].table if column else left.name), Name(name, right))))
+    return parts[0] if len(parts) == 1 else Call("AND", tuple(parts))
+
+
+def _matched(on: Typed, columns: dict[str, str]) -> tuple[str, ...]:
+    """The columns of the public table that must equal something of the row, by their names there."""
+    parts = on.parts if on.what == "AND" else (on,)
+    found = []
+    for part in parts:
+        if part.what == "=":
+            for one, other in (part.parts, part.parts[::-1]):
+                if one.column is not None and one.column.name in columns and not used(other) & columns.keys():
+                    found.append(columns[one.column.name])
+    return tuple(dict.fromkeys(found))
+
+
+def _refuse_fan_out(on: Typed, matched: tuple[str, ...], public: PublicTable) -> None:
+    """Where a row is a unit, it may match one public row at most; the statement enforces what is verified here."""
+    if not matched or not public.unique(matched):
+        raise QuestionError(
+            given=f"A row may match several rows of {public.name}, and would then count several times ({on.text}).",
+            do="Join by columns that are unique in the public table, or protect people (unit=…) instead of rows.",
+        )
+
+
+def _together(views: list[View]) -> View:
+    first, *others = views
+    if isinstance(first.unit, Row):
+        raise QuestionError(
+            given="UNION ALL could count a row twice, and here each row is protected by itself.",
+            do="Join the conditions with OR, or protect people (unit=…) instead of rows.",
+        )
+    for other in others:
+        if [each.typed.kind for each in other.columns] != [each.typed.kind for each in first.columns]:
+            raise QuestionError(
+                given="The parts of UNION ALL have different columns.",
+                do="Select the same number of columns, of the same types, in all parts.",
+            )
+    _refuse_repeated([each.name for each in first.columns])
+    for place, each in enumerate(first.columns):
+        if len({_is_unit(view.columns[place].typed, first.unit) for view in views}) > 1:
+            raise QuestionError(
+                given=f"The parts of UNION ALL have the unit and something else as the column {each.name!r}.",
+                do="Select the unit at the same place in all parts.",
+            )
+    columns = tuple(
+        Visible(first.name, each.name, _merged(each, name, [other.columns[place].typed for other in others]))
+        for place, (each, name) in enumerate(zip(first.columns, internals(first), strict=True))
+    )
+    return View(Together(tuple(views)), columns, first.unit, first.relation, first.name)
+
+
+def _merged(first: Visible, name: str, others: list[Typed]) -> Typed:
+    """A column of several parts: all of their values are possible."""
+    found, same = range_of(first.typed), all(other == first.typed for other in others)
+    for other in others:
+        found = found.union(range_of(other))
+    keys = [each.possible for each in (first.typed, *others)]
+    listed = None if None in keys else tuple(dict.fromkeys(key for some in keys for key in some or ()))
+    column = first.typed.column
+    quantised = column.quantised if column is not None and same else None
+    kept = tuple(sorted(listed, key=lambda key: key is None)) if listed is not None else None
+    made = Column(name, first.typed.kind, quantised, kept if quantised is None else column.keys if column else None)
+    return Typed(made, made.kind, (), found.low, found.high, first.typed.step if same else None, keys=made.keys)
+
+
+def _refuse_repeated(names: list[str]) -> None:
+    lowered = [name.lower() for name in names]
+    if repeated := {name for name in names if lowered.count(name.lower()) > 1}:
+        raise QuestionError(
+            given=f"Several columns of a sub-query have the same name: {', '.join(sorted(repeated))}.",
+            do="Name them with AS.",
+        )
+
+
+def tables(view: View) -> Iterator[str]:
+    """The public tables that a view reads."""
+    match view.rows:
+        case Joined(inner, table):
+            yield table
+            yield from tables(inner)
+        case PerPerson(inner):
+            yield from tables(inner)
+        case Together(views):
+            for each in views:
+                yield from tables(each)
+        case TableRows():
+            return
+
+
+def source_of(view: View) -> Source:
+    """What stands after FROM to read the rows of a view, with resolved names."""
+    match view.rows:
+        case TableRows(table):
+            return table
+        case PerPerson(inner, keys, numbers):
+            assert isinstance(view.unit, Person)
+            unit = Name(view.unit.column)
+            columns = [Selected(view.unit.column, unit), *(Selected(name, of.expression) for name, of in keys)]
+            columns += [Selected(name, _call(number)) for name, number, _ in numbers]
+            return Select(
+                source_of(inner),
+                tuple(columns),
+                None if inner.where is None else inner.where.expression,
+                (unit, *(of.expression for _, of in keys)),
+            )
+        case Joined(inner, table, name, _, _, spoken, outer):
+            left = _selected_source(inner)
+            named = isinstance(left, Join) or (isinstance(left, str) and left.lower() == inner.name.lower())
+            right = table if name.lower() == table.lower() else Aliased(table, name)
+            return Join(left if named else Aliased(left, inner.name), right, spoken, outer=outer)
+        case Together(views):
+            return UnionAll(tuple(_selected_source(each) for each in views))
+
+
+def _call(number: PersonNumber) -> PersonCall:
+    return PersonCall(number.function, None if number.of is None else number.of.expression, number.distinct)
+
+
+def _selected_source(view: View) -> Source:
+    """The rows of a view with its own columns; the rows themselves where nothing is computed or left out."""
+    if view.where is None and all(each.typed.column is not None for each in view.columns):
+        return source_of(view)
+    columns = tuple(Selected(each.name, each.typed.expression) for each in view.columns)
+    return Select(source_of(view), columns, None if view.where is None else view.where.expression)

@@ -1,0 +1,93 @@
+"""Aggregate questions with a place to ask them; their released rows can be selected, sorted and cut for free."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sitr.errors import QuestionError
+from sitr.questions.aggregate.bind import bound
+from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Name, aggregates
+from sitr.questions.aggregate.frame import Expr
+from sitr.questions.aggregate.functions.combined import Combined
+from sitr.questions.aggregate.functions.function import Aggregate
+from sitr.questions.aggregate.nodes import After, Order, Query
+from sitr.questions.aggregate.operators import Operators
+from sitr.questions.aggregate.question import AggregateQuestion
+from sitr.session.answer import Answer
+from sitr.session.request import Request
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AggregateRequest(Request[Answer]):
+    """A checked aggregate question.
+
+    `having`, `sort`, `limit` and `head` act on released values and cost nothing; an aggregate that appears only there
+    is measured and paid like any other. Where they select or sort by noisy numbers, all intervals hold together.
+    """
+
+    question: AggregateQuestion
+
+    def having(self, condition: Expr) -> AggregateRequest:
+        """Only released rows that also meet this condition: `having(sitr.column("n") > 100)`, `having(sitr.count() > 100)`."""
+        if not isinstance(condition, Expr):
+            raise QuestionError(wanted="a condition", given=repr(condition), do='Write having(sitr.column("n") > 100).')
+        earlier = self._after.having
+        joined = condition.expression if earlier is None else Call("AND", (earlier, condition.expression))
+        return self._with(replace(self._after, having=joined))
+
+    def sort(
+        self,
+        by: str | Expr | Operators,
+        *more_by: str | Expr | Operators,
+        descending: bool | Sequence[bool] = False,
+        nulls_last: bool = True,
+    ) -> AggregateRequest:
+        """The released rows in the order of these columns, expressions or aggregates, with `descending` for each or all."""
+        parts = (by, *more_by)
+        down = [descending] * len(parts) if isinstance(descending, bool) else list(descending)
+        if len(down) != len(parts):
+            raise QuestionError(
+                wanted=f"descending for each of {len(parts)} columns",
+                given=f"{len(down)} values",
+                do="Give one value for all, or one for each.",
+            )
+        order = tuple(
+            Order(Name(part) if isinstance(part, str) else part.expression, bool(falling), not nulls_last)
+            for part, falling in zip(parts, down, strict=True)
+        )
+        return self._with(replace(self._after, order=order))
+
+    def limit(self, rows: int, *, offset: int = 0) -> AggregateRequest:
+        """At most this many released rows, after the first `offset`."""
+        if not all(type(number) is int and number >= 0 for number in (rows, offset)):
+            raise QuestionError(
+                wanted="whole numbers of rows", given=f"limit({rows!r}, offset={offset!r})", do="Write limit(10)."
+            )
+        return self._with(replace(self._after, limit=rows, offset=offset))
+
+    def head(self, rows: int = 5) -> AggregateRequest:
+        """The first released rows."""
+        return self.limit(rows)
+
+    @property
+    def _after(self) -> After:
+        return self.question.query.query.after
+
+    def _with(self, after: After) -> AggregateRequest:
+        return requested(replace(self.question.query.query, after=after), self)
+
+
+def requested(query: Query, request: AggregateRequest) -> AggregateRequest:
+    """The same request for another question."""
+    return replace(request, question=AggregateQuestion(bound(query, request.at.table)))
+
+
+def aggregate_from(given: object) -> Aggregate | None:
+    """An aggregate, or arithmetic over aggregates as one; None if it is neither."""
+    if isinstance(given, Expr):
+        found = given.expression
+        if isinstance(found, Aggregated):
+            return found.of  # type: ignore[return-value]
+        return Combined(found) if any(True for _ in aggregates(found)) else None
+    return given if isinstance(given, Operators) else None  # type: ignore[return-value]

@@ -1,0 +1,216 @@
+"""Sub-queries, joins and parts keep each row's unit: totals are sums over people, and one person moves them little."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sitr.backends.duckdb import DuckDB
+from sitr.backends.public import public_table
+from sitr.backends.relations import Relations
+from sitr.backends.sources import ArrowRows
+from sitr.dataset.schema import Table, describe
+from sitr.errors import QuestionError, SitrError
+from sitr.neighbors.distance import Distance
+from sitr.neighbors.relation import Relation
+from sitr.neighbors.unit import Person, Row, Unit
+from sitr.questions.aggregate.asked import asked
+from sitr.questions.aggregate.bind import BoundedQuery, Cells
+from sitr.questions.aggregate.nodes import text
+from sitr.questions.aggregate.relations import Catalog
+from sitr.questions.aggregate.stability import stability
+
+SCHEMA = pa.schema(
+    [("id", pa.int64()), ("ward", pa.string()), ("cost", pa.float64()), ("days", pa.int32()), ("day", pa.date32())]
+)
+WARDS = pa.table(
+    {
+        "ward": ["A", "B", "C", "C", None],
+        "region": ["north", "south", "south", "east", "nowhere"],
+        "beds": [10, 20, 30, 40, 50],
+        "id": [1, 2, 3, 4, 5],
+    }
+)
+QUESTIONS = (
+    "SELECT region, COUNT(*) AS n, SUM(beds) AS beds FROM visits JOIN wards ON visits.ward = wards.ward GROUP BY region",
+    "SELECT region, COUNT(*) AS n FROM visits LEFT JOIN wards USING (ward) GROUP BY region",
+    "SELECT COUNT(*) AS n FROM visits v JOIN wards w ON v.days < w.beds",
+    "SELECT SUM(total) AS s, COUNT(*) AS n FROM (SELECT id, SUM(cost) AS total FROM visits GROUP BY id) WHERE total > 2",
+    "SELECT ward, SUM(n) AS s, SUM(m) AS m, SUM(a) AS a FROM (SELECT id, ward, COUNT(DISTINCT days) AS n, "
+    "MAX(cost) AS m, AVG(cost) AS a FROM visits WHERE days < 40 GROUP BY id, ward) GROUP BY ward",
+    "WITH big AS (SELECT id, ward, cost * 2 AS x FROM visits WHERE cost > 1) SELECT ward, SUM(x) AS s FROM big GROUP BY ward",
+    "SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM (SELECT ward, cost FROM visits WHERE cost < 1 UNION ALL "
+    "SELECT ward, cost FROM visits WHERE days < 2) GROUP BY ward",
+    "SELECT region, SUM(c) AS s FROM (SELECT id, ward, SUM(cost) AS c FROM visits GROUP BY 1, 2) AS p "
+    "JOIN wards ON p.ward = wards.ward WHERE beds > 10 GROUP BY region",
+    "SELECT SUM(DATE_DIFF('day', first, DATE '2024-12-31')) AS s FROM (SELECT id, MIN(day) AS first FROM visits GROUP BY id)",
+)
+WEIRD = (None, math.nan, math.inf, -math.inf, -0.0, 1e308, 5e-324, 2.5)
+Rows = list[tuple[Any, ...]]
+
+
+def backend(rows: Rows) -> DuckDB:
+    columns = list(zip(*rows, strict=True)) or [()] * len(SCHEMA)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)]
+    table = pa.Table.from_arrays(arrays, schema=SCHEMA)
+    return DuckDB(ArrowRows(table), {"wards": ArrowRows(WARDS, "public wards")})
+
+
+def described(unit: Unit, relation: Relation, groups: int | None, rows: int | None) -> Table:
+    return describe(
+        "visits",
+        kinds=backend([]).kinds(),
+        unit=unit,
+        relation=relation,
+        max_groups=groups,
+        max_rows_per_group=rows,
+        bounds={"cost": (-2, 5), "days": (0, 9), "day": (date(2024, 1, 1), date(2024, 12, 31))},  # type: ignore[dict-item]
+        granularity={"cost": 0.25},
+        keys={"ward": ["A", "B", "C", None]},
+    )
+
+
+def bounded(question: str, table: Table) -> BoundedQuery:
+    catalog = Catalog(table, ("wards",), lambda name: public_table(name, ArrowRows(WARDS, "public wards")))
+    return asked(question, table, catalog=catalog)
+
+
+def moved(query: BoundedQuery, first: Cells, second: Cells, place: int) -> Distance:
+    absent = (0,) * (len(query.terms) + 1)
+    gaps = [abs(first.get(key, absent)[place] - second.get(key, absent)[place]) for key in first.keys() | second.keys()]
+    return Distance(l1=sum(gaps), l2_squared=sum(gap**2 for gap in gaps), largest=max(gaps, default=0))
+
+
+values = st.one_of(st.sampled_from(WEIRD), st.floats(-10, 10))
+row = st.tuples(
+    st.sampled_from(["A", "B", "C", "Z", None]),
+    values,
+    st.sampled_from([0, 1, 2, 50, None]),
+    st.sampled_from([date(1, 1, 1), date(2024, 5, 1), date(9999, 12, 31), None]),
+)
+person = st.lists(row, max_size=8)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    others=st.lists(person, max_size=3),
+    own=person,
+    question=st.sampled_from(QUESTIONS),
+    caps=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    salt=st.integers(0, 2**63 - 1),
+)
+def test_a_person_moves_nothing_beyond_its_stability(
+    others: list[Any], own: list[Any], question: str, caps: tuple[int, int], salt: int
+) -> None:
+    query = bounded(question, described(Person("id"), Relation.ADD_REMOVE, *caps))
+    rest: Rows = [(number, *part) for number, rows in enumerate(others, start=1) for part in rows]
+    mine: Rows = [(0, *part) for part in own]
+    without, with_me = backend(rest).read(query, salt=salt), backend(mine[::-1] + rest).read(query, salt=salt)
+    alone = backend(mine).read(query, salt=salt)
+    for place, term in enumerate(query.terms):
+        gap, limit = moved(query, with_me, without, place), stability(query, term)
+        assert gap.l1 <= limit.l1, term
+        assert gap.l2_squared <= limit.l2_squared, term
+        together = Counter({key: cells[place] for key, cells in without.items()})
+        together.update({key: cells[place] for key, cells in alone.items()})
+        assert {key: n for key, n in together.items() if n} == {
+            key: cells[place] for key, cells in with_me.items() if cells[place]
+        }, "totals are sums over people"
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_text_of_a_question_reads_back_the_same(question: str) -> None:
+    table = described(Person("id"), Relation.ADD_REMOVE, 2, 3)
+    query = bounded(question, table)
+    again = bounded(text(query.query), table)
+    assert text(again.query) == text(query.query)
+    rows: Rows = [(n % 5, "ABCZ"[n % 4], n / 3, n % 7, date(2024, 1 + n % 12, 1)) for n in range(60)]
+    assert backend(rows).read(again, salt=3) == backend(rows).read(query, salt=3)
+
+
+ROWS: Rows = [(n, "ABC"[n % 3], float(n % 4), n % 7, date(2024, 1 + n % 12, 1)) for n in range(30)]
+
+
+def test_joins_and_sub_queries_count_what_sql_counts() -> None:
+    """With caps that nobody reaches, the answers are those of the plain statement."""
+    table = described(Person("id"), Relation.ADD_REMOVE, 50, 50)
+    source = backend(ROWS).source
+    assert isinstance(source, ArrowRows)
+    with duckdb.connect() as plain:
+        plain.register("visits", source.table)
+        plain.register("wards", WARDS)
+        for question in QUESTIONS[:2] + QUESTIONS[3:8]:
+            query = bounded(question, table)
+            expected = plain.execute(question).fetchall()
+            found = backend(ROWS).read(query, salt=1)
+            width, names = len(query.keys), [named.name for named in query.query.aggregates]
+            for line in expected:
+                key = tuple(line[:width])
+                if key not in found:
+                    assert query.keys[0].keys is not None
+                    assert key[0] not in query.keys[0].keys
+                    continue
+                for column, value in zip(query.columns, line[width:], strict=True):
+                    (term,) = column.terms
+                    exact = found[key][query.terms.index(term)] * term.granularity
+                    assert float(exact) == pytest.approx(float(value or 0), abs=1e-3), (question, names)
+
+
+def test_a_row_that_is_a_unit_matches_one_public_row() -> None:
+    """The check on the public table can be stale, so the statement enforces it."""
+    table = described(Row(), Relation.ADD_REMOVE, None, None)
+    with pytest.raises(QuestionError, match="several rows of wards"):
+        bounded(QUESTIONS[0], table)
+    stale = Catalog(
+        table, ("wards",), lambda name: replace(public_table(name, ArrowRows(WARDS)), unique=lambda _: True)
+    )
+    query = asked(QUESTIONS[0], table, catalog=stale)
+    counted = sum(cells[0] for cells in backend([(0, "C", 1.0, 1, None)]).read(query, salt=1).values())
+    assert counted <= 1
+
+
+class ForgetsToMatchOnce(Relations):
+    def _once(self, base: Any, public: Any) -> str:  # noqa: ARG002
+        return str(public.source)
+
+
+def test_a_broken_twin_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sitr.backends.relations.Relations", ForgetsToMatchOnce)
+    with pytest.raises(AssertionError):
+        test_a_row_that_is_a_unit_matches_one_public_row()
+
+
+@pytest.mark.parametrize(
+    ("question", "reason"),
+    [
+        ("SELECT COUNT(*) AS n FROM (SELECT ward, COUNT(*) AS c FROM visits GROUP BY ward)", "must group by the unit"),
+        ("SELECT COUNT(*) AS n FROM visits v JOIN visits w ON v.ward = w.ward", "with itself"),
+        ("SELECT COUNT(*) AS n FROM wards", "is public"),
+        ("SELECT COUNT(*) AS n FROM visits JOIN bills ON visits.id = bills.id", "only public tables"),
+        ("SELECT COUNT(*) AS n FROM (SELECT ward FROM visits UNION SELECT ward FROM visits)", "UNION ALL"),
+        ("SELECT COUNT(*) AS n FROM (SELECT ward FROM visits LIMIT 5)", "LIMIT"),
+        (
+            "SELECT ward, COUNT(*) AS n FROM visits JOIN wards ON visits.ward = wards.ward GROUP BY ward",
+            "Several tables",
+        ),
+        ("SELECT COUNT(*) AS n FROM visits CROSS JOIN wards", "join"),
+        ("SELECT COUNT(*) AS n FROM visits FULL JOIN wards ON visits.ward = wards.ward", "join"),
+    ],
+)
+def test_what_mixes_people_is_refused(question: str, reason: str) -> None:
+    with pytest.raises(SitrError, match=reason):
+        bounded(question, described(Person("id"), Relation.ADD_REMOVE, 2, 3))
+
+
+def test_parts_cannot_be_put_together_where_a_row_is_a_unit() -> None:
+    with pytest.raises(QuestionError, match="count a row twice"):
+        bounded(QUESTIONS[6], described(Row(), Relation.ADD_REMOVE, None, None))

@@ -1,0 +1,278 @@
+"""Quantiles by group: the laws, exactly, on every small table, all its neighbours, and units in several groups."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import combinations_with_replacement, product
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+
+from sitr.flavors.approximate import ApproximateDP
+from sitr.flavors.pure import PureDP
+from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.mechanisms.composed import Composed, Repeated, concentrated
+from sitr.mechanisms.grouped_quantile import GroupedQuantile
+from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.quantile import Quantiles
+from sitr.neighbors.relation import Relation
+from sitr.noise.coins import TestCoins
+from sitr.numbers import ball, exact
+
+BITS = 300
+LOW, HIGH = 0, 3
+LEVELS = [Fraction(1, 2), Fraction(1, 4), Fraction(9, 10), Fraction(0), Fraction(1)]
+OFFSETS = [0, 2, -2]
+RATE = Fraction(3, 4)
+
+
+def cost(values, x, level, offset):
+    """As it is defined, value by value."""
+    target = level * len(values) + offset
+    too_high, too_low = sum(v < x for v in values) - target, target - sum(v <= x for v in values)
+    if offset > 0 and x == HIGH:
+        too_low = 0
+    if offset < 0 and x == LOW:
+        too_high = 0
+    return max(too_high, too_low, 0)
+
+
+@cache
+def law(values, level, offset, rate=RATE):
+    with ctx.workprec(BITS):
+        weights = [ball(-rate * cost(values, x, level, offset)).exp() for x in range(LOW, HIGH + 1)]
+        whole = sum(weights, arb(0))
+        return [weight / whole for weight in weights]
+
+
+def tables(most, least=0):
+    return [t for size in range(least, most + 1) for t in combinations_with_replacement(range(LOW, HIGH + 1), size)]
+
+
+def merged(common, own):
+    return tuple(sorted(common + own))
+
+
+@cache
+def losses(level, offset, each, relation):
+    """All vectors of ln P(x)/Q(x) of one group, for every small table and all its neighbours."""
+    found = []
+    for common in tables(4 if each == 1 else 3):
+        for own in tables(each, 1 if relation is Relation.ADD_REMOVE else 0):
+            others = [()] if relation is Relation.ADD_REMOVE else tables(each)
+            for other in others:
+                one, two = law(merged(common, own), level, offset), law(merged(common, other), level, offset)
+                with ctx.workprec(BITS):
+                    found.append([(p / q).log() for p, q in zip(one, two, strict=True)])
+    return found
+
+
+def greatest(level, offset, each, relation):
+    with ctx.workprec(BITS):
+        return max(abs(loss) for vector in losses(level, offset, each, relation) for loss in vector)
+
+
+def widest(level, offset, each, relation):
+    """The longest interval in which the losses of one pair of tables lie."""
+    with ctx.workprec(BITS):
+        return max(max(vector) - min(vector) for vector in losses(level, offset, each, relation))
+
+
+def mechanism(level, offset, *, each=1, groups=1, cells=None, relation=Relation.ADD_REMOVE):
+    return GroupedQuantile(RATE, level, LOW, HIGH, each, groups, cells, relation, offset)
+
+
+@pytest.mark.parametrize("relation", Relation)
+@pytest.mark.parametrize("each", [1, 2])
+@pytest.mark.parametrize("offset", OFFSETS)
+@pytest.mark.parametrize("level", LEVELS)
+def test_one_group_keeps_its_promise_and_its_range(level, offset, each, relation, over):
+    one = mechanism(level, offset, each=each, cells=1, relation=relation)
+    (((eta, times),),) = [[part for part in parts if part[1]] for parts in one.changes()]
+    assert times == 1
+    assert one.promise() == PureDP(float(eta))
+    assert over(greatest(level, offset, each, relation), eta) <= 0
+    wide = widest(level, offset, each, relation)
+    assert over(wide, eta) <= 1e-60
+    assert over(wide, eta / 3) > 0  # much of it is used on tables as small as these
+    assert one.zero_concentrated().rho == pytest.approx(float(eta) ** 2 / 8)
+
+
+def test_the_range_is_attained_and_half_of_it_is_a_broken_twin(over):
+    """At levels 0 and 1 with an offset that points inward, a unit moves costs both ways."""
+    for level, offset in ((Fraction(0), 2), (Fraction(1), -2)):
+        right, broken = mechanism(level, offset), mechanism(level, 0)
+        assert right.promise().epsilon == 2 * broken.promise().epsilon
+        assert over(widest(level, offset, 1, Relation.ADD_REMOVE), broken.promise().epsilon) > 0
+    for level, offset in ((Fraction(0), 0), (Fraction(1, 2), 0), (Fraction(0), -2), (Fraction(1), 2)):
+        eta = mechanism(level, offset).promise().epsilon
+        assert abs(over(widest(level, offset, 1, Relation.ADD_REMOVE), eta)) < 1e-60
+
+
+@pytest.mark.parametrize("groups", [2, 3])
+@pytest.mark.parametrize("level", LEVELS[:4])
+def test_a_unit_in_several_groups(level, groups, over):
+    """The choices are independent: the worst loss of all groups is the sum of the worst losses of the groups."""
+    with ctx.workprec(BITS):
+        worst = groups * greatest(level, 0, 1, Relation.ADD_REMOVE)
+    promised = mechanism(level, 0, groups=groups).promise().epsilon
+    assert promised == pytest.approx(groups * mechanism(level, 0).promise().epsilon)
+    assert over(worst, promised) <= 0
+    forgetting = mechanism(level, 0, groups=1).promise().epsilon  # the broken twin forgets the other groups
+    assert over(worst, forgetting) > 0
+
+
+@pytest.mark.parametrize(("cells", "groups"), [(1, 2), (2, 2), (3, 2), (None, 2), (2, 1)])
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_replaced_unit_changes_groups_of_both_versions(level, cells, groups, over):
+    """All ways to be in at most k groups, before and after, group by group."""
+    relation = Relation.REPLACE_ONE
+    promised = mechanism(level, 0, groups=groups, cells=cells, relation=relation).promise().epsilon
+    with ctx.workprec(BITS):
+        one_more, other = greatest(level, 0, 1, Relation.ADD_REMOVE), greatest(level, 0, 1, relation)
+        worst = arb(0)
+        for before, after in product(product((0, 1), repeat=cells or 2 * groups), repeat=2):
+            if max(sum(before), sum(after)) <= groups:
+                both = sum(b and a for b, a in zip(before, after, strict=True))
+                worst = max(worst, both * other + (sum(before) + sum(after) - 2 * both) * one_more)
+    assert over(worst, promised) <= 1e-60
+    assert over(worst, promised / 3) > 0  # on tables as small as these
+    if cells != 1 and level == Fraction(1, 2):
+        lesser = mechanism(level, 0, groups=groups, cells=cells).promise().epsilon
+        assert over(worst, lesser) > 0  # the promise for units that are added or removed is a broken twin
+
+
+@pytest.mark.parametrize("level", [Fraction(1, 2), Fraction(0)])
+@pytest.mark.parametrize("size", [0.3, 1.0])
+def test_the_loss_dominates_two_groups(level, size):
+    both = mechanism(level, 0, groups=2).loss()
+    bound, alone = both.delta(epsilon=size).upper, mechanism(level, 0).loss().delta(epsilon=size).upper
+    worst = 0.0
+    some = [(law(c, level, 0), law(merged(c, (v,)), level, 0)) for c in tables(2) for v in range(LOW, HIGH + 1)]
+    some = [([float(p) for p in one], [float(q) for q in two]) for one, two in some]
+    for (p, q), (r, s) in product(some, repeat=2):
+        for a, b, c, d in ((p, q, r, s), (q, p, s, r), (p, q, s, r)):
+            found = sum(max(0.0, x * y - math.exp(size) * u * v) for (x, u), (y, v) in product(zip(a, b), zip(c, d)))  # noqa: B905
+            worst = max(worst, found)
+    assert worst <= bound
+    assert worst > alone  # the loss of one group does not cover a unit in two
+
+
+def test_flavors_are_fitted():
+    one = GroupedQuantile(1, 0.5, 0, 100, each=2, groups=30)
+    pure, moments = one.fitted(PureDP(1.0)), one.fitted(ZeroConcentratedDP(0.01))
+    assert pure.promise() == PureDP(1.0)
+    assert pure.rate == Fraction(1, 60)
+    assert 0.01 * (1 - 1e-12) < moments.zero_concentrated().rho <= 0.01
+    assert moments.rate == pytest.approx(math.sqrt(8 * 0.01 / 30) / 2)
+    assert concentrated(Composed((moments, Repeated(moments, 2)))).rho == pytest.approx(0.03)
+    assert concentrated(Laplace(scale=10)).rho == pytest.approx(0.005)  # without anything better, ε²/2
+    # Many groups cost less than their sum at a small δ.
+    price = ApproximateDP(1.0, 1e-6)
+    assert price.proved_by(replace(pure, rate=pure.rate * 2).loss())
+    assert not price.proved_by(replace(pure, rate=pure.rate * 4).loss())
+
+
+# The release
+
+
+@pytest.mark.parametrize("offset", OFFSETS)
+@pytest.mark.parametrize(("values", "level"), [((0, 1, 1, 3), 0.5), ((2,), 0.25), ((1, 1, 2), 1), ((2, 3, 3), 0)])
+def test_draws_follow_the_law(values, level, offset, misfit, alarm):
+    chosen, coins = mechanism(level, offset), TestCoins(1)
+    draws = chosen.release([Counter(values)] * 6_000, coins=coins)
+    assert misfit(draws, [float(p) for p in law(values, exact(level), offset)]) > alarm
+    assert misfit(draws, [float(p) for p in law(values, exact(level), offset, 4 * RATE)]) < alarm
+
+
+def test_it_draws_as_quantiles_do():
+    """The same coins give the same numbers, and every group has its own."""
+    old, new = Quantiles(2, (Fraction(1, 4),), 0, 50), GroupedQuantile(Fraction(4, 3), Fraction(1, 4), 0, 50)
+    groups = [[3, 3, 70, -9], [], [12]]
+    one, two = TestCoins(5), TestCoins(5)
+    assert [old.release(values, coins=one)[0] for values in groups] == new.release(map_counts(groups), coins=two)
+    assert new.error() == old.error()
+    assert new.promise() == old.promise()
+
+
+def map_counts(groups):
+    return [Counter(values) for values in groups]
+
+
+def test_a_group_without_values_is_uniform(misfit, alarm):
+    draws = mechanism(Fraction(1, 2), 0).release([{}] * 4_000, coins=TestCoins(2))
+    assert misfit(draws, [1 / (HIGH - LOW + 1)] * (HIGH - LOW + 1)) > alarm
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_ends_are_on_their_side(level, confidence):
+    """With an offset of its error, an end is at or beyond every quantile as often as it says, on every small table."""
+    with ctx.workprec(BITS):
+        for rate in (Fraction(1), Fraction(3)):
+            offset = math.ceil(GroupedQuantile(rate, level, LOW, HIGH).error(confidence=confidence))
+            for values in tables(6):
+                above, below = law(values, level, offset, rate), law(values, level, -offset, rate)
+                upper = [
+                    x for x in range(LOW, HIGH + 1) if x == HIGH or sum(v <= x for v in values) >= level * len(values)
+                ]
+                lower = [
+                    x for x in range(LOW, HIGH + 1) if x == LOW or sum(v < x for v in values) <= level * len(values)
+                ]
+                assert sum((above[x] for x in upper), arb(0)) >= ball(confidence)
+                assert sum((below[x] for x in lower), arb(0)) >= ball(confidence)
+
+
+def test_without_an_offset_an_end_is_often_wrong():
+    """The broken twin: the quantile itself is on the wrong side nearly as often as on the right one."""
+    values = tuple([0] * 30 + [1] * 30 + [2] * 30 + [3] * 30)
+    right = [x for x in range(4) if x == HIGH or sum(v <= x for v in values) >= 60]
+    with ctx.workprec(BITS):
+        assert sum((law(values, Fraction(1, 2), 0, Fraction(1, 50))[x] for x in right), arb(0)) < ball(0.85)
+
+
+def test_one_candidate_is_always_chosen():
+    only = GroupedQuantile(1, 0.5, 7, 7)
+    assert only.release([{3: 2}, {}, {9: 1}]) == [7, 7, 7]
+    assert only.error() == 0.0
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"rate": 0},
+        {"rate": math.nan},
+        {"level": 1.5},
+        {"level": -0.1},
+        {"low": 5, "high": 4},
+        {"low": 0.5},
+        {"each": 0},
+        {"groups": 0},
+        {"cells": 0},
+        {"offset": 1.5},
+        {"relation": "add-remove"},
+    ],
+)
+def test_bad_parameters_are_refused(wrong):
+    with pytest.raises(ValueError, match="GroupedQuantile"):
+        GroupedQuantile(**{"rate": 1, "level": 0.5, "low": 0, "high": 9, **wrong})
+
+
+def test_values_are_never_quoted():
+    with pytest.raises(ValueError, match="integers with their counts") as caught:
+        GroupedQuantile(1, 0.5, 0, 9).release([{7654321.5: 1}])
+    assert "7654321" not in str(caught.value)
+
+
+def test_bounds_of_numpy_do_not_wrap_around():
+    made = GroupedQuantile(1, 0.5, np.int8(-128), np.int8(127), each=np.int8(2))
+    assert made == GroupedQuantile(1, 0.5, -128, 127, each=2)
+    assert type(made.low) is int
