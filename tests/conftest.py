@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
+from functools import cache
 
+import pytest
+import typer.main
+import typer.testing
 from hypothesis import settings
 
 # Neither profile has a deadline: on a busy machine, time says nothing about the code.
@@ -25,3 +30,11 @@ def pytest_collection_finish() -> None:
 
 def pytest_sessionfinish() -> None:
     gc.unfreeze()  # libraries complain about what is left when Python ends
+
+
+@pytest.fixture(scope="session", autouse=True)
+def commands_are_built_once() -> Iterator[None]:
+    """Typer's runner builds all commands at every call, and that takes longer than most calls."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.testing, "_get_command", cache(typer.main.get_command))
+        yield
