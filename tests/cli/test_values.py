@@ -10,6 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from sitr.cli.terminal import Command
+from sitr.neighbors.relation import Relation
 
 app = typer.Typer()
 
@@ -19,20 +20,24 @@ def show(
     file: Annotated[Path, typer.Argument(metavar="FILE")],
     word: Annotated[str, typer.Option()] = "none",
     times: Annotated[int | None, typer.Option(min=1)] = None,
+    share: Annotated[float, typer.Option()] = 0.5,
+    relation: Annotated[Relation, typer.Option()] = Relation.ADD_REMOVE,
     names: Annotated[list[str] | None, typer.Option("--name")] = None,
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    typer.echo(repr((file, word, times, names, as_json)))
+    typer.echo(repr((file, word, times, share, relation.name, names, as_json)))
 
 
 @pytest.mark.parametrize(
     ("words", "read"),
     [
-        (("a b.csv",), (Path("a b.csv"), "none", None, None, False)),
-        (("f", "--word", "7"), (Path("f"), "7", None, None, False)),
-        (("f", "--word", ""), (Path("f"), "", None, None, False)),
-        (("f", "--times", "7", "--json"), (Path("f"), "none", 7, None, True)),
-        (("f", "--name", "a", "--name", "ب"), (Path("f"), "none", None, ["a", "ب"], False)),
+        (("a b.csv",), (Path("a b.csv"), "none", None, 0.5, "ADD_REMOVE", None, False)),
+        (("f", "--word", "7"), (Path("f"), "7", None, 0.5, "ADD_REMOVE", None, False)),
+        (("f", "--word", ""), (Path("f"), "", None, 0.5, "ADD_REMOVE", None, False)),
+        (("f", "--times", "7", "--json"), (Path("f"), "none", 7, 0.5, "ADD_REMOVE", None, True)),
+        (("f", "--name", "a", "--name", "ب"), (Path("f"), "none", None, 0.5, "ADD_REMOVE", ["a", "ب"], False)),
+        (("f", "--share", "1e-6"), (Path("f"), "none", None, 1e-6, "ADD_REMOVE", None, False)),
+        (("f", "--relation", "replace-one"), (Path("f"), "none", None, 0.5, "REPLACE_ONE", None, False)),
     ],
 )
 def test_values_have_the_type_of_their_parameter(words: tuple[str, ...], read: tuple[object, ...]) -> None:
@@ -45,6 +50,8 @@ def test_values_have_the_type_of_their_parameter(words: tuple[str, ...], read: t
     [
         (("f", "--times", "many"), "'--times'"),
         (("f", "--times", "0"), "'--times'"),
+        (("f", "--share", "half"), "'--share'"),
+        (("f", "--relation", "none"), "'--relation'"),
         ((), "Missing FILE."),
         (("f", "--wrd", "x"), "--wrd"),
     ],

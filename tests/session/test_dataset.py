@@ -126,12 +126,12 @@ def test_a_file_that_changed_its_columns_is_refused_before_the_charge(
     assert budget.entries() == []
 
 
-def test_a_preview_needs_no_rows(visits: Dataset, visits_path: Path, tmp_path: Path) -> None:
+def test_a_preview_opens_no_file(visits: Dataset, visits_path: Path, tmp_path: Path) -> None:
     path = visits.save(tmp_path / "visits.sitr.yaml")
-    visits_path.unlink()
+    visits_path.write_text("damaged")
     request = sitr.open(path).budget(PureDP(1), ledger=tmp_path / "l.db").agg(n=sitr.count())
     assert request.preview(PureDP(0.5)).errors()["n"] > 0
-    with pytest.raises(SourceError, match="There is no file"):
+    with pytest.raises(SourceError, match="cannot be read as a Parquet file"):
         request.release(PureDP(0.5))
     assert request.at.ledger.entries() == []
 

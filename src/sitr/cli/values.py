@@ -30,8 +30,26 @@ class Reader:
         """The value in the type of the parameter."""
         if value is None:
             return () if param.multiple or param.nargs == -1 else None
-        read = AS_WRITTEN.get(param.type_descriptor.annotation)
-        return self.typers().coerce(value, param=param, ctx=ctx) if read is None else read(value)
+        kind = param.type_descriptor.annotation
+        if kind in AS_WRITTEN:
+            return AS_WRITTEN[kind](value)
+        if isinstance(kind, type) and isinstance(value, kind):  # a default: what is given is text
+            return value
+        if kind is float and (number := _number(value)) is not None and not _bounded(param):
+            return number
+        return self.typers().coerce(value, param=param, ctx=ctx)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _bounded(param: Any) -> bool:
+    bounds = param.type_descriptor.parameter_info
+    return bounds.min is not None or bounds.max is not None
 
 
 def read_lightly(parameters: list[Any]) -> list[Any]:

@@ -13,7 +13,7 @@ from sitr.dataset.csv_format import CsvFormat, Written, check_written
 from sitr.dataset.description import Description, load, save
 from sitr.dataset.publication import Publication, Published
 from sitr.dataset.schema import Bound, Key, Kind, Table, describe
-from sitr.errors import DescriptionError
+from sitr.errors import DescriptionError, no_source
 from sitr.flavors.price import Amounts, Price, price_of
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
@@ -325,9 +325,11 @@ def protect(
 def open(description: str | Path) -> Dataset:
     """The data set of a description, which `sitr protect` or `Dataset.save` wrote.
 
-    A preview does not open the file of rows. Before a charge it must be there, with the columns that were described.
+    The file of rows must be there. Whether it still has the columns that were described is checked before each charge.
     """
     found = load(Path(description))
+    if not found.source.is_file():
+        raise no_source(found.source)
     made = Dataset(found.table, None, found.source, found, found.public)
     if found.public:
         published.check_apart(found.public, made._rows())
