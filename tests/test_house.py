@@ -46,6 +46,7 @@ PARTS = (
 def test_public_names_are_pinned() -> None:
     assert sorted(sitr.__all__) == [
         "ApproximateDP",
+        "ApproximateZeroConcentratedDP",
         "Composed",
         "ConcentratedDP",
         "Gaussian",

@@ -14,6 +14,7 @@ from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.noise.coins import Coins, TestCoins, system_coins
 from sitr.questions.aggregate.bind import Cells
 from sitr.questions.aggregate.fit import AggregatePlan
@@ -143,22 +144,23 @@ def test_no_key_is_shown_that_nobody_has(unknown, cells, seed):
 def test_people_decide_what_is_shown_and_not_rows_or_values(plan):
     fitted = plan(BY_WARD, **UNKNOWN)
     assert fitted.threshold is not None
-    far = 60 * int(fitted.threshold.noise.scale)  # noise reaches so far with probability e^{−60}
+    far = 60 * int(fitted.threshold.noise.size)  # noise reaches so far with probability e^{−60}, or less
     cells: Cells = {("many rows",): (10**6, 10**6, 1), ("many people",): (0, 0, fitted.threshold.least + far)}
     for seed in range(20):
         assert release(fitted, cells, coins=TestCoins(seed)).keys == (("many people",),)
 
 
 def test_a_key_at_the_threshold_is_shown_half_the_time(plan):
-    """P(Y ≥ 0) = 1/(1 + e^{−1/scale}): the number of people with its noise decides, against `least` itself."""
+    """P(Y ≥ 0) = P(Z ≥ −1/(2σ)): the number of people with its noise decides, against `least` itself."""
     fitted = plan(BY_WARD, **UNKNOWN)
     assert fitted.threshold is not None
-    cells: Cells = {(f"{ward:05}",): (0, 0, fitted.threshold.least) for ward in range(4_000)}
+    cells: Cells = {(f"{ward:05}",): (0, 0, fitted.threshold.least) for ward in range(20_000)}
     shown = len(release(fitted, cells, coins=TestCoins(5)).keys)
-    chance = 1 / (1 + math.exp(-1 / fitted.threshold.noise.scale))
-    assert 1e-7 < binom.cdf(shown, 4_000, chance) < 1 - 1e-7
+    assert isinstance(fitted.threshold.noise, RoundedGaussian)
+    chance = (1 + math.erf(1 / (2 * math.sqrt(2) * float(fitted.threshold.noise.size)))) / 2
+    assert 1e-7 < binom.cdf(shown, 20_000, chance) < 1 - 1e-7
     # A threshold that were one higher: P(Y ≥ 1) = 1 − P(Y ≥ 0).
-    assert binom.sf(shown, 4_000, 1 - chance) < 1e-7
+    assert binom.sf(shown, 20_000, 1 - chance) < 1e-7
 
 
 # The coins
