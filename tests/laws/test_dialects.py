@@ -473,6 +473,10 @@ class TestPosition:
             ([True, False], [None]),
             ([False], [True, None]),
             ([date(1, 1, 1), date(2024, 2, 29), date(9999, 12, 31)], [date(2024, 3, 1), None]),
+            (
+                [*map(datetime.fromisoformat, ("0001-01-01", "2024-02-29T12:00:00.5", "9999-12-31T23:59:59.999999"))],
+                [datetime.fromisoformat("2024-02-29T12:00:00"), None],
+            ),
             ([str(place) for place in range(70_000)], ["-1", "00", None]),
         ],
     )

@@ -136,10 +136,16 @@ class DuckDBDialect:
         name = "k"
         while name in expression.lower():  # a column of this name would be taken for a key inside the sub-query
             name += "k"
-        texts = ", ".join(self.literal(str(key).lower() if isinstance(key, bool) else str(key)) for key in keys)
+        texts = ", ".join(map(self._text_of, keys))
         listed = f"SELECT unnest([{texts}]) AS {name}_key, unnest(range({len(keys)})) AS {name}_place"
         matching = f"{name}_key = {self.text(expression)}"
         return f"(SELECT min({name}_place) FROM ({listed}) AS {name} WHERE {matching})"
+
+    def _text_of(self, key: Key) -> str:
+        """The text of a key, as `text` writes it."""
+        if isinstance(key, datetime):
+            return self.text(self.literal(key))
+        return self.literal(str(key).lower() if isinstance(key, bool) else str(key))
 
     def present(self, expression: str) -> str:
         return f"nullif({expression}, 'nan'::DOUBLE)"  # DuckDB holds NaN equal to NaN
