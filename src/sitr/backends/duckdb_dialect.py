@@ -215,6 +215,9 @@ class DuckDBDialect:
         return f"date_part('{part}', {expression})"
 
     def difference(self, part: str, earlier: str, later: str) -> str:
+        if part == "week":  # DuckDB counts other weeks than it truncates to
+            first, last = (f"date_trunc('week', {each})" for each in (earlier, later))
+            return f"date_diff('day', {first}, {last}) // 7"
         return f"date_diff('{part}', {earlier}, {later})"
 
     def later(self, expression: str, count: str, part: str, kind: Kind) -> str:
