@@ -38,11 +38,8 @@ class Expressions:
             return found
         assert of.low is not None
         assert of.high is not None
-        ends = [
-            calendar(Fraction(end), of.kind) if of.kind in TEMPORAL else int(end)
-            for end in (ceil(of.low), floor(of.high))
-        ]
-        low, high = map(self.dialect.literal, ends)
+        ends = (of.low, of.high) if of.kind is Kind.TIMESTAMP else (Fraction(ceil(of.low)), Fraction(floor(of.high)))
+        low, high = (self.dialect.literal(calendar(end, of.kind) if of.kind in TEMPORAL else int(end)) for end in ends)
         return f"CASE WHEN {found} < {low} THEN {low} WHEN {found} > {high} THEN {high} ELSE {found} END"
 
     def _computed_key(self, of: Typed) -> str:
