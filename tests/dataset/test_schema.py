@@ -222,10 +222,48 @@ def test_a_granularity_is_a_number_that_a_backend_can_divide_by(high):
     assert made.upper > 0
 
 
-@pytest.mark.parametrize("name", ["ward", "born", "seen", "urgent", "scan"])
-def test_only_numbers_have_bounds(visits, name):
+@pytest.mark.parametrize("name", ["ward", "urgent", "scan"])
+def test_only_numbers_and_dates_have_bounds(visits, name):
     with refused("so it cannot have bounds"):
         visits(bounds={name: (0, 1)}, granularity={})
+
+
+DAYS = (date(2024, 2, 29), date(2024, 3, 2))
+TIMES = tuple(map(datetime.fromisoformat, ("1969-12-31T23:59:59", "2024-03-02T12:30:00")))
+
+
+@pytest.mark.parametrize(
+    ("name", "bounds", "found"),
+    [
+        ("born", DAYS, DAYS),
+        ("born", ("2024-02-29", "2024-03-02"), DAYS),
+        ("born", (date.min, date.max), (date.min, date.max)),
+        ("seen", TIMES, TIMES),
+        ("seen", tuple(map(str, TIMES)), TIMES),
+        ("seen", DAYS, tuple(map(datetime.fromisoformat, ("2024-02-29", "2024-03-02")))),
+        ("days", (-2, 5), (-2, 5)),
+        ("cost", (0, 10), (0, 10)),
+        ("id", None, None),
+    ],
+)
+def test_bounds_have_the_type_of_their_column(visits, name, bounds, found):
+    column = visits(bounds={} if bounds is None else {name: bounds}, granularity={}).column(name)
+    assert column.bounds == found
+    assert (column.granularity is None) == (name in ("born", "seen", "id"))
+
+
+@pytest.mark.parametrize("name", ["born", "seen"])
+@pytest.mark.parametrize(
+    "bounds", [(0, 1), DAYS[::-1], ("29.2.2024", "2024-03-02"), (None, None), 5, ("2024-01-01T00:00:00+01:00",) * 2]
+)
+def test_impossible_bounds_of_dates_are_refused(visits, name, bounds):
+    with refused(f"bounds .first, last. for '{name}'"):
+        visits(bounds={name: bounds}, granularity={})
+
+
+def test_dates_have_no_granularity(visits):
+    with refused("without a granularity"):
+        visits(bounds={"born": DAYS}, granularity={"born": 1})
 
 
 def test_a_granularity_wants_bounds(visits):
@@ -288,7 +326,7 @@ def test_a_key_of_another_type_is_named_with_the_way_out():
         public_keys("x", Kind.BOOLEAN, ["yes", "no"])
 
 
-@pytest.mark.parametrize("kind", [Kind.REAL, Kind.TIMESTAMP, Kind.OTHER])
+@pytest.mark.parametrize("kind", [Kind.REAL, Kind.OTHER])
 def test_some_columns_have_no_keys(kind):
     with refused("so it cannot have keys"):
         public_keys("x", kind, [])

@@ -31,8 +31,8 @@ from sitr.backends.reading import (
     EachRow,
     FewGroups,
     FewRows,
+    Flag,
     Granules,
-    HasValue,
     Key,
     Listing,
     Reading,
@@ -48,7 +48,7 @@ from sitr.errors import BackendFailure, QuestionError
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row
-from sitr.questions.aggregate.bind import BoundedQuery, bound
+from sitr.questions.aggregate.bind import BoundedQuery, GroupKey, bound
 from sitr.questions.aggregate.sql import parse
 from sitr.questions.aggregate.stability import stability
 from sitr.questions.histogram.tally import Tally
@@ -196,7 +196,7 @@ def reaches(reading: Reading) -> list[tuple[int, int]]:
             case Granules(_, to, centre):
                 low, high = min(to.lower - centre, 0), max(to.upper - centre, 0)
                 found.append((proved.caps.rows * low, proved.caps.rows * high))
-            case EachRow() | HasValue():
+            case EachRow() | Flag():
                 found.append((0, proved.caps.rows))
             case EachPerson():
                 found.append((0, 1))
@@ -368,7 +368,7 @@ def check_failure(read: Callable[[], Any]) -> None:
 
 
 def test_a_tree_without_caps_cannot_be_built() -> None:
-    ward = Key(Column("ward", Kind.TEXT))
+    ward = Key(GroupKey.column(Column("ward", Kind.TEXT)))
     rows = Rows("id", (ward,), (EachRow(),))
     for wrong in (rows, FewRows(rows, 3)):
         for node in (Totals, Listing):
@@ -377,7 +377,7 @@ def test_a_tree_without_caps_cannot_be_built() -> None:
     with pytest.raises(QuestionError, match="does not limit"):
         Totals(replace(rows, keys=()))
     assert Totals(FewRows(FewGroups(rows, 2), 3)).caps == Listing(FewRows(FewGroups(rows, 2), 3)).caps
-    public = Key(Column("ward", Kind.TEXT, keys=("A", None)))
+    public = Key(GroupKey.column(Column("ward", Kind.TEXT, keys=("A", None))))
     assert Totals(FewRows(replace(rows, keys=(public, public)), 3)).caps.groups == 4
     assert Totals(FewRows(FewGroups(replace(rows, keys=(public, public)), 3), 3)).caps.groups == 3
     cells = CellNumber(Grid((Even(Column("x", Kind.REAL), Fraction(0), Fraction(1), 5),)))

@@ -10,6 +10,7 @@ import inspect
 import math
 import re
 import time
+from calendar import monthrange
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
@@ -25,6 +26,8 @@ import pytest
 from sitr.backends.dialect import Dialect
 from sitr.backends.duckdb_dialect import DUCKDB, DuckDBDialect
 from sitr.dataset.schema import Column, Kind, Quantised
+from sitr.questions.aggregate.expressions.dates import ADDED, TIMES, TRUNCATED, begin
+from sitr.questions.aggregate.expressions.expression import PARTS
 from tests.laws import walk
 
 Run = Callable[[pa.Table, str], list[tuple[Any, ...]]]
@@ -490,6 +493,10 @@ class TestPosition:
             ([True, False], [None]),
             ([False], [True, None]),
             ([date(1, 1, 1), date(2024, 2, 29), date(9999, 12, 31)], [date(2024, 3, 1), None]),
+            (
+                [*map(datetime.fromisoformat, ("0001-01-01", "2024-02-29T12:00:00.5", "9999-12-31T23:59:59.999999"))],
+                [datetime.fromisoformat("2024-02-29T12:00:00"), None],
+            ),
             ([str(place) for place in range(70_000)], ["-1", "00", None]),
         ],
     )
@@ -531,6 +538,321 @@ class TestPosition:
             if turn > 1 and slow < 3 * quick:
                 break
         assert slow < 3 * quick
+
+
+CASES = [0.0, -0.0, 0.5, -2.5, 3.0, 7.25, 5e-324, 1e-300, 1e300, 1e308, -1e308, INF, -INF, NAN, None]
+DAYS = [
+    date(1, 1, 1), date(1, 1, 7), date(4, 2, 29), date(1600, 2, 29), date(1969, 12, 31), date(1970, 1, 1),
+    date(2023, 1, 1), date(2024, 2, 29), date(2024, 12, 30), date(2026, 5, 31), date(9999, 12, 31), None,
+]  # fmt: skip
+MOMENTS = [
+    *map(
+        datetime.fromisoformat,
+        (
+            *("0001-01-01", "1969-12-31T23:59:59.999999", "1970-01-01", "2024-02-29T12:34:56.789012"),
+            *("2024-12-30T23:59:59", "9999-12-31T23:59:59.999999"),
+        ),
+    ),
+    None,
+]
+FAR_DAYS = pa.array([2**31 - 10, -(2**31) + 10, 2_932_897, -719_163, None], pa.int32()).cast(pa.date32())
+"""Dates that Python does not know: the ends of DuckDB's time, the year 10000 and the last day before the year 1."""
+FAR_MOMENTS = pa.array([MOST, LEAST + 1, MOST - 1, 2_932_897 * 86_400 * 10**6, -719_163 * 86_400 * 10**6, None])
+FAR_MOMENTS = FAR_MOMENTS.cast(pa.timestamp("us"))
+WORDS = [
+    *TEXTS,
+    "a" * 10_000,
+    "مرحبا بالعالم",
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "aab",
+    " a ",
+    "infinity",
+    None,
+]
+
+
+def finite(compute: Callable[[], float]) -> float | None:
+    """A number, or None where there is none."""
+    try:
+        found = compute()
+    except (ZeroDivisionError, OverflowError, ValueError):
+        return None
+    return found if math.isfinite(found) else None
+
+
+class TestPresent:
+    def test_only_nan_becomes_null(self, on: On) -> None:
+        expected = [None if each is None or each != each else each for each in REALS]
+        assert same_doubles(on.column(on.say.present("v"), pa.array(REALS, pa.float64())), expected)
+
+
+def by_hand(operator: str, left: float | None, right: float | None) -> float | None:
+    if left is None or right is None or left != left or right != right:
+        return None
+    compute: dict[str, Callable[[], float]] = {
+        "+": lambda: left + right,
+        "-": lambda: left - right,
+        "*": lambda: left * right,
+        "/": lambda: left / right,
+        "//": lambda: math.floor(left / right),
+        "%": lambda: math.fmod(left, right),
+    }
+    return finite(compute[operator])
+
+
+class TestComputed:
+    @pytest.mark.parametrize("operator", ["+", "-", "*", "/", "//", "%"])
+    def test_as_by_hand_and_null_where_there_is_no_number(self, on: On, operator: str) -> None:
+        pairs = [(left, right) for left in CASES for right in CASES]
+        rows = pa.table(
+            {
+                "n": pa.array(range(len(pairs))),
+                "a": pa.array([left for left, _ in pairs], pa.float64()),
+                "b": pa.array([right for _, right in pairs], pa.float64()),
+            }
+        )
+        found = on.run(rows, f"SELECT {on.say.computed(operator, 'a', 'b')} AS e, n FROM t ORDER BY n")
+        assert [each for each, _ in found] == [by_hand(operator, left, right) for left, right in pairs]
+
+    def test_operands_may_be_expressions(self, on: On) -> None:
+        assert on.column(on.say.computed("*", "v - 1", "v - 1"), pa.array([3.0])) == [4.0]
+        assert on.column(on.say.computed("/", "v - 1", "v - 1"), pa.array([3.0, 1.0])) == [1.0, None]
+
+
+class TestPower:
+    @pytest.mark.parametrize("times", range(9))
+    def test_as_by_hand(self, on: On, times: int) -> None:
+        values = [each for each in CASES if each == each]  # NaN counts as missing before it gets here
+        expected = [None if each is None else finite(lambda each=each: each**times) for each in values]  # type: ignore[misc]
+        found = on.column(on.say.power("v", times), pa.array(values, pa.float64()))
+        assert found == [each if each is None else pytest.approx(each, rel=1e-15) for each in expected]
+
+
+class TestSmooth:
+    @pytest.mark.parametrize(
+        ("function", "compute"),
+        [("SQRT", math.sqrt), ("LN", math.log), ("LOG10", math.log10), ("EXP", math.exp)],
+    )
+    def test_as_by_hand_and_null_where_it_is_not_defined(
+        self, on: On, function: str, compute: Callable[[float], float]
+    ) -> None:
+        values = [*CASES, 709.7, 709.8, -745.2, 1.0, 100.0]
+        expected = [None if each is None else finite(lambda each=each: compute(each)) for each in values]  # type: ignore[misc]
+        found = on.column(on.say.smooth(function, "v"), pa.array(values, pa.float64()))
+        assert found == [each if each is None else pytest.approx(each, rel=1e-14, abs=1e-300) for each in expected]
+
+
+class TestRounded:
+    @pytest.mark.parametrize("places", [-15, -1, 0, 1, 2, 15])
+    def test_nearest_and_half_away_from_zero(self, on: On, places: int) -> None:
+        values = [*CASES, 0.25, 0.75, 15.0, 25.0, -15.0, 2.675, 123456.789, -0.05]
+        found = on.column(on.say.rounded("v", places), pa.array(values, pa.float64()))
+        step = Fraction(10) ** -places
+        for value, rounded in zip(values, found, strict=True):
+            if value is None or not math.isfinite(value):
+                assert rounded is None
+                continue
+            steps = abs(Fraction(value)) / step
+            nearest = math.floor(steps + Fraction(1, 2)) * step * (-1 if value < 0 else 1)
+            slack = abs(Fraction(value)) * Fraction(1, 2**50)  # the quotient by the step is a double
+            assert abs(Fraction(rounded) - nearest) <= slack or abs(steps % 1 - Fraction(1, 2)) * step <= slack
+
+    def test_halves(self, on: On) -> None:
+        assert on.column(on.say.rounded("v", 0), pa.array([0.5, 1.5, 2.5, -0.5, -2.5])) == [1.0, 2.0, 3.0, -1.0, -3.0]
+
+
+class TestCast:
+    @pytest.mark.parametrize(
+        ("kind", "to", "values", "expected"),
+        [
+            (
+                Kind.REAL, Kind.INTEGER, pa.array([0.5, 2.5, -0.5, 1e308, INF, -INF, NAN, 9.3e18, -(2.0**63), None]),
+                [1, 3, -1, None, None, None, None, None, LEAST, None],
+            ),
+            (
+                Kind.TEXT, Kind.INTEGER, pa.array(["1", " 2 ", "2.5", "", "x", "1e400", "nan", "inf", "٣", None]),
+                [1, 2, 3, None, None, None, None, None, None, None],
+            ),
+            (Kind.BOOLEAN, Kind.INTEGER, pa.array([True, False, None]), [1, 0, None]),
+            (
+                Kind.TEXT, Kind.REAL, pa.array(["1.5", "1e308", "1e400", "nan", "-inf", "", "x" * 10_000, None]),
+                [1.5, 1e308, None, None, None, None, None, None],
+            ),
+            (Kind.BOOLEAN, Kind.REAL, pa.array([True, False, None]), [1.0, 0.0, None]),
+            (Kind.INTEGER, Kind.TEXT, pa.array([0.0, -5.0, 2.0**62, 1e300, None]), ["0", "-5", str(2**62), None, None]),
+            (Kind.BOOLEAN, Kind.TEXT, pa.array([True, False, None]), ["true", "false", None]),
+            (Kind.DATE, Kind.TEXT, pa.array([date(1, 1, 1), date(2024, 2, 9)]), ["0001-01-01", "2024-02-09"]),
+            (Kind.TEXT, Kind.BOOLEAN, pa.array(["true", "False", "maybe", "", None]), [True, False, None, None, None]),
+            (
+                Kind.TEXT, Kind.DATE,
+                pa.array(["2024-02-29", "2024-02-30", "infinity", "0000-01-01", "10000-01-01", "", "x", None]),
+                [date(2024, 2, 29), *[None] * 7],
+            ),
+            (Kind.TIMESTAMP, Kind.DATE, pa.array(MOMENTS), [None if each is None else each.date() for each in MOMENTS]),
+            (
+                Kind.TEXT, Kind.TIMESTAMP,
+                pa.array(["2024-02-29 12:00:00", "2024-02-29", "infinity", "2024-02-30", "99999-01-01", "", None]),
+                [datetime.fromisoformat("2024-02-29T12:00:00"), datetime.fromisoformat("2024-02-29"), *[None] * 5],
+            ),
+            (
+                Kind.DATE, Kind.TIMESTAMP, pa.array([date(1, 1, 1), date(9999, 12, 31), None]),
+                [datetime.fromisoformat("0001-01-01"), datetime.fromisoformat("9999-12-31"), None],
+            ),
+            (Kind.DATE, Kind.TIMESTAMP, FAR_DAYS, [None] * 5),
+            (Kind.TIMESTAMP, Kind.DATE, FAR_MOMENTS, [None] * 6),
+        ],
+    )  # fmt: skip
+    def test_what_does_not_fit_is_null(
+        self, on: On, kind: Kind, to: Kind, values: pa.Array, expected: list[Any]
+    ) -> None:
+        found = on.column(on.say.cast("v", kind, to), values)
+        assert found == expected
+        assert {type(each) for each in found} <= {type(each) for each in expected} | {type(None)}
+
+    def test_every_cast_that_can_be_asked_for_is_total_on_any_text(self, on: On) -> None:
+        for to in (Kind.INTEGER, Kind.REAL, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP):
+            assert len(on.column(on.say.cast("v", Kind.TEXT, to), pa.array(WORDS))) == len(WORDS)
+
+
+class TestInCalendar:
+    def test_dates_in_the_calendar_stay(self, on: On) -> None:
+        assert on.column(on.say.in_calendar("v", Kind.DATE), pa.array(DAYS)) == DAYS
+        assert on.column(on.say.in_calendar("v", Kind.TIMESTAMP), pa.array(MOMENTS, pa.timestamp("us"))) == MOMENTS
+
+    def test_all_others_are_null(self, on: On) -> None:
+        assert on.column(on.say.in_calendar("v", Kind.DATE), FAR_DAYS) == [None] * 5
+        assert on.column(on.say.in_calendar("v", Kind.TIMESTAMP), FAR_MOMENTS) == [None] * 6
+        endless = "TRY_CAST(v AS DATE)"
+        assert on.column(on.say.in_calendar(endless, Kind.DATE), pa.array(["infinity", "-infinity"])) == [None, None]
+
+    def test_times_of_every_unit_and_zone(self, on: On) -> None:
+        for unit in ("s", "ms", "us", "ns"):
+            far = pa.array([MOST, LEAST + 1, 0], pa.int64()).cast(pa.timestamp(unit))
+            first, second, third = on.column(on.say.in_calendar("v", Kind.TIMESTAMP), far)
+            assert third == datetime(1970, 1, 1)  # noqa: DTZ001
+            assert unit == "ns" or first is second is None
+
+
+class TestSubstring:
+    @pytest.mark.parametrize("length", [None, 0, 1, 3, 10**6])
+    @pytest.mark.parametrize("first", [1, 2, 5, 10**6])
+    def test_characters_as_python_counts_them(self, on: On, first: int, length: int | None) -> None:
+        last = None if length is None else first - 1 + length
+        expected = [None if each is None else each[first - 1 : last] for each in WORDS]
+        assert on.column(on.say.substring("v", first, length), pa.array(WORDS)) == expected
+
+
+class TestFound:
+    @pytest.mark.parametrize("text", ["", "a", "aab", "%", "_", "\\", "'", "مرحبا", "\U0001f469", "a" * 10_001, None])
+    def test_as_python_finds_it(self, on: On, text: str | None) -> None:
+        rows = pa.table({"n": range(len(WORDS)), "v": WORDS, "w": pa.array([text] * len(WORDS), pa.string())})
+        finds: dict[str, Callable[[str, str], bool]] = {
+            "STARTS_WITH": str.startswith,
+            "ENDS_WITH": str.endswith,
+            "CONTAINS": str.__contains__,
+        }
+        for where, find in finds.items():
+            found = on.run(rows, f"SELECT {on.say.found(where, 'v', 'w')} AS e, n FROM t ORDER BY n")
+            expected = [None if each is None or text is None else find(each, text) for each in WORDS]
+            assert [each for each, _ in found] == expected
+
+
+class TestTruncated:
+    @pytest.mark.parametrize("part", TRUNCATED)
+    def test_as_by_hand(self, on: On, part: str) -> None:
+        if part not in TIMES:
+            expected = [None if each is None else begin(each, part) for each in DAYS]
+            assert on.column(on.say.truncated(part, "v", Kind.DATE), pa.array(DAYS)) == expected
+        expected = [None if each is None else begin(each, part) for each in MOMENTS]
+        found = on.column(on.say.truncated(part, "v", Kind.TIMESTAMP), pa.array(MOMENTS, pa.timestamp("us")))
+        assert found == expected
+
+
+def extracted(part: str, day: date) -> int:
+    iso = day.isocalendar()
+    special = {
+        "quarter": (day.month + 2) // 3,
+        "week": iso.week,
+        "isodow": iso.weekday,
+        "dow": iso.weekday % 7,
+        "doy": day.timetuple().tm_yday,
+    }
+    return special[part] if part in special else int(getattr(day, part))
+
+
+class TestExtracted:
+    @pytest.mark.parametrize("part", PARTS)
+    def test_as_python_has_it(self, on: On, part: str) -> None:
+        if part not in TIMES:
+            found = on.column(on.say.extracted(part, "v"), pa.array(DAYS))
+            assert found == [None if each is None else extracted(part, each) for each in DAYS]
+        found = on.column(on.say.extracted(part, "v"), pa.array(MOMENTS, pa.timestamp("us")))
+        assert found == [None if each is None else extracted(part, each) for each in MOMENTS]
+
+
+def borders(part: str, earlier: date, later: date) -> int:
+    """How many beginnings of a part lie after the earlier moment, up to the later one."""
+    first, last = begin(earlier, part), begin(later, part)
+    months = (last.year - first.year) * 12 + last.month - first.month
+    match part:
+        case "year" | "quarter" | "month":
+            return months // {"year": 12, "quarter": 3, "month": 1}[part]
+    seconds = {"week": 604_800, "day": 86_400, "hour": 3_600, "minute": 60, "second": 1}[part]
+    return (last - first) // timedelta(seconds=seconds)
+
+
+class TestDifference:
+    @pytest.mark.parametrize("part", TRUNCATED)
+    def test_borders_as_by_hand(self, on: On, part: str) -> None:
+        for values, kind in ((DAYS, pa.date32()), (MOMENTS, pa.timestamp("us"))):
+            if kind == pa.date32() and part in TIMES:
+                continue
+            pairs = [(one, other) for one in values for other in values]
+            rows = pa.table(
+                {
+                    "n": range(len(pairs)),
+                    "a": pa.array([one for one, _ in pairs], kind),
+                    "b": pa.array([other for _, other in pairs], kind),
+                }
+            )
+            found = on.run(rows, f"SELECT {on.say.difference(part, 'a', 'b')} AS e, n FROM t ORDER BY n")
+            assert [each for each, _ in found] == [
+                None if one is None or other is None else borders(part, one, other) for one, other in pairs
+            ]
+
+
+def moved(day: date, count: int, part: str) -> date | None:
+    """A later date, with the last day of a shorter month; None if Python has no such date."""
+    months = {"year": 12, "quarter": 3, "month": 1}.get(part, 0) * count
+    try:
+        if not months and part in ("year", "quarter", "month"):
+            return day
+        if months:
+            place = day.year * 12 + day.month - 1 + months
+            last = monthrange(place // 12, place % 12 + 1)[1]
+            return day.replace(year=place // 12, month=place % 12 + 1, day=min(day.day, last))
+        return day + timedelta(**{f"{part}s": count})
+    except (ValueError, OverflowError):
+        return None
+
+
+class TestLater:
+    @pytest.mark.parametrize("count", [0, 1, -1, 13, 10**6, -(10**6), 2**31 - 1])
+    @pytest.mark.parametrize("part", ADDED)
+    def test_as_by_hand_within_the_calendar(self, on: On, part: str, count: int) -> None:
+        for values, kind in ((DAYS, Kind.DATE), (MOMENTS, Kind.TIMESTAMP)):
+            if kind is Kind.DATE and part in TIMES:
+                continue
+            later = on.say.in_calendar(on.say.later("v", str(count), part, kind), kind)
+            found = on.column(later, pa.array(values, pa.date32() if kind is Kind.DATE else pa.timestamp("us")))
+            assert found == [None if each is None else moved(each, count, part) for each in values]
+
+    @pytest.mark.parametrize("part", ADDED)
+    def test_it_is_total_on_dates_and_counts_of_any_size(self, on: On, part: str) -> None:
+        for count in ("1e300::DOUBLE", "'nan'::DOUBLE", "NULL", str(MOST)):
+            for values, kind in ((FAR_DAYS, Kind.DATE), (FAR_MOMENTS, Kind.TIMESTAMP)):
+                if kind is Kind.TIMESTAMP or part not in TIMES:
+                    assert len(on.column(f"({on.say.later('v', count, part, kind)}) IS NULL", values)) == len(values)
 
 
 # Dialects that are wrong in one expression are caught

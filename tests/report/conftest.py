@@ -27,6 +27,7 @@ from sitr.questions.aggregate.nodes import Named, Query
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
 from sitr.questions.aggregate.sql import parse
+from tests.oracles.expressions import keys
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -159,7 +160,7 @@ def hostile() -> Release:
         granularity={},
         keys={names[0]: HOSTILE},
     )
-    query = Query("visits", tuple(Named(name, Count()) for name in names[1:]), (names[0],))
+    query = Query("visits", tuple(Named(name, Count()) for name in names[1:]), keys(names[0]))
     plan = fit(bound(query, hospital), PureDP(0.5))
     return released(plan, {(HOSTILE[0],): (500,) * len(plan.columns)})
 

@@ -139,10 +139,16 @@ class DuckDBDialect:
         name = "k"
         while name in expression.lower():  # a column of this name would be taken for a key inside the sub-query
             name += "k"
-        texts = ", ".join(self.literal(str(key).lower() if isinstance(key, bool) else str(key)) for key in keys)
+        texts = ", ".join(map(self._text_of, keys))
         listed = f"SELECT unnest([{texts}]) AS {name}_key, unnest(range({len(keys)})) AS {name}_place"
         matching = f"{name}_key = {self.text(expression)}"
         return f"(SELECT min({name}_place) FROM ({listed}) AS {name} WHERE {matching})"
+
+    def _text_of(self, key: Key) -> str:
+        """The text of a key, as `text` writes it."""
+        if isinstance(key, datetime):
+            return self.text(self.literal(key))
+        return self.literal(str(key).lower() if isinstance(key, bool) else str(key))
 
     def type_of(self, kind: Kind) -> str:
         return _COMPUTED[kind]
@@ -218,6 +224,9 @@ class DuckDBDialect:
         return f"date_part('{part}', {expression})"
 
     def difference(self, part: str, earlier: str, later: str) -> str:
+        if part == "week":  # DuckDB counts other weeks than it truncates to
+            first, last = (f"date_trunc('week', {each})" for each in (earlier, later))
+            return f"date_diff('day', {first}, {last}) // 7"
         return f"date_diff('{part}', {earlier}, {later})"
 
     def later(self, expression: str, count: str, part: str, kind: Kind) -> str:

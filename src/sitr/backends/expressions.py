@@ -28,7 +28,7 @@ class Expressions:
 
     def raw(self, typed: Typed) -> str:
         """The expression as it stands where values are clamped next: a column without any cast."""
-        return self.identifier(typed.column) if typed.column is not None else self.written(typed)
+        return self.quoted(typed.column) if typed.column is not None else self.written(typed)
 
     def grouped(self, of: Typed) -> str:
         """What rows are grouped by, in a type that answers can hold; NULL if it does not fit."""
@@ -41,11 +41,8 @@ class Expressions:
             return found
         assert of.low is not None
         assert of.high is not None
-        ends = [
-            calendar(Fraction(end), of.kind) if of.kind in TEMPORAL else int(end)
-            for end in (ceil(of.low), floor(of.high))
-        ]
-        low, high = map(self.dialect.literal, ends)
+        ends = (of.low, of.high) if of.kind is Kind.TIMESTAMP else (Fraction(ceil(of.low)), Fraction(floor(of.high)))
+        low, high = (self.dialect.literal(calendar(end, of.kind) if of.kind in TEMPORAL else int(end)) for end in ends)
         return f"CASE WHEN {found} < {low} THEN {low} WHEN {found} > {high} THEN {high} ELSE {found} END"
 
     def _computed_key(self, of: Typed) -> str:
@@ -57,7 +54,7 @@ class Expressions:
     def present(self, typed: Typed) -> str:
         """Whether it has a value: it is neither NULL nor NaN."""
         if typed.column is not None and typed.kind is not Kind.REAL:
-            return f"{self.identifier(typed.column)} IS NOT NULL"
+            return f"{self.quoted(typed.column)} IS NOT NULL"
         return f"({self.written(typed)}) IS NOT NULL"
 
     def written(self, typed: Typed) -> str:
@@ -73,12 +70,12 @@ class Expressions:
             return write(self, typed)
         return f"{typed.what.lower()}({', '.join(map(self.written, typed.parts))})"
 
-    def identifier(self, column: Column) -> str:
+    def quoted(self, column: Column) -> str:
         return self.dialect.identifier(column.name)
 
     def leaf(self, column: Column) -> str:
         """A column in the type that is computed with."""
-        name = self.identifier(column)
+        name = self.quoted(column)
         match column.kind:
             case Kind.INTEGER | Kind.REAL:
                 return self.dialect.present(self.dialect.number(name))
@@ -98,7 +95,7 @@ class Expressions:
         """A column and a literal are compared exactly, whatever the column's type."""
         left, right = typed.parts
         if left.column is not None and right.is_literal and right.value is not None:
-            name = self.identifier(left.column)
+            name = self.quoted(left.column)
             exactly = self.dialect.comparable(name, self.types.get(left.column.name, ""), right.value)
             return f"{exactly} {typed.what} {self.dialect.literal(right.value)}"
         if left.column is not None and right.column is not None and left.kind is right.kind is Kind.INTEGER:
@@ -123,7 +120,7 @@ class Expressions:
             days = self.dialect.difference("day", self.written(right), self.written(left))
             return self.dialect.number(days)
         days = self.written(right) if typed.what == "+" else f"-({self.written(right)})"
-        return self.dialect.later(self.written(left), days, "day", Kind.DATE)
+        return self.dialect.in_calendar(self.dialect.later(self.written(left), days, "day", Kind.DATE), Kind.DATE)
 
     def clamped(self, typed: Typed) -> str:
         value, low, high = map(self.written, typed.parts)
@@ -140,7 +137,7 @@ class Expressions:
         if part.kind is to or (part.kind in NUMERIC and to is Kind.REAL):
             return self.written(part)
         if to is Kind.TEXT and part.column is not None:
-            return self.dialect.text(self.identifier(part.column))
+            return self.dialect.text(self.quoted(part.column))
         found = self.dialect.cast(self.written(part), part.kind, to)
         return self.dialect.number(found) if to is Kind.INTEGER else found
 
@@ -180,7 +177,8 @@ class Expressions:
         found, kind = self.written(moment), moment.kind
         if kind is Kind.DATE and typed.kind is Kind.TIMESTAMP:
             found = self.dialect.cast(found, Kind.DATE, Kind.TIMESTAMP)
-        return self.dialect.later(found, str(int(count.value or 0)), str(word.value), typed.kind)  # type: ignore[arg-type]
+        later = self.dialect.later(found, str(int(count.value or 0)), str(word.value), typed.kind)  # type: ignore[arg-type]
+        return self.dialect.in_calendar(later, typed.kind)
 
 
 def _joined(writer: Expressions, typed: Typed) -> str:
@@ -189,7 +187,7 @@ def _joined(writer: Expressions, typed: Typed) -> str:
 
 def _like(writer: Expressions, typed: Typed) -> str:
     value, pattern = typed.parts
-    text = writer.identifier(value.column) if value.column is not None else writer.written(value)
+    text = writer.quoted(value.column) if value.column is not None else writer.written(value)
     if typed.what == "ILIKE":
         return writer.dialect.like(f"lower({writer.dialect.text(text)})", str(pattern.value).lower())
     return writer.dialect.like(text, str(pattern.value))
@@ -197,9 +195,12 @@ def _like(writer: Expressions, typed: Typed) -> str:
 
 def _is_null(writer: Expressions, typed: Typed) -> str:
     (part,) = typed.parts
-    return (
-        f"{writer.identifier(part.column)} IS NULL" if part.column is not None else f"({writer.written(part)}) IS NULL"
-    )
+    return f"{writer.quoted(part.column)} IS NULL" if part.column is not None else f"({writer.written(part)}) IS NULL"
+
+
+def _whole(writer: Expressions, typed: Typed) -> str:
+    """LENGTH and SIGN, as doubles: integers could overflow where they are computed with."""
+    return writer.dialect.number(f"{str(typed.what).lower()}({writer.written(typed.parts[0])})")
 
 
 def _smooth(writer: Expressions, typed: Typed) -> str:
@@ -223,6 +224,7 @@ _WRITTEN: dict[str, Callable[[Expressions, Typed], str]] = {
     "POWER": Expressions.power,
     "ROUND": Expressions.rounded,
     **dict.fromkeys(("SQRT", "LN", "LOG10", "EXP"), _smooth),
+    **dict.fromkeys(("LENGTH", "SIGN"), _whole),
     **dict.fromkeys(("SUBSTR", "LEFT", "RIGHT"), Expressions.cut),
     **dict.fromkeys(("STARTS_WITH", "ENDS_WITH", "CONTAINS"), Expressions.searched),
     "DATE_TRUNC": Expressions.truncated,

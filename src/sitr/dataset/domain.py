@@ -56,7 +56,7 @@ def axis(column: Column, wanted: Wanted) -> Axis | None:
         return _dates(column, wanted)
     if column.kind in NUMERIC and (_ranged(wanted) or column.quantised is not None or column.kind is Kind.REAL):
         return _numbers(column, wanted)
-    if column.kind in GROUPABLE and not _ranged(wanted):
+    if column.kind in GROUPABLE and column.kind is not Kind.TIMESTAMP and not _ranged(wanted):
         return None
     raise QuestionError(
         given=f"The column {column.name!r} holds {column.kind.value}, which cannot be cut as requested.",

@@ -27,7 +27,7 @@ from sitr.neighbors.unit import Person, Unit
 from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Expression, Literal, Name, levels, spelled
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.rules import truths
-from sitr.questions.aggregate.expressions.typed import Typed, column_typed, literal_typed
+from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_typed, literal_typed
 
 DEEPEST = 16
 """The deepest nesting of an expression: its text can be read back, by Sitr and by every backend."""
@@ -229,5 +229,5 @@ def _refuse_odd_values(typed: Typed) -> None:
 def _uses(typed: Typed) -> int:
     if not typed.parts:
         return 0 if typed.is_literal else 1
-    twice = typed.what in ("CLAMP", "CAST")  # a backend may write their arguments twice
+    twice = typed.what in ("CLAMP", "CAST", "DATE_ADD") or typed.kind in TEMPORAL  # written twice by a backend
     return sum(map(_uses, typed.parts)) * (2 if twice else 1) + twice

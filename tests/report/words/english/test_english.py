@@ -52,6 +52,7 @@ def test_what_a_pure_promise_means(make) -> None:
 def test_an_approximate_promise_is_stated_as_it_is_defined(make) -> None:
     promise, known, one_row = ApproximateDP(1.0, 1e-6), make("known").plan.query, make("one_row").plan.query
     headline = Headline.of(promise)
+    replaced = replace(one_row, view=replace(one_row.view, relation=Relation.REPLACE_ONE))
     assert ENGLISH.meaning(headline, known) == (
         "Anything that anyone could do or conclude because of this answer is at most 2.72 times as likely with your "
         "data as without them, plus at most 10⁻⁶ (1 in 1,000,000), and vice versa."
@@ -59,7 +60,7 @@ def test_an_approximate_promise_is_stated_as_it_is_defined(make) -> None:
     for query, here, there in (
         (one_row, "with any one row", "without it"),
         (make("replaced").plan.query, "with your rows", "with any other person's rows in their place"),
-        (replace(one_row, relation=Relation.REPLACE_ONE), "with any one row", "with any other row in its place"),
+        (replaced, "with any one row", "with any other row in its place"),
     ):
         for sentence in (ENGLISH.meaning(headline, query), ENGLISH.whole(promise, query)):
             assert f"2.72 times as likely {here} as {there}, plus at most 10⁻⁶ " in sentence
