@@ -31,9 +31,7 @@ class AggregateRequest(Request[Answer]):
     def having(self, condition: Expr) -> AggregateRequest:
         """Only released rows that also meet this condition: `having(sitr.column("n") > 100)`, `having(sitr.count() > 100)`."""
         if not isinstance(condition, Expr):
-            raise QuestionError(
-                wanted="a condition", given=repr(condition), do='Write having(sitr.column("n") > 100).'
-            )
+            raise QuestionError(wanted="a condition", given=repr(condition), do='Write having(sitr.column("n") > 100).')
         earlier = self._after.having
         joined = condition.expression if earlier is None else Call("AND", (earlier, condition.expression))
         return self._with(replace(self._after, having=joined))
@@ -93,5 +91,3 @@ def aggregate_from(given: object) -> Aggregate | None:
             return found.of  # type: ignore[return-value]
         return Combined(found) if any(True for _ in aggregates(found)) else None
     return given if isinstance(given, Operators) else None  # type: ignore[return-value]
-
-

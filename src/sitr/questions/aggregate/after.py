@@ -68,9 +68,7 @@ class BoundAfter:
 
     def places(self, rows: Sequence[Mapping[str, Released]]) -> tuple[int, ...]:
         """The places of the rows that are shown, in order. Ties keep the order of the keys."""
-        found = [
-            place for place, row in enumerate(rows) if self.having is None or value_of(self.having, row) is True
-        ]
+        found = [place for place, row in enumerate(rows) if self.having is None or value_of(self.having, row) is True]
         for order in reversed(self.order):
             values = {place: value_of(order.by, rows[place]) for place in found}
             known = [place for place in found if values[place] is not None]

@@ -175,7 +175,9 @@ def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
 def _useful(plan: AggregatePlan) -> AggregatePlan:
     """The plan, unless an error is too large for a double."""
     beyond = [each.term for each in plan.noisy if each.width(0.95) > sys.float_info.max]
-    lost = [column.name for column in (*plan.columns, *plan.hidden) if any(each.term in beyond for each in column.measured)]
+    lost = [
+        column.name for column in (*plan.columns, *plan.hidden) if any(each.term in beyond for each in column.measured)
+    ]
     if lost:
         raise QuestionError(
             given=f"At the price {plan.price!r}, the error of {', '.join(lost)} exceeds {sys.float_info.max:.2g}.",

@@ -45,9 +45,7 @@ class AggregateQuestion:
         ]
         return Release(plan, keys, tuple(zip(*numbers, strict=True)))
 
-    def errors(
-        self, plan: AggregatePlan, /, *, confidence: Number = 0.95, rows: int | None = None
-    ) -> dict[str, float]:
+    def errors(self, plan: AggregatePlan, /, *, confidence: Number = 0.95, rows: int | None = None) -> dict[str, float]:
         """The largest error of every column; with `rows`, of cells whose noisy count is at least so many.
 
         The error of a mean, for example, depends on the number of rows: without it, only the bounds limit the error.

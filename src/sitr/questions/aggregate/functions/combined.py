@@ -193,13 +193,13 @@ class Applied:
         if any(isinstance(error, float) for error in errors):
             return math.inf
         match self.function, self.parts:
-            case ("+" | "-" | "NEGATE" | "ABS" | "LEAST" | "GREATEST"), _:
+            case (("+" | "-" | "NEGATE" | "ABS" | "LEAST" | "GREATEST"), _):
                 return sum(errors, Fraction(0))
             case "COALESCE", (_,):
                 return errors[0]
             case "ROUND", (_, Linear(constant=places)):
                 return errors[0] + Fraction(10) ** -int(places)
-            case ("ROUND" | "FLOOR" | "CEIL"), (_,):
+            case (("ROUND" | "FLOOR" | "CEIL"), (_,)):
                 return errors[0] + 1
         return math.inf
 
@@ -256,7 +256,7 @@ def _folded(function: str, parts: tuple[Node, ...], terms: tuple[Term, ...]) -> 
             return one.times(Fraction(-1))
         case "NEGATE", (Quotient() as one,):
             return one.mapped(Fraction(-1))
-        case ("+" | "-"), (one, other):
+        case (("+" | "-"), (one, other)):
             return _added(one, other, Fraction(1 if function == "+" else -1))
         case "*", (Linear(fixed=True, constant=factor), (Linear() | Quotient()) as one):
             return one.times(factor) if isinstance(one, Linear) else one.mapped(factor)
@@ -279,7 +279,11 @@ def _added(one: Node, other: Node, sign: Fraction) -> Linear | Quotient | None:
         case Linear(fixed=True, constant=shift), Quotient():
             return other.mapped(sign, shift)
         case Quotient(), Quotient() if one.below == other.below:
-            ends = [(one.low, other.low), (one.high, other.high)] if sign > 0 else [(one.low, other.high), (one.high, other.low)]
+            ends = (
+                [(one.low, other.low), (one.high, other.high)]
+                if sign > 0
+                else [(one.low, other.high), (one.high, other.low)]
+            )
             low, high = (None if a is None or b is None else a + sign * b for a, b in ends)
             return Quotient(one.above.plus(other.above, sign), one.below, low, high, one.count)
     return None

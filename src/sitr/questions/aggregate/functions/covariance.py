@@ -42,8 +42,7 @@ class _Pairs(Operators):
 
     def bound(self, view: View, /) -> BoundAggregate:
         sums = [
-            centred(summed(view.typed(part), function=self.function, table=view.name))
-            for part in (self.of, self.other)
+            centred(summed(view.typed(part), function=self.function, table=view.name)) for part in (self.of, self.other)
         ]
         away = [difference(total) for total in sums]
         product = summed(view.typed(Call("*", tuple(away))), function=self.function, table=view.name)
@@ -112,9 +111,7 @@ class Correlation(_Pairs):
         return CorrelationFormula(*map(ends, sums))
 
 
-def covariance(
-    column: Operand, other: Operand, *, population: bool = False
-) -> Covariance | PopulationCovariance:
+def covariance(column: Operand, other: Operand, *, population: bool = False) -> Covariance | PopulationCovariance:
     """The covariance of two columns or expressions; of a sample, unless it is the `population`."""
     return (PopulationCovariance if population else Covariance)(operand(column), operand(other))
 

@@ -90,7 +90,9 @@ class Joint:
         if len(terms) > 1 and all(noise.transform() is not None for noise, _ in terms):
             common = math.lcm(*(size.denominator for _, size in terms))
             unit = math.gcd(*(int(size * common) for _, size in terms))
-            widest = sum(noise.deviation / float(exact(noise.granularity)) * float(size * common / unit) for noise, size in terms)
+            widest = sum(
+                noise.deviation / float(exact(noise.granularity)) * float(size * common / unit) for noise, size in terms
+            )
             if max(size * common for _, size in terms) <= _FEW * unit and widest <= _FEW:
                 found = tuple(Term(noise, 1, size / exact(noise.granularity)) for noise, size in terms)
                 return exact(least_width(found, confidence=1 - self.missed))

@@ -86,7 +86,9 @@ class Quotient:
         above, below, value = self.above.at(numbers), self.below.at(numbers), self.value(numbers)
         first = self._first(above, below, noise)
         if first is None:
-            return Estimate(value, -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high)
+            return Estimate(
+                value, -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
+            )
         low, high, width = shrunk(first, lambda range_: solved(above, below, self._width(range_, noise)))
         return around(value, low, high, width, first)
 

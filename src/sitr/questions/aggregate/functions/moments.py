@@ -104,9 +104,7 @@ class CovarianceFormula:
 
     def show_jointly(self, numbers: Sequence[Fraction], noise: Joint, /) -> Estimate:
         means = [
-            _ends(
-                centred_mean(*bounds).show_jointly([numbers[at], numbers[3]], noise.only((at, 3)).share(_SMALL))
-            )
+            _ends(centred_mean(*bounds).show_jointly([numbers[at], numbers[3]], noise.only((at, 3)).share(_SMALL)))
             for at, bounds in ((1, self.x), (2, self.y))
         ]
         return self.covariance(numbers, means[0], means[1], noise.share(1 - 2 * _SMALL))

@@ -116,8 +116,6 @@ def variance(column: Operand, *, population: bool = False) -> Variance | Populat
     return (PopulationVariance if population else Variance)(operand(column))
 
 
-def standard_deviation(
-    column: Operand, *, population: bool = False
-) -> StandardDeviation | PopulationStandardDeviation:
+def standard_deviation(column: Operand, *, population: bool = False) -> StandardDeviation | PopulationStandardDeviation:
     """The standard deviation of a column or an expression; of a sample, unless it is the `population`."""
     return (PopulationStandardDeviation if population else StandardDeviation)(operand(column))
