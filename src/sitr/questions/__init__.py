@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from sitr.questions.aggregate.functions.covariance import correlation as correlation
     from sitr.questions.aggregate.functions.covariance import covariance as covariance
     from sitr.questions.aggregate.functions.mean import mean as mean
+    from sitr.questions.aggregate.functions.sum import sum as sum
     from sitr.questions.aggregate.functions.variance import standard_deviation as standard_deviation
     from sitr.questions.aggregate.functions.variance import variance as variance
-    from sitr.questions.aggregate.functions.sum import sum as sum
     from sitr.questions.histogram.isotonic import Form as Form
     from sitr.questions.histogram.methods import Bins as Bins
     from sitr.questions.histogram.methods import Buckets as Buckets

@@ -241,7 +241,7 @@ def _measured(each: NoisyTerm, column: Shown, plan: AggregatePlan, words: Words)
 
 
 def _error(column: Shown, plan: AggregatePlan, words: Words) -> str:
-    """The largest error of a column, before any row is read. Where it depends on the number of rows, it says of which."""
+    """The largest error of a column, before any row is read; of a stated number of rows, where it depends on that."""
     sure = plan.together(CONFIDENCE, cells=plan.query.cells or 1)
     if not column.depends_on_rows:
         return _plus_minus(column.width(sure), column)

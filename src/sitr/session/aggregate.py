@@ -11,8 +11,8 @@ from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Na
 from sitr.questions.aggregate.frame import Expr
 from sitr.questions.aggregate.functions.combined import Combined
 from sitr.questions.aggregate.functions.function import Aggregate
+from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.nodes import After, Order, Query
-from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.session.answer import Answer
 from sitr.session.request import Request
@@ -29,7 +29,7 @@ class AggregateRequest(Request[Answer]):
     question: AggregateQuestion
 
     def having(self, condition: Expr) -> AggregateRequest:
-        """Only released rows that also meet this condition: `having(sitr.column("n") > 100)`, `having(sitr.count() > 100)`."""
+        """Only released rows that also meet this condition, such as `sitr.column("n") > 9` or `sitr.count() > 9`."""
         if not isinstance(condition, Expr):
             raise QuestionError(wanted="a condition", given=repr(condition), do='Write having(sitr.column("n") > 100).')
         earlier = self._after.having
@@ -43,7 +43,7 @@ class AggregateRequest(Request[Answer]):
         descending: bool | Sequence[bool] = False,
         nulls_last: bool = True,
     ) -> AggregateRequest:
-        """The released rows in the order of these columns, expressions or aggregates, with `descending` for each or all."""
+        """The released rows in the order of these columns or aggregates; `descending` is for each, or for all."""
         parts = (by, *more_by)
         down = [descending] * len(parts) if isinstance(descending, bool) else list(descending)
         if len(down) != len(parts):

@@ -79,6 +79,10 @@ class BoundAfter:
         return tuple(found[self.offset : end])
 
 
+AS_RELEASED = BoundAfter()
+"""All rows, in the order of their keys."""
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerColumns:
     """The keys and the columns of an answer, which HAVING and ORDER BY can name."""

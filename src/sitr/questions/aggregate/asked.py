@@ -9,11 +9,11 @@ from sqlglot import exp
 
 from sitr.dataset.schema import Table
 from sitr.errors import SitrError
+from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
 from sitr.questions.aggregate.bind import BoundedQuery, bound, grouped
 from sitr.questions.aggregate.nodes import NamedKey
 from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.reader import expression
-from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
 from sitr.questions.aggregate.sql import parse, single_select
 from sitr.questions.aggregate.view import View
 

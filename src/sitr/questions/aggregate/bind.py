@@ -13,7 +13,7 @@ from sitr.dataset.schema import GROUPABLE, Column, Key, Kind, Table
 from sitr.errors import QuestionError, UnknownName
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Unit
-from sitr.questions.aggregate.after import AnswerColumns, BoundAfter
+from sitr.questions.aggregate.after import AS_RELEASED, AnswerColumns, BoundAfter
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_typed
@@ -68,7 +68,7 @@ class BoundedQuery:
     columns: tuple[BoundAggregate, ...]
     max_groups: int
     max_rows_per_group: int
-    after: BoundAfter = BoundAfter()
+    after: BoundAfter = AS_RELEASED
 
     @property
     def unit(self) -> Unit:

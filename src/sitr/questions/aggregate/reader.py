@@ -18,7 +18,6 @@ from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.refusals import forbidden, refuse_other_parts
 from sitr.questions.aggregate.spelling import Value
 
-
 AGGREGATE = "sitr_aggregate"
 """Under this name, a placeholder notes the aggregate that was read already and stood in its place."""
 

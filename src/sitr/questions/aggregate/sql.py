@@ -10,9 +10,9 @@ from sqlglot.dialects.duckdb import DuckDB
 
 from sitr.dataset.literals import shown, writable
 from sitr.errors import ForbiddenConstruct, QuestionError, SitrError
-from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
-from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
 from sitr.questions.aggregate.after_sql import AFTER, after_part
+from sitr.questions.aggregate.aggregate_sql import aggregate_of, holds_aggregate
+from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
 from sitr.questions.aggregate.instead import instead
 from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
 from sitr.questions.aggregate.places import beginning, place, place_of_word, remember

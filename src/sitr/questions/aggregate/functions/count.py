@@ -12,7 +12,7 @@ from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.expressions.expression import Expression, Literal, Name, spelled
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
-from sitr.questions.aggregate.operators import Operators
+from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.spelling import identifier
 from sitr.questions.aggregate.term import Term
 from sitr.questions.aggregate.view import View

@@ -10,8 +10,8 @@ from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import AnyFormula, Arguments, BoundAggregate
 from sitr.questions.aggregate.functions.mean import centred, counted, ends
 from sitr.questions.aggregate.functions.moments import CorrelationFormula, CovarianceFormula
+from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.functions.variance import difference
-from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.term import Term, summed
 from sitr.questions.aggregate.view import View
 

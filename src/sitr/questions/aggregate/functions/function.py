@@ -99,7 +99,7 @@ class JointFormula(Protocol):
     def largest_error(self, noise: Joint, /, *, rows: int | None = None) -> End:
         """`show_jointly` never has a larger error.
 
-        With `rows`, this holds where the noisy count is at least `rows` and noisy sums are possible ones for that count.
+        With `rows`, this holds where the noisy count is at least `rows` and noisy sums are possible for that count.
         The count is the one that the formula divides by; where it has none, `rows` changes nothing.
         """
 

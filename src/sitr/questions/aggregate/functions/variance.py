@@ -11,7 +11,7 @@ from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
 from sitr.questions.aggregate.functions.mean import centred, counted, ends
 from sitr.questions.aggregate.functions.moments import VarianceFormula
-from sitr.questions.aggregate.operators import Operators
+from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.spelling import Value
 from sitr.questions.aggregate.term import Term, summed
 from sitr.questions.aggregate.view import View
