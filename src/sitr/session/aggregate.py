@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
+
 from sitr.errors import QuestionError
+from sitr.numbers import Number
 from sitr.questions.aggregate.bind import bound
 from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Name, aggregates
 from sitr.questions.aggregate.frame import Expr
@@ -14,12 +17,32 @@ from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.nodes import After, Order, Query
 from sitr.questions.aggregate.question import AggregateQuestion
+from sitr.questions.aggregate.release import Release
 from sitr.session.answer import Answer
 from sitr.session.request import Request
 
 
+@dataclass(frozen=True, repr=False)
+class AggregateAnswer(Answer):
+    """Released rows, with intervals for each number alone or for all of them together."""
+
+    released: Release
+
+    def intervals(self, *, confidence: Number = 0.95, simultaneous: bool = False) -> pa.Table:
+        """The table with `<name>_low` and `<name>_high` beside every number.
+
+        Each interval holds with this probability; with `simultaneous`, all of them hold together with it. They always
+        do where HAVING, ORDER BY or LIMIT selected or sorted the rows by noisy numbers.
+        """
+        return self._stamped(self.released.intervals(confidence=confidence, simultaneous=simultaneous))
+
+    def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
+        """The largest error of every column in this answer."""
+        return self.released.errors(confidence=confidence)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class AggregateRequest(Request[Answer]):
+class AggregateRequest(Request[AggregateAnswer]):
     """A checked aggregate question.
 
     `having`, `sort`, `limit` and `head` act on released values and cost nothing; an aggregate that appears only there

@@ -29,8 +29,7 @@ from sitr.questions.synthetic.axes import BINS
 from sitr.report import summary
 from sitr.report.paper import Paper
 from sitr.report.words.words import in_words
-from sitr.session.aggregate import AggregateRequest, aggregate_from
-from sitr.session.answer import Answer
+from sitr.session.aggregate import AggregateAnswer, AggregateRequest, aggregate_from
 from sitr.session.desk import Desk
 from sitr.session.public import Source
 from sitr.session.request import Request
@@ -91,7 +90,7 @@ class Budget(Shown):
         spaces or signs need double quotes. An error points at the offending part of the text.
         """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
-        return AggregateRequest(AggregateQuestion(asked(text, self._at.table)), self._at, Answer)
+        return AggregateRequest(AggregateQuestion(asked(text, self._at.table)), self._at, AggregateAnswer)
 
     def where(self, condition: Expr) -> Selection:
         """Only rows that meet this condition, such as `sitr.column("days") > 3`."""
@@ -252,7 +251,7 @@ class Selection:
             named.append(Named(name, aggregate))
         at = self.budget._at
         query = Query(at.table.name, tuple(named), self.keys, self.condition)
-        return AggregateRequest(AggregateQuestion(bound(query, at.table)), at, Answer)
+        return AggregateRequest(AggregateQuestion(bound(query, at.table)), at, AggregateAnswer)
 
     def histogram(self, *columns: str, **said: Any) -> Request[HistogramAnswer]:
         """Counts of these rows in public cells: see `Budget.histogram`."""

@@ -15,6 +15,7 @@ import sitr
 from sitr.errors import ForbiddenConstruct, QuestionError, SitrError
 from sitr.noise.coins import TestCoins
 from sitr.questions.aggregate.after import matches
+from sitr.questions.aggregate.bind import Cells
 from sitr.questions.aggregate.fit import AggregatePlan
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
@@ -145,7 +146,7 @@ def planned(budget: Budget, after: str, price: sitr.PureDP) -> AggregatePlan:
 def failures(plan: AggregatePlan, releases: int, *, simultaneous: bool = False) -> int:
     """How many answers have at least one interval that misses. All cells are equal, so noise alone selects."""
     question, coins, wrong = AggregateQuestion(plan.query), TestCoins(9), 0
-    exact = {(ward,): (50, 50) for ward in (*WARDS, None)}
+    exact: Cells = {(ward,): (50, 50) for ward in (*WARDS, None)}
     (column,) = plan.columns
     for _ in range(releases):
         release = question.answer(plan, exact, coins=coins)

@@ -46,6 +46,7 @@ _KINDS = {
     "TryCast": _COMPARE,
 }
 
+
 def instead(item: object, *, part: str = "") -> str:
     """What to do about a construct that is refused.
 

@@ -51,7 +51,7 @@ def exact(ward: str | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def answered(request: AggregateRequest) -> list[dict[str, float]]:
-    return request.release(PRICE, coins=TestCoins(1)).table.to_pylist()
+    return list(request.release(PRICE, coins=TestCoins(1)))
 
 
 def test_every_function_is_what_numpy_computes(budget: Budget) -> None:

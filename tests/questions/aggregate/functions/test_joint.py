@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -33,7 +34,7 @@ def masses(noise: Noise) -> np.ndarray:
     return np.asarray(weights / weights.sum())
 
 
-def missed(noises: list[Noise], weights: list[int], width: Fraction) -> float:
+def missed(noises: Sequence[Noise], weights: list[int], width: Fraction) -> float:
     """P(|Σ a_j·Y_j| > width) for whole weights, by convolution."""
     law = np.array([1.0])
     for noise, weight in zip(noises, weights, strict=True):

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitr.questions.aggregate.functions.function import End
 from sitr.questions.aggregate.functions.spans import SPANS, Span, applied
 
 numbers = st.fractions(min_value=-20, max_value=20, max_denominator=8)
@@ -21,7 +22,9 @@ def spans(draw: st.DrawFn) -> tuple[Span, Fraction]:
     """A span, and a number within it."""
     value, exact, more = draw(numbers), draw(numbers), draw(st.fractions(0, 3))
     low, high = min(value, exact) - more, max(value, exact) + more
-    ends = draw(st.sampled_from([(low, high), (low, high), (-math.inf, high), (low, math.inf), (-math.inf, math.inf)]))
+    ends: tuple[End, End] = draw(
+        st.sampled_from([(low, high), (low, high), (-math.inf, high), (low, math.inf), (-math.inf, math.inf)])
+    )
     return Span(value, *ends), exact
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
 from sitr.questions.aggregate.frame import Operand, operand
@@ -32,7 +32,7 @@ class _Spread(Operators):
     deviation: ClassVar[bool]
 
     @classmethod
-    def read(cls, arguments: Arguments, /) -> _Spread | None:
+    def read(cls, arguments: Arguments, /) -> Self | None:
         match arguments:
             case Arguments((of,), star=False, distinct=False):
                 return cls(of)
