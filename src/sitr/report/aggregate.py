@@ -66,12 +66,13 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     protected         `unit` ("person" or "row"), `column`, `relation`
     caps              `max_groups`, `max_rows_per_group` of one unit
     keys              `columns`, `known`, and for unknown keys the `threshold`: `least`, `noise`, `promise`
-    columns           `name`, `aggregate`, the largest `error` at `confidence`, rounded up, or null if it has no limit, and
-                      what it is in (`error_in`: "value" or "ranks"); `error_at`, the largest `error` where the noisy count is at least `rows`, or null if the count
-                      does not matter; and what is `measured` for it: for each measurement its `name`, `noise`,
-                      `sensitivity` (`l1`, `l2_squared`, `largest`, in granules), `granularity` and `clamp` (`low`,
-                      `high`) or null; a measurement of two columns is paid once. A quantile has no noise and no
-                      sensitivity, but a `choice`: `rate`, `level`, `offset`, `rows` and `groups` of one unit, and its `promise`
+    columns           `name`, `aggregate`, the largest `error` at `confidence`, rounded up, or null if it has no limit,
+                      and what it is in (`error_in`: "value" or "ranks"); `error_at`, the largest `error` where the
+                      noisy count is at least `rows`, or null if the count does not matter; and what is `measured` for
+                      it: for each measurement its `name`, `noise`, `sensitivity` (`l1`, `l2_squared`, `largest`, in
+                      granules), `granularity` and `clamp` (`low`, `high`) or null; a measurement of two columns is paid
+                      once. A quantile has no noise and no sensitivity, but a `choice`: `rate`, `level`, `offset`,
+                      `rows` and `groups` of one unit, and its `promise`
     selection         null, or if noisy numbers selected or sorted the rows, the number of measured `cells`: all
                       intervals of all of them hold together
     rows              `key` (null is NULL) and for each column `value` (null is NULL), `low`, `high` (null is no limit);
@@ -393,9 +394,8 @@ def _error_sentence(plan: AggregatePlan, words: Words, *, cells: int | None) -> 
 
 
 def _rounded(column: Shown, release: Release) -> bool:
-    step, shown = column.aggregate.step, release.estimates(column, confidence=CONFIDENCE)
-    each = Figures.each([one for one in shown if _limited(one)], step=step)
-    return any(figures.rounds(step) for figures in each)
+    shown = [one for one in release.estimates(column, confidence=CONFIDENCE) if _limited(one)]
+    return any(isinstance(figures, Figures) and figures.rounds for figures in forms(column, shown))
 
 
 def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = None) -> dict[str, Any]:

@@ -5,21 +5,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
+
 from sitr.errors import QuestionError
+from sitr.numbers import Number
 from sitr.questions.aggregate.bind import bound
 from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Name, aggregates
 from sitr.questions.aggregate.frame import Expr
 from sitr.questions.aggregate.functions.combined import Combined
 from sitr.questions.aggregate.functions.function import Aggregate
+from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.nodes import After, Order, Query
-from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.question import AggregateQuestion
+from sitr.questions.aggregate.release import Release
 from sitr.session.answer import Answer
 from sitr.session.request import Request
 
 
+@dataclass(frozen=True, repr=False)
+class AggregateAnswer(Answer):
+    """Released rows, with intervals for each number alone or for all of them together."""
+
+    released: Release
+
+    def intervals(self, *, confidence: Number = 0.95, simultaneous: bool = False) -> pa.Table:
+        """The table with `<name>_low` and `<name>_high` beside every number.
+
+        Each interval holds with this probability; with `simultaneous`, all of them hold together with it. They always
+        do where HAVING, ORDER BY or LIMIT selected or sorted the rows by noisy numbers.
+        """
+        return self._stamped(self.released.intervals(confidence=confidence, simultaneous=simultaneous))
+
+    def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
+        """The largest error of every column in this answer."""
+        return self.released.errors(confidence=confidence)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
-class AggregateRequest(Request[Answer]):
+class AggregateRequest(Request[AggregateAnswer]):
     """A checked aggregate question.
 
     `having`, `sort`, `limit` and `head` act on released values and cost nothing; an aggregate that appears only there
@@ -29,7 +52,7 @@ class AggregateRequest(Request[Answer]):
     question: AggregateQuestion
 
     def having(self, condition: Expr) -> AggregateRequest:
-        """Only released rows that also meet this condition: `having(sitr.column("n") > 100)`, `having(sitr.count() > 100)`."""
+        """Only released rows that also meet this condition, such as `sitr.column("n") > 9` or `sitr.count() > 9`."""
         if not isinstance(condition, Expr):
             raise QuestionError(wanted="a condition", given=repr(condition), do='Write having(sitr.column("n") > 100).')
         earlier = self._after.having
@@ -43,7 +66,7 @@ class AggregateRequest(Request[Answer]):
         descending: bool | Sequence[bool] = False,
         nulls_last: bool = True,
     ) -> AggregateRequest:
-        """The released rows in the order of these columns, expressions or aggregates, with `descending` for each or all."""
+        """The released rows in the order of these columns or aggregates; `descending` is for each, or for all."""
         parts = (by, *more_by)
         down = [descending] * len(parts) if isinstance(descending, bool) else list(descending)
         if len(down) != len(parts):

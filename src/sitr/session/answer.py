@@ -39,18 +39,12 @@ class Answer(Tabled):
         """The answer as Arrow; its metadata say whether the noise was private."""
         return self._stamped(self.released.table())
 
-    def intervals(self, *, confidence: Number = 0.95, simultaneous: bool = False) -> pa.Table:
-        """The table with `<name>_low` and `<name>_high` beside every number.
-
-        With `simultaneous`, all intervals of an aggregate answer hold together at this confidence.
-        """
-        together = {"simultaneous": True} if simultaneous else {}
-        return self._stamped(self.released.intervals(confidence=confidence, **together))
+    def intervals(self, *, confidence: Number = 0.95) -> pa.Table:
+        """The table with `<name>_low` and `<name>_high` beside every number."""
+        return self._stamped(self.released.intervals(confidence=confidence))
 
     def errors(self, *, confidence: Number = 0.95) -> dict[str, float]:
-        """The error of every column at this confidence: the largest of this answer, where errors differ."""
-        if hasattr(self.released, "errors"):
-            return cast("dict[str, float]", self.released.errors(confidence=confidence))
+        """The error of every column at this confidence."""
         return cast("dict[str, float]", self.request.question.errors(self.released.plan, confidence=confidence))
 
     @property

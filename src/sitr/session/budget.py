@@ -41,8 +41,7 @@ from sitr.questions.synthetic.axes import BINS
 from sitr.report import summary
 from sitr.report.paper import Paper
 from sitr.report.words.words import in_words
-from sitr.session.aggregate import AggregateRequest, aggregate_from
-from sitr.session.answer import Answer
+from sitr.session.aggregate import AggregateAnswer, AggregateRequest, aggregate_from
 from sitr.session.desk import Desk, account_name
 from sitr.session.request import Request
 from sitr.session.shown import Shown
@@ -126,7 +125,7 @@ class Budget(Shown):
         found = asked(plain, table, catalog=self._catalog(table))
         price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
         return AggregateRequest(
-            AggregateQuestion(found.watching(share_of(bias))), self._beside(found), Answer, price=price
+            AggregateQuestion(found.watching(share_of(bias))), self._beside(found), AggregateAnswer, price=price
         )
 
     def _catalog(self, table: Table) -> Catalog:
@@ -316,7 +315,7 @@ class Selection:
             named.append(Named(name, aggregate))
         at, table = self.budget._at, self.table or self.budget.table
         query = Query(at.table.name, tuple(named), self.keys, self.condition)
-        return AggregateRequest(AggregateQuestion(bound(query, table).watching(self.share)), at, Answer)
+        return AggregateRequest(AggregateQuestion(bound(query, table).watching(self.share)), at, AggregateAnswer)
 
     def histogram(self, *columns: str, **said: Any) -> Request[HistogramAnswer]:
         """Counts of these rows in public cells: see `Budget.histogram`."""

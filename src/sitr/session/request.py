@@ -13,6 +13,7 @@ from sitr.flavors.promise import Promise
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.plans.plan import Plan
+from sitr.questions.aggregate.fit import AggregatePlan
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.question import Question
 from sitr.report import summary
@@ -116,4 +117,4 @@ class Preview(Shown):
                 given=f"rows={rows!r}",
                 do="Leave rows out, or write rows=1000.",
             )
-        return self.question.errors(self.plan, confidence=confidence, rows=rows)
+        return self.question.errors(cast("AggregatePlan", self.plan), confidence=confidence, rows=rows)

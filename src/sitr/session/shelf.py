@@ -10,7 +10,9 @@ from sitr.errors import FileError
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
 from sitr.plans.plan import Plan
+from sitr.questions.aggregate.release import Release
 from sitr.report.papers import can_be_shown
+from sitr.session.aggregate import AggregateAnswer
 from sitr.session.answer import Answer
 from sitr.session.kept import UNREADABLE, KeptAnswer, changed, find, opened
 from sitr.session.plain import built
@@ -74,7 +76,7 @@ def reopened(ledger: Ledger, number: int) -> Answer:
             if receipt is None
             else "Repeat the same request for synthetic rows at the same price: that costs nothing.",
         )
-    return Answer(released, receipt, None)
+    return (AggregateAnswer if isinstance(released, Release) else Answer)(released, receipt, None)
 
 
 def _paid(kept: KeptAnswer, ledger: Ledger) -> Plan | None:

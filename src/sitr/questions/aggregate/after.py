@@ -79,8 +79,8 @@ class BoundAfter:
         return tuple(found[self.offset : end])
 
 
-IDLE = BoundAfter()
-"""Nothing is done with released rows."""
+AS_RELEASED = BoundAfter()
+"""All rows, in the order of their keys."""
 
 
 @dataclass(frozen=True, slots=True)

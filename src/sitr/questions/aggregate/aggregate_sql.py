@@ -11,8 +11,8 @@ from sqlglot import exp
 from sitr.questions.aggregate.expressions.expression import Aggregated, Expression, Literal
 from sitr.questions.aggregate.functions.combined import Combined
 from sitr.questions.aggregate.functions.count import Count
-from sitr.questions.aggregate.functions.filtered import Filtered
 from sitr.questions.aggregate.functions.function import Aggregate, Arguments
+from sitr.questions.aggregate.functions.operators import Filtered
 from sitr.questions.aggregate.functions.registry import function_of
 from sitr.questions.aggregate.places import copied
 from sitr.questions.aggregate.reader import AGGREGATE, expression

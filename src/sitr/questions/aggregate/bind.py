@@ -15,7 +15,7 @@ from sitr.dataset.schema import GROUPABLE, Column, Key, Kind, Table
 from sitr.errors import QuestionError
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Unit
-from sitr.questions.aggregate.after import IDLE, AnswerColumns, BoundAfter
+from sitr.questions.aggregate.after import AS_RELEASED, AnswerColumns, BoundAfter
 from sitr.questions.aggregate.bias import SHARE, Watch, watch
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
@@ -71,7 +71,7 @@ class BoundedQuery:
     columns: tuple[BoundAggregate, ...]
     max_groups: int
     max_rows_per_group: int
-    after: BoundAfter = IDLE
+    after: BoundAfter = AS_RELEASED
     watch: Watch | None = None
     """What is measured about rows and values that are left out; None if nothing is."""
 

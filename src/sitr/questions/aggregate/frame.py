@@ -10,8 +10,7 @@ import numpy as np
 
 from sitr.dataset.literals import shown
 from sitr.errors import InvalidUse, QuestionError
-from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
-from sitr.questions.aggregate.operators import Operators
+from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Expression, Literal, Name, spelled
 from sitr.questions.aggregate.spelling import Value
 
 Text: TypeAlias = str
@@ -323,7 +322,8 @@ def operand(of: Operand) -> Expression:
 
 def value_or_expression(value: object) -> Expression:
     """The expression; anything else is a literal."""
-    return value.expression if isinstance(value, Expr | Operators) else Literal(_plain(value))
+    found = getattr(value, "expression", None)  # of an `Expr`, or of an aggregate
+    return found if isinstance(found, Name | Literal | Call | Aggregated) else Literal(_plain(value))
 
 
 def _plain(value: object) -> Value:

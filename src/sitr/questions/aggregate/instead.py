@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from sqlglot import exp
-from sqlglot.dialects.duckdb import DuckDB
 
 from sitr.errors import nearest
 from sitr.questions.aggregate.expressions.casts import TYPES
 from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.functions.registry import FUNCTIONS, written
-from sitr.questions.aggregate.spelling import identifier, literal
+from sitr.questions.aggregate.spelling import literal
 from sitr.questions.aggregate.unreadable import ALLOWED
 
 _ONE_TABLE = "Ask about one table; what must be joined is joined before it is protected."
-_SORT = "Leave it out and sort or cut the answer, which costs nothing."
-_SHOWN_ONCE = "Leave it out: every group is shown once."
-_WHERE = "Leave it out and write the condition after WHERE."
 _ROW = "Use arithmetic, CASE, CAST, COALESCE, text functions such as LOWER, or date functions such as DATE_TRUNC."
 _CAST = f"Cast to one of {', '.join(TYPES)}."
 _LIKE = "Use LIKE, with % for any text and _ for any character."
@@ -25,12 +21,8 @@ _PARTS = {
     "joins": _ONE_TABLE,
     "laterals": _ONE_TABLE,
     "with_": _ONE_TABLE,
-    "order": _SORT,
-    "limit": _SORT,
-    "offset": _SORT,
-    "having": "Leave it out and filter the answer, which costs nothing.",
-    "qualify": "Leave it out and filter the answer, which costs nothing.",
-    "distinct": _SHOWN_ONCE,
+    "qualify": "Write the condition after HAVING.",
+    "on": "Leave it out: every group is shown once.",
     "alias": "Leave the second name out.",
     "db": "Write the name of the table alone; a name with a dot needs double quotes.",
 }
@@ -42,7 +34,6 @@ _KINDS = {
     "Except": _ONE_TABLE,
     "Exists": _ONE_TABLE,
     "Star": "Say what to count or sum, such as COUNT(*) AS n.",
-    "Filter": _WHERE,
     "Window": "Leave OVER out, and list keys in GROUP BY.",
     "Is": "Write IS NULL or IS NOT NULL.",
     "Placeholder": "Write the value itself.",
@@ -54,21 +45,17 @@ _KINDS = {
     "Cast": _CAST,
     "TryCast": _CAST,
 }
-_LONGEST = 500
-"""The longest question that a message proposes."""
 
 
 def instead(item: object, *, part: str = "") -> str:
     """What to do about a construct that is refused.
 
-    >>> instead(exp.maybe_parse("SELECT ward, AVG(cost) AS mean FROM a GROUP BY ward").selects[1].this)
-    'Ask for the sum and the count, and divide: SELECT ward, SUM(cost), COUNT(cost) FROM a GROUP BY ward'
+    >>> instead(exp.maybe_parse("SELECT COUNT(*) OVER () FROM a").selects[0])
+    'Leave OVER out, and list keys in GROUP BY.'
     """
     if part:
         return _PARTS.get(part, ALLOWED)
     match item:
-        case exp.Avg(this=exp.Column() as column):
-            return _divided(item, column)
         case exp.Binary() if isinstance(item, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Mod):
             return _AFTERWARDS
         case exp.Column() if item.find_ancestor(exp.Where):
@@ -93,29 +80,6 @@ def _function(call: exp.Func) -> str:
         name = call.this.name
         return f"Ask for a histogram of {name} (in Python: budget.histogram({name!r})), or for {written()}."
     return f"Ask for {written()}."
-
-
-def _divided(mean: exp.Avg, column: exp.Column) -> str:
-    """The question with sums and counts in place of means."""
-    root = mean.root()
-    parts = [f"{function}({identifier(column.name)})" for function in ("SUM", "COUNT")]
-    if isinstance(root, exp.Select) and mean.find_ancestor(exp.Where, exp.Group, exp.Subquery) is None:
-        selected = dict.fromkeys(text for item in root.selects for text in _without_mean(item))
-        proposed = root.copy()
-        proposed.set("expressions", [exp.maybe_parse(text, dialect=DuckDB) for text in selected])
-        question = proposed.sql(dialect=DuckDB, comments=False)
-        if len(question) <= _LONGEST:
-            return f"Ask for the sum and the count, and divide: {question}"
-    return f"Ask for {' and '.join(parts)}, and divide."
-
-
-def _without_mean(item: exp.Expr) -> list[str]:
-    """A selected column as SQL; a mean as the sum and the count, under the names that they have by themselves."""
-    inner = item.unalias()
-    if isinstance(inner, exp.Avg) and isinstance(inner.this, exp.Column):
-        name = identifier(inner.this.name)
-        return [f"SUM({name})", f"COUNT({name})"]
-    return [item.sql(dialect=DuckDB, comments=False)]
 
 
 def dashed(difference: exp.Sub) -> str | None:

@@ -68,7 +68,7 @@ class _Panel:
         column = release.plan.columns[index]
         shown = tuple(release.estimates(column, confidence=CONFIDENCE, rows=drawn))
         kind, step = column.aggregate.kind, column.aggregate.step
-        lows, highs = [one.low for one in shown], [one.high for one in shown]
+        lows = [one.low for one in shown if isinstance(one.low, Fraction)]
         base = Fraction(0) if kind is None else min(lows)
         # At least one step wide, so that there is an axis even if all values are zero.
         ends = [end for one in shown for end in (one.low, one.high, one.value) if isinstance(end, Fraction)]

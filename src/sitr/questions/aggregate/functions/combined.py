@@ -39,9 +39,9 @@ from sitr.questions.aggregate.functions.function import (
 )
 from sitr.questions.aggregate.functions.joint import Joint
 from sitr.questions.aggregate.functions.linear import Linear, Quotient
+from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.functions.ranges import possible_quotient
 from sitr.questions.aggregate.functions.spans import SPANS, Span, applied
-from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.term import Term
 from sitr.questions.aggregate.view import View, Visible
 

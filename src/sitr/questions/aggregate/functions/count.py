@@ -14,7 +14,7 @@ from sitr.questions.aggregate.expressions.expression import Expression, Literal,
 from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
-from sitr.questions.aggregate.operators import Operators
+from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.quantity import Distinct, Quantity
 from sitr.questions.aggregate.spelling import identifier
 from sitr.questions.aggregate.term import Term

@@ -10,7 +10,7 @@ from sitr.questions.aggregate.expressions.expression import Expression, Name, sp
 from sitr.questions.aggregate.expressions.rules import truths
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
-from sitr.questions.aggregate.operators import Operators
+from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.term import Term
 from sitr.questions.aggregate.view import View
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Name, spelled
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import AnyFormula, Arguments, BoundAggregate
 from sitr.questions.aggregate.functions.mean import centred, counted, ends
 from sitr.questions.aggregate.functions.moments import CorrelationFormula, CovarianceFormula
+from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.functions.variance import difference
-from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.term import Term, summed
 from sitr.questions.aggregate.view import View
 
@@ -27,7 +27,7 @@ class _Pairs(Operators):
     forms: ClassVar[tuple[str, ...]]
 
     @classmethod
-    def read(cls, arguments: Arguments, /) -> _Pairs | None:
+    def read(cls, arguments: Arguments, /) -> Self | None:
         match arguments:
             case Arguments((of, other), star=False, distinct=False):
                 return cls(of, other)
@@ -83,7 +83,7 @@ class Covariance(_Pairs):
     forms = ("COVAR_SAMP(one, other)",)
 
     def _formula(self, sums: list[Term]) -> AnyFormula:
-        return CovarianceFormula(*map(ends, sums), sample=True)
+        return CovarianceFormula(ends(sums[0]), ends(sums[1]), sample=True)
 
 
 class PopulationCovariance(_Pairs):
@@ -94,7 +94,7 @@ class PopulationCovariance(_Pairs):
     forms = ("COVAR_POP(one, other)",)
 
     def _formula(self, sums: list[Term]) -> AnyFormula:
-        return CovarianceFormula(*map(ends, sums))
+        return CovarianceFormula(ends(sums[0]), ends(sums[1]))
 
 
 class Correlation(_Pairs):
@@ -108,7 +108,7 @@ class Correlation(_Pairs):
         return True
 
     def _formula(self, sums: list[Term]) -> AnyFormula:
-        return CorrelationFormula(*map(ends, sums))
+        return CorrelationFormula(ends(sums[0]), ends(sums[1]))
 
 
 def covariance(column: Operand, other: Operand, *, population: bool = False) -> Covariance | PopulationCovariance:

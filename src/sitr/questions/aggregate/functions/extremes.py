@@ -13,8 +13,8 @@ from typing import ClassVar
 from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
+from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.functions.quantile import ranked, within_interval
-from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.view import View
 
 

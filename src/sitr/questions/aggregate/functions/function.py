@@ -98,8 +98,9 @@ class JointFormula(Protocol):
         """The number to show. Its interval contains the exact number with probability 1 − `noise.missed`."""
 
     def largest_error(self, noise: Joint, /, *, rows: int | None = None) -> End:
-        """`show_jointly` never has a larger error; with `rows`, where the noisy count shows at least as many rows.
+        """`show_jointly` never has a larger error.
 
+        With `rows`, this holds where the noisy count is at least `rows` and noisy sums are possible for that count.
         The count is the one that the formula divides by; where it has none, `rows` changes nothing.
         """
 

@@ -16,7 +16,7 @@ from sitr.questions.aggregate.expressions.literals import fitting
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, literal_typed
 from sitr.questions.aggregate.frame import Operand, operand, value_or_expression
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
-from sitr.questions.aggregate.operators import Operators
+from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.quantity import Bar
 from sitr.questions.aggregate.view import View
 

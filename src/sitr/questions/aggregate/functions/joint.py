@@ -1,8 +1,8 @@
 """The noises of several measured numbers together: how far a weighted sum of them can be from 0.
 
 An interval for each number, all at once, wastes most of its probability: a ratio or a variance depends on one sum
-Σ a_j·Y_j of independent noises, and noises cancel. `Joint.up_to` bounds its quantile *for all weights up to* some,
-because the weights depend on what is unknown, such as the mean.
+Σ a_j·Y_j of independent noises, and noises cancel. `Joint.up_to` bounds its quantile *for all weights up to* given
+ones, because the weights depend on what is unknown, such as the mean.
 
 **Claim.** Let Y_j be independent, symmetric and unimodal on the multiples of g_j, and let X_j have a symmetric unimodal
 density with P(|Y_j + U_j| > x) ≤ P(|X_j| > x) for all x, where U_j is uniform on [−g_j/2, g_j/2]. Then for
@@ -19,9 +19,9 @@ density at 0, tanh h, is that of Y + U. Let D(x) = P(|X| > x) − P(|Y + U| > x)
 x = k·h/tanh h. There D = e^{−2hk}·2k·(h − tanh h) ≥ 0. At the end, P(|Y + U| > k + ½) = e^{−2hk}·(1 − tanh h), and
 P(|X| > k + ½) = e^{−(2k+1)·tanh h} is larger, for tanh h ≤ h and e^{−y} ≥ 1 − y.
 
-*Discrete Gaussian:* for x ≥ ½ the density of Y + U at x is e^{−k²/2σ²}/Σ_y e^{−y²/2σ²} with k ≥ x − ½, and the sum is at
-least σ√(2π) by Poisson's formula. So |Y + U| is smaller in distribution than |σZ| + ½, and in the last step above the
-replacement adds b_j·g_j/2 to w.
+*Discrete Gaussian:* for x ≥ ½ the density of Y + U at x is e^{−k²/2σ²}/Σ_y e^{−y²/2σ²} with k ≥ x − ½, and the sum is
+at least σ√(2π) by Poisson's formula. So |Y + U| is smaller in distribution than |σZ| + ½, and in the last step above
+the replacement adds b_j·g_j/2 to w.
 
 *Rounded Gaussian:* |Y − σZ| ≤ ½ itself, so half a granule is enough for everything.
 """

@@ -11,7 +11,7 @@ from sitr.questions.aggregate.expressions.typed import Typed
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
 from sitr.questions.aggregate.functions.linear import Linear, Quotient
-from sitr.questions.aggregate.operators import Operators
+from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.term import Term, summed
 from sitr.questions.aggregate.view import View
 

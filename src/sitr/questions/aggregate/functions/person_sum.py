@@ -9,7 +9,7 @@ from sitr.dataset.schema import NUMERIC, Kind
 from sitr.errors import QuestionError
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
-from sitr.questions.aggregate.operators import Operators
+from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.term import Term, granules_of
 from sitr.questions.aggregate.view import View
 

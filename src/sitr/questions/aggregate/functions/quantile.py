@@ -16,7 +16,7 @@ from sitr.questions.aggregate.expressions.expression import Expression, Literal,
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Aggregate, Arguments, BoundAggregate, Estimate
-from sitr.questions.aggregate.operators import Operators
+from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.quantity import Rank, decimal
 from sitr.questions.aggregate.spelling import identifier
 from sitr.questions.aggregate.term import granules_of

@@ -54,6 +54,10 @@ def _times(one: End, other: End) -> End:
     return one * other
 
 
+def _size(end: End) -> End:
+    return end if end >= 0 else -end
+
+
 def _known(parts: Sequence[Span]) -> list[Fraction] | None:
     """All values; None if one of them is NULL."""
     values = [part.value for part in parts if part.value is not None]
@@ -122,8 +126,8 @@ def _rounded(parts: Sequence[Span]) -> Span:
 def _absolute(parts: Sequence[Span]) -> Span:
     (part,) = parts
     value = None if part.value is None else abs(part.value)
-    low = Fraction(0) if part.low <= 0 <= part.high else min(abs(part.low), abs(part.high))
-    return Span(value, low, max(abs(part.low), abs(part.high)), part.null)
+    low = Fraction(0) if part.low <= 0 <= part.high else min(_size(part.low), _size(part.high))
+    return Span(value, low, max(_size(part.low), _size(part.high)), part.null)
 
 
 def _remainder(parts: Sequence[Span]) -> Span:
@@ -133,7 +137,7 @@ def _remainder(parts: Sequence[Span]) -> Span:
     value = None
     if known and known[1]:
         value = known[0] - known[1] * math.trunc(known[0] / known[1])
-    most = min(max(abs(below.low), abs(below.high)), max(abs(above.low), abs(above.high)))
+    most = min(max(_size(below.low), _size(below.high)), max(_size(above.low), _size(above.high)))
     return Span(
         value,
         Fraction(0) if above.low >= 0 else -most,

@@ -10,8 +10,8 @@ from sitr.numbers import Number
 from sitr.questions.aggregate.expressions.expression import Expression, Literal, Name, spelled
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
+from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.functions.person_sum import PersonSum
-from sitr.questions.aggregate.operators import Operators
 from sitr.questions.aggregate.term import summed
 from sitr.questions.aggregate.view import View
 

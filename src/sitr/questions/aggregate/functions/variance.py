@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name, spelled
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
 from sitr.questions.aggregate.functions.mean import centred, counted, ends
 from sitr.questions.aggregate.functions.moments import VarianceFormula
-from sitr.questions.aggregate.operators import Operators
+from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.spelling import Value
 from sitr.questions.aggregate.term import Term, summed
 from sitr.questions.aggregate.view import View
@@ -32,7 +32,7 @@ class _Spread(Operators):
     deviation: ClassVar[bool]
 
     @classmethod
-    def read(cls, arguments: Arguments, /) -> _Spread | None:
+    def read(cls, arguments: Arguments, /) -> Self | None:
         match arguments:
             case Arguments((of,), star=False, distinct=False):
                 return cls(of)

@@ -99,7 +99,7 @@ class AggregateWords:
         measured = "المنشورة" if cells is None else f"المقيسة، وعددها {ltr(number(cells))}،"
         return (
             f"اختارت أعدادٌ مشوبة بالضوضاء الصفوفَ أو رتبتها، ولذلك تصح الفترات معًا لجميع الخلايا {measured} باحتمال "
-            f"{_PERCENT}؛ ولا يشمل ذلك التحيز الناتج عن القصر ضمن الحدود وعن الحدود القصوى."
+            f"{confidence()}؛ ولا يشمل ذلك التحيز الناتج عن القصر ضمن الحدود وعن الحدود القصوى."
         )
 
     def at_rows(self, error: str, rows: int, /) -> str:
