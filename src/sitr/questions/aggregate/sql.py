@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import fields, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import cast
 
 import sqlglot
 from sqlglot import exp
@@ -16,6 +15,7 @@ from sitr.errors import ForbiddenConstruct, QuestionError, SitrError
 from sitr.questions.aggregate.expressions.expression import Expression, Literal, Name, spelled
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import Aggregate, Arguments
+from sitr.questions.aggregate.functions.quantile import Median, Quantile
 from sitr.questions.aggregate.functions.registry import function_of
 from sitr.questions.aggregate.instead import instead
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query
@@ -208,10 +208,8 @@ def aggregate_of(item: exp.Expr) -> Aggregate:
     if isinstance(item, exp.Paren):
         return aggregate_of(item.this)
     if _function(item) == "WITH_INTERVAL" and len(item.expressions) == 1:
-        inner = aggregate_of(item.expressions[0])
-        if "interval" in {field.name for field in fields(inner)}:  # type: ignore[arg-type]
-            return cast("Aggregate", replace(inner, interval=True))  # type: ignore[type-var]
-        raise forbidden(item)
+        inner = aggregate_of(item.expressions[0])  # only quantiles have no interval without asking for it
+        return replace(inner, interval=True) if isinstance(inner, Median | Quantile) else inner
     call = item.this if isinstance(item, exp.WithinGroup) else item
     if isinstance(call, exp.Func) and (function := function_of(_function(call))):
         arguments = _arguments(call)
