@@ -315,10 +315,9 @@ def _value(term: Quantity) -> Value:
             return Tallied(of, to, where)
         case Distinct(of, where):
             return Different(of, where)
-        case Bar(where=None):
-            return Flag(None, term.cell)
-        case Bar(where=where):
-            return Flag(None, Typed("AND", Kind.BOOLEAN, (term.cell, where)))
+        case Bar():
+            both = (term.cell,) if term.where is None else (term.cell, term.where)
+            return Flag(None, Typed("AND", Kind.BOOLEAN, both))
     if term.people:
         return EachPerson(term.where)
     if term.of is not None and term.quantised is not None:

@@ -182,7 +182,7 @@ class GroupedQuantile:
         return [[(both, shared), (added, 2 * (reached - shared))] for shared in sorted({fewest, reached})]
 
     def _epsilon(self) -> Fraction:
-        return max(sum(width * times for width, times in parts) for parts in self.changes())
+        return max(sum((width * times for width, times in parts), Fraction(0)) for parts in self.changes())
 
     def _rho(self) -> Fraction:
-        return max(sum(width**2 * times / 8 for width, times in parts) for parts in self.changes())
+        return max(sum((width**2 * times / 8 for width, times in parts), Fraction(0)) for parts in self.changes())

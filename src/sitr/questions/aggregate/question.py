@@ -40,7 +40,7 @@ class AggregateQuestion:
     def answer(self, plan: AggregatePlan, exact: Cells, /, *, coins: Coins) -> Release:
         """The exact integers with noise. Every public key gets noise, whether it has rows or not."""
         keys, terms = _shown(plan, exact, coins), plan.query.terms
-        absent = tuple({} if isinstance(term, Rank) else 0 for term in terms)
+        absent: tuple[Any, ...] = tuple({} if isinstance(term, Rank) else 0 for term in terms)
         cells = [exact.get(key, absent) for key in keys]
         found: dict[Quantity, list[int]] = {}
         for some, measurement in zip(plan.query.measured, plan.measurements, strict=False):

@@ -12,6 +12,7 @@ from sitr.dataset.schema import Key
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
@@ -228,8 +229,10 @@ def _together(plan: AggregatePlan, promise: Kept) -> str:
             steps = [ltr(f"ρ ≤ {at_most(rho, digits=6)}")]
         case GaussianDP(mu):
             steps = [ltr(f"√Σμ² ≤ {at_most(mu, digits=6)}")]
-        case found:
-            steps = [ltr(f"ε ≤ {at_most(found.epsilon, digits=6)}")] if found is not None else [RankWords().together()]
+        case PureDP(epsilon):
+            steps = [ltr(f"ε ≤ {at_most(epsilon, digits=6)}")]
+        case _:
+            steps = [RankWords().together()]
     if plan.threshold is not None:
         steps.append(f"ومع المفاتيح {kept(promise)}، بجمع خسائرها")
     elif isinstance(plan.price, ApproximateDP) and plan.price.delta > 0:

@@ -12,6 +12,7 @@ from sitr.dataset.schema import Key
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
+from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
@@ -227,8 +228,10 @@ def _together(plan: AggregatePlan, promise: Kept) -> str:
             steps = [f"ρ ≤ {at_most(rho, digits=6)}"]
         case GaussianDP(mu):
             steps = [f"√Σμ² ≤ {at_most(mu, digits=6)}"]
-        case noise:
-            steps = [f"ε ≤ {at_most(noise.epsilon, digits=6)}"] if noise is not None else [RankWords().together()]
+        case PureDP(epsilon):
+            steps = [f"ε ≤ {at_most(epsilon, digits=6)}"]
+        case _:
+            steps = [RankWords().together()]
     if plan.threshold is not None:
         steps.append(f"with the keys {notation(promise)}, by the sum of their losses")
     elif isinstance(plan.price, ApproximateDP) and plan.price.delta > 0:
