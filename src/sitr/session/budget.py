@@ -84,7 +84,7 @@ class Budget(Shown):
         return self._at.ledger
 
     def sql(self, text: str) -> Request[Answer]:
-        """A question in SQL: one SELECT with keys and COUNT(*), COUNT(column), COUNT(DISTINCT unit) or SUM(column).
+        """A question in SQL: one SELECT with keys and COUNT(*), COUNT(DISTINCT column), SUM(column), MEDIAN(column), ….
 
         WHERE compares columns with literals, with BETWEEN, IN, LIKE, IS NULL, AND, OR and NOT; GROUP BY lists the keys.
         Names with spaces or signs need double quotes. An error points at the offending part of the text.

@@ -258,8 +258,7 @@ def test_an_interval_holds_at_its_confidence_and_below():
 
 
 @pytest.mark.slow
-@pytest.mark.sample
-@pytest.mark.parametrize("level", [0.5, 0.05, 1.0])
+@pytest.mark.parametrize("level", [pytest.param(0.5, marks=pytest.mark.sample), 0.05, 1.0])
 def test_intervals_of_values_and_ranks_cover(level):
     """Ten thousand releases, each of a group of its own; every usual definition of a quantile is in the interval."""
     generator = np.random.default_rng(7)
