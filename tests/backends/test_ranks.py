@@ -89,7 +89,7 @@ def asked(
 
 def moved(query: BoundedQuery, one: Cells, other: Cells) -> None:
     """No term moves farther than its distance, whoever is added, removed or replaced."""
-    absent = (*({} if isinstance(term, Rank) else 0 for term in query.terms), 0)
+    absent: tuple[Any, ...] = (*({} if isinstance(term, Rank) else 0 for term in query.terms), 0)
     keys = set(one) | set(other)
     families: dict[object, list[int]] = {}
     for place, term in enumerate(query.terms):

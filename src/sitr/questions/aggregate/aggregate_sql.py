@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from sqlglot import exp
@@ -13,6 +13,7 @@ from sitr.questions.aggregate.functions.combined import Combined
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import Aggregate, Arguments
 from sitr.questions.aggregate.functions.operators import Filtered
+from sitr.questions.aggregate.functions.quantile import Median, Quantile
 from sitr.questions.aggregate.functions.registry import function_of
 from sitr.questions.aggregate.places import copied
 from sitr.questions.aggregate.reader import AGGREGATE, expression
@@ -77,10 +78,8 @@ def _function(item: exp.Expr) -> str:
 
 def _called(item: exp.Expr) -> Aggregate:
     if _function(item) == "WITH_INTERVAL" and len(item.expressions) == 1:
-        inner = aggregate_of(item.expressions[0])
-        if "interval" in {field.name for field in fields(inner)}:  # type: ignore[arg-type]
-            return replace(inner, interval=True)  # type: ignore[type-var]
-        raise forbidden(item)
+        inner = aggregate_of(item.expressions[0])  # only quantiles have no interval without asking for it
+        return replace(inner, interval=True) if isinstance(inner, Median | Quantile) else inner
     call = item.this if isinstance(item, exp.WithinGroup) else item
     if isinstance(call, exp.Func) and (function := function_of(_function(call))):
         arguments = _arguments(call)

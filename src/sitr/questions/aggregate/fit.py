@@ -136,8 +136,8 @@ class Shown:
         if not self.aggregate.ranked:
             return None
         level = self._level(confidence)
-        found = [each.choice for each in self.measured if isinstance(each.term, Rank) and each.term.end == 0]
-        return max(choice.error(confidence=level) for choice in found if choice is not None)
+        found = [each.choice for each in self.measured if isinstance(each.term, Rank) and each.term.shown]
+        return max(upward(exact(one.error(confidence=level)) + abs(one.offset)) for one in found if one is not None)
 
     @property
     def depends_on_rows(self) -> bool:

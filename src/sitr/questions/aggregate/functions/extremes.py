@@ -1,7 +1,8 @@
 """MIN and MAX: the quantiles at levels 0 and 1.
 
 No private mechanism shows the least value itself, which is one person's. A private minimum is a value that few values
-lie below; its error says how few.
+lie below; its error says how few. With the confidence of the error, some value lies at or below it, so it is an end of
+an interval that begins at the lower bound.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from sitr.questions.aggregate.expressions.expression import Expression, Name, sp
 from sitr.questions.aggregate.frame import Operand, operand
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate
 from sitr.questions.aggregate.functions.operators import Operators
-from sitr.questions.aggregate.functions.quantile import ranked, within_interval
+from sitr.questions.aggregate.functions.quantile import ranked
 from sitr.questions.aggregate.view import View
 
 
@@ -27,7 +28,6 @@ class Minimum(Operators):
     """
 
     of: Expression
-    interval: bool = False
 
     function: ClassVar[str] = "MIN"
     forms: ClassVar[tuple[str, ...]] = ("MIN(column)",)
@@ -40,15 +40,15 @@ class Minimum(Operators):
         return None
 
     def sql(self) -> str:
-        return within_interval(f"MIN({spelled(self.of)})", interval=self.interval)
+        return f"MIN({spelled(self.of)})"
 
     def name(self) -> str:
         return f"min_{self.of.name}" if isinstance(self.of, Name) else "min"
 
     def bound(self, view: View, /) -> BoundAggregate:
         of = view.typed(self.of)
-        found = Minimum(of.expression, self.interval)
-        return ranked(found, of, view, (("", Fraction(0)),), interval=self.interval)
+        found = Minimum(of.expression)
+        return ranked(found, of, view, (("", Fraction(0)),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,6 @@ class Maximum(Operators):
     """
 
     of: Expression
-    interval: bool = False
 
     function: ClassVar[str] = "MAX"
     forms: ClassVar[tuple[str, ...]] = ("MAX(column)",)
@@ -73,22 +72,22 @@ class Maximum(Operators):
         return None
 
     def sql(self) -> str:
-        return within_interval(f"MAX({spelled(self.of)})", interval=self.interval)
+        return f"MAX({spelled(self.of)})"
 
     def name(self) -> str:
         return f"max_{self.of.name}" if isinstance(self.of, Name) else "max"
 
     def bound(self, view: View, /) -> BoundAggregate:
         of = view.typed(self.of)
-        found = Maximum(of.expression, self.interval)
-        return ranked(found, of, view, (("", Fraction(1)),), interval=self.interval)
+        found = Maximum(of.expression)
+        return ranked(found, of, view, (("", Fraction(1)),))
 
 
-def min(column: Operand, *, interval: bool = False) -> Minimum:
+def min(column: Operand) -> Minimum:
     """A value that few values lie below, of a column or an expression with public bounds."""
-    return Minimum(operand(column), interval)
+    return Minimum(operand(column))
 
 
-def max(column: Operand, *, interval: bool = False) -> Maximum:
+def max(column: Operand) -> Maximum:
     """A value that few values lie above, of a column or an expression with public bounds."""
-    return Maximum(operand(column), interval)
+    return Maximum(operand(column))

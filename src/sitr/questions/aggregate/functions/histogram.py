@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sitr.dataset.literals import shown
 from sitr.dataset.schema import NUMERIC
@@ -131,9 +131,12 @@ def histogram(column: Operand, edges: Sequence[object]) -> Histogram:
         raise QuestionError(
             wanted="a list of edges for histogram()", given=shown(edges), do="Write histogram(…, [0, 10])."
         )
-    return Histogram(operand(column), tuple(Literal(_literal(edge)) for edge in edges))
-
-
-def _literal(edge: object) -> Any:
-    found = value_or_expression(edge)
-    return found.value if isinstance(found, Literal) else None
+    found = tuple(map(value_or_expression, edges))
+    literals = tuple(edge for edge in found if isinstance(edge, Literal))
+    if len(literals) < len(found):
+        raise QuestionError(
+            wanted="numbers or dates as edges of histogram()",
+            given="an expression",
+            do="Edges are public: write them as values.",
+        )
+    return Histogram(operand(column), literals)

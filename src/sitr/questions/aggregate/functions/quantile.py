@@ -159,13 +159,13 @@ def ranked(
     whole = quantised.granularity.denominator == 1 and of.kind is Kind.INTEGER
     kind = of.kind if of.kind in TEMPORAL else None
     levels = sorted({level for _, level in parts})
-    middle = tuple(Rank(of, quantised, level) for level in levels)
+    middle = tuple(Rank.at(level, of, quantised) for level in levels)
 
     def column(level: Fraction) -> BoundAggregate:
         shown_as = aggregate if one else Quantile(of.expression, (level,), interval)
         if interval:
-            ends = ((-1,) if level > 0 else ()) + ((1,) if level < 1 else ())
-            terms = (Rank(of, quantised, level), *(Rank(of, quantised, level, end) for end in ends))
+            ends = () if level in (0, 1) else (-1, 1)  # an extreme is an end itself; nothing bounds its other side
+            terms = (Rank.at(level, of, quantised), *(Rank(of, quantised, level, end) for end in ends))
             return BoundAggregate(shown_as, terms, Enclosed(), whole, quantised.granularity, kind, ranked=True)
         formula = InOrder(levels.index(level))
         return BoundAggregate(shown_as, middle, formula, whole, quantised.granularity, kind, ranked=True)

@@ -299,10 +299,10 @@ def _together(plan: AggregatePlan, promise: Kept) -> str:
             steps = [ltr(f"ρ ≤ {at_most(rho, digits=6)}")]
         case GaussianDP(mu):
             steps = [ltr(f"√Σμ² ≤ {at_most(mu, digits=6)}")]
-        case found:
-            least = cast("PureDP", found).epsilon if found is not None else None
-            text = ltr(f"ε ≤ {at_most(least, digits=6)}") if least is not None else RankWords().together()
-            steps = [text]
+        case PureDP(epsilon):
+            steps = [ltr(f"ε ≤ {at_most(epsilon, digits=6)}")]
+        case _:
+            steps = [RankWords().together()]
     if plan.threshold is not None:
         how = "وعودها" if isinstance(plan.price, ApproximateZeroConcentratedDP) else "خسائرها"
         steps.append(f"ومع المفاتيح {kept(promise)}، بجمع {how}")

@@ -308,10 +308,10 @@ def _together(plan: AggregatePlan, promise: Kept) -> str:
             steps = [f"ρ ≤ {at_most(rho, digits=6)}"]
         case GaussianDP(mu):
             steps = [f"√Σμ² ≤ {at_most(mu, digits=6)}"]
-        case noise:
-            least = cast("PureDP", noise).epsilon if noise is not None else None
-            text = f"ε ≤ {at_most(least, digits=6)}" if least is not None else RankWords().together()
-            steps = [text]
+        case PureDP(epsilon):
+            steps = [f"ε ≤ {at_most(epsilon, digits=6)}"]
+        case _:
+            steps = [RankWords().together()]
     if plan.threshold is not None:
         how = "promises" if isinstance(plan.price, ApproximateZeroConcentratedDP) else "losses"
         steps.append(f"with the keys {notation(promise)}, by the sum of their {how}")
