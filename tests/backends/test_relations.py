@@ -41,18 +41,22 @@ WARDS = pa.table(
     }
 )
 QUESTIONS = (
-    "SELECT region, COUNT(*) AS n, SUM(beds) AS beds FROM visits JOIN wards ON visits.ward = wards.ward GROUP BY region",
+    "SELECT region, COUNT(*) AS n, SUM(beds) AS beds FROM visits JOIN wards ON visits.ward = wards.ward "
+    "GROUP BY region",
     "SELECT region, COUNT(*) AS n FROM visits LEFT JOIN wards USING (ward) GROUP BY region",
     "SELECT COUNT(*) AS n FROM visits v JOIN wards w ON v.days < w.beds",
-    "SELECT SUM(total) AS s, COUNT(*) AS n FROM (SELECT id, SUM(cost) AS total FROM visits GROUP BY id) WHERE total > 2",
+    "SELECT SUM(total) AS s, COUNT(*) AS n FROM (SELECT id, SUM(cost) AS total FROM visits GROUP BY id) "
+    "WHERE total > 2",
     "SELECT ward, SUM(n) AS s, SUM(m) AS m, SUM(a) AS a FROM (SELECT id, ward, COUNT(DISTINCT days) AS n, "
     "MAX(cost) AS m, AVG(cost) AS a FROM visits WHERE days < 40 GROUP BY id, ward) GROUP BY ward",
-    "WITH big AS (SELECT id, ward, cost * 2 AS x FROM visits WHERE cost > 1) SELECT ward, SUM(x) AS s FROM big GROUP BY ward",
+    "WITH big AS (SELECT id, ward, cost * 2 AS x FROM visits WHERE cost > 1) "
+    "SELECT ward, SUM(x) AS s FROM big GROUP BY ward",
     "SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM (SELECT ward, cost FROM visits WHERE cost < 1 UNION ALL "
     "SELECT ward, cost FROM visits WHERE days < 2) GROUP BY ward",
     "SELECT region, SUM(c) AS s FROM (SELECT id, ward, SUM(cost) AS c FROM visits GROUP BY 1, 2) AS p "
     "JOIN wards ON p.ward = wards.ward WHERE beds > 10 GROUP BY region",
-    "SELECT SUM(DATE_DIFF('day', first, DATE '2024-12-31')) AS s FROM (SELECT id, MIN(day) AS first FROM visits GROUP BY id)",
+    "SELECT SUM(DATE_DIFF('day', first, DATE '2024-12-31')) AS s "
+    "FROM (SELECT id, MIN(day) AS first FROM visits GROUP BY id)",
 )
 WEIRD = (None, math.nan, math.inf, -math.inf, -0.0, 1e308, 5e-324, 2.5)
 Rows = list[tuple[Any, ...]]

@@ -248,16 +248,16 @@ class Dates:
     kind: Kind
 
     def value(self, one: Estimate) -> str:
-        return calendar(one.value, self.kind).isoformat()
+        return calendar(_finite(one.value), self.kind).isoformat()
 
-    def error(self, width: Fraction) -> str:
-        return _all_digits(width, math.ceil)
+    def error(self, width: End) -> str:
+        return _all_digits(_finite(width), math.ceil)
 
     def low(self, one: Estimate) -> str:
-        return calendar(one.low, self.kind).isoformat()
+        return calendar(_finite(one.low), self.kind).isoformat()
 
     def high(self, one: Estimate) -> str:
-        return calendar(one.high, self.kind).isoformat()
+        return calendar(_finite(one.high), self.kind).isoformat()
 
 
 def legible(code: str) -> str:

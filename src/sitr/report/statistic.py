@@ -89,7 +89,7 @@ def _within(value: Any, width: Fraction, words: Words) -> str:
         return words.statistic.value(value)
     middle = exact_number(value)
     one = Estimate(middle, middle - width, middle + width)
-    form = Figures.fitting(one.error, step=None)
+    form = Figures.fitting(width, step=None)
     return words.numerals(f"{form.value(one)} ± {form.error(width)}")
 
 

@@ -135,7 +135,7 @@ def _worst(figure: Figure, words: Words) -> str:
         return words.numerals(f"{figure.found:.4f}")
     found, far = exact(figure.found), exact(figure.error)
     one = Estimate(found, found - far, found + far)
-    form = Figures.fitting(one.error, step=None)
+    form = Figures.fitting(far, step=None)
     short, exact_text = f"{form.value(one)} ± {form.error(far)}", f"{figure.found:.15g} ± {figure.error:.15g}"
     return Rounded(words.numerals(short), exact=words.numerals(exact_text))
 

@@ -76,7 +76,9 @@ def reopened(ledger: Ledger, number: int) -> Answer:
             if receipt is None
             else "Repeat the same request for synthetic rows at the same price: that costs nothing.",
         )
-    return (AggregateAnswer if isinstance(released, Release) else Answer)(released, receipt, None)
+    if isinstance(released, Release):
+        return AggregateAnswer(released, receipt, None)
+    return Answer(released, receipt, None)
 
 
 def _paid(kept: KeptAnswer, ledger: Ledger) -> Plan | None:

@@ -1,4 +1,4 @@
-"""What caps and bounds leave out is counted exactly, moves little with one person, and is shown with sound intervals."""
+"""What caps and bounds leave out is counted exactly, moves little with one person, and has sound intervals."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ from sitr.questions.aggregate.functions.linear import Linear, Quotient
 from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.functions.ranges import possible_quotient
 from sitr.questions.aggregate.functions.spans import SPANS, Span, applied
-from sitr.questions.aggregate.term import Term
+from sitr.questions.aggregate.quantity import Quantity
 from sitr.questions.aggregate.view import View, Visible
 
 
@@ -218,7 +218,7 @@ class Applied:
 Node: TypeAlias = Linear | Quotient | Placed | Applied
 
 
-def _simplified(of: Expression, parts: dict[Aggregated, BoundAggregate], terms: tuple[Term, ...]) -> Node:
+def _simplified(of: Expression, parts: dict[Aggregated, BoundAggregate], terms: tuple[Quantity, ...]) -> Node:
     """The formula of an expression over all terms, as a `Linear` or a `Quotient` where it is one."""
     match of:
         case Literal(value):
@@ -241,7 +241,7 @@ def _is_null_if_zero(of: Expression) -> bool:
     return False
 
 
-def _placed(part: BoundAggregate, terms: tuple[Term, ...]) -> Node:
+def _placed(part: BoundAggregate, terms: tuple[Quantity, ...]) -> Node:
     places = tuple(terms.index(term) for term in part.terms)
 
     def spread(linear: Linear) -> Linear:
@@ -260,7 +260,7 @@ def _placed(part: BoundAggregate, terms: tuple[Term, ...]) -> Node:
     return Placed(part.formula, places)
 
 
-def _folded(function: str, parts: tuple[Node, ...], terms: tuple[Term, ...]) -> Linear | Quotient | None:
+def _folded(function: str, parts: tuple[Node, ...], terms: tuple[Quantity, ...]) -> Linear | Quotient | None:
     """Sums, multiples and quotients in their simplest form; None for anything else."""
     match function, parts:
         case "NEGATE", (Linear() as one,):

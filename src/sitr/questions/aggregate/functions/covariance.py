@@ -79,8 +79,8 @@ class Covariance(_Pairs):
     """
 
     __slots__ = ()
-    function = "COVAR_SAMP"
-    forms = ("COVAR_SAMP(one, other)",)
+    function: ClassVar[str] = "COVAR_SAMP"
+    forms: ClassVar[tuple[str, ...]] = ("COVAR_SAMP(one, other)",)
 
     def _formula(self, sums: list[Term]) -> AnyFormula:
         return CovarianceFormula(ends(sums[0]), ends(sums[1]), sample=True)
@@ -90,8 +90,8 @@ class PopulationCovariance(_Pairs):
     """The covariance: the mean of the products of the differences from both means."""
 
     __slots__ = ()
-    function = "COVAR_POP"
-    forms = ("COVAR_POP(one, other)",)
+    function: ClassVar[str] = "COVAR_POP"
+    forms: ClassVar[tuple[str, ...]] = ("COVAR_POP(one, other)",)
 
     def _formula(self, sums: list[Term]) -> AnyFormula:
         return CovarianceFormula(ends(sums[0]), ends(sums[1]))
@@ -101,8 +101,8 @@ class Correlation(_Pairs):
     """The covariance over both standard deviations."""
 
     __slots__ = ()
-    function = "CORR"
-    forms = ("CORR(one, other)",)
+    function: ClassVar[str] = "CORR"
+    forms: ClassVar[tuple[str, ...]] = ("CORR(one, other)",)
 
     def _bent(self) -> bool:
         return True

@@ -206,7 +206,11 @@ class Enclosed:
     def show(self, measured: Sequence[Estimate], /) -> Estimate:
         low, high = max(one.low for one in measured), min(one.high for one in measured)
         low, high = min(low, high), max(low, high)  # crossed ends are wrong anyway, and must not fail
-        return Estimate(min(max(measured[0].value, low), high), low, high)
+        value = measured[0].value
+        assert isinstance(value, Fraction)
+        assert isinstance(low, Fraction)
+        assert isinstance(high, Fraction)
+        return Estimate(min(max(value, low), high), low, high)
 
     def error(self, errors: Sequence[Fraction], /) -> Fraction:
         return max(errors)

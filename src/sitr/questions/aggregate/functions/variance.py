@@ -75,40 +75,40 @@ class Variance(_Spread):
     """
 
     __slots__ = ()
-    function = "VAR_SAMP"
-    forms = ("VAR_SAMP(column)",)
-    sample = True
-    deviation = False
+    function: ClassVar[str] = "VAR_SAMP"
+    forms: ClassVar[tuple[str, ...]] = ("VAR_SAMP(column)",)
+    sample: ClassVar[bool] = True
+    deviation: ClassVar[bool] = False
 
 
 class PopulationVariance(_Spread):
     """The mean of the squared differences from the mean."""
 
     __slots__ = ()
-    function = "VAR_POP"
-    forms = ("VAR_POP(column)",)
-    sample = False
-    deviation = False
+    function: ClassVar[str] = "VAR_POP"
+    forms: ClassVar[tuple[str, ...]] = ("VAR_POP(column)",)
+    sample: ClassVar[bool] = False
+    deviation: ClassVar[bool] = False
 
 
 class StandardDeviation(_Spread):
     """The root of the variance of a sample."""
 
     __slots__ = ()
-    function = "STDDEV_SAMP"
-    forms = ("STDDEV_SAMP(column)",)
-    sample = True
-    deviation = True
+    function: ClassVar[str] = "STDDEV_SAMP"
+    forms: ClassVar[tuple[str, ...]] = ("STDDEV_SAMP(column)",)
+    sample: ClassVar[bool] = True
+    deviation: ClassVar[bool] = True
 
 
 class PopulationStandardDeviation(_Spread):
     """The root of the mean of the squared differences from the mean."""
 
     __slots__ = ()
-    function = "STDDEV_POP"
-    forms = ("STDDEV_POP(column)",)
-    sample = False
-    deviation = True
+    function: ClassVar[str] = "STDDEV_POP"
+    forms: ClassVar[tuple[str, ...]] = ("STDDEV_POP(column)",)
+    sample: ClassVar[bool] = False
+    deviation: ClassVar[bool] = True
 
 
 def variance(column: Operand, *, population: bool = False) -> Variance | PopulationVariance:
