@@ -21,7 +21,7 @@ from sitr.ledger.receipt import Receipt
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.noise.coins import TestCoins
-from sitr.questions.synthetic.axes import ARROW
+from sitr.questions.arrow import arrow_type
 from sitr.questions.synthetic.figures import Figure, Quality
 from sitr.questions.synthetic.marginals import measure
 from sitr.questions.synthetic.mixture import Mixture
@@ -62,7 +62,7 @@ PUBLIC = replace(FOUND, plan=None, holdout="census")
 @pytest.fixture
 def made() -> Portrait:
     planned = plan(SHEET, PRICE)
-    schema = pa.schema([(axis.column.name, ARROW[axis.column.kind]) for axis in AXES])
+    schema = pa.schema([(axis.column.name, arrow_type(axis.column.kind)) for axis in AXES])
     return portrait(measure(planned, CODES, coins=TestCoins(1)), schema=schema, never=())
 
 

@@ -11,7 +11,8 @@ from sitr.errors import FewerThanAsked
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.noise.coins import TestCoins
 from sitr.questions.aggregate.frame import column
-from sitr.questions.synthetic.axes import ARROW, Codes
+from sitr.questions.arrow import arrow_type
+from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.marginals import measure
 from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.portrait import Portrait, portrait
@@ -21,7 +22,7 @@ from sitr.questions.synthetic.sheet import Sheet
 @pytest.fixture
 def joint(sheet: Sheet, town: Codes) -> Portrait:
     planned = plan(sheet, ZeroConcentratedDP(0.5), method=Method.JOINT)
-    schema = pa.schema([(axis.column.name, ARROW[axis.column.kind]) for axis in sheet.axes])
+    schema = pa.schema([(axis.column.name, arrow_type(axis.column.kind)) for axis in sheet.axes])
     rule = ((column("ok") == False) & (column("ward") == "d")).expression  # noqa: E712
     measured = measure(planned, town, coins=TestCoins(4))
     return portrait(measured, schema=schema, never=(rule,))

@@ -21,7 +21,8 @@ from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 from sitr.numbers import exact
-from sitr.questions.synthetic.axes import ARROW, Codes
+from sitr.questions.arrow import arrow_type
+from sitr.questions.synthetic.axes import Codes
 from sitr.questions.synthetic.marginals import measure
 from sitr.questions.synthetic.plan import Method, plan
 from sitr.questions.synthetic.portrait import Portrait, portrait
@@ -36,7 +37,7 @@ def quality_plan(fitted: Portrait, price: Promise) -> QualityPlan:
 
 def made(sheet: Sheet, codes: Codes) -> Portrait:
     planned = plan(sheet, ZeroConcentratedDP(10.0), method=Method.JOINT)
-    schema = pa.schema([(axis.column.name, ARROW[axis.column.kind]) for axis in sheet.axes])
+    schema = pa.schema([(axis.column.name, arrow_type(axis.column.kind)) for axis in sheet.axes])
     measured = measure(planned, codes, coins=TestCoins(1))
     return portrait(measured, schema=schema, never=())
 

@@ -28,13 +28,13 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.neighbors.unit import Row as EachRow
 from sitr.noise.coins import TestCoins
+from sitr.questions.arrow import arrow_type
 from sitr.questions.histogram.counts import Histogram
 from sitr.questions.histogram.fit import fit
 from sitr.questions.histogram.methods import Flat
 from sitr.questions.histogram.release import release
 from sitr.questions.histogram.tally import Tally
 from sitr.questions.statistic.ways import Impossible, Outcome
-from sitr.questions.synthetic.axes import ARROW
 from sitr.questions.synthetic.marginals import measure
 from sitr.questions.synthetic.plan import plan as synthesis
 from sitr.questions.synthetic.portrait import portrait
@@ -107,7 +107,7 @@ def portrayed() -> str:
     )
     sheet = Sheet(axes, Person("id"), Relation.ADD_REMOVE, 3)
     codes = np.column_stack([np.arange(600) % 51, np.arange(600) % 6, np.arange(600) % 4 // 2])
-    schema = pa.schema([(axis.column.name, ARROW[axis.column.kind]) for axis in axes])
+    schema = pa.schema([(axis.column.name, arrow_type(axis.column.kind)) for axis in axes])
     measured = measure(synthesis(sheet, ZeroConcentratedDP(0.5)), codes, coins=TestCoins(1))
     return synthetic.chart(portrait(measured, schema=schema, never=()), codes)
 

@@ -16,7 +16,7 @@ from sitr.accounting.filter import Filter
 from sitr.errors import NotPrivate
 from sitr.flavors.pure import PureDP
 from sitr.noise.coins import TestCoins
-from sitr.questions.synthetic.axes import ARROW
+from sitr.questions.arrow import arrow_type
 from sitr.questions.synthetic.marginals import measure
 from sitr.questions.synthetic.plan import plan
 from sitr.questions.synthetic.portrait import Portrait, portrait
@@ -51,7 +51,7 @@ def _processed(*, words: Words = ARABIC) -> Paper:
 
 def drawn_rows() -> Portrait:
     """The fitted model of the tests of synthetic rows."""
-    schema = pa.schema([(axis.column.name, ARROW[axis.column.kind]) for axis in synthesized.AXES])
+    schema = pa.schema([(axis.column.name, arrow_type(axis.column.kind)) for axis in synthesized.AXES])
     planned = plan(synthesized.SHEET, synthesized.PRICE)
     return portrait(measure(planned, synthesized.CODES, coins=TestCoins(1)), schema=schema, never=())
 

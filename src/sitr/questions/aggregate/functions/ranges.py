@@ -10,7 +10,7 @@ from sitr.questions.aggregate.term import Term
 Found = tuple[Fraction | None, Fraction | None, int | None]
 
 
-def possible_quotient(above: Linear, below: Linear, terms: tuple[Term, ...]) -> Found:
+def possible_quotient(above: Linear, below: Linear, terms: tuple[Quantity, ...]) -> Found:
     """The least and the greatest quotient, and the place of the count below; None where there is none.
 
     A share of rows lies between 0 and 1, and a sum over the number of rows between the bounds of what a row adds.
