@@ -125,7 +125,7 @@ def bound(query: Query, table: Table) -> BoundedQuery:
     # that a total is the sum of its parts.
     groups, rows = table.max_groups, table.max_rows_per_group
     caps = (groups, rows) if keys else (1, groups * rows)
-    return BoundedQuery(resolved, view, keys, columns, *caps)
+    return BoundedQuery(resolved, replace(view, name=table.name), keys, columns, *caps)
 
 
 def selected(view: View, where: Expression | None) -> View:
