@@ -341,8 +341,8 @@ class _Writer:
         """The key is one of the public ones; NULL counts as a value."""
         expression, keys = self.expressions.key(key.of), key.of.keys or ()
         values = [self.dialect.literal(value) for value in keys if value is not None]
-        parts = [f"{expression} IN ({', '.join(values)})"] if values else []
-        parts += [f"{expression} IS NULL"] if None in keys else []
+        parts = [f"({expression}) IN ({', '.join(values)})"] if values else []
+        parts += [f"({expression}) IS NULL"] if None in keys else []
         return f"({' OR '.join(parts)})"
 
 

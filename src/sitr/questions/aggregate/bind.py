@@ -25,7 +25,7 @@ from sitr.questions.aggregate.functions.registry import written
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query
 from sitr.questions.aggregate.quantity import Quantity, family
 from sitr.questions.aggregate.relations import Catalog, source_of, view_of
-from sitr.questions.aggregate.view import View, both
+from sitr.questions.aggregate.view import TableRows, View, both
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,9 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
     # that a total is the sum of its parts.
     groups, each = table.max_groups, table.max_rows_per_group
     caps = (groups, each) if keys else (1, groups * each)
-    return BoundedQuery(resolved, view, keys, columns, *caps, bound_after)
+    # How a question calls its columns is no part of it, where nothing but the table itself is read.
+    settled = replace(View.of(table), where=view.where) if isinstance(view.rows, TableRows) else view
+    return BoundedQuery(resolved, settled, keys, columns, *caps, bound_after)
 
 
 def selected(view: View, where: Expression | None) -> View:

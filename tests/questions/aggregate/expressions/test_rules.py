@@ -111,6 +111,8 @@ def check_keys(typed: Typed) -> None:
     """All keys are listed. Beyond the bounds, a key counts as one of them, and others are left out by the statement."""
     with suppress(SitrError):
         key = grouped(NamedKey("key", typed.expression), VIEW)
+        if key.keys is not None:
+            assert len(set(key.keys)) == len(key.keys), typed.text
         if key.keys is None:
             run(f"({writer().key(key)}) IS NULL", "hostile")
             return

@@ -21,7 +21,7 @@ from sitr.questions.aggregate.expressions.rules import (
     wrong_count,
     wrong_type,
 )
-from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed
+from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, in_calendar
 
 LARGEST = Fraction(2**1000)
 """Results beyond this may be too large for a double, and then they are NULL."""
@@ -67,7 +67,8 @@ def _calendar(function: str, left: Typed, right: Typed) -> Typed:
         found = range_of(left) - range_of(right)
         return _result(function, (left, right), found, integer=True, step=Fraction(1), can_fail=False)
     if left.kind is Kind.DATE and right.kind is Kind.INTEGER:
-        found = range_of(left) + (range_of(right) if function == "+" else -range_of(right))
+        moved = range_of(left) + (range_of(right) if function == "+" else -range_of(right))
+        found = moved.mapped(lambda end: in_calendar(end, Kind.DATE))
         return Typed(function, Kind.DATE, (left, right), found.low, found.high, Fraction(1))
     raise QuestionError(
         given=f"{left.text} {function} {right.text} cannot be computed with the types {left.kind.value} and "

@@ -18,7 +18,7 @@ from sitr.questions.aggregate.expressions.rules import (
     wrong_count,
     wrong_type,
 )
-from sitr.questions.aggregate.expressions.typed import MOST_KEYS, TEMPORAL, Typed, calendar, ordinal
+from sitr.questions.aggregate.expressions.typed import MOST_KEYS, TEMPORAL, Typed, calendar, in_calendar, ordinal
 
 TRUNCATED = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 ADDED = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
@@ -175,7 +175,8 @@ def added(function: str, parts: tuple[Typed, ...]) -> Typed:
         name, (0, 0)
     )
     moves = [Fraction(number * days * day) for days in (least, most)] if least else [Fraction(number * _SECONDS[name])]
-    found = range_of(moment).mapped(lambda end: end * scale) + Range(min(moves), max(moves))
+    moved = range_of(moment).mapped(lambda end: end * scale) + Range(min(moves), max(moves))
+    found = moved.mapped(lambda end: in_calendar(end, kind))
     return Typed(function, kind, parts, found.low, found.high, None, True)
 
 

@@ -167,6 +167,11 @@ def ordinal(day: date) -> Fraction:
     return Fraction((day - date(1970, 1, 1)).days)
 
 
+def in_calendar(number: Fraction, kind: Kind) -> Fraction:
+    """The nearest `ordinal` of a date or a timestamp within the years 1 to 9999: others count as missing."""
+    return ordinal(calendar(number, kind))
+
+
 def calendar(number: Fraction, kind: Kind) -> date:
     """The date or the timestamp of an `ordinal`, within the years 1 to 9999."""
     if kind is Kind.TIMESTAMP:

@@ -1,0 +1,77 @@
+"""No text of a row can make a question slow: time grows with the length of the texts, and not faster."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from sitr.backends.duckdb_dialect import DUCKDB
+from sitr.backends.expressions import Expressions
+from sitr.questions.aggregate.expressions.expression import Call, Expression, Literal, Name
+from sitr.questions.aggregate.view import View
+from tests.questions.aggregate import strategies
+
+VIEW = View.of(strategies.table())
+LONG, TIMES = 40_000, 8
+ANY = "%".join(["a"] * 12)
+NESTED: Expression = Name("t")
+for _ in range(5):
+    NESTED = Call("||", (NESTED, NESTED))
+
+
+def seconds(expression: Expression, length: int) -> float:
+    """The processor's time for texts of this many letters, each made to be searched for long."""
+    letters = "a" * length
+    rows = pa.table({"t": [letters, letters[:-1] + "b", "b" + letters[1:], "ab" * (length // 2)]})
+    written = Expressions(DUCKDB, {"t": "VARCHAR"}).written(VIEW.typed(expression))
+    with duckdb.connect(":memory:") as engine:
+        engine.execute("SET threads = 1")
+        engine.register("rows", rows)
+        engine.execute("CREATE TABLE r AS SELECT * FROM rows")
+        start = time.process_time()
+        engine.execute(f"SELECT count({written}) FROM r").fetchall()
+        return time.process_time() - start
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        Call("LIKE", (Name("t"), Literal(f"%{ANY}%b"))),
+        Call("LIKE", (Name("t"), Literal("%" * 30 + "b"))),
+        Call("LIKE", (Name("t"), Literal("_%" * 20 + "b"))),
+        Call("ILIKE", (Name("t"), Literal(f"%{ANY}%B"))),
+        Call("CONTAINS", (Name("t"), Literal("a" * 1_000 + "b"))),
+        Call("CONTAINS", (Name("t"), Call("SUBSTR", (Name("t"), Literal(20_000), Literal(10**6))))),
+        Call("STARTS_WITH", (Name("t"), Call("||", (Name("t"), Literal("a"))))),
+        Call("LENGTH", (NESTED,)),
+        Call("LENGTH", (Call("TRIM", (Call("UPPER", (Name("t"),)),)),)),
+    ],
+    ids=["like", "percents", "underscores", "ilike", "contains", "contains itself", "starts", "joined", "upper"],
+)
+def test_time_grows_with_the_length_of_a_text(expression: Expression) -> None:
+    """Eight times the letters take about eight times as long; quadratic time would take 64 times as long.
+
+    Whatever else the machine does only adds to a time, so the least of several is compared; 20 milliseconds are the
+    noise of the clock and the fixed cost of a statement.
+    """
+    short = min(seconds(expression, LONG) for _ in range(3))
+    long = min(seconds(expression, LONG * TIMES) for _ in range(3))
+    assert long < 3 * TIMES * (short + 0.02)
+
+
+def test_no_expression_is_written_as_a_text_that_grows_without_limit() -> None:
+    """Nested as deeply as it is allowed: what a backend writes twice must not double at each level."""
+    longest = 0
+    for seed in range(300):
+        chance = random.Random(seed)
+        found = strategies.expression(chance, *strategies.NAMES, depth=9)
+        try:
+            typed = VIEW.typed(found)
+        except ValueError:  # refused: too deep, too many columns, or no type
+            continue
+        longest = max(longest, len(Expressions(DUCKDB, {}).written(typed)))
+    assert longest < 200_000

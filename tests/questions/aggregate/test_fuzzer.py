@@ -1,0 +1,217 @@
+"""Any text is admitted and bounded, or refused in words: mutations of questions, cut and joined at their tokens."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import SqlglotError
+
+from sitr.errors import SitrError
+from sitr.questions.aggregate.asked import asked
+from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.nodes import text
+from tests.questions.aggregate import strategies
+
+TABLE = strategies.table()
+CORPUS = (
+    "SELECT w, COUNT(*) AS k, SUM(x) AS total FROM visits WHERE n > 3 AND NOT (t LIKE 'a%' OR t IS NULL) GROUP BY w",
+    "SELECT date_trunc('month', d) AS month, COUNT(DISTINCT id) FROM visits WHERE d >= DATE '2024-01-01' GROUP BY 1",
+    "SELECT n / 10 AS tens, SUM(x * 2 - n) AS s FROM visits v WHERE v.ok IS TRUE GROUP BY tens",
+    "SELECT CASE WHEN n < 5 THEN 'low' WHEN n < 9 THEN 'mid' ELSE 'high' END AS g, COUNT(x) FROM visits GROUP BY g",
+    "SELECT SUM(CLAMP(x / y, -1, 1)) AS r, SUM(ABS(x)) FROM visits WHERE s + INTERVAL 3 HOUR < TIMESTAMP '2024-03-01'",
+    "SELECT EXTRACT(quarter FROM d), ok, COUNT(*) FROM visits WHERE lower(w) || t <> 'ab' GROUP BY 1, ok",
+    "SELECT SUM(CAST(t AS INTEGER) % 7) FROM visits WHERE COALESCE(n, 0) BETWEEN 1 AND 5 OR w IN ('a', 'b') -- why",
+    "SELECT COUNT(*) FILTER (WHERE n > 1), AVG(x), MEDIAN(x) FROM visits HAVING COUNT(*) > 5 ORDER BY 1 LIMIT 3",
+    "WITH a AS (SELECT id, SUM(x) AS total FROM visits GROUP BY id) SELECT COUNT(*) FROM a JOIN visits USING (id)",
+    "SELECT w, SUM(x) OVER (PARTITION BY id ORDER BY d) FROM visits UNION ALL SELECT t, 1 FROM visits",
+    "SELECT POWER(n, 2), SUM(LN(EXP(x))), SUBSTR(w, 2, 3), DATE_DIFF('day', d, e) FROM visits GROUP BY 1, 3, 4",
+)
+SOUP = (
+    *[
+        "(",
+        ")",
+        ",",
+        ".",
+        ";",
+        "*",
+        "=",
+        "<>",
+        "<",
+        ">",
+        "<=",
+        ">=",
+        "+",
+        "-",
+        "/",
+        "//",
+        "%",
+        "||",
+        "::",
+        "[",
+        "]",
+        "{",
+        "}",
+        "?",
+        "$1",
+        "@",
+        "#",
+        "'",
+        '"',
+        "--",
+        "/*",
+        "*/",
+        "~",
+        "^",
+        "!",
+        "|",
+        "&",
+        "\\",
+    ],
+    *[
+        "NULL",
+        "TRUE",
+        "0",
+        "1",
+        "-1",
+        "1.5",
+        "1e308",
+        "1e400",
+        "99999999999999999999",
+        "'a'",
+        "''",
+        '"w"',
+        "'سِتر'",
+        "DATE",
+        "INTERVAL",
+        "CASE",
+        "WHEN",
+        "END",
+    ],
+    *[
+        "DISTINCT",
+        "CAST",
+        "AS",
+        "INT",
+        "DOUBLE",
+        "EXTRACT",
+        "YEAR",
+        "FROM",
+        "SELECT",
+        "WHERE",
+        "GROUP",
+        "BY",
+        "NOT",
+        "IN",
+        "LIKE",
+        "BETWEEN",
+        "AND",
+        "OR",
+        "IS",
+    ],
+    *[
+        "x",
+        "n",
+        "w",
+        "t",
+        "ok",
+        "d",
+        "e",
+        "s",
+        "u",
+        "id",
+        "visits",
+        "visits.x",
+        "v.n",
+        "COUNT",
+        "SUM",
+        "CLAMP",
+        "POWER",
+        "LENGTH",
+        "DATE_TRUNC",
+        "COALESCE",
+        "LEAST",
+        "NULLIF",
+    ],
+)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _quiet() -> Iterator[None]:
+    """The parser tells its logger of statements that it does not know."""
+    logger = logging.getLogger("sqlglot")
+    before, logger.disabled = logger.disabled, True
+    yield
+    logger.disabled = before
+
+
+def tokens(sql: str) -> list[str]:
+    try:
+        return [sql[token.start : token.end + 1] for token in DuckDB().tokenize(sql)]
+    except SqlglotError:
+        return sql.split()
+
+
+def mutated(chance: random.Random) -> str:
+    """A question, or two halves of questions, with a few tokens exchanged, dropped, repeated, wrapped or replaced."""
+    if chance.random() < 0.15:
+        return text(strategies.query(chance, depth=chance.randint(1, 3)))
+    words = tokens(chance.choice(CORPUS))
+    if chance.random() < 0.3:
+        others = tokens(chance.choice(CORPUS))
+        words = words[: chance.randrange(len(words) + 1)] + others[chance.randrange(len(others) + 1) :]
+    for _ in range(chance.randint(0, 4) if words else 0):
+        low, high = sorted((chance.randrange(len(words)), chance.randrange(len(words))))
+        middle = words[low : high + 1]
+        words[low : high + 1] = chance.choice(
+            [
+                [*middle[-1:], *middle[1:-1], *middle[:1]],
+                middle[1:] or middle,
+                [*middle[-1:], *middle],
+                [chance.choice(SOUP), *middle[1:]],
+                [chance.choice(SOUP), *middle],
+                ["(", *middle, ")"],
+            ]
+        )
+    return chance.choice([" ", "\n", "  "]).join(words)
+
+
+def answered(sql: str) -> BoundedQuery | SitrError:
+    try:
+        return asked(sql, TABLE)
+    except SitrError as refusal:
+        return refusal
+
+
+def outcome(seed: int) -> str:
+    """Whether a text is admitted or refused; anything else is an error of its own type."""
+    sql = mutated(random.Random(seed))
+    query = answered(sql)
+    if isinstance(query, SitrError):
+        assert query.given, sql
+        assert query.do, sql
+        assert "sqlglot" not in str(query), sql
+        return "refused"
+    assert query.max_groups >= 1, sql
+    assert query.max_rows_per_group >= 1, sql
+    for term in query.terms:
+        low, high = term.reach
+        assert -(2**54) <= low <= high <= 2**54, sql
+    assert asked(text(query.query), TABLE) == query, sql
+    return "admitted"
+
+
+def test_each_of_some_texts_is_admitted_or_refused_in_words() -> None:
+    found = Counter(map(outcome, range(300)))
+    assert found["admitted"] > 40
+    assert found["refused"] > 40
+
+
+@pytest.mark.slow
+def test_each_of_many_texts_is_admitted_or_refused_in_words() -> None:
+    """pytest -m slow tests/questions/aggregate/test_fuzzer.py"""
+    assert len(Counter(map(outcome, range(10**5)))) == 2
