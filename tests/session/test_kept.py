@@ -821,7 +821,9 @@ def test_another_format_of_the_same_file_is_another_question(tmp_path: Path) -> 
     def total(decimal: str) -> Any:
         types = {"id": "integer", "x": "real"}
         bounds, step = {"x": (0, 10)}, {"x": 0.5}
-        data = sitr.protect(path, unit=Row(), types=types, delimiter=";", decimal=decimal, bounds=bounds, granularity=step)
+        data = sitr.protect(
+            path, unit=Row(), types=types, delimiter=";", decimal=decimal, bounds=bounds, granularity=step
+        )
         return data.budget("pure(9)", ledger=tmp_path / "sitr.db").agg(s=sitr.sum("x")).release("pure(1)")
 
     wrong, right = total("."), total(",")
