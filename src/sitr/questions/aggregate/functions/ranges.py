@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from sitr.questions.aggregate.functions.linear import Linear
+from sitr.questions.aggregate.quantity import Quantity
 from sitr.questions.aggregate.term import Term
 
 Found = tuple[Fraction | None, Fraction | None, int | None]
@@ -38,13 +39,15 @@ def _single(linear: Linear) -> int | None:
     return places[0] if len(places) == 1 and linear.constant == 0 else None
 
 
-def _counts(term: Term) -> bool:
+def _counts(term: Quantity) -> bool:
     """Whether it is a number of rows or of people, at least 1 where there are any."""
-    return term.quantised is None
+    return isinstance(term, Term) and term.quantised is None
 
 
-def _of_one_row(above: Term, below: Term) -> tuple[Fraction, Fraction] | None:
+def _of_one_row(above: Quantity, below: Quantity) -> tuple[Fraction, Fraction] | None:
     """What a row that is counted below adds above; None if rows may add something that are not counted below."""
+    if not (isinstance(above, Term) and isinstance(below, Term)) or above.total:
+        return None
     if below.people or above.people:
         same = above.of == below.of if below.people else below.of is None
         inside = above.people and same and below.where in (None, above.where)
