@@ -200,6 +200,19 @@ def test_it_draws_as_quantiles_do():
     assert new.promise() == old.promise()
 
 
+@pytest.mark.parametrize("offset", [0, 3, -3])
+@pytest.mark.parametrize("level", [Fraction(1, 2), Fraction(1, 3), Fraction(0), Fraction(1), Fraction(1, 10**30)])
+def test_long_integers_are_as_good_as_short_ones(level, offset):
+    """Far from 0, or with a level that has a long denominator, nothing wraps around."""
+    far = 10**30
+    near = GroupedQuantile(Fraction(1, 2), level, -5, 9, offset=offset)
+    moved = GroupedQuantile(Fraction(1, 2), level, far - 5, far + 9, offset=offset)
+    for values in ({}, {3: 2}, {-9: 1, 0: 5, 4: 1, 99: 2}, {-5: 1}, {9: 3}, dict.fromkeys(range(-5, 10), 1)):
+        elsewhere = {value + far: count for value, count in values.items()}
+        one, two = TestCoins(8), TestCoins(8)
+        assert [x + far for x in near.release([values] * 20, coins=one)] == moved.release([elsewhere] * 20, coins=two)
+
+
 def map_counts(groups):
     return [Counter(values) for values in groups]
 

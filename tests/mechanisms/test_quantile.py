@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms import quantile
-from sitr.mechanisms.quantile import Quantiles, _choose, runs_of
+from sitr.mechanisms.quantile import Quantiles, choose, _runs
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 from sitr.numbers import ball, exact
@@ -127,7 +127,7 @@ def test_draws_follow_the_law(relation, values, level, misfit, alarm):
 @given(st.lists(st.integers(-5, 15), max_size=8), st.integers(-3, 5), st.integers(6, 12))
 def test_runs_are_all_integers_once(values, low, high):
     clamped = [min(max(v, low), high) for v in values]
-    runs = runs_of(Counter(clamped), low, high)
+    runs = _runs(Counter(clamped), low, high)
     listed = [(x, run) for run in runs for x in range(run.first, run.first + run.size)]
     assert [x for x, _ in listed] == list(range(low, high + 1))
     for x, run in listed:
@@ -138,7 +138,7 @@ def test_runs_are_all_integers_once(values, low, high):
 @pytest.mark.parametrize("steep", [Fraction(1, 1000), Fraction(1), Fraction(300)])
 def test_a_choice_follows_its_law(steep, misfit, alarm):
     sizes, costs, coins = [3, 1, 10**6, 5, 10**30], [0, 0, 10, 11, 75], TestCoins(2)
-    draws = [_choose(sizes, costs, steep, coins) for _ in range(4_000)]
+    draws = [choose(sizes, costs, steep, coins) for _ in range(4_000)]
     with ctx.workprec(BITS):
         weights = [size * ball(-steep * c).exp() for size, c in zip(sizes, costs, strict=True)]
         chances = [float(weight / sum(weights, arb(0))) for weight in weights]
@@ -152,18 +152,18 @@ def test_a_choice_follows_its_law(steep, misfit, alarm):
 def test_what_is_far_away_can_be_chosen(script):
     """Weights 1 and e^{−300}: a U of 2^{−448} or less is among the last, though it was left out at first."""
     far = [0] * 7
-    assert _choose([1, 1], [0, 300], Fraction(1), script(*far)) == 1
+    assert choose([1, 1], [0, 300], Fraction(1), script(*far)) == 1
     # e^{−300} = 2^{−432.8…}: the first 448 bits after the point hold it above zero.
-    assert _choose([1, 1], [0, 300], Fraction(1), script(*[0] * 6, 2**63)) == 0
+    assert choose([1, 1], [0, 300], Fraction(1), script(*[0] * 6, 2**63)) == 0
 
 
 def test_ties_are_settled_and_not_drawn_again(script):
     """1/2 is a border: of the first word nothing follows, and the second decides."""
-    assert _choose([1, 1], [0, 0], Fraction(1), script(2**63 - 1)) == 1
-    assert _choose([1, 1], [0, 0], Fraction(1), script(2**63)) == 0
+    assert choose([1, 1], [0, 0], Fraction(1), script(2**63 - 1)) == 1
+    assert choose([1, 1], [0, 0], Fraction(1), script(2**63)) == 0
     third = (2**64 - 1) // 3
-    assert _choose([2, 1], [0, 0], Fraction(1), script(third, third, third - 1)) == 1
-    assert _choose([2, 1], [0, 0], Fraction(1), script(third, third, third + 1)) == 0
+    assert choose([2, 1], [0, 0], Fraction(1), script(third, third, third - 1)) == 1
+    assert choose([2, 1], [0, 0], Fraction(1), script(third, third, third + 1)) == 0
 
 
 class Script:

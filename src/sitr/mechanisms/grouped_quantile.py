@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Self
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sitr.errors import InvalidParameter
 from sitr.flavors.pure import PureDP
@@ -14,10 +18,13 @@ from sitr.loss.forms.bounded_range import BoundedRangeLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.exponential import Exponential
-from sitr.mechanisms.quantile import Run, drawn, runs_of
+from sitr.mechanisms.quantile import choose
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins, system_coins
 from sitr.numbers import Number, exact, float_above, natural, positive, square_root_upward, upward, within
+
+Integers = NDArray[Any]
+"""Integers of 64 bits, or Python's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +136,8 @@ class GroupedQuantile:
 
     def release(self, groups: Sequence[Mapping[int, int]], *, coins: Coins | None = None) -> list[int]:
         """One number for each group, whose values come with their counts; without values it is uniform."""
-        if not all(whole(number) for values in groups for pair in values.items() for number in pair):
+        kinds = {type(number) for values in groups for pair in values.items() for number in pair}
+        if not all(issubclass(kind, Integral) for kind in kinds):
             raise InvalidParameter(
                 wanted="integers with their counts for GroupedQuantile",
                 given="something else",
@@ -139,35 +147,50 @@ class GroupedQuantile:
         return [self._one(values, tossed) for values in groups]
 
     def _one(self, values: Mapping[int, int], coins: Coins) -> int:
+        """All integers between two neighbouring values cost the same: together they are one candidate, a run."""
+        first, size, below, up_to = self._runs(values)
+        share = exact(self.level)
+        unit = share.denominator
+        target = share.numerator * int(up_to[-1]) + unit * self.offset
+        # In units of 1/denominator of the level, costs are integers.
+        too_high, too_low = unit * below - target, target - unit * up_to
+        if self.offset > 0:
+            too_low[-1] = 0
+        if self.offset < 0:
+            too_high[0] = 0
+        costs = np.maximum(np.maximum(too_high, too_low), 0)
+        order = np.argsort(costs, kind="stable")
+        place = choose(size[order].tolist(), costs[order].tolist(), exact(self.rate) / unit, coins)
+        chosen = order[place]
+        return int(first[chosen]) + coins.below(int(size[chosen]))
+
+    def _runs(self, values: Mapping[int, int]) -> tuple[Integers, Integers, Integers, Integers]:
+        """The runs in growing order: their first integers, their sizes, and the numbers of values below and up to them.
+
+        The bound that the offset points to is a run by itself. Python's integers are used where 64 bits might not do.
+        """
         inside: dict[int, int] = {}
         for value, count in values.items():
             place = min(max(int(value), self.low), self.high)
             inside[place] = inside.get(place, 0) + int(count)
-        runs = self._ends_apart(runs_of(inside, self.low, self.high))
-        share = exact(self.level)
-        unit = share.denominator
-        target = share.numerator * runs[-1].up_to + unit * self.offset
-        costs = [self._cost(run, unit, target) for run in runs]
-        return drawn(runs, costs, exact(self.rate) / unit, coins)
-
-    def _cost(self, run: Run, unit: int, target: int) -> int:
-        """The cost of all integers of a run, in units of 1/denominator of the level."""
-        high, low = unit * run.below - target, target - unit * run.up_to
-        if self.offset > 0 and run.first == self.high:
-            return max(high, 0)
-        if self.offset < 0 and run.first == self.low:
-            return max(low, 0)
-        return max(high, low, 0)
-
-    def _ends_apart(self, runs: list[Run]) -> list[Run]:
-        """The runs; the bound that the offset points to is a run by itself."""
-        if self.offset > 0 and runs[-1].size > 1:
-            last = runs[-1]
-            return [*runs[:-1], last._replace(size=last.size - 1), last._replace(first=self.high, size=1)]
-        if self.offset < 0 and runs[0].size > 1:
-            first = runs[0]
-            return [first._replace(size=1), first._replace(first=self.low + 1, size=first.size - 1), *runs[1:]]
-        return runs
+        if self.offset:
+            inside.setdefault(self.high if self.offset > 0 else self.low, 0)
+        largest = (sum(inside.values()) + abs(self.offset) + 1) * 4 * exact(self.level).denominator
+        small = max(abs(self.low), abs(self.high), largest) < 2**62
+        kind = np.int64 if small else object
+        here = np.array(sorted(inside), kind)
+        counts = np.array([inside[value] for value in here.tolist()], kind)
+        up_to = np.cumsum(counts) if len(counts) else counts
+        # Between two values, before the first and after the last.
+        gaps = np.append(np.array([self.low], kind), here + 1)
+        sizes = np.append(here, np.array([self.high + 1], kind)) - gaps
+        reached = np.append(np.array([0], kind), up_to)
+        first = np.append(here, gaps)
+        size = np.append(np.ones_like(here), sizes)
+        below, up_to = np.append(up_to - counts, reached), np.append(up_to, reached)
+        kept = np.flatnonzero(size > 0)
+        kept = kept[np.argsort(first[kept], kind="stable")]
+        return first[kept], size[kept], below[kept], up_to[kept]
 
     def changes(self) -> list[list[tuple[Fraction, int]]]:
         """All ways in which one unit can change groups: pairs of an η and the number of groups."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -104,7 +104,7 @@ class Quantiles:
                 wanted="integers for Quantiles", given="something else", do="Count values in whole units."
             )
         tossed = system_coins() if coins is None else coins
-        runs = runs_of(Counter(min(max(int(value), self.low), self.high) for value in values), self.low, self.high)
+        runs = _runs(Counter(min(max(int(value), self.low), self.high) for value in values), self.low, self.high)
         return sorted(self._one(level, runs, tossed) for level in self.levels)
 
     def _one(self, level: Number, runs: list[Run], coins: Coins) -> int:
@@ -112,8 +112,10 @@ class Quantiles:
         unit, target = share.denominator, share.numerator * people
         # In units of 1/denominator they are integers.
         costs = [max(unit * run.below - target, target - unit * run.up_to, 0) for run in runs]
+        order = sorted(range(len(runs)), key=costs.__getitem__)
         rate = exact(self._share) / (2 * exact(self._moved(level)) * unit)  # as for `Exponential`
-        return drawn(runs, costs, rate, coins)
+        chosen = runs[order[choose([runs[i].size for i in order], [costs[i] for i in order], rate, coins)]]
+        return chosen.first + coins.below(chosen.size)
 
     def _moved(self, level: Number) -> Fraction:
         """Δ: half of how far apart one unit moves two costs."""
@@ -136,10 +138,10 @@ class Run(NamedTuple):
     up_to: int
 
 
-def runs_of(counted: Mapping[int, int], low: int, high: int) -> list[Run]:
+def _runs(counted: Counter[int], low: int, high: int) -> list[Run]:
     """All integers from low to high: each value by itself, and the integers between two values together.
 
-    >>> runs_of(Counter([4, 4, 7]), 0, 7)[1:3]
+    >>> _runs(Counter([4, 4, 7]), 0, 7)[1:3]
     [Run(first=4, size=1, below=0, up_to=2), Run(first=5, size=2, below=2, up_to=2)]
     """
     runs, first, below = [], low, 0
@@ -153,14 +155,7 @@ def runs_of(counted: Mapping[int, int], low: int, high: int) -> list[Run]:
     return runs
 
 
-def drawn(runs: Sequence[Run], costs: Sequence[int], rate: Fraction, coins: Coins) -> int:
-    """An integer x of these runs with probability ∝ e^{−rate·cost(x)}, exactly; the least cost is 0."""
-    order = sorted(range(len(runs)), key=costs.__getitem__)
-    chosen = runs[order[_choose([runs[i].size for i in order], [costs[i] for i in order], rate, coins)]]
-    return chosen.first + coins.below(chosen.size)
-
-
-def _choose(sizes: list[int], costs: list[int], rate: Fraction, coins: Coins) -> int:
+def choose(sizes: list[int], costs: list[int], rate: Fraction, coins: Coins) -> int:
     """i with probability ∝ size_i·e^{−rate·cost_i}, exactly; costs grow from 0.
 
     With R_i = Σ_{j≥i} size_j·e^{−rate·cost_j}, P(I ≥ i) = R_i/R_0. Let reach = 0.7·(b + the bits of Σ size) at a

@@ -322,7 +322,10 @@ def _plans(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None)
 
     def fits(mu: float) -> bool:
         loss = at(mu).loss()
-        return loss is not None and price.proved_by(loss)
+        try:
+            return loss is not None and price.proved_by(loss)
+        except OverflowError:  # nothing is proved about losses that are too small for the squares of floats
+            return False
 
     found = largest_fitting(fits, start=way.bought.mu)
     return [] if found is None else [at(found)]
