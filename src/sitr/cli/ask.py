@@ -6,7 +6,7 @@ from sitr.cli.grouped import grouped
 from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql
 from sitr.cli.papers import Exact, Fresh, Output, Pages, Plot, publish, writers
 from sitr.cli.progress import working
-from sitr.cli.question import question
+from sitr.cli.question import Limits, question
 
 
 @grouped
@@ -16,6 +16,7 @@ def ask(
     price: Price,
     output: Output = None,
     *,
+    limits: Limits,
     pages: Pages,
     plot: Plot = None,
     fresh: Fresh = False,
@@ -33,7 +34,7 @@ def ask(
     -o wards.csv --certificate wards.html
     """
     files = writers(output, plot, pages)
-    asked, paid = question(description, sql, price, budget=budget, ledger=ledger)
+    asked, paid = question(description, sql, price, budget=budget, ledger=ledger, limits=limits)
     with working("Reading and adding noise", quiet=as_json):
         answer = asked.release(paid, fresh=fresh)
     publish(answer, files, as_json=as_json, whole=output is None, exact=exact)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sitr.cli.grouped import grouped
 from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql
 from sitr.cli.papers import Exact
-from sitr.cli.question import question
+from sitr.cli.question import Limits, question
 from sitr.cli.terminal import console, say_json
 from sitr.report.words.messages import said
 
@@ -14,10 +15,13 @@ if TYPE_CHECKING:
     from sitr.session.request import Preview
 
 
+@grouped
 def preview(
     description: Description,
     sql: Sql,
     price: Price,
+    *,
+    limits: Limits,
     budget: Budget = None,
     ledger: Ledger = None,
     exact: Exact = False,
@@ -29,7 +33,7 @@ def preview(
 
     Example: sitr preview visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     """
-    asked, paid = question(description, sql, price, budget=budget, ledger=ledger)
+    asked, paid = question(description, sql, price, budget=budget, ledger=ledger, limits=limits)
     show(asked.preview(paid), as_json=as_json, exact=exact)
 
 

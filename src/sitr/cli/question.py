@@ -2,21 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from sitr.cli.options import promise
-from sitr.errors import DescriptionError, no_description
+import typer
+
+from sitr.cli.options import MaxGroups, MaxRows, number, promise
+from sitr.errors import BadUsage, DescriptionError, no_description
 
 if TYPE_CHECKING:
     from sitr.flavors.arrows import Kept
+    from sitr.numbers import Number
     from sitr.questions.aggregate.frame import Expr
     from sitr.session.answer import Answer
     from sitr.session.request import Request
 
 
+Bias = Annotated[
+    str,
+    typer.Option(metavar="SHARE", help="The share of the price that measures what caps and bounds leave out, or off."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one question counts of each person, and whether it measures what is left out."""
+
+    max_groups: MaxGroups = None
+    max_rows_per_group: MaxRows = None
+    bias: Bias = "0.05"
+
+    @property
+    def share(self) -> Number | str:
+        """The share of the price for the bias."""
+        try:
+            return self.bias if self.bias == "off" else number(self.bias)
+        except ValueError:
+            raise BadUsage(
+                given=f"--bias {self.bias} is neither a number nor off.", do="Write for example --bias 0.05."
+            ) from None
+
+
 def question(
-    description: Path, sql: str, price: str, *, budget: str | None, ledger: Path | None
+    description: Path, sql: str, price: str, *, budget: str | None, ledger: Path | None, limits: Limits
 ) -> tuple[Request[Answer], Kept]:
     """The checked question and its price, with the budget of the description, or the one given if it names none."""
     if not description.exists():
@@ -26,7 +55,8 @@ def question(
 
     opened = open_description(description).budget(promised, ledger=ledger)
     try:
-        return opened.sql(sql), paid
+        caps = {"max_groups": limits.max_groups, "max_rows_per_group": limits.max_rows_per_group}
+        return opened.sql(sql, bias=limits.share, **caps), paid
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
         raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt) from None
