@@ -4,7 +4,7 @@ The blocks of a document run in order, in a new folder:
 
 - ```` ```console ````: a line that starts with `$ ` is a command (a final backslash continues it), and the lines below
   are its output. Values that change with the noise or the clock only need to be present: a number with its error (the
-  first of `12 ± 3`), the numbers of a CSV row, dates and times. All other numbers must be equal. Spaces and box-drawing
+  first of `12 ± 3`), a share of people (`9% ± 1%`), the numbers of a CSV row, dates and times. All other numbers must be equal. Spaces and box-drawing
   characters count as one space; a line `...` matches anything. `bash dev/…` is not run, but must exist. README.md runs
   in processes of its own, as a reader would run it; elsewhere, plain calls of `sitr` run in this process.
 - ```` ```python ````: run as a doctest if it has prompts, otherwise as a script. Names stay for the next block.
@@ -60,6 +60,7 @@ def commands(text: str) -> list[tuple[str, str]]:
 NUMBER = r"[-−]?\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?"
 CSV_ROW = re.compile(r'^".*$', re.MULTILINE)
 CSV_NUMBER = re.compile(r"(?<=,)-?\d[^,]*")
+SHARE = re.compile(rf"{NUMBER}% ± {NUMBER}%|{NUMBER} \(± {NUMBER}\)")  # of people: both numbers are noisy
 NOISY = re.compile(rf"{NUMBER}(?= ±)")  # one space: in a preview, the column before the errors is not noisy
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 
@@ -67,7 +68,7 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 def normal(output: str) -> str:
     """The output with # for values that change from run to run, and one space for spaces and box-drawing."""
     rows = CSV_ROW.sub(lambda row: CSV_NUMBER.sub("#", row[0]), output)
-    settled = MOMENT.sub("#", NOISY.sub("#", rows))
+    settled = MOMENT.sub("#", NOISY.sub("#", SHARE.sub("#", rows)))
     return re.sub(r"[\s\u2500-\u257f]+", " ", settled).strip()
 
 
