@@ -21,7 +21,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from sitr.cli.options import listed
 from sitr.cli.values import read_lightly
-from sitr.errors import BadUsage, FileError, SitrError, printable
+from sitr.errors import BadUsage, FileError, InvalidUse, SitrError, printable
 from sitr.language import Digits, Language, choice, preferred, preferred_digits, speaking
 from sitr.report.words.messages import error_text, said
 
@@ -179,7 +179,10 @@ def _chosen(
             found = value if equals else next(left, "")
         else:
             rest.append(each)
-    return default() if found is None else choice(found, kind, option=option), rest
+    try:
+        return default() if found is None else choice(found, kind, option=option), rest
+    except InvalidUse as error:
+        raise BadUsage(wanted=error.wanted, given=error.given, do=error.do) from None
 
 
 def _usage(problem: Exception, ctx: Any, message: str = "") -> BadUsage:
