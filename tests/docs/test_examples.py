@@ -4,9 +4,10 @@ The blocks of a document run in order, in a new folder:
 
 - ```` ```console ````: a line that starts with `$ ` is a command (a final backslash continues it), and the lines below
   are its output. Values that change with the noise or the clock only need to be present: a number with its error (the
-  first of `12 ± 3`), a share of people (`9% ± 1%`), the numbers of a CSV row, dates and times. All other numbers must be equal. Spaces and box-drawing
-  characters count as one space; a line `...` matches anything. `bash dev/…` is not run, but must exist. README.md runs
-  in processes of its own, as a reader would run it; elsewhere, plain calls of `sitr` run in this process.
+  first of `12 ± 3`), a share of people (`9% ± 1%`), the numbers of a CSV row, dates and times. All other numbers must
+  be equal. Spaces and box-drawing characters count as one space; a line `...` matches anything. `bash dev/…` is not
+  run, but must exist. README.md runs in processes of its own, as a reader would run it; elsewhere, plain calls of
+  `sitr` run in this process.
 - ```` ```python ````: run as a doctest if it has prompts, otherwise as a script. Names stay for the next block.
 """
 

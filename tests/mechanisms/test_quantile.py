@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from sitr.flavors.pure import PureDP
 from sitr.mechanisms import quantile
-from sitr.mechanisms.quantile import Quantiles, choose, _runs
+from sitr.mechanisms.quantile import Quantiles, _runs, choose
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
 from sitr.numbers import ball, exact
