@@ -11,7 +11,10 @@ from sitr.questions.aggregate.functions.registry import FUNCTIONS, written
 from sitr.questions.aggregate.spelling import literal
 from sitr.questions.aggregate.unreadable import ALLOWED
 
-_ONE_TABLE = "Ask about one table; what must be joined is joined before it is protected."
+_ONE_TABLE = (
+    "Ask about the protected table, alone or joined with public tables, or about sub-queries that keep each person's "
+    "rows apart."
+)
 _ROW = "Use arithmetic, CASE, CAST, COALESCE, text functions such as LOWER, or date functions such as DATE_TRUNC."
 _CAST = f"Cast to one of {', '.join(TYPES)}."
 _LIKE = "Use LIKE, with % for any text and _ for any character."
