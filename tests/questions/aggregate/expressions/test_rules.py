@@ -224,8 +224,8 @@ EXACT: dict[str, Any] = {
     "CEIL": lambda one: Fraction(math.ceil(one)),
     "SIGN": lambda one: Fraction((one > 0) - (one < 0)),
     "CLAMP": lambda one, low, high: min(max(one, low), high),
-    "LEAST": min,
-    "GREATEST": max,
+    "LEAST": lambda *found: min(found),
+    "GREATEST": lambda *found: max(found),
     "COALESCE": lambda *found: found[0],
 }
 NUMBERS = ("n", "m", "x", "y")
