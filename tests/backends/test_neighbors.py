@@ -78,7 +78,9 @@ def within(gap: Distance, limit: Distance) -> bool:
 def check(query: BoundedQuery, first: Rows, second: Rows, *, salt: int) -> None:
     cells, neighbor = rows_of(first).read(query, salt=salt), rows_of(second).read(query, salt=salt)
     for place, term in enumerate(query.terms):
-        assert within(moved(query, cells, neighbor, place), stability(query, term)), term
+        limit = stability(query, term)
+        assert limit is not None, term
+        assert within(moved(query, cells, neighbor, place), limit), term
     assert within(moved(query, cells, neighbor, len(query.terms)), people(query))
 
 
@@ -158,6 +160,7 @@ def test_the_bounds_are_reached() -> None:
         first, second = rows_of(mine).read(query, salt=1), rows_of(theirs).read(query, salt=1)
         for place, term in enumerate(query.terms):
             gap, limit = moved(query, first, second, place), stability(query, term)
+            assert limit is not None
             assert (gap.l1, gap.l2_squared) == (limit.l1, limit.l2_squared)
 
 
@@ -168,7 +171,9 @@ def test_without_the_caps_the_same_check_fails() -> None:
     loose = table(unit=Person("id"), relation=Relation.ADD_REMOVE, groups=9, rows=9, known=False)
     mine: Rows = [(0, ward, 5.0, 1) for ward in "AB" for _ in range(2)]
     cells = rows_of(mine).read(bound(parse(QUESTIONS[0]), loose), salt=1)
-    assert not within(moved(query, cells, {}, 0), stability(query, query.terms[0]))
+    limit = stability(query, query.terms[0])
+    assert limit is not None
+    assert not within(moved(query, cells, {}, 0), limit)
 
 
 def test_the_release_has_one_schema_whatever_a_person_does() -> None:

@@ -77,7 +77,7 @@ def described(unit: Unit, relation: Relation, groups: int | None, rows: int | No
         relation=relation,
         max_groups=groups,
         max_rows_per_group=rows,
-        bounds={"cost": (-2, 5), "days": (0, 9), "day": (date(2024, 1, 1), date(2024, 12, 31))},  # type: ignore[dict-item]
+        bounds={"cost": (-2, 5), "days": (0, 9), "day": (date(2024, 1, 1), date(2024, 12, 31))},
         granularity={"cost": 0.25},
         keys={"ward": ["A", "B", "C", None]},
     )
@@ -122,6 +122,7 @@ def test_a_person_moves_nothing_beyond_its_stability(
     alone = backend(mine).read(query, salt=salt)
     for place, term in enumerate(query.terms):
         gap, limit = moved(query, with_me, without, place), stability(query, term)
+        assert limit is not None, term
         assert gap.l1 <= limit.l1, term
         assert gap.l2_squared <= limit.l2_squared, term
         together = Counter({key: cells[place] for key, cells in without.items()})

@@ -20,7 +20,7 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.neighbors.unit import Row as EachRow
 from sitr.noise.coins import TestCoins
-from sitr.questions.aggregate.bind import BoundedQuery, bound
+from sitr.questions.aggregate.bind import BoundedQuery, Cells, bound
 from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.stability import people, stability
@@ -54,9 +54,10 @@ def own(chance: random.Random) -> list[Row]:
     return rows * chance.choice([1, 1, 3, 100])
 
 
-def read(query: BoundedQuery, rows: list[Row], salt: int) -> dict[tuple[object, ...], tuple[int, ...]]:
+def read(query: BoundedQuery, rows: list[Row], salt: int) -> Cells:
     """The exact integers. A failure here would be a failure after the charge, which may depend on rows."""
-    return DuckDB(ArrowRows(strategies.arrow(rows))).read(query, salt=salt)
+    cells: Cells = DuckDB(ArrowRows(strategies.arrow(rows))).read(query, salt=salt)
+    return cells
 
 
 def replay(seed: int) -> bool:
@@ -73,7 +74,9 @@ def replay(seed: int) -> bool:
     tables = [rest + mine, instead[::-1] + rest]
     first, second = (read(query, rows, salt) for rows in tables)
     for place, term in enumerate(query.terms):
-        assert within(moved(query, first, second, place), stability(query, term)), (seed, query.query, term)
+        limit = stability(query, term)
+        assert limit is not None, (seed, query.query, term)
+        assert within(moved(query, first, second, place), limit), (seed, query.query, term)
     assert within(moved(query, first, second, len(query.terms)), people(query)), (seed, query.query)
     for place, key in enumerate(query.keys):
         if key.keys is not None:
@@ -82,12 +85,12 @@ def replay(seed: int) -> bool:
     return True
 
 
-def _check_answers(query: BoundedQuery, cells: list[dict[tuple[object, ...], tuple[int, ...]]]) -> None:
+def _check_answers(query: BoundedQuery, cells: list[Cells]) -> None:
     """One schema, and one order of the keys where they are public."""
     if query.cells is not None and query.cells > 5_000:
         return
     plan = fit(query, PRICE)
-    answers = [AggregateQuestion(query).answer(plan, exact, coins=TestCoins(1)).table() for exact in cells]  # type: ignore[arg-type]
+    answers = [AggregateQuestion(query).answer(plan, exact, coins=TestCoins(1)).table() for exact in cells]
     assert answers[0].schema == answers[1].schema
     names = [key.name for key in query.keys]
     if query.known:

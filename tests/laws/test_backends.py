@@ -51,6 +51,7 @@ from sitr.neighbors.unit import Person, Row
 from sitr.questions.aggregate.bind import BoundedQuery, GroupKey, bound
 from sitr.questions.aggregate.sql import parse
 from sitr.questions.aggregate.stability import stability
+from sitr.questions.aggregate.term import Term
 from sitr.questions.histogram.tally import Tally
 from sitr.questions.statistic.numbers import Numbers
 from sitr.questions.synthetic.axes import axes
@@ -138,6 +139,7 @@ def centred(relation: Relation) -> BoundedQuery:
     query = bound(parse("SELECT ward, SUM(cost) AS s FROM visits GROUP BY ward"), described(relation))
     (column,) = query.columns
     (term,) = column.terms
+    assert isinstance(term, Term)
     terms = (replace(term, centre=6), replace(term, centre=-3), replace(term, centre=30))
     return replace(query, columns=(replace(column, terms=terms),))
 
@@ -269,7 +271,9 @@ def test_the_salt_decides_what_is_kept(name: str) -> None:
 
 def distance_of(reading: Reading, place: int) -> Distance:
     if isinstance(reading, BoundedQuery):
-        return stability(reading, reading.terms[place])
+        found = stability(reading, reading.terms[place])
+        assert found is not None
+        return found
     assert not isinstance(reading, Numbers)
     return reading.distance()
 

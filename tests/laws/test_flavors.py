@@ -295,7 +295,8 @@ NOTHING = {RandomDP: RandomDP(PureDP(0), 0)} | {kind: kind.compose([]) for kind 
 
 def beyond(promise: Any, delta: float) -> float:
     """A δ above the probability of an infinite loss, the larger the larger this δ is."""
-    return max(delta, float(promise.delta) + (1 - promise.delta) * delta * 0.5)
+    above: float = float(promise.delta) + (1 - promise.delta) * delta * 0.5
+    return max(delta, above)
 
 
 Arrow = Callable[[Any, float], Promise]

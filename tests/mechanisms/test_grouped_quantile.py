@@ -281,11 +281,11 @@ def test_bad_parameters_are_refused(wrong):
 
 def test_values_are_never_quoted():
     with pytest.raises(ValueError, match="integers with their counts") as caught:
-        GroupedQuantile(1, 0.5, 0, 9).release([{7654321.5: 1}])
+        GroupedQuantile(1, 0.5, 0, 9).release([{7654321.5: 1}])  # type: ignore[dict-item]
     assert "7654321" not in str(caught.value)
 
 
 def test_bounds_of_numpy_do_not_wrap_around():
-    made = GroupedQuantile(1, 0.5, np.int8(-128), np.int8(127), each=np.int8(2))
+    made = GroupedQuantile(1, 0.5, np.int8(-128), np.int8(127), each=np.int8(2))  # type: ignore[arg-type]
     assert made == GroupedQuantile(1, 0.5, -128, 127, each=2)
     assert type(made.low) is int

@@ -121,8 +121,9 @@ def test_every_row_is_written_in_the_order_of_the_release(answer: Release) -> No
     assert len(rows) == len(answer.keys)
     for place, column in enumerate(answer.plan.columns):
         estimates = answer.estimates(column)
-        forms = [Figures.fitting(one.error, step=column.aggregate.step) for one in estimates]
-        for row, one, form in zip(rows, estimates, forms, strict=True):
+        for row, one in zip(rows, estimates, strict=True):
+            assert isinstance(one.error, Fraction)
+            form = Figures.fitting(one.error, step=column.aggregate.step)
             cells = row[width + 2 * place : width + 2 * place + 2]
             for shown, (text, ends) in ((form, cells), (AllDigits(), map(all_digits, cells))):
                 assert text == f"{shown.value(one)} ± {shown.error(one.error)}"

@@ -79,6 +79,12 @@ def columns(draw: st.DrawFn) -> tuple[list[Estimate], Fraction | None]:
     return [Estimate(value, value - width, value + width) for value in values], step
 
 
+def fitting(one: Estimate, *, step: Fraction | None) -> Figures:
+    """The figures of a number with a finite error."""
+    assert isinstance(one.error, Fraction)
+    return Figures.fitting(one.error, step=step)
+
+
 def covers(figures: Figures, one: Estimate) -> bool:
     """Whether the interval as shown contains the computed one, and the error as shown is no smaller."""
     low, high = read(figures.low(one)), read(figures.high(one))
@@ -88,7 +94,7 @@ def covers(figures: Figures, one: Estimate) -> bool:
 @given(columns())
 def test_what_is_shown_holds_the_computed_interval(column: tuple[list[Estimate], Fraction | None]) -> None:
     shown, step = column
-    assert all(covers(Figures.fitting(one.error, step=step), one) for one in shown)
+    assert all(covers(fitting(one, step=step), one) for one in shown)
 
 
 def test_an_interval_that_is_rounded_inward_would_be_found() -> None:
@@ -97,7 +103,7 @@ def test_an_interval_that_is_rounded_inward_would_be_found() -> None:
             return Figures.high(self, replace(one, high=one.low))
 
     one = Estimate(Fraction(434_999), Fraction(434_999 - 341_000), Fraction(434_999 + 341_000))
-    assert covers(Figures.fitting(one.error, step=Fraction(1)), one)
+    assert covers(fitting(one, step=Fraction(1)), one)
     assert not covers(Inward(4, rounds=True), one)
 
 
@@ -108,8 +114,9 @@ def test_an_answer_shows_the_error_of_its_preview(
     """Whatever the numbers are."""
     shown, step = column
     for one in shown:
+        assert one.value is not None
         moved = Estimate(one.value + value, one.low + value, one.high + value)
-        before, after = (Figures.fitting(each.error, step=step).error(each.error) for each in (one, moved))
+        before, after = (fitting(each, step=step).error(each.error) for each in (one, moved))
         assert before == after
 
 
@@ -119,7 +126,8 @@ def test_the_error_has_two_digits_and_the_number_ends_at_the_same_place(
 ) -> None:
     shown, step = column
     for one in shown:
-        figures = Figures.fitting(one.error, step=step)
+        assert one.value is not None
+        figures = fitting(one, step=step)
         unit = Fraction(10) ** figures.place
         far = read(figures.error(one.error))
         assert abs(read(figures.value(one)) - one.value) <= unit / 2
@@ -145,14 +153,14 @@ def test_the_error_has_two_digits_and_the_number_ends_at_the_same_place(
 )
 def test_examples(value: Fraction, width: Fraction, step: Fraction | None, text: str) -> None:
     one = Estimate(value, value - width, value + width)
-    figures = Figures.fitting(one.error, step=step)
+    figures = fitting(one, step=step)
     assert f"{figures.value(one)} ± {figures.error(one.error)}" == text
 
 
 @given(fractions, fractions, fractions)
 def test_the_two_sides_of_an_interval_may_differ(value: Fraction, below: Fraction, above: Fraction) -> None:
     one = Estimate(value, value - below, value + above)
-    figures = Figures.fitting(one.error, step=None)
+    figures = fitting(one, step=None)
     assert covers(figures, one)
     assert read(figures.low(one)) > one.low - Fraction(10) ** figures.place
     assert read(figures.high(one)) < one.high + Fraction(10) ** figures.place
@@ -162,6 +170,7 @@ def test_the_two_sides_of_an_interval_may_differ(value: Fraction, below: Fractio
 def test_all_digits_lose_nothing_that_a_double_holds(column: tuple[list[Estimate], Fraction | None]) -> None:
     for one in column[0]:
         form = AllDigits()
+        assert one.value is not None
         assert abs(read(form.value(one)) - one.value) <= abs(one.value) / 10**14
         assert read(form.low(one)) <= one.low
         assert one.high <= read(form.high(one))
@@ -179,7 +188,7 @@ def test_only_numbers_that_can_be_off_are_said_to_be_rounded() -> None:
 def test_figures_of_real_columns(answer: Release) -> None:
     for column in answer.plan.columns:
         shown = answer.estimates(column, confidence=CONFIDENCE)
-        assert all(covers(Figures.fitting(one.error, step=column.aggregate.step), one) for one in shown)
+        assert all(covers(fitting(one, step=column.aggregate.step), one) for one in shown)
 
 
 @pytest.mark.parametrize("digits", [8, 40])

@@ -25,6 +25,7 @@ from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
+from sitr.numbers import Interval
 from sitr.questions.aggregate.release import Release
 from sitr.report.figures import at_most
 from sitr.report.headline import Headline, headline
@@ -266,7 +267,10 @@ def test_the_curve_of_one_point_is_the_known_one() -> None:
 )
 def test_moments_and_mu_are_shown_to_one_percent(loss: Loss) -> None:
     found = views(Headline.of(ZeroConcentratedDP(100.0), loss=lambda: loss), loss)
-    lowest = {ZeroConcentratedDP: loss.rho(relative=1e-3), GaussianDP: loss.mu(relative=1e-3)}
+    lowest: dict[type[Promise], Interval] = {
+        ZeroConcentratedDP: loss.rho(relative=1e-3),
+        GaussianDP: loss.mu(relative=1e-3),
+    }
     for flavor, bounds in lowest.items():
         shown = astuple(row(found, flavor).promise)[0]  # type: ignore[call-overload]
         assert bounds.lower <= shown

@@ -112,6 +112,7 @@ def test_every_paper_shows_ranks_dates_and_bars(protected, tmp_path):
     path = answer.certificate(tmp_path / "c.html")
     assert "ranks" in path.read_text(encoding="utf-8")
     arabic = paper_of(answer.released, answer.receipt, words=ARABIC)
+    assert arabic.picture is not None
     assert "الرتب" in arabic.picture()
     assert any("الرتب" in note for note in arabic.notes)
 
@@ -125,6 +126,7 @@ def test_unknown_keys_come_from_the_threshold(tmp_path, price):
     request = budget.sql("SELECT ward, MEDIAN(cost) AS m, COUNT(DISTINCT age) AS k FROM visits GROUP BY ward")
     answer = request.release(**price)
     assert answer.table["ward"].to_pylist() == ["A", "B"]
+    assert isinstance(answer.promise, sitr.ApproximateDP)
     assert answer.promise.epsilon == 3.0
     answer.released.plan.check()
     assert "QUANTILE(cost, 0.5): η is the range" in " ".join(answer.to_dict()["words"]["checks"])

@@ -99,6 +99,7 @@ def test_one_person_moves_each_number_by_at_most_its_distance(relation: Relation
         for place, term in enumerate(query.terms):
             gaps = [abs(first[key][place] - second[key][place]) for key in first]
             limit = stability(query, term)
+            assert limit is not None
             assert sum(gaps) <= limit.l1
             assert sum(gap**2 for gap in gaps) <= limit.l2_squared
         assert abs(first[("A",)][-2] - second[("A",)][-2]) <= 1
@@ -110,6 +111,7 @@ def test_a_broken_twin_that_counts_rows_cut_is_caught() -> None:
     assert query.watch is not None
     assert query.watch.cut is not None
     limit = stability(query, query.watch.cut)
+    assert limit is not None
     rows_cut = [max(0, n - ROWS) for n in (900, 2)]
     assert sum(rows_cut) > limit.l1
 

@@ -15,6 +15,8 @@ from sitr.errors import SitrError
 from sitr.questions.aggregate.asked import asked
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.nodes import text
+from sitr.questions.aggregate.quantity import Bar, Distinct, Quantity, Rank
+from sitr.questions.aggregate.term import Term
 from tests.questions.aggregate import strategies
 
 TABLE = strategies.table()
@@ -187,6 +189,17 @@ def answered(sql: str) -> BoundedQuery | SitrError:
         return refusal
 
 
+def reach(quantity: Quantity) -> tuple[int, int]:
+    """The least and the most that a row adds to a sum or a count, or that a quantile can be."""
+    match quantity:
+        case Term():
+            return quantity.reach
+        case Rank():
+            return quantity.quantised.lower, quantity.quantised.upper
+        case Distinct() | Bar():
+            return 0, 1
+
+
 def outcome(seed: int) -> str:
     """Whether a text is admitted or refused; anything else is an error of its own type."""
     sql = mutated(random.Random(seed))
@@ -199,7 +212,7 @@ def outcome(seed: int) -> str:
     assert query.max_groups >= 1, sql
     assert query.max_rows_per_group >= 1, sql
     for term in query.terms:
-        low, high = term.reach
+        low, high = reach(term)
         assert -(2**54) <= low <= high <= 2**54, sql
     assert asked(text(query.query), TABLE) == query, sql
     return "admitted"

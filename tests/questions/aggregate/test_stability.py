@@ -15,6 +15,7 @@ WHOLE = "SELECT {} AS x FROM visits"
 
 def distance(bounded) -> tuple[int, int, int]:
     far = stability(bounded, bounded.terms[0])
+    assert far is not None
     return far.l1, far.l2_squared, far.largest
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from sitr.accounting.filter import Filter
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
+from sitr.questions.aggregate.functions.function import Estimate
 from sitr.questions.aggregate.release import Release
 from sitr.report.chart.aggregate import MOST_KEYS, chart
 from sitr.report.chart.axis import nice_ticks
@@ -93,6 +94,11 @@ def test_negative_bars_end_at_zero(make: Make) -> None:
     assert change_whisker[0] < change_x < change_whisker[1] < 99
 
 
+def value(one: Estimate) -> Fraction:
+    assert one.value is not None
+    return one.value
+
+
 def test_many_keys_are_cut_and_it_says_so(make: Make) -> None:
     release = make("many")
     picture = ET.fromstring(chart(release))
@@ -100,8 +106,10 @@ def test_many_keys_are_cut_and_it_says_so(make: Make) -> None:
     widths = [width for _, width in bars(picture, BLUE)]
     assert widths == sorted(widths, reverse=True)
     column = release.plan.columns[0]
-    largest = max(release.estimates(column), key=lambda one: one.value)
-    assert Figures.fitting(column.width(CONFIDENCE), step=column.aggregate.step).value(largest) in texts(picture)
+    largest = max(release.estimates(column), key=value)
+    width = column.width(CONFIDENCE)
+    assert isinstance(width, Fraction)
+    assert Figures.fitting(width, step=column.aggregate.step).value(largest) in texts(picture)
 
 
 def test_an_empty_answer_is_a_clear_picture(make: Make) -> None:

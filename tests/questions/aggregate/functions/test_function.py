@@ -22,6 +22,7 @@ from sitr.questions.aggregate.expressions.expression import Expression, Name, sp
 from sitr.questions.aggregate.fit import AggregatePlan
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate, Estimate
 from sitr.questions.aggregate.functions.registry import FUNCTIONS
+from sitr.questions.aggregate.quantity import Quantity
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.term import Term, summed
 from sitr.questions.aggregate.view import View
@@ -44,11 +45,16 @@ class Ratio:
 
     def show(self, measured: Sequence[Estimate], /) -> Estimate:
         total, count = measured
+        assert total.value is not None
+        assert count.value is not None
         value = self._inside(total.value / max(count.value, Fraction(1)))
         if count.low <= 0:
             return Estimate(value, self.low, self.high)
         ends = [end / rows for end in (total.low, total.high) for rows in (count.low, count.high)]
-        return Estimate(value, self._inside(min(ends)), self._inside(max(ends)))
+        low, high = min(ends), max(ends)
+        assert isinstance(low, Fraction)
+        assert isinstance(high, Fraction)
+        return Estimate(value, self._inside(low), self._inside(high))
 
     def error(self, errors: Sequence[Fraction], /) -> Fraction:  # noqa: ARG002 - it depends on the count
         return self.high - self.low
@@ -62,6 +68,7 @@ class ForgetsTheNoiseOfTheSum(Ratio):
 
     def show(self, measured: Sequence[Estimate], /) -> Estimate:
         total, count = measured
+        assert total.value is not None
         return Ratio.show(self, [Estimate(total.value, total.value, total.value), count])
 
 
@@ -185,7 +192,9 @@ def held(plan: AggregatePlan, confidence: float) -> tuple[int, list[float], list
     release = AggregateQuestion(plan.query).answer(plan, cells, coins=TestCoins(11))
     found = release.estimates(plan.columns[0], confidence=confidence)
     holding = sum(one.low <= 9 <= one.high for one in found)
-    return holding, [float(abs(one.value - 9)) for one in found], [float((one.high - one.low) / 2) for one in found]
+    values = [one.value for one in found if one.value is not None]
+    assert len(values) == len(found)
+    return holding, [float(abs(value - 9)) for value in values], [float((one.high - one.low) / 2) for one in found]
 
 
 @pytest.mark.parametrize("price", [sitr.PureDP(1), sitr.ZeroConcentratedDP(0.1)], ids=repr)
@@ -212,6 +221,7 @@ def test_intervals_hold_the_mean_as_often_as_they_say(
 def test_no_noise_makes_it_fail(plan: Callable[..., AggregatePlan], total: int, count: int) -> None:
     (column,) = plan("SELECT AVG(cost) AS m FROM visits").columns
     (shown,) = column.estimates([(total, count)])
+    assert shown.value is not None
     assert 0 <= shown.low <= shown.value <= shown.high <= 10
     assert shown.error <= column.width(0.95)
 
@@ -242,6 +252,11 @@ class Tenths:
         return BoundAggregate(self, (replace(term, quantised=narrow),))
 
 
+def reach(term: Quantity) -> tuple[int, int]:
+    assert isinstance(term, Term)
+    return term.reach
+
+
 @pytest.mark.parametrize("order", [("MAX", "SUM"), ("SUM", "MAX")])
 def test_terms_of_one_name_keep_their_own_noise(
     budget: Budget, monkeypatch: pytest.MonkeyPatch, order: tuple[str, str]
@@ -251,8 +266,8 @@ def test_terms_of_one_name_keep_their_own_noise(
     plan = budget.sql(f"SELECT {first}, {second} FROM visits").preview(sitr.PureDP(0.5)).plan
     assert isinstance(plan, AggregatePlan)
     for noisy in plan.noisy:
-        low, high = noisy.term.reach
+        low, high = reach(noisy.term)
         assert noisy.distance.largest == noisy.noise.sensitivity == max(high, -low)
-    assert {column.name: column.measured[0].term.reach[1] for column in plan.columns} == {
+    assert {column.name: reach(column.measured[0].term)[1] for column in plan.columns} == {
         each.lower(): plan.columns[place].measured[0].distance.largest for place, each in enumerate(order)
     }

@@ -16,6 +16,7 @@ from sitr.mechanisms.laplace import Laplace
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import TestCoins
+from sitr.questions.aggregate.bind import Cells
 from sitr.questions.aggregate.frame import column
 from sitr.questions.aggregate.functions.count import count
 from sitr.questions.aggregate.functions.histogram import histogram
@@ -110,7 +111,9 @@ def test_an_answer_has_a_column_for_each_bar(ask, price):
     plan = question.plan(price)
     plan.check()
     rng = np.random.default_rng(1)
-    exact = {(key,): (int(rng.integers(900)), int(rng.integers(900)), int(rng.integers(900)), 3) for key in "ABC"}
+    exact: Cells = {
+        (key,): (int(rng.integers(900)), int(rng.integers(900)), int(rng.integers(900)), 3) for key in "ABC"
+    }
     release = question.answer(plan, exact, coins=TestCoins(3))
     table = release.table()
     assert table.column_names == ["ward", "n", "h_0_2", "h_2_5"]

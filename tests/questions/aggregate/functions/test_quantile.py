@@ -23,7 +23,7 @@ from sitr.questions.aggregate.expressions.expression import Call, Literal, Name
 from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.frame import Expr
 from sitr.questions.aggregate.functions import extremes
-from sitr.questions.aggregate.functions.function import Estimate
+from sitr.questions.aggregate.functions.function import Aggregate, Estimate
 from sitr.questions.aggregate.functions.quantile import Enclosed, InOrder, median, quantile, quantiles
 from sitr.questions.aggregate.nodes import Named, Query, text
 from sitr.questions.aggregate.quantity import Rank
@@ -82,7 +82,7 @@ def test_one_spelling_that_reads_back(written, spelled):
 
 
 def test_calls_are_the_same_questions():
-    calls = {
+    calls: dict[str, Aggregate] = {
         "MEDIAN(x)": median("x"),
         "QUANTILE(x, 0.1)": quantile("x", 0.1),
         "WITH_INTERVAL(QUANTILE(x * 2, [0.1, 0.9]))": quantile(Expr(DOUBLE), [0.1, 0.9], interval=True),
@@ -128,7 +128,7 @@ def test_bad_levels_of_calls_are_refused(level):
     with pytest.raises(QuestionError):
         quantile("x", level)
     with pytest.raises(QuestionError, match="interval"):
-        median("x", interval="yes")
+        median("x", interval="yes")  # type: ignore[arg-type]
 
 
 # The price
@@ -292,6 +292,9 @@ def test_intervals_of_values_and_ranks_cover(level):
 def test_fitted_offsets_cover_the_error():
     plan = fit(bound(parse("SELECT WITH_INTERVAL(MEDIAN(n)) AS m FROM visits"), table()), PureDP(1.0))
     middle, low, high = (each.mechanism for each in plan.measurements)
+    assert isinstance(middle, GroupedQuantile)
+    assert isinstance(low, GroupedQuantile)
+    assert isinstance(high, GroupedQuantile)
     assert middle.offset == 0
     assert low.offset == -high.offset == -(math.ceil(high.error(confidence=1 - Fraction(5, 300))) + 1)
     assert [term.end for term in plan.query.terms if isinstance(term, Rank)] == [0, -1, 1]

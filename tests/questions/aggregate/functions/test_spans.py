@@ -22,9 +22,8 @@ def spans(draw: st.DrawFn) -> tuple[Span, Fraction]:
     """A span, and a number within it."""
     value, exact, more = draw(numbers), draw(numbers), draw(st.fractions(0, 3))
     low, high = min(value, exact) - more, max(value, exact) + more
-    ends: tuple[End, End] = draw(
-        st.sampled_from([(low, high), (low, high), (-math.inf, high), (low, math.inf), (-math.inf, math.inf)])
-    )
+    around: list[tuple[End, End]] = [(-math.inf, high), (low, math.inf), (-math.inf, math.inf)]
+    ends = draw(st.sampled_from([(low, high), (low, high), *around]))
     return Span(value, *ends), exact
 
 
