@@ -55,8 +55,8 @@ def question(
 
     opened = open_description(description).budget(promised, ledger=ledger)
     try:
-        caps = {"max_groups": limits.max_groups, "max_rows_per_group": limits.max_rows_per_group}
-        return opened.sql(sql, bias=limits.share, **caps), paid
+        groups, rows = limits.max_groups, limits.max_rows_per_group
+        return opened.sql(sql, bias=limits.share, max_groups=groups, max_rows_per_group=rows), paid
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
         raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt) from None
