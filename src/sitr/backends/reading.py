@@ -310,12 +310,12 @@ def _cells(query: BoundedQuery, found: Sequence[Any]) -> dict[tuple[Any, ...], t
     keys, values = len(query.keys), _values(query)
     places = [keys + values.index(_value(term)) for term in query.terms]
     lists = [keys + place for place, value in enumerate(values) if isinstance(value, Tallied)]
-    cells = {}
+    cells, watch = {}, query.watch
     for row in found:
         whole = list(row)
         for place in lists:
             whole[place] = {int(value): int(count) for value, count in row[place] or ()}
-        beyond = (row[-2],) if query.watch is not None and query.watch.beyond else ()
+        beyond = (row[-2],) if watch is not None and watch.beyond else ()
         cells[tuple(row[:keys])] = (*(whole[place] for place in places), *beyond, row[-1])
     return cells
 
@@ -329,9 +329,9 @@ def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
     rows = Rows(_person(query.unit), keys, _values(query), query.where, query.view.rows)
     if rows.person is None:
         return Totals(replace(rows, values=tuple(map(_of_row, rows.values))))
-    groups = rows.caps.groups
+    groups, watch = rows.caps.groups, query.watch
     few = rows if groups is not None and groups <= query.max_groups else FewGroups(rows, query.max_groups)
-    return Totals(FewRows(few, query.max_rows_per_group), beyond=query.watch is not None and query.watch.beyond)
+    return Totals(FewRows(few, query.max_rows_per_group), beyond=watch is not None and watch.beyond)
 
 
 def _value(term: Quantity) -> Value:

@@ -9,13 +9,13 @@ import pyarrow as pa
 
 from sitr.errors import QuestionError
 from sitr.numbers import Number
-from sitr.questions.aggregate.bind import bound
+from sitr.questions.aggregate.bind import shown_after
 from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Name, aggregates
 from sitr.questions.aggregate.frame import Expr
 from sitr.questions.aggregate.functions.combined import Combined
 from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.functions.operators import Operators
-from sitr.questions.aggregate.nodes import After, Order, Query
+from sitr.questions.aggregate.nodes import After, Order
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
 from sitr.session.answer import Answer
@@ -98,12 +98,7 @@ class AggregateRequest(Request[AggregateAnswer]):
         return self.question.query.query.after
 
     def _with(self, after: After) -> AggregateRequest:
-        return requested(replace(self.question.query.query, after=after), self)
-
-
-def requested(query: Query, request: AggregateRequest) -> AggregateRequest:
-    """The same request for another question."""
-    return replace(request, question=AggregateQuestion(bound(query, request.at.table)))
+        return replace(self, question=AggregateQuestion(shown_after(self.question.query, after)))
 
 
 def aggregate_from(given: object) -> Aggregate | None:

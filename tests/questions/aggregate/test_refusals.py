@@ -17,7 +17,7 @@ from sitr.questions.aggregate.refusals import called, forbidden, refuse_other_pa
         (exp.Union(), "UNION"),
         (exp.IgnoreNulls(), "IGNORE NULLS"),
         (exp.SimilarTo(), "SIMILAR TO"),
-        (exp.Avg(), "the function AVG"),
+        (exp.GroupConcat(), "the function GROUP_CONCAT"),
         (exp.Anonymous(this="f"), "the function F"),
     ],
 )

@@ -220,9 +220,6 @@ def test_expressions_are_read_in_one_spelling(sql, spelling):
 
 FORBIDDEN = [
     # Other tables
-    ("SELECT COUNT(*) FROM a JOIN b USING (x)", "join"),
-    ("SELECT COUNT(*) FROM a INNER JOIN b ON a.x = b.x", "join"),
-    ("SELECT COUNT(*) FROM a LEFT JOIN b USING (x)", "join"),
     ("SELECT COUNT(*) FROM a RIGHT JOIN b USING (x)", "join"),
     ("SELECT COUNT(*) FROM a FULL OUTER JOIN b USING (x)", "join"),
     ("SELECT COUNT(*) FROM a CROSS JOIN b", "join"),
@@ -234,8 +231,7 @@ FORBIDDEN = [
     ("SELECT COUNT(*) FROM a, b", "join"),
     ("SELECT COUNT(*) FROM a, LATERAL (SELECT 1)", "join"),
     ("FROM a JOIN b USING (x)", "join"),
-    ("SELECT COUNT(*) FROM (SELECT * FROM a)", "sub-query"),
-    ("SELECT COUNT(*) FROM (a)", "sub-query"),
+    ("SELECT COUNT(*) FROM (a)", "table"),
     ("SELECT COUNT(*) FROM a WHERE x IN (SELECT x FROM b)", "sub-query"),
     ("SELECT COUNT(*) FROM a WHERE x = (SELECT 1)", "sub-query"),
     ("SELECT COUNT(*) FROM a WHERE x BETWEEN 1 AND (SELECT 1)", "sub-query"),
@@ -247,7 +243,7 @@ FORBIDDEN = [
     ("SELECT x, COUNT(*) FROM a GROUP BY x, (SELECT 1)", "sub-query"),
     ("SELECT SUM((SELECT 1)) FROM a", "sub-query"),
     ("(SELECT COUNT(*) FROM a)", "sub-query"),
-    ("WITH c AS (SELECT 1) SELECT COUNT(*) FROM c", "WITH"),
+    ("WITH RECURSIVE c AS (SELECT 1) SELECT COUNT(*) FROM c", "RECURSIVE"),
     ("WITH RECURSIVE c AS (SELECT 1) SELECT COUNT(*) FROM a", "WITH"),
     ("SELECT COUNT(*) FROM a UNION SELECT COUNT(*) FROM b", "UNION"),
     ("SELECT COUNT(*) FROM a UNION ALL SELECT COUNT(*) FROM b", "UNION"),
@@ -270,13 +266,7 @@ FORBIDDEN = [
     ("SELECT COUNT(*) FROM ONLY a", "ONLY"),
     ("SELECT COUNT(*) FROM a AT (VERSION => 1)", "VERSION"),
     # Other clauses
-    ("SELECT DISTINCT x, COUNT(*) FROM a GROUP BY x", "DISTINCT"),
     ("SELECT DISTINCT ON (x) x, COUNT(*) FROM a GROUP BY x", "DISTINCT"),
-    ("SELECT x, COUNT(*) FROM a GROUP BY x HAVING COUNT(*) > 1", "HAVING"),
-    ("SELECT x, COUNT(*) FROM a GROUP BY x ORDER BY x", "ORDER BY"),
-    ("SELECT x, COUNT(*) FROM a GROUP BY x LIMIT 5", "LIMIT"),
-    ("SELECT x, COUNT(*) FROM a GROUP BY x OFFSET 2", "OFFSET"),
-    ("SELECT x, COUNT(*) FROM a GROUP BY x FETCH FIRST 5 ROWS ONLY", "FETCH"),
     ("SELECT x, COUNT(*) FROM a GROUP BY ROLLUP (x)", "ROLLUP"),
     ("SELECT x, COUNT(*) FROM a GROUP BY x WITH ROLLUP", "ROLLUP"),
     ("SELECT x, COUNT(*) FROM a GROUP BY CUBE (x)", "CUBE"),
@@ -293,8 +283,6 @@ FORBIDDEN = [
     ("FROM a", "*"),
     ("SELECT COUNT(*) OVER () FROM a", "window"),
     ("SELECT SUM(x) OVER (PARTITION BY y) FROM a", "window"),
-    ("SELECT COUNT(*) FILTER (WHERE x > 1) FROM a", "FILTER"),
-    ("SELECT SUM(x) FILTER (WHERE x > 1) FROM a", "FILTER"),
     ("SELECT COUNT(x) WITHIN GROUP (ORDER BY y) FROM a", "WITHIN"),
     ("SELECT SUM(x ORDER BY y) FROM a", "ORDER BY"),
     ("SELECT SUM(DISTINCT x) FROM a", "DISTINCT"),
@@ -309,15 +297,9 @@ FORBIDDEN = [
     ("SELECT COUNT(* RENAME (x AS y)) FROM a", "RENAME"),
     ("SELECT COUNT(COLUMNS(*)) FROM a", "COLUMNS"),
     ("SELECT SUM(x IGNORE NULLS) FROM a", "IGNORE"),
-    ("SELECT SUM(x) / COUNT(*) FROM a", "arithmetic"),
-    ("SELECT SUM(x) + 1 FROM a", "arithmetic"),
-    ("SELECT COUNT(*)::INT FROM a", "CAST"),
-    ("SELECT AVG(x) FROM a", "AVG"),
-    ("SELECT MIN(x), MAX(x) FROM a", "MIN"),
-    ("SELECT MEDIAN(x) FROM a", "MEDIAN"),
     ("SELECT STRING_AGG(x) FROM a", "AGG"),
     ("SELECT my_function(x) FROM a", "the function MY_FUNCTION"),
-    ("SELECT main.COUNT(*) FROM a", "main.COUNT"),
+    ("SELECT main.COUNT(*) FROM a", "main"),
     # Other conditions
     (WHERE + "my_function(x) = 1", "the function MY_FUNCTION"),
     (WHERE + "my_function(x)", "the function MY_FUNCTION"),
@@ -395,6 +377,33 @@ FORBIDDEN = [
     ("BEGIN", "TRANSACTION"),
     ("COMMIT", "COMMIT"),
 ]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FROM a JOIN b USING (x)",
+        "SELECT COUNT(*) FROM a INNER JOIN b ON a.x = b.x",
+        "SELECT COUNT(*) FROM a LEFT JOIN b USING (x)",
+        "SELECT COUNT(*) FROM (SELECT * FROM a)",
+        "SELECT DISTINCT x, COUNT(*) FROM a GROUP BY x",
+        "SELECT x, COUNT(*) FROM a GROUP BY x HAVING COUNT(*) > 1",
+        "SELECT x, COUNT(*) FROM a GROUP BY x ORDER BY x",
+        "SELECT x, COUNT(*) FROM a GROUP BY x LIMIT 5",
+        "SELECT x, COUNT(*) FROM a GROUP BY x OFFSET 2",
+        "SELECT x, COUNT(*) FROM a GROUP BY x FETCH FIRST 5 ROWS ONLY",
+        "SELECT COUNT(*) FILTER (WHERE x > 1) FROM a",
+        "SELECT SUM(x) FILTER (WHERE x > 1) FROM a",
+        "SELECT SUM(x) / COUNT(*) FROM a",
+        "SELECT SUM(x) + 1 FROM a",
+        "SELECT AVG(x) FROM a",
+        "SELECT MIN(x), MAX(x) FROM a",
+        "SELECT MEDIAN(x) FROM a",
+    ],
+)
+def test_what_can_be_asked_reads_back_the_same(sql):
+    query = parse(sql)
+    assert parse(text(query)) == query
 
 
 @pytest.mark.parametrize(("sql", "word"), FORBIDDEN)

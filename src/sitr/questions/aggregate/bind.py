@@ -22,7 +22,7 @@ from sitr.questions.aggregate.expressions.registry import ROW_FUNCTIONS
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed, column_typed
 from sitr.questions.aggregate.functions.function import BoundAggregate
 from sitr.questions.aggregate.functions.registry import written
-from sitr.questions.aggregate.nodes import Named, NamedKey, Query
+from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
 from sitr.questions.aggregate.quantity import Quantity, family
 from sitr.questions.aggregate.relations import Catalog, source_of, view_of
 from sitr.questions.aggregate.view import TableRows, View, both
@@ -72,8 +72,8 @@ class BoundedQuery:
     max_groups: int
     max_rows_per_group: int
     after: BoundAfter = AS_RELEASED
-    watch: Watch | None = None
-    """What is measured about rows and values that are left out; None if nothing is."""
+    share: Fraction | None = None
+    """The share of the price that measures what is left out; None if nothing is spent on it."""
 
     @property
     def unit(self) -> Unit:
@@ -90,8 +90,8 @@ class BoundedQuery:
     @property
     def terms(self) -> tuple[Quantity, ...]:
         """The terms to measure, each once: those that are shown, and then those about what is left out."""
-        watched = self.watch.terms if self.watch is not None else ()
-        return tuple(dict.fromkeys((*self.shown_terms, *watched)))
+        watched = self.watch
+        return tuple(dict.fromkeys((*self.shown_terms, *(watched.terms if watched is not None else ()))))
 
     @property
     def shown_terms(self) -> tuple[Quantity, ...]:
@@ -101,17 +101,21 @@ class BoundedQuery:
 
     def watching(self, share: Fraction | None) -> BoundedQuery:
         """The same query, with this share of the price for what is left out; None for nothing."""
-        if share is None:
-            return replace(self, watch=None)
+        return replace(self, share=share)
+
+    @property
+    def watch(self) -> Watch | None:
+        """What is measured about rows and values that are left out; None if nothing is, or nothing can be."""
+        if self.share is None:
+            return None
         person = isinstance(self.unit, Person)
-        who = self.view.person
         beyond = person and bool(self.keys) and (self.cells is None or self.cells > self.max_groups)
-        return replace(self, watch=watch(self.shown_terms, who=who, share=share, beyond=beyond))
+        return watch(self.shown_terms, who=self.view.person, share=self.share, beyond=beyond)
 
     @property
     def leaves_out(self) -> bool:
         """Whether caps or bounds can leave something out, measured or not."""
-        return self.watch is not None or self.watching(SHARE).watch is not None
+        return self.watching(self.share or SHARE).watch is not None
 
     @property
     def measured(self) -> tuple[tuple[Quantity, ...], ...]:
@@ -178,6 +182,13 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
     # How a question calls its columns is no part of it, where nothing but the table itself is read.
     settled = replace(View.of(table), where=view.where) if isinstance(view.rows, TableRows) else view
     return BoundedQuery(resolved, settled, keys, columns, *caps, bound_after)
+
+
+def shown_after(query: BoundedQuery, after: After) -> BoundedQuery:
+    """The same query, with something else done to its released rows."""
+    keys = tuple((key.name, key.of) for key in query.keys)
+    spoken, bound_after = AnswerColumns(query.view, keys, query.shown).bound(after)
+    return replace(query, query=replace(query.query, after=spoken), after=bound_after)
 
 
 def selected(view: View, where: Expression | None) -> View:

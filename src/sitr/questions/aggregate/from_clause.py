@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from sitr.errors import QuestionError
+from sitr.errors import ForbiddenConstruct, QuestionError
 from sitr.questions.aggregate.expressions.expression import Expression, Name
 from sitr.questions.aggregate.places import place
 from sitr.questions.aggregate.reader import expression
@@ -153,8 +153,10 @@ def _join(left: Source, join: exp.Expr, named: Named) -> Join:
     refuse_other_parts(join, "this", "side", "kind", "on", "using")
     on, using = join.args.get("on"), join.args.get("using") or []
     if on is None and not using:
-        raise QuestionError(
-            given="A join has no condition.", do="Add ON and what the tables have in common.", excerpt=place(join)
+        raise ForbiddenConstruct(
+            given="A question cannot contain a join without a condition.",
+            do="Add ON and what the tables have in common.",
+            excerpt=place(join),
         )
     names = tuple(each.name for each in using)
     right = _source(join.this, named)

@@ -106,7 +106,9 @@ def test_sql_and_calls_are_the_same_question(budget: Budget, sql: str, call: obj
 
 
 def test_measurements_are_shared(budget: Budget) -> None:
-    plan = budget.sql("SELECT AVG(cost) AS m, COUNT(cost) AS n, VAR(cost) AS v, STDDEV(cost) AS s FROM visits").question
+    plan = budget.sql(
+        "SELECT AVG(cost) AS m, COUNT(cost) AS n, VAR(cost) AS v, STDDEV(cost) AS s FROM visits", bias="off"
+    ).question
     square = "(CLAMP(cost, 0, 90) - 45) * (CLAMP(cost, 0, 90) - 45)"
     fitted = plan.plan(sitr.PureDP(1))
     assert isinstance(fitted, AggregatePlan)
@@ -119,7 +121,7 @@ def test_the_number_of_rows_serves_only_where_no_value_can_be_missing(budget: Bu
     names = [
         [
             each.name
-            for each in budget.sql(f"SELECT AVG({of}) AS m, COUNT(*) AS n FROM visits")
+            for each in budget.sql(f"SELECT AVG({of}) AS m, COUNT(*) AS n FROM visits", bias="off")
             .question.plan(PRICE)
             .measurements
         ]
