@@ -169,8 +169,6 @@ SOURCES = {path.as_posix(): path.read_text("utf-8") for path in sorted(Path(sitr
 ALLOWED = {
     ("get", "unknown_attribute"): "Python asks a module for names in this way",
     ("construct_mapping", "yaml.constructor.ConstructorError"): "the protocol of PyYAML; the reader catches it",
-    ("parse_args", "_misused"): "typer ends a command in this way, after the error was shown",
-    ("resolve_command", "_misused"): "typer ends a command in this way, after the error was shown",
     ("parse_args", "_reported"): "typer ends a command in this way, after the error was shown",
     ("resolve_command", "_reported"): "typer ends a command in this way, after the error was shown",
     ("invoke", "_reported"): "typer ends a command in this way, after the error was shown",
@@ -183,6 +181,10 @@ ALLOWED = {
     ("_named", "ValueError"): "whoever reads a kept answer catches it",
     ("parse", "unreadable"): "returns a QuestionError, from another file",
     ("_paid", "changed"): "returns a FileError, from another file",
+    ("asked", "better"): "a SitrError, with the same or with better advice",
+    ("bounds_of", "ValueError"): "the reader of options catches it",
+    ("_days", "ValueError"): "caught in the same function",
+    ("upgrade", "failure.orig or failure"): "the error of SQLite itself; the ledger catches it",
 }
 
 

@@ -94,6 +94,6 @@ def test_a_description_works_from_anywhere(
 
 
 def test_a_condition_is_what_stands_after_where() -> None:
-    assert condition("days > 3") == (library.column("days") > 3)
+    assert condition("days > 3").text == (library.column("days") > 3).text
     with pytest.raises(QuestionError):
         condition("days > 3; DROP TABLE visits")

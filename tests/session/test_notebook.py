@@ -57,7 +57,7 @@ def test_what_it_says(everything: dict[str, object]) -> None:
     assert said["budget"] == "Budget of visits: ρ = 0.4 spent on 4 answers, ρ = 4.6 left of ρ = 5"
     assert said["question"] == f"Question: {SQL}"
     assert said["selection"].endswith(": SELECT ward FROM visits WHERE cost > 3 GROUP BY ward")
-    assert said["preview"] == f"Preview for ρ = 0.1: {SQL}; 95% errors: n ± 15; ρ = 4.8 would be left"
+    assert said["preview"] == f"Preview for ρ = 0.1: {SQL}; 95% errors: n ± 16; ρ = 4.8 would be left"
     assert said["answer"].endswith("3 rows for ρ = 0.1; ρ = 4.8 left of ρ = 5. print(…) shows what is promised.")
     assert said["statistic"].endswith("\nCharged ε = 0.5; ε = 4.5 left of ε = 5. print(…) shows what is promised.")
     assert said["synthetic"].startswith("Synthetic rows of ward\n50 rows for ρ = 0.1;")

@@ -187,7 +187,7 @@ def written(release: Release, words: Words | None = None) -> Iterator[tuple[str,
         places = range(first, first + len(keys))
         shown = [release.estimates(column, confidence=CONFIDENCE, rows=places) for column in columns]
         cells = [_cells(column, some, words) for column, some in zip(columns, shown, strict=True)]
-        lost = [[_percent(share) for share in each.shares] for each in left_out(release, rows=places)]
+        lost = [[_percent(share, words) for share in each.shares] for each in left_out(release, rows=places)]
         for key, row, left in zip(
             keys, zip(*cells, strict=True), zip(*lost, strict=True) if lost else _none(keys), strict=True
         ):
@@ -198,8 +198,8 @@ def _none(keys: Sequence[object]) -> Iterator[tuple[str, ...]]:
     return (() for _ in keys)
 
 
-def _percent(share: Amount) -> str:
-    return f"{percent(share.value)} ± {percent(share.error)}"
+def _percent(share: Amount, words: Words) -> str:
+    return words.numerals(f"{percent(share.value)} ± {percent(share.error)}")
 
 
 def _cells(column: Shown, shown: Sequence[Estimate], words: Words) -> Iterator[tuple[str, str]]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from sitr.errors import QuestionError
 from sitr.numbers import Number
@@ -20,6 +19,9 @@ from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
 from sitr.session.answer import Answer
 from sitr.session.request import Request
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, repr=False)

@@ -107,7 +107,7 @@ class Preview(Shown):
         """The largest error of every column at this confidence.
 
         The error of a mean or a ratio depends on the number of rows: with `rows`, it is the largest error of cells
-        whose noisy count is at least so many, and without it, only the bounds limit it.
+        whose noisy count is at least this, and without it, only the bounds limit it.
         """
         if rows is None:
             return self.question.errors(self.plan, confidence=confidence)

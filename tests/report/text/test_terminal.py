@@ -93,7 +93,7 @@ def test_a_preview_tells_price_error_threshold_and_budget(make: Make) -> None:
     for wanted in ("price      ε = 0.5", "± 72", "scale 24", "left now   ε = 2", "left then  ε = 1.5"):
         assert wanted in text
     assert "caps       Each person contributes at most 2 rows in each of at most 3 groups." in text
-    assert "is at least 87" in as_text(preview(make("thresholded").plan, Filter(make("thresholded").plan.price)))
+    assert "is at least 57" in as_text(preview(make("thresholded").plan, Filter(make("thresholded").plan.price)))
 
 
 def test_a_preview_beyond_the_budget_says_so(make: Make) -> None:
@@ -101,7 +101,7 @@ def test_a_preview_beyond_the_budget_says_so(make: Make) -> None:
 
 
 def test_an_empty_answer_says_what_it_means(make: Make, certify: Certify) -> None:
-    assert "No key reached the threshold of 87" in as_text(answer_text(*certify(make("empty"))))
+    assert "No key reached the threshold of 57" in as_text(answer_text(*certify(make("empty"))))
 
 
 def test_width_is_kept(make: Make, certify: Certify) -> None:

@@ -24,9 +24,11 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.numbers import Interval
+from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.synthetic.plan import plan as planned_rows
 from sitr.report.headline import Headline, headline
 from sitr.report.level import Level
@@ -63,6 +65,11 @@ def samples() -> dict[str, list[Any]]:
     return {
         "Row": [row for one in compared for row in one.rows],
         "Interval": [Interval(0.25, 0.5), Interval(0.0, 0.5), Interval(0.5, 0.5)],
+        "Why": [*Why],
+        "Amount": [Amount(Fraction(62, 100), Fraction(58, 100), Fraction(66, 100))],
+        "GroupedQuantile": [
+            GroupedQuantile(rate=Fraction(1, 8), level=Fraction(1, 2), low=0, high=100, each=2, groups=3)
+        ],
         "str": ["س"],
         "float": [0.25, 1e-6],
         "float | None": [None, 0.25],

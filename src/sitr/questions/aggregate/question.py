@@ -51,7 +51,7 @@ class AggregateQuestion:
         return Release(plan, keys, measured, _beyond(plan, exact, coins))
 
     def errors(self, plan: AggregatePlan, /, *, confidence: Number = 0.95, rows: int | None = None) -> dict[str, float]:
-        """The largest error of every column; with `rows`, of cells whose noisy count is at least so many.
+        """The largest error of every column; with `rows`, of cells whose noisy count is at least this.
 
         The error of a mean, for example, depends on the number of rows: without it, only the bounds limit the error.
         """

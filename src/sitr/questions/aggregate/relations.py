@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sitr.dataset.schema import GROUPABLE, NUMERIC, Column, Key, Kind, Table
-from sitr.errors import QuestionError, UnknownName
+from sitr.errors import ForbiddenConstruct, QuestionError, UnknownName
 from sitr.neighbors.unit import Person, Row
 from sitr.questions.aggregate.expressions.expression import Call, Expression, Name
 from sitr.questions.aggregate.expressions.ranges import Range
@@ -302,10 +302,10 @@ def _public(source: Source, catalog: Catalog) -> tuple[str, PublicTable]:
         what = of if isinstance(of, str) else "a sub-query"
         known = f" Declared here: {', '.join(catalog.public)}." if catalog.public else ""
         own = isinstance(of, str) and of.lower() == catalog.table.name.lower()
-        raise QuestionError(
-            given=f"A question cannot join {what} here: only public tables can be joined.{known}"
+        raise ForbiddenConstruct(
+            given=f"A question cannot contain a join with {what} here: only public tables can be joined.{known}"
             if not own
-            else f"A question cannot join {what} with itself: a row could meet rows of other people.",
+            else f"A question cannot contain a join of {what} with itself: a row could meet rows of other people.",
             do="Declare a public table when you protect the data: sitr protect … --public wards=wards.csv, or "
             'sitr.protect(…, public={"wards": "wards.csv"}).'
             if not own

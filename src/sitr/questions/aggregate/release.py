@@ -98,6 +98,9 @@ class Release:
         """The largest error of each column in this answer."""
         found = {}
         for column in self.plan.columns:
+            if column.aggregate.ranked:
+                found[column.name] = column.error(confidence=confidence)
+                continue
             errors = [one.error for one in self.estimates(column, confidence=confidence)] or [Fraction(0)]
             largest = max(errors)
             found[column.name] = largest if isinstance(largest, float) else upward(largest)

@@ -100,7 +100,7 @@ def _holds(rule: Expression, table: pa.Table) -> pa.ChunkedArray:
         case Call(function, (Name(name), Literal(value))) if value is not None:
             plain = _plain(table[name])
             return _COMPARED[function](plain, _scalar(value, plain.type))
-    raise AssertionError(rule)
+    raise QuestionError(given=f"A rule cannot contain {spelled(rule)}.", do="Compare columns with values.")
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

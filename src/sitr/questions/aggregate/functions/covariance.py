@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -59,8 +60,9 @@ class _Pairs(Operators):
     def _bent(self) -> bool:
         return False
 
+    @abstractmethod
     def _formula(self, sums: list[Term]) -> AnyFormula:
-        raise NotImplementedError
+        """How the column follows from the sums."""
 
 
 def _beside(term: Term, other: Expression, view: View) -> Term:
