@@ -136,7 +136,7 @@ def test_the_promise_that_is_too_weak_is_named():
     mixed = Composed((Laplace(scale=1), Gaussian(sigma=100)))
     named = standing_out(mixed, ZeroConcentratedDP(0.1))
     assert named == "Of its parts DiscreteLaplaceLaw(scale=1.0, shift=1) alone exceeds the target."
-    assert "ZeroConcentratedDP(rho=0.5) alone does not imply" in standing_out(Gaussian(sigma=1), GaussianDP(9.0))
+    assert standing_out(Gaussian(sigma=1), GaussianDP(9.0)) == ""
 
 
 def test_a_promise_decides_where_a_loss_has_no_bound(monkeypatch):

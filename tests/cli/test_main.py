@@ -73,9 +73,9 @@ def test_unknown_command(sitr: Sitr) -> None:
         (("tell",), "No such command 'tell'."),
         (("aks",), "No such command 'aks'. Did you mean 'ask'?"),
         (("ledger", "tell"), "No such command 'tell'."),
-        (("--bogus",), "No such option: --bogus."),
-        (("sensitivity", "--bogus"), "No such option: --bogus."),
-        (("ask", "--bogus"), "No such option: --bogus."),
+        (("--qqq",), "No such option: --qqq."),
+        (("sensitivity", "--qqq"), "No such option: --qqq."),
+        (("ask", "--qqq"), "No such option: --qqq."),
         (("ask",), "Missing DESCRIPTION, SQL and --price."),
     ],
 )

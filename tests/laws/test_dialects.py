@@ -944,3 +944,36 @@ def test_a_broken_twin_is_caught(twin: DuckDBDialect, check: Callable[[On], None
         duckdb.Error if isinstance(twin, DoublesNoQuotes | SumsIn64Bits | TakesAColumnForTheKey) else AssertionError
     ):
         check(On(twin, on_duckdb))
+
+
+KINDS = [Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.BOOLEAN, Kind.DATE, Kind.TIMESTAMP]
+
+
+class TestTypeOf:
+    @pytest.mark.parametrize("kind", KINDS)
+    def test_it_is_the_type_that_expressions_have(self, on: On, kind: Kind) -> None:
+        values = {
+            Kind.INTEGER: pa.array([1]),
+            Kind.REAL: pa.array([1.5]),
+            Kind.TEXT: pa.array(["x"]),
+            Kind.BOOLEAN: pa.array([True]),
+            Kind.DATE: pa.array([date(2024, 2, 29)]),
+            Kind.TIMESTAMP: pa.array([datetime.fromisoformat("2024-02-29")], pa.timestamp("us")),
+        }[kind]
+        found = on.run(pa.table({"v": values}), f"SELECT typeof(CAST(v AS {on.say.type_of(kind)})) FROM t")
+        assert found == [(on.say.type_of(kind),)]
+
+
+class TestKeyType:
+    @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind is not Kind.REAL])
+    def test_keys_have_it(self, on: On, kind: Kind) -> None:
+        values = {
+            Kind.INTEGER: pa.array([2**62]),
+            Kind.TEXT: pa.array(["x"]),
+            Kind.BOOLEAN: pa.array([True]),
+            Kind.DATE: pa.array([date(2024, 2, 29)]),
+            Kind.TIMESTAMP: pa.array([datetime.fromisoformat("2024-02-29")], pa.timestamp("us")),
+        }[kind]
+        rows = pa.table({"v": values})
+        found = on.run(rows, f"SELECT typeof({on.say.key(Column('v', kind))}) FROM t")
+        assert found == [(on.say.key_type(kind),)]

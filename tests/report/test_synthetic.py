@@ -132,7 +132,7 @@ def test_for_machines(made: Portrait) -> None:
 
 def test_quality_in_words() -> None:
     text = as_text(render(synthetic.quality(FOUND, RECEIPT, private=True)))
-    assert "0.1235 ± 0.0011" in text
+    assert "0.1235 ± 0.0010" in text
     assert "ρ = 0.1" in text
     assert "0.800 when trained on synthetic rows, 0.900" in text
     assert "ρ = 0.4 of ρ = 0.5" in text
@@ -154,5 +154,5 @@ def test_pictures_escape_what_they_quote(made: Portrait) -> None:
     assert "<b>" not in page
     assert "script" not in page
     assert "at most 3 rows of one person count" in page
-    assert "0.1235 ± 0.0011" in page
+    assert "0.1235 ± 0.0010" in page
     assert synthetic_chart.chart(made, CODES[:0])  # no rows, no picture of them, and no error

@@ -90,7 +90,7 @@ def test_an_answer_is_near_the_truth_and_kept(protected, tmp_path):
 
 def test_every_paper_shows_ranks_dates_and_bars(protected, tmp_path):
     budget = protected.budget(rho=100, ledger=tmp_path / "l.db")
-    request = budget.sql(SQL)
+    request = budget.sql(SQL, bias="off")
     preview = str(request.preview(rho=1))
     assert "ranks" in preview
     assert "exponential mechanism" in preview

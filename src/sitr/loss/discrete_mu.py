@@ -40,6 +40,11 @@ special = Later("scipy.special")
 TABULATED = 32.0
 """Up to this σ, differences are computed one by one."""
 
+TINY = 0.05
+"""Below this σ, 2/σ bounds all differences. T(k) is at least e^{−k²/2σ²}/1.01, and Φ(−z) ≤ e^{−z²/2}/2, so z_k ≤ k/σ,
+and z_1 − (−z_1) ≤ 2/σ. And Φ(−y) ≥ φ(y)/(y + 1/y) [DLMF, 7.8.2] exceeds T(k) at y = k/σ − 1 ≥ 19, so z_k ≥ k/σ − 1, and
+z_{k+1} − z_k ≤ 1/σ + 1 < 2/σ."""
+
 FIRST, REACH = 2000, 20
 """At least this many of them, and this many times σ²."""
 
@@ -58,6 +63,8 @@ def discrete_mu(sigma: float, shift: int = 1) -> Interval:
     1.00005...
     """
     least = shift / sigma * (1 - SAFE)
+    if sigma < TINY:
+        return Interval(least, shift * 2 / sigma * (1 + SAFE))
     if sigma > TABULATED:
         return Interval(least, shift * _smoothed(sigma) * (1 + SAFE))
     count = math.ceil(max(FIRST, REACH * sigma * sigma))
