@@ -274,7 +274,7 @@ def tree(reading: Reading) -> Tree:
     """The tree of a reading.
 
     >>> tree(Numbers("age", 0.0))
-    Listing(of=Rows(person=None, keys=(), values=(Double(column='age', missing=0.0),), where=None))
+    Listing(of=Rows(person=None, keys=(), values=(Double(column='age', missing=0.0),), where=None, base=None))
     """
     match reading:
         case BoundedQuery():

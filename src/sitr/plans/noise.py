@@ -164,7 +164,7 @@ def largest_mu(price: ApproximateDP, *, beside: Sequence[Mechanism] = ()) -> Gau
 def largest_fitting(fits: Callable[[float], bool], *, start: float) -> float | None:
     """The largest number that fits, if all smaller ones do, found to a relative `CLOSE`; None if none does nearly.
 
-    >>> largest_fitting(lambda mu: mu <= 5, start=1.0)
+    >>> largest_fitting(lambda mu: mu < 5, start=1.0)
     4.99...
     """
     low = start

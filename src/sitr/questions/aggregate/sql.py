@@ -34,7 +34,7 @@ def parse(sql: str, *, skipped: int = 0) -> Query:
 
     >>> parse("SELECT ward, COUNT(*) AS n, SUM(cost) AS total FROM visits GROUP BY ward").group_by
     (NamedKey(name='ward', of=Name(name='ward', table=None)),)
-    >>> parse("SELECT * FROM visits JOIN staff USING (ward)")
+    >>> parse("SELECT COUNT(*) FROM visits CROSS JOIN staff")
     Traceback (most recent call last):
     sitr.errors.ForbiddenConstruct: A question cannot contain a join: ...
     """
