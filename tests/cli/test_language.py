@@ -108,7 +108,7 @@ COUNT = "SELECT COUNT(*) AS n FROM visits"
         ("ask", "visits.sitr.yaml", "SELECT wrd, COUNT(*) FROM visits GROUP BY wrd", *PRICE),
         ("ask", "visits.sitr.yaml", "SELEC ward", *PRICE),
         ("ask", "visits.sitr.yaml", "SELECT COUNT(*) FROM visit", *PRICE),
-        ("ask", "visits.sitr.yaml", "SELECT MEDIAN(cost) FROM visits", *PRICE),
+        ("ask", "visits.sitr.yaml", "SELECT STRING_AGG(cost) FROM visits", *PRICE),
         ("ask", "visits.sitr.yaml", "SELECT COUNT(*) FROM visits JOIN wards ON a = b", *PRICE),
         ("ask", "visits.sitr.yaml", COUNT, "--price", "zcdpp(1)"),
         ("ask", "visits.sitr.yaml", COUNT, "--price", "zcdp(9)"),
