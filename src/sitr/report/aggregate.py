@@ -146,13 +146,6 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None
     )
 
 
-def _error_note(plan: AggregatePlan, words: Words) -> str:
-    """What the errors mean; an answer may have numbers with noise, quantiles, or both."""
-    ranked = [column.aggregate.ranked for column in plan.columns]
-    noisy, chosen = words.aggregate.error() if not all(ranked) else "", words.ranks.meaning() if any(ranked) else ""
-    return f"{noisy} {chosen}".strip()
-
-
 def _answers(release: Release, words: Words) -> Table:
     plan = release.plan
     heading, names = words.label("95% interval"), [column.name for column in plan.columns]
@@ -390,7 +383,10 @@ def _plus_minus(width: End, column: Shown, words: Words) -> str:
 
 
 def _error_sentence(plan: AggregatePlan, words: Words, *, cells: int | None) -> str:
-    return words.aggregate.together(cells) if plan.query.after.by_noise else words.aggregate.error()
+    """What the errors mean: of numbers with noise, of quantiles, or of both."""
+    say, ranked = words.aggregate, [column.aggregate.ranked for column in plan.columns]
+    noisy = say.together(cells) if plan.query.after.by_noise else say.error()
+    return " ".join(filter(None, ("" if all(ranked) else noisy, words.ranks.meaning() if any(ranked) else "")))
 
 
 def _rounded(column: Shown, release: Release) -> bool:
