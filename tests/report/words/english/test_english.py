@@ -201,10 +201,11 @@ def test_rows_of_nobody_are_left_out(make) -> None:
 def test_the_two_ways_to_fail_are_kept_apart(make) -> None:
     both = make("gaussian_with_threshold").plan
     assert "4.544 × 10⁻⁷" in ENGLISH.aggregate.exposure(both)
-    assert "5.035 × 10⁻⁷ of δ" in ENGLISH.aggregate.tail(both)
-    only_keys = make("thresholded").plan
-    assert "would expose that person outright" in ENGLISH.aggregate.exposure(only_keys)
-    assert ENGLISH.aggregate.tail(only_keys).startswith("There is no finite tail")
+    assert "5.457 × 10⁻⁷ of δ" in ENGLISH.aggregate.tail(both)
+    assert "would expose that person outright" in ENGLISH.aggregate.exposure(make("thresholded").plan)
+    pure = make("hostile").plan
+    assert ENGLISH.aggregate.exposure(pure).startswith("Nobody can be exposed outright")
+    assert ENGLISH.aggregate.tail(pure).startswith("There is no finite tail")
     gaussian = make("ungrouped").plan
     assert ENGLISH.aggregate.exposure(gaussian).startswith("Nobody can be exposed outright")
     assert "no fixed ceiling" in ENGLISH.aggregate.tail(gaussian)
