@@ -85,6 +85,18 @@ def test_both_ways_of_finding_it_agree(sigma: float) -> None:
     assert discrete_mu(sigma).lower < _smoothed(sigma) < discrete_mu(sigma).upper * 1.015
 
 
+@pytest.mark.parametrize("sigma", [Fraction(1, 21), Fraction(1, 25), Fraction(1, 100), Fraction(1, 1000)])
+def test_hardly_any_noise(sigma: Fraction) -> None:
+    """The best test, z_1 − z_0 = 2·z_1, stays below the bound, and reaches 98% of it; no later difference is larger."""
+    upper = discrete_mu(float(sigma)).upper
+    with ctx.workprec(BITS):
+        mass = tails(sigma, 12)
+        assert normal(-ball(upper) / 2) < mass[1] < normal(-ball(upper) * arb("0.49"))
+        for k in range(1, 12):  # z_{k+1} ≤ (k + 1)/σ and z_k ≥ k/σ − 1
+            assert normal(-ball((k + 1) / sigma)) < mass[k + 1]
+            assert mass[k] < normal(-ball(k / sigma - 1))
+
+
 def test_a_wide_noise_is_nearly_real() -> None:
     for sigma in (33.0, 1e3, 1e6, 1e12, 1e30):
         found = discrete_mu(sigma)
