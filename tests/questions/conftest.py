@@ -14,7 +14,8 @@ from sitr.flavors.pure import PureDP
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.bind import bound
-from sitr.questions.aggregate.fit import AggregatePlan, fit
+from sitr.questions.aggregate.fit import fit
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.sql import parse
 
 KINDS = {

@@ -21,9 +21,10 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row
 from sitr.noise.coins import TestCoins
 from sitr.questions.aggregate.bind import Cells, bound
-from sitr.questions.aggregate.fit import AggregatePlan, fit
+from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.nodes import Named, Query
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
 from sitr.questions.aggregate.sql import parse

@@ -21,7 +21,7 @@ from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.numbers import exact
-from sitr.questions.aggregate.fit import AggregatePlan
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.report.headline import READING_DELTA, Headline, headline, rounded
 
 

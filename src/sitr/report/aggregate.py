@@ -21,10 +21,10 @@ from sitr.neighbors.unit import Person
 from sitr.numbers import exact
 from sitr.questions.aggregate.bias import Amount
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, calendar
-from sitr.questions.aggregate.fit import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import End, Estimate
 from sitr.questions.aggregate.left_out import beyond_groups, left_out
+from sitr.questions.aggregate.plan import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.release import Release
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import CONFIDENCE, AllDigits, Dates, Figures, Rounded, about, at_most, limit, percent, visible

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from sitr.questions.aggregate.fit import Shown
 from sitr.questions.aggregate.functions.function import Estimate
+from sitr.questions.aggregate.plan import Shown
 from sitr.report.figures import Dates, Figures
 
 

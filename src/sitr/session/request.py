@@ -13,7 +13,7 @@ from sitr.flavors.promise import Promise
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.plans.plan import Plan
-from sitr.questions.aggregate.fit import AggregatePlan
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.question import Question
 from sitr.report import summary

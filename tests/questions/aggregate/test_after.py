@@ -16,7 +16,7 @@ from sitr.errors import ForbiddenConstruct, QuestionError, SitrError
 from sitr.noise.coins import TestCoins
 from sitr.questions.aggregate.after import matches
 from sitr.questions.aggregate.bind import Cells
-from sitr.questions.aggregate.fit import AggregatePlan
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
 from sitr.questions.aggregate.sql import parse_condition

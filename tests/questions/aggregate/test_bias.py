@@ -21,8 +21,9 @@ from sitr.noise.coins import TestCoins
 from sitr.questions.aggregate.asked import asked
 from sitr.questions.aggregate.bias import Why, share_of
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.fit import AggregatePlan, fit
+from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.left_out import beyond_groups, left_out
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.stability import stability
 

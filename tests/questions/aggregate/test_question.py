@@ -17,7 +17,7 @@ from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
 from sitr.noise.coins import Coins, TestCoins, system_coins
 from sitr.questions.aggregate.bind import Cells
-from sitr.questions.aggregate.fit import AggregatePlan
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
 

@@ -12,7 +12,7 @@ from rich.console import Console, RenderableType
 from sitr.accounting.filter import Filter
 from sitr.flavors.pure import PureDP
 from sitr.ledger.receipt import Receipt
-from sitr.questions.aggregate.fit import AggregatePlan
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.release import Release
 from sitr.report import aggregate
 from sitr.report.aggregate import written

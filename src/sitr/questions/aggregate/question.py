@@ -14,8 +14,9 @@ from sitr.mechanisms.mechanism import Mechanism
 from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.bind import BoundedQuery, Cells
-from sitr.questions.aggregate.fit import AggregatePlan, fit
+from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.nodes import text
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.quantity import Quantity, Rank
 from sitr.questions.aggregate.release import Release
 

@@ -17,8 +17,8 @@ from sitr.namespace import Later
 from sitr.numbers import Number, upward
 from sitr.questions.aggregate.after import Released, plain
 from sitr.questions.aggregate.expressions.typed import calendar
-from sitr.questions.aggregate.fit import AggregatePlan, Shown
 from sitr.questions.aggregate.functions.function import End, Estimate
+from sitr.questions.aggregate.plan import AggregatePlan, Shown
 from sitr.questions.arrow import arrow_type
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.composed import Composed, concentrated
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, calendar
-from sitr.questions.aggregate.fit import KEYS, AggregatePlan
+from sitr.questions.aggregate.plan import KEYS, AggregatePlan
 from sitr.questions.aggregate.quantity import Quantity
 from sitr.report.figures import about, at_most, number
 

@@ -13,7 +13,7 @@ import pytest
 import sitr
 from sitr.errors import ForbiddenConstruct, QuestionError, SitrError
 from sitr.noise.coins import TestCoins
-from sitr.questions.aggregate.fit import AggregatePlan
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.session.aggregate import AggregateRequest
 from sitr.session.budget import Budget
 

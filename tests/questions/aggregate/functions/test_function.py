@@ -19,10 +19,10 @@ from sitr.errors import ForbiddenConstruct
 from sitr.noise.coins import TestCoins
 from sitr.questions.aggregate.bind import Cells
 from sitr.questions.aggregate.expressions.expression import Expression, Name, spelled
-from sitr.questions.aggregate.fit import AggregatePlan
 from sitr.questions.aggregate.functions.function import Arguments, BoundAggregate, Estimate
 from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.functions.registry import FUNCTIONS
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.quantity import Quantity
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.term import Term, summed

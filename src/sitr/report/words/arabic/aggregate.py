@@ -24,7 +24,7 @@ from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.expressions.typed import TEMPORAL
-from sitr.questions.aggregate.fit import KEYS, AggregatePlan, NoisyTerm
+from sitr.questions.aggregate.plan import KEYS, AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.release import Release
 from sitr.report.figures import about, at_least, at_most, number, percent, shortened, visible
 from sitr.report.headline import Headline

@@ -8,7 +8,7 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.numbers import exact
 from sitr.questions.aggregate.bind import BoundedQuery
-from sitr.questions.aggregate.fit import AggregatePlan
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.report.figures import CONFIDENCE, about, at_most
 from sitr.report.words.arabic.marks import ltr
 from sitr.report.words.arabic.nouns import GROUP, RANK, VALUE, counted, unit

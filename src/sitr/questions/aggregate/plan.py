@@ -1,0 +1,233 @@
+"""The plan of an aggregate question: its measured terms, and the columns that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sitr.mechanisms.additive import Noise
+from sitr.mechanisms.gaussian_threshold import GaussianThreshold
+from sitr.mechanisms.grouped_quantile import GroupedQuantile
+from sitr.mechanisms.threshold import Threshold
+from sitr.neighbors.distance import Distance
+from sitr.numbers import Number, exact, upward
+from sitr.plans.plan import Measurement, Plan
+from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.functions.function import (
+    BoundAggregate,
+    End,
+    Estimate,
+    JointFormula,
+    Same,
+    largest_error,
+    show,
+)
+from sitr.questions.aggregate.functions.joint import Joint
+from sitr.questions.aggregate.functions.linear import Linear, Quotient
+from sitr.questions.aggregate.quantity import Quantity, Rank
+
+BESIDE = 1
+"""How many ranks the usual definitions of a quantile differ by."""
+
+KeyThreshold = Threshold | GaussianThreshold
+"""The mechanisms that decide which keys are shown."""
+
+KEYS = ""
+"""The name of the measurement that decides which keys are shown; no column of an answer can have this name."""
+
+BEYOND = "people beyond the cap on groups"
+"""The name of the measurement of people who had rows in more groups than the cap."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyTerm:
+    """A term and the measurement that hides it, perhaps together with others."""
+
+    term: Quantity
+    measurement: Measurement
+
+    @property
+    def noise(self) -> Noise:
+        assert isinstance(self.measurement.mechanism, Noise)
+        return self.measurement.mechanism
+
+    @property
+    def choice(self) -> GroupedQuantile | None:
+        """The mechanism of a quantile, which has no noise; None if there is noise."""
+        found = self.measurement.mechanism
+        return found if isinstance(found, GroupedQuantile) else None
+
+    @property
+    def distance(self) -> Distance:
+        assert self.measurement.distance is not None
+        return self.measurement.distance
+
+    @property
+    def granularity(self) -> Fraction:
+        return self.measurement.granularity
+
+    def width(self, confidence: Number) -> Fraction:
+        """The largest distance from a number to an end of its interval, in the column's unit."""
+        if isinstance(self.term, Rank):
+            return (self.term.quantised.upper - self.term.quantised.lower) * self.granularity
+        return self.noise.error(confidence=confidence) * self.granularity
+
+    def estimates(self, numbers: Iterable[int], confidence: Number) -> list[Estimate]:
+        """The measured numbers with their intervals, in the column's unit."""
+        unit = self.granularity
+        if isinstance(self.term, Rank):
+            return [_chosen(self.term, self.choice, number, confidence) for number in numbers]
+        width = self.width(confidence)
+        return [Estimate(n * unit, n * unit - width, n * unit + width) for n in numbers]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A column of the answer: a function of the numbers of one measurement, or of several."""
+
+    name: str
+    aggregate: BoundAggregate
+    measured: tuple[NoisyTerm, ...]
+
+    @property
+    def sql(self) -> str:
+        return self.aggregate.aggregate.sql()
+
+    def joint(self, confidence: Number) -> Joint:
+        """The noises of its measurements, for intervals that hold with this probability."""
+        return Joint(tuple((each.noise, each.granularity) for each in self.measured), 1 - exact(confidence))
+
+    def width(self, confidence: Number, *, rows: int | None = None) -> End:
+        """The largest half-width of the intervals, in the column's unit; where the noisy count is at least `rows`.
+
+        It is infinite for a column whose error depends on the data without a limit.
+        """
+        if self.aggregate.ranked:
+            formula = self.aggregate.formula
+            assert not isinstance(formula, JointFormula)
+            return formula.error([each.width(self._level(confidence)) for each in self.measured])
+        return largest_error(self.aggregate.formula, self.joint(confidence), rows=rows)
+
+    def error(self, *, confidence: Number = 0.95, rows: int | None = None) -> float:
+        """The same, rounded up; of a quantile the number of ranks, because values may lie anywhere between ranks."""
+        ranks = self.ranks(confidence=confidence)
+        width = self.width(confidence, rows=rows) if ranks is None else ranks
+        return width if isinstance(width, float) else upward(width)
+
+    def ranks(self, *, confidence: Number = 0.95) -> float | None:
+        """How many ranks a quantile is off at most, with this confidence; None if the column is something else."""
+        if not self.aggregate.ranked:
+            return None
+        level = self._level(confidence)
+        found = [each.choice for each in self.measured if isinstance(each.term, Rank) and each.term.shown]
+        return max(upward(exact(one.error(confidence=level)) + abs(one.offset)) for one in found if one is not None)
+
+    @property
+    def depends_on_rows(self) -> bool:
+        """Whether its error is smaller where there are more rows."""
+        return not (self.aggregate.ranked or isinstance(self.aggregate.formula, Same | Linear))
+
+    def estimates(self, granules: Iterable[Sequence[int]], *, confidence: Number = 0.95) -> list[Estimate]:
+        """The numbers that the column shows, with intervals, from the noisy integers of its measurements.
+
+        Each estimate, taken alone, holds the exact number with probability `confidence`.
+        """
+        formula = self.aggregate.formula
+        if self.aggregate.ranked:
+            assert not isinstance(formula, JointFormula)
+            columns, level = zip(*granules, strict=True), self._level(confidence)
+            found = [each.estimates(numbers, level) for each, numbers in zip(self.measured, columns, strict=False)]
+            return [formula.show(row) for row in zip(*found, strict=True)]
+        noise = self.joint(confidence)
+        if isinstance(formula, Same):
+            (unit,), width = self._units(), noise.width((Fraction(1),))
+            return [Estimate(n * unit, n * unit - width, n * unit + width) for (n,) in granules]
+        return [show(formula, self._numbers(row), noise) for row in granules]
+
+    def values(self, granules: Iterable[Sequence[int]]) -> list[Fraction | None]:
+        """The numbers that the column shows, without intervals."""
+        match self.aggregate.formula:
+            case Same():
+                (each,) = self.measured
+                return [number * each.granularity for (number,) in granules]
+            case Linear() as linear:
+                return [linear.at(self._numbers(row)) for row in granules]
+            case Quotient() as quotient:
+                return [quotient.value(self._numbers(row)) for row in granules]
+        return [one.value for one in self.estimates(granules)]
+
+    def _units(self) -> list[Fraction]:
+        return [each.granularity for each in self.measured]
+
+    def _numbers(self, row: Sequence[int]) -> list[Fraction]:
+        return [n * unit for n, unit in zip(row, self._units(), strict=True)]
+
+    def _level(self, confidence: Number) -> Number:
+        """The confidence of each measurement, so that all of them hold together."""
+        many = len(self.measured)
+        return confidence if many == 1 else 1 - (1 - exact(confidence)) / many
+
+
+def _chosen(term: Rank, choice: GroupedQuantile | None, number: int, confidence: Number) -> Estimate:
+    """A quantile, which lies between the bounds; an end of its interval bounds it, if that holds so often."""
+    assert choice is not None
+    unit, (low, high) = term.granularity, term.quantised.ends
+    holds = term.end != 0 and choice.error(confidence=confidence) <= abs(choice.offset) - BESIDE
+    value = number * unit
+    return Estimate(value, value if holds and term.end < 0 else low, value if holds and term.end > 0 else high)
+
+
+@dataclass(frozen=True, slots=True)
+class AggregatePlan(Plan):
+    """A plan for a bounded query: one measurement for each term, and one for the keys if they are not public."""
+
+    query: BoundedQuery
+
+    @property
+    def noisy(self) -> tuple[NoisyTerm, ...]:
+        """The measured terms, each once. Measurements have the order of `query.measured`."""
+        found = {
+            term: each for some, each in zip(self.query.measured, self.measurements, strict=False) for term in some
+        }
+        return tuple(NoisyTerm(term, found[term]) for term in self.query.terms)
+
+    @property
+    def first(self) -> tuple[NoisyTerm, ...]:
+        """Of each measurement, its first term: the others have the same noise."""
+        return tuple({id(each.measurement): each for each in reversed(self.noisy)}.values())[::-1]
+
+    @property
+    def columns(self) -> tuple[Shown, ...]:
+        return self._shown(self.query.shown)
+
+    @property
+    def hidden(self) -> tuple[Shown, ...]:
+        """The columns that only HAVING and ORDER BY use: they are measured, and not shown."""
+        return self._shown(self.query.after.hidden)
+
+    def _shown(self, columns: Iterable[tuple[str, BoundAggregate]]) -> tuple[Shown, ...]:
+        found = {each.term: each for each in self.noisy}
+        return tuple(Shown(name, column, tuple(found[term] for term in column.terms)) for name, column in columns)
+
+    def together(self, confidence: Number, *, cells: int, simultaneous: bool = False) -> Number:
+        """The confidence of each interval of an answer with this many cells.
+
+        Where noisy numbers chose the rows, or if it is asked for, all intervals of all cells hold together: each of
+        them misses with an equal share of 1 − `confidence`. See `sitr.questions.aggregate.after`.
+        """
+        if not (simultaneous or self.query.after.by_noise):
+            return confidence
+        return 1 - (1 - exact(confidence)) / max(1, cells * len(self.query.shown))
+
+    @property
+    def threshold(self) -> KeyThreshold | None:
+        """The mechanism that decides which keys are shown; None if all keys are public."""
+        found = [each.mechanism for each in self.measurements if each.name == KEYS]
+        assert not found or isinstance(found[0], KeyThreshold)
+        return found[0] if found else None  # type: ignore[return-value]
+
+    @property
+    def beyond(self) -> Measurement | None:
+        """The measurement of the people beyond the cap on groups, if there is one."""
+        return next((each for each in self.measurements if each.name == BEYOND), None)
