@@ -98,7 +98,10 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     warnings.formatwarning = lambda message, *_, **__: f"{said('Note:')} {said(str(message))}\n"
     _called(sys.argv[1:2])
-    app()
+    try:
+        app()
+    finally:
+        gc.freeze()  # the interpreter would look through everything twice before it ends
 
 
 def _called(first: list[str]) -> None:
