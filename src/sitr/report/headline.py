@@ -158,7 +158,7 @@ def _exact(loss: Loss, delta: float) -> float:
     """The upper end of the proved interval, valid however wide the interval is."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WiderThanAsked)
-        return loss.epsilon(delta=delta).upper
+        return loss.simplified().epsilon(delta=delta).upper
 
 
 def _finite(epsilon: float) -> float | None:
