@@ -71,7 +71,7 @@ def test_the_ratio_of_the_parameters_is_too_small(sigma: Fraction) -> None:
 
 @pytest.mark.parametrize("sigma", [0.05, 0.5, 1.0, 4.0, 5.0, 12.0, 22.0, TABULATED])
 def test_the_bound_far_out_holds_from_its_start_on(sigma: float) -> None:
-    """It is above the computed differences beyond a nearer start, and below the largest one at the start that is used."""
+    """It is above the computed differences beyond a nearer start, and below the largest at the start that is used."""
     nearer = max(60, math.ceil(8 * sigma * sigma))
     places = list(_places(sigma, 3 * nearer))[nearer - 1 :]
     beyond = [right - left - off - wrong for (left, off), (right, wrong) in pairwise(places)]
