@@ -25,8 +25,7 @@ from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.sampled import PoissonLaw
 from sitr.loss.loss import Loss
 from sitr.neighbors.relation import Relation
-from sitr.neighbors.unit import Person
-from sitr.neighbors.unit import Row
+from sitr.neighbors.unit import Person, Row
 from sitr.noise.coins import TestCoins
 from sitr.questions.arrow import arrow_type
 from sitr.questions.histogram.counts import Histogram
