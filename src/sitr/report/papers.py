@@ -21,7 +21,7 @@ RELEASED = {
 """The modules whose `answer` writes the paper of a release."""
 
 PLANNED = {
-    "sitr.questions.aggregate.fit.AggregatePlan": Later("sitr.report.aggregate"),
+    "sitr.questions.aggregate.plan.AggregatePlan": Later("sitr.report.aggregate"),
     "sitr.questions.batch.plan.BatchPlan": Later("sitr.report.batch"),
     "sitr.questions.histogram.fit.HistogramPlan": Later("sitr.report.histogram"),
     "sitr.questions.statistic.question.StatisticPlan": Later("sitr.report.statistic"),
