@@ -39,15 +39,15 @@ from sitr.questions.aggregate.fit import (
 from sitr.questions.aggregate.plan import AggregatePlan, KeyThreshold
 from sitr.questions.aggregate.quantity import Rank
 from sitr.questions.aggregate.stability import people
-from sitr.questions.batch.groups import Group, grouped
 from sitr.questions.batch.plan import BatchPlan
+from sitr.questions.batch.readings import SharedReading, shared_readings
 
 Thresholds = tuple[KeyThreshold | None, ...]
 Plans = tuple[AggregatePlan, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class Allotted:
     """A group with its share of the price: `keys` for choosing unknown keys, and `terms` of what is left after that."""
 
     query: BoundedQuery
@@ -59,7 +59,7 @@ def fit(
     queries: Sequence[BoundedQuery], price: Promise, *, names: Sequence[str], weights: Sequence[Fraction], text: str
 ) -> BatchPlan:
     """The plan with the least error at this price, for all questions together."""
-    paid, groups = affordable(price), grouped(queries)
+    paid, groups = affordable(price), shared_readings(queries)
     shared = _shared(groups, queries, weights)
     if all(query.known for query in queries) or getattr(paid, "delta", 0) == 0:
         for query in queries:
@@ -81,7 +81,9 @@ def fit(
     return plan
 
 
-def _shared(groups: Sequence[Group], queries: Sequence[BoundedQuery], weights: Sequence[Fraction]) -> list[Shared]:
+def _shared(
+    groups: Sequence[SharedReading], queries: Sequence[BoundedQuery], weights: Sequence[Fraction]
+) -> list[Allotted]:
     """The share of every measurement; those of one question add up to its weight.
 
     Where keys are not public, choosing them counts as one more measurement.
@@ -98,12 +100,12 @@ def _shared(groups: Sequence[Group], queries: Sequence[BoundedQuery], weights: S
         kept += weight - keys
         found.append((group.query, terms, weight, keys))
     return [
-        Shared(query, {each: share * (1 - keys / weight) / kept for each, share in terms.items()}, keys)
+        Allotted(query, {each: share * (1 - keys / weight) / kept for each, share in terms.items()}, keys)
         for query, terms, weight, keys in found
     ]
 
 
-def _plans(shared: Sequence[Shared], way: Way, thresholds: Thresholds) -> list[Plans]:
+def _plans(shared: Sequence[Allotted], way: Way, thresholds: Thresholds) -> list[Plans]:
     """The plans of all groups if the price is spent this way; none if they are not proved to keep it.
 
     Choices of quantiles are not Gaussian: beside them, the largest μ is the one for which the loss of all measurements
@@ -133,7 +135,7 @@ def _fits(price: ApproximateDP, at: Callable[[float], Plans]) -> Callable[[float
     return fits
 
 
-def _with_thresholds(shared: Sequence[Shared], price: ApproximateDP) -> list[Plans]:
+def _with_thresholds(shared: Sequence[Allotted], price: ApproximateDP) -> list[Plans]:
     """Keys share all of δ beside pure noise, or half of it beside Gaussian noise, where they may have either noise."""
     many = sum(each.keys > 0 for each in shared)
     whole, half = (downward(exact(price.delta) / part) for part in (many, 2 * many))
@@ -151,7 +153,7 @@ def _with_thresholds(shared: Sequence[Shared], price: ApproximateDP) -> list[Pla
     ]
 
 
-def _chosen(shared: Sequence[Shared], make: Callable[[Shared], KeyThreshold]) -> Thresholds:
+def _chosen(shared: Sequence[Allotted], make: Callable[[Allotted], KeyThreshold]) -> Thresholds:
     return tuple(make(each) if each.keys > 0 else None for each in shared)
 
 
@@ -159,29 +161,29 @@ def _named(thresholds: Thresholds) -> list[KeyThreshold]:
     return [each for each in thresholds if each is not None]
 
 
-def _threshold(each: Shared, price: ApproximateDP, delta: float) -> Threshold:
+def _threshold(each: Allotted, price: ApproximateDP, delta: float) -> Threshold:
     part = ApproximateDP(downward(exact(price.epsilon) * each.keys), delta)
     return Threshold.fitting(part, sensitivity=people(each.query).l1, groups=each.query.max_groups)
 
 
-def _bells(shared: Sequence[Shared], price: ApproximateDP, delta: float) -> Thresholds | None:
+def _bells(shared: Sequence[Allotted], price: ApproximateDP, delta: float) -> Thresholds | None:
     """Gaussian noise for the keys' share of μ², where at least half of δ is left for the tail; None without noise."""
     whole = GaussianDP.fitting(ApproximateDP(price.epsilon, downward(exact(price.delta) / 2)))
     if whole.mu == 0.0 or delta == 0.0:
         return None
 
-    def bell(each: Shared) -> GaussianThreshold:
+    def bell(each: Allotted) -> GaussianThreshold:
         noise = RoundedGaussian.fitting(whole.share(each.keys), sensitivity=people(each.query).l2)
         return GaussianThreshold.lowest(noise, delta=delta, groups=each.query.max_groups)
 
     return _chosen(shared, bell)
 
 
-def _outside_an_event(shared: Sequence[Shared], price: ApproximateZeroConcentratedDP) -> list[Plans]:
+def _outside_an_event(shared: Sequence[Allotted], price: ApproximateZeroConcentratedDP) -> list[Plans]:
     """Keys get their share of ρ, and all of δ: Gaussian noise needs none."""
     delta = downward(exact(price.delta) / sum(each.keys > 0 for each in shared))
 
-    def keys(each: Shared) -> GaussianThreshold:
+    def keys(each: Allotted) -> GaussianThreshold:
         part = ApproximateZeroConcentratedDP(downward(exact(price.rho) * each.keys), delta)
         return GaussianThreshold.fitting(part, sensitivity=people(each.query).l2, groups=each.query.max_groups)
 

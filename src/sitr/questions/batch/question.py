@@ -13,8 +13,8 @@ from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
 from sitr.questions.batch.fit import fit
-from sitr.questions.batch.groups import grouped
 from sitr.questions.batch.plan import BatchPlan
+from sitr.questions.batch.readings import shared_readings
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class BatchQuestion:
 
     def reading(self) -> tuple[BoundedQuery, ...]:
         """The bounded queries, one for all questions that read the same rows with the same caps."""
-        return tuple(group.query for group in grouped(self.queries))
+        return tuple(group.query for group in shared_readings(self.queries))
 
     def answer(self, plan: BatchPlan, exact: tuple[Cells, ...], /, *, coins: Coins) -> BatchRelease:
         """The exact integers of each reading with noise."""

@@ -11,29 +11,29 @@ from sitr.questions.aggregate.nodes import After, Named
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class SharedReading:
     """One query with the terms of several questions, and the places of these questions in the batch."""
 
     query: BoundedQuery
     members: tuple[int, ...]
 
 
-def grouped(queries: Sequence[BoundedQuery]) -> tuple[Group, ...]:
+def shared_readings(queries: Sequence[BoundedQuery]) -> tuple[SharedReading, ...]:
     """The questions by what they read. A question joins the first group whose query then measures what both need.
 
     They must agree in everything but their columns and what is done with the released rows: rows, keys, caps, bounds,
     and the share for the bias.
     """
-    found: list[Group] = []
+    found: list[SharedReading] = []
     for place, query in enumerate(queries):
         for index, group in enumerate(found):
             joined = _together(group.query, query)
             members = (*group.members, place)
             if joined is not None and _complete(joined, [queries[member] for member in members]):
-                found[index] = Group(joined, members)
+                found[index] = SharedReading(joined, members)
                 break
         else:
-            found.append(Group(_alone(query), (place,)))
+            found.append(SharedReading(_alone(query), (place,)))
     return tuple(found)
 
 
