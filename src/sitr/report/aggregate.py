@@ -59,7 +59,7 @@ _BLOCK = 200
 """The number of rows that are written at a time."""
 
 
-def answer(release: Release, receipt: Receipt, *, words: Words | None = None) -> Paper:
+def answer(release: Release, receipt: Receipt, *, words: Words | None = None, found: Headline | None = None) -> Paper:
     """The paper of an answer. Its JSON is the envelope, and
 
     ================  ==================================================================================================
@@ -83,10 +83,11 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     ================  ==================================================================================================
 
     A noise has a `mechanism`, a `parameter` ("scale" or "sigma"), its `sensitivity`, both in granules, and its
-    `promise`. Fractions have an `exact` text and the nearest `float`.
+    `promise`. Fractions have an `exact` text and the nearest `float`. The headline that was `found` for a batch stands
+    for that of one of its answers.
     """
     words, plan = in_words(words), release.plan
-    say, found = words.aggregate, headline(plan)
+    say, found = words.aggregate, found or headline(plan)
     rows, people = release.rows, beyond_groups(release)
     shown = [(column, release.estimates(column, confidence=CONFIDENCE)) for column in plan.columns]
     rounded = any(_rounded(column, some) for column, some in shown)
@@ -125,10 +126,12 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     )
 
 
-def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None) -> Paper:
+def preview(
+    plan: AggregatePlan, standing: Filter, *, words: Words | None = None, found: Headline | None = None
+) -> Paper:
     """The paper of a preview: its columns instead of the rows."""
     words = in_words(words)
-    say, found = words.aggregate, headline(plan)
+    say, found = words.aggregate, found or headline(plan)
     own: Facts = (
         ("keys", say.shown_keys(plan)),
         ("caps", say.contribution(plan.query)),
