@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.options import MaxGroups, MaxRows, number, promise
+from sitr.cli.options import MaxGroups, MaxInAll, MaxRows, number, promise
 from sitr.errors import BadUsage, DescriptionError, no_description
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sitr.numbers import Number
     from sitr.questions.aggregate.frame import Expr
     from sitr.session.answer import Answer
+    from sitr.session.budget import Budget
     from sitr.session.request import Request
 
 
@@ -31,6 +32,7 @@ class Limits:
 
     max_groups: MaxGroups = None
     max_rows_per_group: MaxRows = None
+    max_rows: MaxInAll = None
     bias: Bias = "0.05"
 
     @property
@@ -42,6 +44,16 @@ class Limits:
             raise BadUsage(
                 given=f"--bias {self.bias} is neither a number nor off.", do="Write for example --bias 0.05."
             ) from None
+
+    def asked(self, budget: Budget, sql: str) -> Request[Answer]:
+        """The question within these limits."""
+        return budget.sql(
+            sql,
+            bias=self.share,
+            max_groups=self.max_groups,
+            max_rows_per_group=self.max_rows_per_group,
+            max_rows=self.max_rows,
+        )
 
 
 def question(
@@ -55,8 +67,7 @@ def question(
 
     opened = open_description(description).budget(promised, ledger=ledger)
     try:
-        groups, rows = limits.max_groups, limits.max_rows_per_group
-        return opened.sql(sql, bias=limits.share, max_groups=groups, max_rows_per_group=rows), paid
+        return limits.asked(opened, sql), paid
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
         raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt) from None

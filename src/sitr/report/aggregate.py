@@ -64,7 +64,7 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
 
     ================  ==================================================================================================
     protected         `unit` ("person" or "row"), `column`, `relation`
-    caps              `max_groups`, `max_rows_per_group` of one unit
+    caps              `max_groups`, `max_rows_per_group` of one unit, and `max_rows` in all or null
     keys              `columns`, `known`, and for unknown keys the `threshold`: `least`, `noise`, `promise`
     columns           `name`, `aggregate`, the largest `error` at `confidence`, rounded up, or null if it has no limit,
                       and what it is in (`error_in`: "value" or "ranks"); `error_at`, the largest `error` where the
@@ -72,7 +72,7 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
                       it: for each measurement its `name`, `noise`, `sensitivity` (`l1`, `l2_squared`, `largest`, in
                       granules), `granularity` and `clamp` (`low`, `high`) or null; a measurement of two columns is paid
                       once. A quantile has no noise and no sensitivity, but a `choice`: `rate`, `level`, `offset`,
-                      `rows` and `groups` of one unit, and its `promise`
+                      `rows` and `groups` of one unit, its `total` of rows or null, and its `promise`
     selection         null, or if noisy numbers selected or sorted the rows, the number of measured `cells`: all
                       intervals of all of them hold together
     rows              `key` (null is NULL) and for each column `value` (null is NULL), `low`, `high` (null is no limit);
@@ -402,7 +402,11 @@ def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = Non
             "column": query.unit.column if isinstance(query.unit, Person) else None,
             "relation": query.relation.value,
         },
-        "caps": {"max_groups": query.max_groups, "max_rows_per_group": query.max_rows_per_group},
+        "caps": {
+            "max_groups": query.max_groups,
+            "max_rows_per_group": query.max_rows_per_group,
+            "max_rows": query.max_rows,
+        },
         "keys": {
             "columns": [key.name for key in query.keys],
             "known": query.known,
@@ -473,6 +477,7 @@ def _choice(choice: GroupedQuantile) -> dict[str, Any]:
             "offset": choice.offset,
             "rows": choice.each,
             "groups": choice.groups,
+            "total": choice.total,
             "promise": promise_dict(choice.promise()),
         },
     }

@@ -103,6 +103,7 @@ class Budget(Shown):
         bias: Number | str = BIAS,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
+        max_rows: int | None = None,
         bounds: Mapping[str, tuple[Number, Number]] | None = None,
     ) -> AggregateRequest:
         """A question in SQL: one SELECT with keys, and aggregates such as COUNT(*), SUM(cost), AVG(cost) or VAR(cost).
@@ -113,15 +114,20 @@ class Budget(Shown):
 
         `bias` is the share of the price that measures from how many people caps and bounds leave something out;
         "off" spends nothing on it, and then the answer says that its bias is not measured. `max_groups`,
-        `max_rows_per_group` and `bounds` take the place of those of the description, for this question only; like
-        these, they are public and must not be chosen by looking at the rows.
+        `max_rows_per_group`, `max_rows` (of a person in the whole question) and `bounds` take the place of those of the
+        description, for this question only; like these, they are public and must not be chosen by looking at the rows.
         """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
         plain, options = rewritten(text)
         said = options or Options()
         _refuse_other_unit(said, self.table)
-        caps = {"max_groups": max_groups or said.max_groups, "max_rows_per_group": max_rows_per_group or said.max_rows}
-        table = adjusted(self._at.table, bounds=bounds, **caps)
+        table = adjusted(
+            self._at.table,
+            max_groups=max_groups or said.max_groups,
+            max_rows_per_group=max_rows_per_group,
+            max_rows=said.max_rows if max_rows is None else max_rows,
+            bounds=bounds,
+        )
         found = asked(plain, table, catalog=self._catalog(table))
         price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
         return AggregateRequest(
@@ -293,10 +299,11 @@ class Selection:
         *,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
+        max_rows: int | None = None,
         bounds: Mapping[str, tuple[Number, Number]] | None = None,
     ) -> Selection:
         """Other caps and bounds than those of the description, for this question; see `Budget.sql`."""
-        caps = {"max_groups": max_groups, "max_rows_per_group": max_rows_per_group}
+        caps = {"max_groups": max_groups, "max_rows_per_group": max_rows_per_group, "max_rows": max_rows}
         return replace(self, table=adjusted(self.table or self.budget.table, bounds=bounds, **caps))
 
     def bias(self, share: Number | str) -> Selection:

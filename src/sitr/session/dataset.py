@@ -239,6 +239,7 @@ class Unprotected:
         relation: Relation,
         name: str | None,
         public: Mapping[str, str | Path | ArrowStream],
+        max_rows: int | None = None,
     ) -> Dataset:
         """The data set with these declarations: see `protect`. Reads every value once."""
         table = describe(
@@ -248,6 +249,7 @@ class Unprotected:
             relation=relation,
             max_groups=max_groups,
             max_rows_per_group=max_rows_per_group,
+            max_rows=max_rows,
             bounds=bounds,
             granularity=granularity,
             keys=keys,
@@ -273,6 +275,7 @@ def protect(
     unit: str | Unit,
     max_groups: int | None = None,
     max_rows_per_group: int | None = None,
+    max_rows: int | None = None,
     bounds: Mapping[str, tuple[Bound, Bound]] | None = None,
     granularity: Mapping[str, Number] | None = None,
     keys: Mapping[str, Sequence[Key]] | None = None,
@@ -286,9 +289,10 @@ def protect(
     """Protect a data set.
 
     `unit` is the column that identifies a person, or `Row()`. One person counts in at most `max_groups` groups of a
-    question, with at most `max_rows_per_group` rows in each. `bounds` and `granularity` make columns of numbers
-    summable, and bounds of whole numbers or dates make their groups public. `keys` are the public values of grouping
-    columns; without them, only keys above a threshold are shown. `types` declares the types of a CSV file's columns
+    question, with at most `max_rows_per_group` rows in each, and at most `max_rows` rows in all, which is enough by
+    itself. `bounds` and `granularity` make columns of numbers summable, and bounds of whole numbers or dates make their
+    groups public. `keys` are the public values of grouping columns; without them, only keys above a threshold are
+    shown. `types` declares the types of a CSV file's columns
     ("integer", "real", "text", "boolean", "date", "timestamp"); a value that does not fit its type counts as missing.
     `decimal` ("." or ","), `delimiter`, `quote`, `header` (whether the first line names the columns), `date_format` and
     `timestamp_format` (such as "%d.%m.%Y") declare how the file is written. What is not declared is proposed from the
@@ -313,6 +317,7 @@ def protect(
         unit=Person(unit) if isinstance(unit, str) else unit,
         max_groups=max_groups,
         max_rows_per_group=max_rows_per_group,
+        max_rows=max_rows,
         bounds=bounds or {},
         granularity=granularity or {},
         keys=keys or {},

@@ -88,7 +88,12 @@ class AggregateWords:
         return f"{much} لهم قيم في {named(of)} خارج حدوده: قد يقع المجموع الحقيقي خارج هذا المجال."
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
-        """How many people had rows in more groups than the cap."""
+        """How many people had rows in more groups than the cap, or lost groups by the cap on all rows."""
+        if query.max_rows is not None:
+            return (
+                f"نحو {ltr(about(people.value))} (± {ltr(about(people.error))}) من {units(query)} لهم صفوف في مجموعات "
+                "تركت الحدود القصوى جميع صفوفهم فيها."
+            )
         return (
             f"نحو {ltr(about(people.value))} (± {ltr(about(people.error))}) من {units(query)} لهم صفوف في مجموعات أكثر "
             f"من {ltr(number(query.max_groups))}، وتُركت بقية صفوفهم."

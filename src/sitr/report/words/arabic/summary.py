@@ -42,7 +42,8 @@ class SummaryWords:
         if not isinstance(table.unit, Person):
             return "ويُحسب مرة واحدة"
         rows = counted(table.max_rows_per_group, ROW, oblique=True)
-        return f"ما لا يزيد على {rows} في كل مجموعة، ضمن {counted(table.max_groups, GROUP, oblique=True)}"
+        total = "" if table.max_rows is None else f"، و{counted(table.max_rows, ROW, oblique=True)} إجمالًا"
+        return f"ما لا يزيد على {rows} في كل مجموعة، ضمن {counted(table.max_groups, GROUP, oblique=True)}{total}"
 
     def protects(self, table: Table, /) -> str:
         """Who is protected, and the most that each contributes, in a sentence."""

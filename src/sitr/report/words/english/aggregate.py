@@ -99,7 +99,12 @@ class AggregateWords:
         return f"{much} values of {visible(of)} beyond its bounds: the true sum may lie outside this interval."
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
-        """How many people had rows in more groups than the cap."""
+        """How many people had rows in more groups than the cap, or lost groups by the cap on all rows."""
+        if query.max_rows is not None:
+            return (
+                f"About {about(people.value)} (± {about(people.error)}) {units(query)} had rows in groups where the "
+                "caps left out all of them."
+            )
         return (
             f"About {about(people.value)} (± {about(people.error)}) {units(query)} had rows in more than "
             f"{counted(query.max_groups, 'group')}; the rest of their rows were left out."
