@@ -20,6 +20,7 @@ from sitr.namespace import Later
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
 from sitr.questions.aggregate.bias import Amount
+from sitr.questions.aggregate.clamping import Clamping, clampings
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, calendar
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import End, Estimate
@@ -122,7 +123,11 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
 
 
 def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None) -> Paper:
-    """The paper of a preview: its columns instead of the rows."""
+    """The paper of a preview: its columns instead of the rows.
+
+    Its JSON has no rows and no bias, but `clamping`: for each sum (`column`), `by_row` and `by_person`, each with its
+    `sql` and its largest `error`.
+    """
     words = in_words(words)
     say, found = words.aggregate, headline(plan)
     own: Facts = (
@@ -131,6 +136,7 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None
         ("outright", say.exposure(plan)),
         ("error", _error_sentence(plan, words, cells=plan.query.cells)),
         ("bias", say.bias(plan.query)),
+        *(("clamping", say.clamping(each)) for each in clampings(plan)),
     )
     table = _columns(plan, words)
     return previewed(
@@ -141,9 +147,14 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None
         plan.query,
         words=words,
         own=own,
-        content=lambda: _content(plan, found),
+        content=lambda: _content(plan, found) | {"clamping": [_clamping(each) for each in clampings(plan)]},
         table=table,
     )
+
+
+def _clamping(each: Clamping) -> dict[str, Any]:
+    ways = {"by_row": each.rows, "by_person": each.person}
+    return {"column": each.column} | {name: {"sql": way.sql, "error": way.error} for name, way in ways.items()}
 
 
 def _answers(release: Release, words: Words) -> Table:

@@ -51,6 +51,7 @@ LABELS: Mapping[str, str] = {
     "charged": "المدفوع",
     "charged at": "وقت الدفع",
     "clamped to": "قُصر على",
+    "clamping": "القصر ضمن الحدود",
     "coins": "مصدر العشوائية",
     "column": "العمود",
     "columns": "الأعمدة",
