@@ -60,7 +60,7 @@ _BLOCK = 200
 """The number of rows that are written at a time."""
 
 
-def answer(release: Release, receipt: Receipt, *, words: Words | None = None) -> Paper:
+def answer(release: Release, receipt: Receipt, *, words: Words | None = None, found: Headline | None = None) -> Paper:
     """The paper of an answer. Its JSON is the envelope, and
 
     ================  ==================================================================================================
@@ -84,10 +84,11 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     ================  ==================================================================================================
 
     A noise has a `mechanism`, a `parameter` ("scale" or "sigma"), its `sensitivity`, both in granules, and its
-    `promise`. Fractions have an `exact` text and the nearest `float`.
+    `promise`. Fractions have an `exact` text and the nearest `float`. The headline that was `found` for a batch stands
+    for that of one of its answers.
     """
     words, plan = in_words(words), release.plan
-    say, found = words.aggregate, headline(plan)
+    say, found = words.aggregate, found or headline(plan)
     rows, error = release.rows, _error_sentence(plan, words, cells=len(release.keys))
     digits = words.digits() if rows and any(_rounded(column, release) for column in plan.columns) else ""
     empty = "" if rows else say.none_left(len(release.keys)) if release.keys else say.empty(plan)
@@ -122,14 +123,16 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     )
 
 
-def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None) -> Paper:
+def preview(
+    plan: AggregatePlan, standing: Filter, *, words: Words | None = None, found: Headline | None = None
+) -> Paper:
     """The paper of a preview: its columns instead of the rows.
 
     Its JSON has no rows and no bias, but `clamping`: for each sum (`column`), `by_row` and `by_person`, each with its
     `sql` and its largest `error`.
     """
     words = in_words(words)
-    say, found = words.aggregate, headline(plan)
+    say, found = words.aggregate, found or headline(plan)
     own: Facts = (
         ("keys", say.shown_keys(plan)),
         ("caps", say.contribution(plan.query)),
