@@ -51,15 +51,18 @@ if TYPE_CHECKING:
     from sitr.questions.statistic.question import Releasing
     from sitr.questions.synthetic.plan import Method
     from sitr.session import batch as batched
+    from sitr.session import dummy as dummies
     from sitr.session import histogram, statistic, synthetic
     from sitr.session import public as published
     from sitr.session.batch import Batch
+    from sitr.session.dummy import Dummy
     from sitr.session.histogram import HistogramAnswer
     from sitr.session.public import Source
     from sitr.session.statistic import StatisticAnswer
     from sitr.session.synthetic import Synthesis
 else:  # each kind of question loads what it needs when it is asked
     batched = Later("sitr.session.batch")
+    dummies = Later("sitr.session.dummy")
     histogram = Later("sitr.session.histogram")
     published = Later("sitr.session.public")
     statistic = Later("sitr.session.statistic")
@@ -264,6 +267,13 @@ class Budget(Shown):
             missing=missing,
             method=method,
         )
+
+    def dummy(self, rows: int = 1_000, *, seed: int = 0) -> Dummy:
+        """Invented rows with the public columns, types, keys and bounds, to develop code with. Free: no data are read.
+
+        `dummy().table` and `dummy().to_pandas()` are the rows; `dummy().budget()` answers questions about them.
+        """
+        return dummies.Dummy(self.table, rows, seed, self.promise, self.public)
 
     def standing(self) -> Filter:
         """The promise and all charges so far."""

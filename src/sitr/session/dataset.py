@@ -43,11 +43,14 @@ if TYPE_CHECKING:
     from sitr.backends import confirmation, csv, duckdb
     from sitr.backends.backend import Backend
     from sitr.backends.duckdb import ArrowStream
+    from sitr.session import dummy as dummies
     from sitr.session import public as published
+    from sitr.session.dummy import Dummy
     from sitr.session.public import Source
 else:  # a preview opens no file
     csv, duckdb = Later("sitr.backends.csv"), Later("sitr.backends.duckdb")
     confirmation = Later("sitr.backends.confirmation")
+    dummies = Later("sitr.session.dummy")
     published = Later("sitr.session.public")
 
 
@@ -109,6 +112,11 @@ class Dataset(Shown):
                 '(in Python: budget(rho=0.5, ledger="sitr.db")).',
             )
         return self._budget(opened(self.table, whole, ledger), keep=keep)
+
+    def dummy(self, rows: int = 1_000, *, seed: int = 0) -> Dummy:
+        """Invented rows with the public columns, types, keys and bounds; see `Budget.dummy`. Reads no rows."""
+        promise = None if self.described is None else self.described.promise
+        return dummies.Dummy(self.table, rows, seed, promise, self.public)
 
     def save(
         self,

@@ -32,6 +32,10 @@ class SummaryWords:
         columns = counted(len(table.columns), COLUMN)
         return f"مجموعة البيانات {named(table.name)}: تحمي كل {self.unit(table)}، {self.caps(table)}؛ {columns}"
 
+    def dummy(self, table: Table, rows: int, /) -> str:
+        """Invented rows."""
+        return f"{counted(rows, ROW)} مختلقة على مثال {named(table.name)}، من وصفها العلني وحده"
+
     def unit(self, table: Table, /) -> str:
         """Who is protected."""
         who = f"شخص ({named(table.unit.column)})" if isinstance(table.unit, Person) else "صف"

@@ -24,6 +24,10 @@ class SummaryWords:
         columns = counted(len(table.columns), "column")
         return f"Data set {visible(table.name)}: protects each {self.unit(table)}, {self.caps(table)}; {columns}"
 
+    def dummy(self, table: Table, rows: int, /) -> str:
+        """Invented rows."""
+        return f"{counted(rows, 'invented row')} like {visible(table.name)}, from its public description alone"
+
     def unit(self, table: Table, /) -> str:
         """Who is protected."""
         return visible(table.neighbors())
