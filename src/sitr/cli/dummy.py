@@ -31,7 +31,7 @@ def dummy(
     from sitr.cli.papers import write_rows
     from sitr.dataset.description import Description as Described
     from sitr.dataset.description import load, save
-    from sitr.session.dummy import Dummy
+    from sitr.session.dummy import Dummy, invention
 
     beside = output.with_name(output.name.split(".")[0] + ".sitr.yaml")
     new_file(output, "OUTPUT", TABLES)
@@ -41,7 +41,7 @@ def dummy(
     found = load(description)
     write_rows(Dummy(found.table, rows, seed).table, output)
     if described:
-        save(Described(found.table, output, public=found.public), beside)
+        save(Described(found.table, output, public=found.public, publication=invention()), beside)
     if as_json:
         say_json({"rows": rows, "output": str(output), "description": str(beside) if described else None})
         return

@@ -20,6 +20,7 @@ from sitr.cli import (
     dpsgd,
     dummy,
     explain,
+    explain_query,
     histogram,
     ledger,
     preview,
@@ -51,7 +52,7 @@ KINDS: dict[object, type[Command]] = {
 }
 for command in (
     *(demo.demo, start.start, protect.protect, preview.preview, ask.ask, histogram.histogram, synthesize.synthesize),
-    *(dummy.dummy, show.show, verify.verify),
+    *(dummy.dummy, explain_query.explain_query, show.show, verify.verify),
     *(compare.compare, account.account, calibrate.calibrate, dpsgd.dpsgd, convert.convert, explain.explain),
     registry.registry,
 ):
@@ -107,7 +108,9 @@ def _called(first: list[str]) -> None:
 
     If the first word names no command, all of them stay, for help and for suggestions.
     """
-    commands = [one for one in app.registered_commands if one.callback and [one.callback.__name__] == first]
+    commands = [
+        one for one in app.registered_commands if one.callback and [one.callback.__name__.replace("_", "-")] == first
+    ]
     groups = [one for one in app.registered_groups if [one.name] == first]
     if commands or groups:
         app.registered_commands, app.registered_groups = commands, groups

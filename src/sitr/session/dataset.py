@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from sitr.dataset.csv_format import CsvFormat, Written, check_written
 from sitr.dataset.description import Description, load, save
@@ -15,6 +16,7 @@ from sitr.dataset.publication import Publication, Published
 from sitr.dataset.schema import Bound, Key, Kind, Table, describe
 from sitr.errors import DescriptionError, no_source
 from sitr.flavors.price import Amounts, Price, price_of
+from sitr.flavors.pure import PureDP
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.sqlite import sqlite_file
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from sitr.session import dummy as dummies
     from sitr.session import public as published
     from sitr.session.dummy import Dummy
+    from sitr.session.explained import ExplainedQuestion
     from sitr.session.public import Source
 else:  # a preview opens no file
     csv, duckdb = Later("sitr.backends.csv"), Later("sitr.backends.duckdb")
@@ -117,6 +120,14 @@ class Dataset(Shown):
         """Invented rows with the public columns, types, keys and bounds; see `Budget.dummy`. Reads no rows."""
         promise = None if self.described is None else self.described.promise
         return dummies.Dummy(self.table, rows, seed, promise, self.public)
+
+    def explain(self, text: str, price: Price | None = None, **limits: Any) -> ExplainedQuestion:
+        """A question in SQL as a tree: what is read, bounded, measured and shown. Needs no budget and reads no rows.
+
+        `limits` are those of `Budget.sql`, such as `max_rows`.
+        """
+        nothing = LazyLedger(Path(os.devnull), account_name(self.table), PureDP(0.0), self.table.neighbors())
+        return self._budget(nothing, keep=False).sql(text, **limits).explain(price)
 
     def save(
         self,

@@ -101,7 +101,12 @@ class Dummy:
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         ledger = opened(self.description, cast("Kept", whole), Path(folder) / "dummy.db")
         backend = self.dataset._rows()
-        caveat = said("These rows are invented. The answer says nothing about any real data.")
-        publication = Publication(title=said("Invented rows"), caveats=(caveat,))
-        at = Desk(self.description, lambda: backend, ledger, account_name(self.description), "", False, publication)
+        account = account_name(self.description)
+        at = Desk(self.description, lambda: backend, ledger, account, keep=False, publication=invention())
         return Budget(at, self.public)
+
+
+def invention() -> Publication:
+    """What certificates of answers about invented rows say."""
+    caveat = said("These rows are invented. The answer says nothing about any real data.")
+    return Publication(title=said("Invented rows"), caveats=(caveat,))
