@@ -51,14 +51,14 @@ class Explained:
     def branches(self, words: Words | None = None) -> Branch:
         """The whole tree in one language."""
         words, query = in_words(words), self.query
-        parts = {
-            "read": tuple(_read(query, words)),
-            "bounded": tuple(_bounded(query, words)),
-            "measured": tuple(self._measured(words)),
-            "shown": tuple(_shown(query, words)),
-        }
-        paid = () if self.plan is None else (Branch(f"{words.label('price')}: {words.promise(_kept(self.plan))}"),)
-        below = (*(Branch(words.label(name), lines) for name, lines in parts.items()), *paid)
+        below = (
+            Branch(words.label("read"), tuple(_read(query, words))),
+            Branch(words.label("bounded"), tuple(_bounded(query, words))),
+            Branch(words.label("measured"), tuple(self._measured(words))),
+            Branch(words.label("shown"), tuple(_shown(query, words))),
+        )
+        if self.plan is not None:
+            below += (Branch(f"{words.label('price')}: {words.promise(_kept(self.plan))}"),)
         return Branch(words.question(text(query.query)), below)
 
     def to_dict(self) -> dict[str, Any]:
