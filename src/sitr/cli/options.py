@@ -134,6 +134,8 @@ EXAMPLES = {
     "--keys": "ward=Cardiology,Surgery",
     "--keys-file": "ward=wards.txt",
     "--type": "cost=real",
+    "--error": "n=100",
+    "--size": "n=20000",
     "--public": "census=census-2011.parquet",
     "--max-groups": "3",
     "--max-rows-per-group": "2",

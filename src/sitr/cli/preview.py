@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sitr.cli.grouped import grouped
-from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql
+from sitr.cli.options import Budget, Description, Json, Ledger, Sql
 from sitr.cli.papers import Exact
 from sitr.cli.question import Limits, question
 from sitr.cli.terminal import console, say_json
+from sitr.cli.wanted import Wanted
 from sitr.report.words.messages import said
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 def preview(
     description: Description,
     sql: Sql,
-    price: Price,
     *,
+    wanted: Wanted,
     limits: Limits,
     budget: Budget = None,
     ledger: Ledger = None,
@@ -29,11 +30,11 @@ def preview(
 ) -> None:
     """Show the price and the errors; spend nothing.
 
-    Reads no rows. A price above the budget is shown too.
+    Reads no rows. A price above the budget is shown too. With --error, the price is the least one for these errors.
 
     Example: sitr preview visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     """
-    asked, paid = question(description, sql, price, budget=budget, ledger=ledger, limits=limits)
+    asked, paid = question(description, sql, wanted, budget=budget, ledger=ledger, limits=limits)
     show(asked.preview(paid), as_json=as_json, exact=exact)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sitr.cli.options import MaxGroups, MaxRows, number, promise
+from sitr.cli.wanted import Wanted
 from sitr.errors import BadUsage, DescriptionError, no_description
 
 if TYPE_CHECKING:
@@ -45,21 +46,23 @@ class Limits:
 
 
 def question(
-    description: Path, sql: str, price: str, *, budget: str | None, ledger: Path | None, limits: Limits
+    description: Path, sql: str, wanted: Wanted, *, budget: str | None, ledger: Path | None, limits: Limits
 ) -> tuple[Request[Answer], Kept]:
     """The checked question and its price, with the budget of the description, or the one given if it names none."""
+    wanted.check()
     if not description.exists():
         raise no_description(description)
-    paid, promised = promise(price), promise(budget) if budget is not None else None
+    price, promised = (None if text is None else promise(text) for text in (wanted.price, budget))
     from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a price
 
     opened = open_description(description).budget(promised, ledger=ledger)
     try:
         groups, rows = limits.max_groups, limits.max_rows_per_group
-        return opened.sql(sql, bias=limits.share, max_groups=groups, max_rows_per_group=rows), paid
+        asked = opened.sql(sql, bias=limits.share, max_groups=groups, max_rows_per_group=rows)
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
         raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt) from None
+    return asked, wanted.paid(asked, price)
 
 
 def condition(text: str) -> Expr:

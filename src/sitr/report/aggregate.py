@@ -146,6 +146,16 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None
     )
 
 
+def errors(plan: AggregatePlan, words: Words) -> Facts:
+    """The error of each column, in words."""
+    return tuple((column.name, _error(column, plan, words)) for column in plan.columns)
+
+
+def error_contents(plan: AggregatePlan) -> list[dict[str, Any]]:
+    """The error of each column, for machines."""
+    return [{"name": column.name, **_error_content(column, plan)} for column in plan.columns]
+
+
 def _answers(release: Release, words: Words) -> Table:
     plan = release.plan
     heading, names = words.label("95% interval"), [column.name for column in plan.columns]
@@ -432,16 +442,22 @@ def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = Non
 
 
 def _column(column: Shown, plan: AggregatePlan) -> dict[str, Any]:
-    sure = plan.together(CONFIDENCE, cells=plan.query.cells or 1)
-    at = {"rows": ROWS, "error": _bounded(column.error(confidence=sure, rows=ROWS))}
     return {
         "name": column.name,
         "aggregate": column.sql,
         "measured": [_measurement(each) for each in column.measured],
+        **_error_content(column, plan),
+        "confidence": float(CONFIDENCE),
+    }
+
+
+def _error_content(column: Shown, plan: AggregatePlan) -> dict[str, Any]:
+    sure = plan.together(CONFIDENCE, cells=plan.query.cells or 1)
+    at = {"rows": ROWS, "error": _bounded(column.error(confidence=sure, rows=ROWS))}
+    return {
         "error": _bounded(column.error(confidence=sure)),
         "error_at": at if column.depends_on_rows else None,
         "error_in": "ranks" if column.aggregate.ranked else "value",
-        "confidence": float(CONFIDENCE),
     }
 
 

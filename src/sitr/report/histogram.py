@@ -92,6 +92,18 @@ def preview(plan: HistogramPlan, standing: Filter, *, words: Words | None = None
     return previewed(KIND, plan, headline(plan), standing, query, words=words, own=own, content=lambda: _content(plan))
 
 
+def errors(plan: HistogramPlan, words: Words) -> Facts:
+    """The error of a measured count, in words."""
+    far = plan.error(confidence=CONFIDENCE)
+    figures = Figures.fitting(Fraction(far), step=Fraction(1))
+    return ((words.label("count"), words.numerals(f"± {figures.error(Fraction(far))}")),)
+
+
+def error_contents(plan: HistogramPlan) -> list[dict[str, Any]]:
+    """The error of a measured count, for machines."""
+    return [{"name": "count", "error": float(plan.error(confidence=CONFIDENCE))}]
+
+
 def _measured(plan: HistogramPlan, words: Words) -> Facts:
     say = words.histogram
     outside = say.outside(plan)

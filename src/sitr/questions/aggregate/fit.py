@@ -43,12 +43,14 @@ def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
     else:
         assert isinstance(paid, ApproximateZeroConcentratedDP)  # no other price has a δ
         plans = _outside_an_event(query, paid)
-    return _useful(min(plans, key=_error))
+    return _useful(plans[0] if len(plans) == 1 else min(plans, key=_error))
 
 
 def _useful(plan: AggregatePlan) -> AggregatePlan:
     """The plan, unless an error is too large for a double."""
-    beyond = [each.term for each in plan.noisy if each.choice is None and each.width(0.95) > sys.float_info.max]
+    beyond = [each.term for each in plan.noisy if _wide(each) and each.width(0.95) > sys.float_info.max]
+    if not beyond:
+        return plan
     columns = (*plan.columns, *plan.hidden)
     lost = [column.name for column in columns if any(each.term in beyond for each in column.measured)]
     if lost:
@@ -57,6 +59,11 @@ def _useful(plan: AggregatePlan) -> AggregatePlan:
             do="Pay a little more, or describe the data set with narrower bounds or smaller caps.",
         )
     return plan
+
+
+def _wide(noisy: NoisyTerm) -> bool:
+    """Whether its noise may be that large: quantiles of a noise are at most a thousand times its size."""
+    return noisy.choice is None and noisy.noise.size * noisy.granularity > sys.float_info.max / 1000
 
 
 def _plan(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> AggregatePlan:

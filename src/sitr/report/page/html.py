@@ -116,8 +116,12 @@ def fragment(paper: Paper) -> str:
         picture = budget_bar(paper.standing, words=paper.words)
     else:
         picture = "" if paper.picture is None else paper.picture()
-    shown = Section("", value=paper.value, table=paper.table, picture=picture, facts=paper.facts)
-    return _written("fragment.html", paper=paper, words=paper.words, section=shown, most=FIRST_ROWS)
+    prices, words = paper.prices(), paper.words
+    shown = [Section("", value=paper.value, table=paper.table)]
+    if prices is not None:
+        shown.append(Section("", sentences=(words.other_prices(),), table=prices))
+    shown.append(Section("", picture=picture, facts=paper.facts))
+    return _written("fragment.html", paper=paper, words=words, sections=shown, most=FIRST_ROWS)
 
 
 def _answered(paper: Paper) -> tuple[Protects, Receipt]:

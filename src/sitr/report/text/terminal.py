@@ -38,6 +38,8 @@ def render(paper: Paper, *, most: int | None = MOST_ROWS, exact: bool = False) -
         if most is not None and most < paper.table.size:
             parts.append(Text(paper.words.more(most, paper.table.size)))
         parts.extend(map(Text, paper.table.notes()))
+    if (prices := paper.prices()) is not None:
+        parts.extend((Text(paper.words.other_prices()), grid(prices, exact=exact)))
     return Group(*parts, facts(paper.facts, words=paper.words))
 
 
