@@ -40,7 +40,7 @@ def ask(
     files = writers(output, plot, pages)
     asked, paid = question(description, sql, wanted, budget=budget, ledger=ledger, limits=limits)
     if wanted.error and not as_json:
-        from sitr.flavors.notation import write  # noqa: PLC0415 - only here
+        from sitr.flavors.notation import write
 
         console().print(said(f"The price for these errors is {write(paid)}."), soft_wrap=True)
     with working("Reading and adding noise", quiet=as_json):

@@ -136,6 +136,8 @@ EXAMPLES = {
     "--type": "cost=real",
     "--error": "n=100",
     "--size": "n=20000",
+    "--weights": "n=1,total=4",
+    "--targets": "n=100,total=5000",
     "--public": "census=census-2011.parquet",
     "--max-groups": "3",
     "--max-rows-per-group": "2",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.options import MaxGroups, MaxRows, number, promise
+from sitr.cli.options import MaxGroups, MaxRows, named, number, promise
 from sitr.cli.wanted import Wanted
 from sitr.errors import BadUsage, DescriptionError, no_description
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sitr.flavors.arrows import Kept
     from sitr.numbers import Number
     from sitr.questions.aggregate.frame import Expr
+    from sitr.session.aggregate import AggregateRequest
     from sitr.session.answer import Answer
     from sitr.session.request import Request
 
@@ -23,6 +24,15 @@ if TYPE_CHECKING:
 Bias = Annotated[
     str,
     typer.Option(metavar="SHARE", help="The share of the price that measures what caps and bounds leave out, or off."),
+]
+
+Weights = Annotated[
+    str | None,
+    typer.Option(metavar="NAME=WEIGHT,…", help="How the price is shared by the columns, such as n=1,total=4."),
+]
+Targets = Annotated[
+    str | None,
+    typer.Option(metavar="NAME=ERROR,…", help="Share the price so that all errors are equally far from these."),
 ]
 
 
@@ -33,6 +43,8 @@ class Limits:
     max_groups: MaxGroups = None
     max_rows_per_group: MaxRows = None
     bias: Bias = "0.05"
+    weights: Weights = None
+    targets: Targets = None
 
     @property
     def share(self) -> Number | str:
@@ -44,12 +56,24 @@ class Limits:
                 given=f"--bias {self.bias} is neither a number nor off.", do="Write for example --bias 0.05."
             ) from None
 
+    def divided(self, asked: AggregateRequest, rows: int | None) -> AggregateRequest:
+        """The question, with the price shared as these options say."""
+        if self.weights is not None and self.targets is not None:
+            raise BadUsage(wanted="--weights or --targets", given="both", do="Leave one of them out.")
+        if self.weights is not None:
+            return asked.weights(_numbers("--weights", self.weights))
+        return asked if self.targets is None else asked.targets(_numbers("--targets", self.targets), rows=rows)
+
+
+def _numbers(option: str, text: str) -> dict[str, Number]:
+    return named(option, text.split(","), lambda _, written: number(written))
+
 
 def question(
     description: Path, sql: str, wanted: Wanted, *, budget: str | None, ledger: Path | None, limits: Limits
 ) -> tuple[Request[Answer], Kept]:
     """The checked question and its price, with the budget of the description, or the one given if it names none."""
-    wanted.check()
+    wanted.check(targets=limits.targets is not None)
     if not description.exists():
         raise no_description(description)
     price, promised = (None if text is None else promise(text) for text in (wanted.price, budget))
@@ -62,7 +86,8 @@ def question(
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
         raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt) from None
-    return asked, wanted.paid(asked, price)
+    divided = limits.divided(asked, wanted.rows)
+    return divided, wanted.paid(divided, price)
 
 
 def condition(text: str) -> Expr:

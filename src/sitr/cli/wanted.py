@@ -37,7 +37,7 @@ class Wanted:
     size: Size = None
     rows: Rows = None
 
-    def check(self) -> None:
+    def check(self, *, targets: bool) -> None:
         """Refuse both and neither, before anything is opened."""
         if (self.price is None) == (not self.error):
             raise BadUsage(
@@ -45,10 +45,10 @@ class Wanted:
                 given="neither" if self.price is None else "both",
                 do="Write for example --price 'zcdp(0.05)', or --error n=100.",
             )
-        if self.price is not None and (self.size or self.rows is not None):
+        if self.price is not None and (self.size or (self.rows is not None and not targets)):
             raise BadUsage(
-                wanted="--size and --rows together with --error",
-                given="--price",
+                wanted="--size with --error, and --rows with --error or --targets",
+                given="--price alone",
                 do="Leave them out: they help to find a price.",
             )
 

@@ -26,6 +26,8 @@ from sitr.questions.aggregate.functions.function import End, Estimate
 from sitr.questions.aggregate.left_out import beyond_groups, left_out
 from sitr.questions.aggregate.plan import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.release import Release
+from sitr.questions.aggregate.split import Targets, Weights
+from sitr.questions.aggregate.targeted import met
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import CONFIDENCE, AllDigits, Dates, Figures, Rounded, about, at_most, limit, percent, visible
 from sitr.report.forms import forms
@@ -73,6 +75,8 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
                       granules), `granularity` and `clamp` (`low`, `high`) or null; a measurement of two columns is paid
                       once. A quantile has no noise and no sensitivity, but a `choice`: `rate`, `level`, `offset`,
                       `rows` and `groups` of one unit, and its `promise`
+    shares            null, or how the question divides its price: the share of each column (`weights`), or `targets`:
+                      `name`, `target`, `error` and whether it is `met`, for groups of `rows` rows
     selection         null, or if noisy numbers selected or sorted the rows, the number of measured `cells`: all
                       intervals of all of them hold together
     rows              `key` (null is NULL) and for each column `value` (null is NULL), `low`, `high` (null is no limit);
@@ -101,6 +105,7 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
             ("outright", say.exposure(plan)),
             ("error", error),
             ("bias", _bias(release, words)),
+            *_split(plan, words),
             *((("digits", digits),) if digits else ()),
         ),
         content=lambda: (
@@ -131,6 +136,7 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None
         ("outright", say.exposure(plan)),
         ("error", _error_sentence(plan, words, cells=plan.query.cells)),
         ("bias", say.bias(plan.query)),
+        *_split(plan, words),
     )
     table = _columns(plan, words)
     return previewed(
@@ -272,6 +278,36 @@ def _bias_content(release: Release) -> dict[str, Any]:
 
 def _interval(one: Amount) -> dict[str, Any]:
     return {"value": _number(one.value), "low": _number(one.low), "high": _number(one.high)}
+
+
+def _split(plan: AggregatePlan, words: Words) -> Facts:
+    """How the question divides its price, if it says so."""
+    match plan.query.split:
+        case Weights() as weights:
+            return (("shares", words.aggregate.weights(_weighted(plan, weights))),)
+        case Targets(rows=rows):
+            return (("shares", words.aggregate.targets(met(plan), rows)),)
+    return ()
+
+
+def _weighted(plan: AggregatePlan, weights: Weights) -> list[tuple[str, Fraction]]:
+    """The share of each column of what the price has for columns."""
+    names = [each.name for each in plan.query.query.aggregates]
+    whole = sum(map(weights.of, names), Fraction(len(plan.query.after.hidden)))
+    return [(name, weights.of(name) / whole) for name in names]
+
+
+def _split_content(plan: AggregatePlan) -> dict[str, Any] | None:
+    match plan.query.split:
+        case Weights() as weights:
+            return {"weights": {name: float(share) for name, share in _weighted(plan, weights)}}
+        case Targets(rows=rows):
+            found = [
+                {"name": each.name, "target": float(each.target), "error": float(each.error), "met": each.holds}
+                for each in met(plan)
+            ]
+            return {"targets": found, "rows": rows}
+    return None
 
 
 def _columns(plan: AggregatePlan, words: Words) -> Table:
@@ -424,6 +460,7 @@ def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = Non
             },
         },
         "columns": [_column(column, plan) for column in plan.columns],
+        "shares": _split_content(plan),
         "selection": {"cells": plan.query.cells if cells is None else cells} if query.after.by_noise else None,
         "words": {
             "meaning": words.meaning(headline, query),

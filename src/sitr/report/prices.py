@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 from sitr.accounting.filter import Filter
-from sitr.flavors.arrows import Kept
+from sitr.flavors.random import RandomDP
 from sitr.plans.plan import Plan
 from sitr.plans.prices import all_left
 from sitr.report.envelope import promise_dict
@@ -46,14 +46,14 @@ def priced(
             text = words.notation(each.price)
             if each.price == plan.price:
                 text = words.this_price(text)
-            elif all_left(each.price, standing):
+            elif not isinstance(each.price, RandomDP) and all_left(each.price, standing):
                 text = words.whole_rest(text)
             yield (text, *(error for _, error in errors(each, words)))
 
     def content() -> dict[str, Any]:
         found = [
             {
-                "price": promise_dict(cast("Kept", each.price)),
+                "price": promise_dict(each.price),
                 "asked": each.price == plan.price,
                 "errors": contents(each),
             }

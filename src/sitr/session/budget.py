@@ -104,6 +104,7 @@ class Budget(Shown):
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         bounds: Mapping[str, tuple[Number, Number]] | None = None,
+        weights: Mapping[str, Number] | None = None,
     ) -> AggregateRequest:
         """A question in SQL: one SELECT with keys, and aggregates such as COUNT(*), SUM(cost), AVG(cost) or VAR(cost).
 
@@ -114,7 +115,8 @@ class Budget(Shown):
         `bias` is the share of the price that measures from how many people caps and bounds leave something out;
         "off" spends nothing on it, and then the answer says that its bias is not measured. `max_groups`,
         `max_rows_per_group` and `bounds` take the place of those of the description, for this question only; like
-        these, they are public and must not be chosen by looking at the rows.
+        these, they are public and must not be chosen by looking at the rows. `weights`, such as
+        {"n": 1, "total": 4}, say how the price is shared by the columns; see `AggregateRequest.weights` and `targets`.
         """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
         plain, options = rewritten(text)
@@ -124,9 +126,9 @@ class Budget(Shown):
         table = adjusted(self._at.table, bounds=bounds, **caps)
         found = asked(plain, table, catalog=self._catalog(table))
         price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
-        return AggregateRequest(
-            AggregateQuestion(found.watching(share_of(bias))), self._beside(found), AggregateAnswer, price=price
-        )
+        question = AggregateQuestion(found.watching(share_of(bias)))
+        request = AggregateRequest(question, self._beside(found), AggregateAnswer, price=price)
+        return request if weights is None else request.weights(weights)
 
     def _catalog(self, table: Table) -> Catalog:
         """The tables that a question can name."""

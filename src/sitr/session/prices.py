@@ -182,7 +182,7 @@ def _never(question: Question, like: Additive, wanted: Mapping[str, float], rows
     )
     if by_rows and rows is None:
         return QuestionError(
-            given=f"The error of {name} depends on the number of rows, and no price alone brings it to {wanted[name]:g}.",
+            given=f"The error of {name} depends on the number of rows: no price alone brings it to {wanted[name]:g}.",
             do="Say for how many rows in a group it is wanted, such as rows=1000 (--rows 1000).",
         )
     return QuestionError(

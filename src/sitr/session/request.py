@@ -76,7 +76,7 @@ class Request(Shown, Generic[Answered_co]):
         if error is None:
             paid = self._paid(price, amounts)
         elif price is None and amounts.keys() <= {"delta"}:
-            paid = self.price_for(error, size=size, rows=rows, **amounts)  # type: ignore[typeddict-item]
+            paid = self.price_for(error, size=size, rows=rows, delta=amounts.get("delta"))
         else:
             raise QuestionError(
                 wanted="either a price or an error", given="both", do="Leave the price out: the error determines it."

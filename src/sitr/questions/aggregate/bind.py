@@ -25,6 +25,7 @@ from sitr.questions.aggregate.functions.registry import written
 from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
 from sitr.questions.aggregate.quantity import Quantity, family
 from sitr.questions.aggregate.relations import Catalog, source_of, view_of
+from sitr.questions.aggregate.split import Split
 from sitr.questions.aggregate.view import TableRows, View, both
 
 
@@ -74,6 +75,8 @@ class BoundedQuery:
     after: BoundAfter = AS_RELEASED
     share: Fraction | None = None
     """The share of the price that measures what is left out; None if nothing is spent on it."""
+    split: Split | None = None
+    """How the rest of the price is divided; None to make the sum of the errors small."""
 
     @property
     def unit(self) -> Unit:

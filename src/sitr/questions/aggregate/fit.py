@@ -25,7 +25,10 @@ from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.plan import BESIDE, BEYOND, KEYS, AggregatePlan, KeyThreshold, NoisyTerm
 from sitr.questions.aggregate.quantity import Bar, Quantity, Rank
+from sitr.questions.aggregate.shares import Shares, main_terms, shares
+from sitr.questions.aggregate.split import Targets
 from sitr.questions.aggregate.stability import people, stability
+from sitr.questions.aggregate.targeted import targeted
 from sitr.sensitivity.bounded import bounded
 
 END = 1 - Fraction(5, 100) / 3
@@ -33,7 +36,7 @@ END = 1 - Fraction(5, 100) / 3
 
 
 def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
-    """The plan with the least error at this price; each term gets an equal share."""
+    """The plan with the least error at this price, divided as `shares` says."""
     paid = affordable(price)
     if query.known or getattr(paid, "delta", 0) == 0:
         _refuse_unknown_keys(query, paid)
@@ -67,33 +70,28 @@ def _wide(noisy: NoisyTerm) -> bool:
 
 
 def _plan(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> AggregatePlan:
-    shares, spelled = _shares(query), text(query.query)
-    measured = [_measurement(query, terms, way.bought.share(shares[terms])) for terms in query.measured]
+    if isinstance(query.split, Targets):
+        many = len(main_terms(query))
+        return targeted(
+            query.split,
+            way.bought,
+            lambda parts: _shared(query, way, shares(query, way.bought, parts), threshold),
+            many,
+        )
+    return _shared(query, way, shares(query, way.bought), threshold)
+
+
+def _shared(query: BoundedQuery, way: Way, parts: Shares, threshold: KeyThreshold | None) -> AggregatePlan:
+    """The plan with these shares."""
+    spelled = text(query.query)
+    measured = [_measurement(query, terms, way.bought.share(parts[terms])) for terms in query.measured]
     keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
     beyond: tuple[Measurement, ...] = ()
     if query.watch is not None and query.watch.beyond:
         one = bounded(low=0, high=1, groups=1, cells=1, relation=query.relation)
-        noise = least_noise(way.bought.share(shares[()]), l1=one.l1, l2=one.l2)
+        noise = least_noise(way.bought.share(parts[()]), l1=one.l1, l2=one.l2)
         beyond = (Measurement(BEYOND, noise.alone(), one),)
     return AggregatePlan((*measured, *keys, *beyond), way.charged, spelled, query)
-
-
-def _shares(query: BoundedQuery) -> dict[tuple[Quantity, ...], Fraction]:
-    """The share of each measurement, and under () that of the people beyond the cap on groups.
-
-    What is shown gets equal shares of the whole, or of what the bias leaves; what is watched gets equal shares too.
-    """
-    watch, main = query.watch, main_terms(query)
-    watched: list[tuple[Quantity, ...]] = [terms for terms in query.measured if terms not in main]
-    watched += [()] if watch is not None and watch.beyond else []
-    spent = watch.share if watch is not None and watched else Fraction(0)
-    shares: dict[tuple[Quantity, ...], Fraction] = {terms: (1 - spent) / len(main) for terms in main}
-    return shares | {terms: spent / len(watched) for terms in watched}
-
-
-def main_terms(query: BoundedQuery) -> list[tuple[Quantity, ...]]:
-    """The measurements from which columns follow; the others are about what is left out."""
-    return [terms for terms in query.measured if terms[0] in query.shown_terms]
 
 
 def _plans(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> list[AggregatePlan]:

@@ -26,6 +26,7 @@ from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.expressions.typed import TEMPORAL
 from sitr.questions.aggregate.plan import KEYS, AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.release import Release
+from sitr.questions.aggregate.targeted import Met
 from sitr.report.figures import about, at_least, at_most, number, percent, shortened, visible
 from sitr.report.headline import Headline
 from sitr.report.words.arabic.marks import listed, ltr, named
@@ -101,6 +102,20 @@ class AggregateWords:
             f"اختارت أعدادٌ مشوبة بالضوضاء الصفوفَ أو رتبتها، ولذلك تصح الفترات معًا لجميع الخلايا {measured} باحتمال "
             f"{confidence()}؛ ولا يشمل ذلك التحيز الناتج عن القصر ضمن الحدود وعن الحدود القصوى."
         )
+
+    def weights(self, shares: Sequence[tuple[str, Fraction]], /) -> str:
+        """How a question divides its price by weights."""
+        return f"يُقسم الثمن بحسب الأوزان: {listed(f'{named(name)} {ltr(percent(part))}' for name, part in shares)}."
+
+    def targets(self, found: Sequence[Met], rows: int | None, /) -> str:
+        """Whether the errors of a plan meet the targets of the question."""
+        where = "" if rows is None else f"، للمجموعات التي فيها {counted(rows, ROW)}"
+        said = [
+            f"{named(each.name)} {ltr(f'± {about(each.error)}')} "
+            f"({'يحقق' if each.holds else 'لا يحقق'} {ltr(f'± {about(each.target)}')})"
+            for each in found
+        ]
+        return f"يُقسم الثمن بحيث تبعد الأخطاء كلها عن أهدافها بالنسبة نفسها{where}: {listed(said)}."
 
     def at_rows(self, error: str, rows: int, /) -> str:
         """An error that depends on the number of rows."""

@@ -25,6 +25,7 @@ from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.expressions.typed import TEMPORAL
 from sitr.questions.aggregate.plan import KEYS, AggregatePlan, NoisyTerm
+from sitr.questions.aggregate.targeted import Met
 from sitr.report.figures import (
     CONFIDENCE,
     about,
@@ -112,6 +113,21 @@ class AggregateWords:
             f"Noisy numbers selected or sorted the rows, so the intervals hold together for all {measured}, with "
             f"{about(CONFIDENCE * 100)}% probability; the bias from clamping and caps is not included."
         )
+
+    def weights(self, shares: Sequence[tuple[str, Fraction]], /) -> str:
+        """How a question divides its price by weights."""
+        return (
+            f"The price is shared by weight: {', '.join(f'{visible(name)} {percent(part)}' for name, part in shares)}."
+        )
+
+    def targets(self, found: Sequence[Met], rows: int | None, /) -> str:
+        """Whether the errors of a plan meet the targets of the question."""
+        where = "" if rows is None else f", for groups of {counted(rows, 'row')}"
+        said = [
+            f"{visible(each.name)} ± {about(each.error)} ({'meets' if each.holds else 'misses'} ± {about(each.target)})"
+            for each in found
+        ]
+        return f"The price is shared so that all errors are equally far from their targets{where}: {', '.join(said)}."
 
     def at_rows(self, error: str, rows: int, /) -> str:
         """An error that depends on the number of rows."""
