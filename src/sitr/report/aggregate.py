@@ -23,6 +23,7 @@ from sitr.questions.aggregate.bias import Amount
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, calendar
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import End, Estimate
+from sitr.questions.aggregate.in_total import is_total
 from sitr.questions.aggregate.left_out import beyond_groups, left_out
 from sitr.questions.aggregate.plan import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.release import Release
@@ -69,7 +70,8 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     caps              `max_groups`, `max_rows_per_group` of one unit
     keys              `columns`, `known`, and for unknown keys the `threshold`: `least`, `noise`, `promise`
     columns           `name`, `aggregate`, the largest `error` at `confidence`, rounded up, or null if it has no limit,
-                      and what it is in (`error_in`: "value" or "ranks"); `error_at`, the largest `error` where the
+                      what it is in (`error_in`: "value" or "ranks"), and what is known of the `bias`, which it does not
+                      include ("none", "measured" or "not measured"); `error_at`, the largest `error` where the
                       noisy count is at least `rows`, or null if the count does not matter; and what is `measured` for
                       it: for each measurement its `name`, `noise`, `sensitivity` (`l1`, `l2_squared`, `largest`, in
                       granules), `granularity` and `clamp` (`low`, `high`) or null; a measurement of two columns is paid
@@ -82,7 +84,8 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     rows              `key` (null is NULL) and for each column `value` (null is NULL), `low`, `high` (null is no limit);
                       dates are text
     bias              whether it is `possible`, the `share` of the price that measures it, and what was `left_out`: for
-                      each reason the share of people in each row; and people `beyond_groups`
+                      each reason the share of people in each row, in `groups` ("each", or "all" together), and whether
+                      it `tells` anything: its interval is not wider than half of all people; and `beyond_groups`
     words             the sentences of the page
     ================  ==================================================================================================
 
@@ -115,7 +118,13 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
         title="Privacy certificate",
         card=(
             ("released", say.released(release)),
-            ("noise", say.error_of([(column.name, _largest(column, release, words)) for column in plan.columns])),
+            (
+                "noise",
+                say.error_of(
+                    [(column.name, _largest(column, release, words)) for column in plan.columns],
+                    unmeasured=plan.query.unmeasured,
+                ),
+            ),
         ),
         value=empty,
         table=_answers(release, words) if rows else None,
@@ -135,7 +144,7 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None
         ("caps", say.contribution(plan.query)),
         ("outright", say.exposure(plan)),
         ("error", _error_sentence(plan, words, cells=plan.query.cells)),
-        ("bias", say.bias(plan.query)),
+        ("bias", say.bias(plan.query, total=_in_total(plan))),
         *_split(plan, words),
     )
     table = _columns(plan, words)
@@ -154,7 +163,7 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None
 
 def errors(plan: AggregatePlan, words: Words) -> Facts:
     """The error of each column, in words."""
-    return tuple((column.name, _error(column, plan, words)) for column in plan.columns)
+    return tuple((_heading(column.name, plan, words), _error(column, plan, words)) for column in plan.columns)
 
 
 def error_contents(plan: AggregatePlan) -> list[dict[str, Any]]:
@@ -166,16 +175,18 @@ def _answers(release: Release, words: Words) -> Table:
     plan = release.plan
     heading, names = words.label("95% interval"), [column.name for column in plan.columns]
     say, query = words.aggregate, plan.query
-    unmeasured = query.watch is None and query.leaves_out
     pairs = (
         (
-            Column(say.unmeasured(name) if unmeasured else name, Role.NUMBER),
+            Column(_heading(name, plan, words), Role.NUMBER),
             Column(heading, Role.INTERVAL, of=words.interval_of(name), terminal=False),
         )
         for name in names
     )
     keys = (Column(key.name, Role.KEY) for key in query.keys)
-    left = (Column(say.left_out(each.why, each.of, query), Role.NUMBER) for each in left_out(release, rows=()))
+    left = (
+        Column(say.left_out(each.why, each.of, query, total=each.total), Role.NUMBER)
+        for each in left_out(release, rows=())
+    )
     return Table(
         (*keys, *(column for pair in pairs for column in pair), *left),
         lambda: written(release, words),
@@ -208,6 +219,9 @@ def _none(keys: Sequence[object]) -> Iterator[tuple[str, ...]]:
 
 
 def _percent(share: Amount, words: Words) -> str:
+    """A share with its error, or a sentence where the interval is too wide to mean anything."""
+    if not share.tells:
+        return words.aggregate.too_small()
     return words.numerals(f"{percent(share.value)} ± {percent(share.error)}")
 
 
@@ -248,19 +262,30 @@ def _notes(release: Release, words: Words) -> tuple[str, ...]:
 
 
 def _cut(release: Release, words: Words) -> Iterator[str]:
-    """The groups from which most was left out, as far as that is more than the noise."""
-    for each in left_out(release):
+    """The groups from which most was left out, as far as that is more than the noise: all intervals hold together."""
+    sure = 1 - (1 - CONFIDENCE) / max(1, len(release.rows))
+    for each in left_out(release, confidence=sure):
         worst = sorted(zip(release.rows, each.shares, strict=True), key=lambda pair: -pair[1].low)
-        for key, share in worst[:WORST]:
+        for key, share in worst[: 1 if each.total else WORST]:
             if share.low >= NOTABLE:
-                yield words.aggregate.cut(key, share, each.why, each.of, release.plan.query)
+                shown = None if each.total else key
+                yield words.aggregate.cut(shown, share, each.why, each.of, release.plan.query)
 
 
 def _bias(release: Release, words: Words) -> str:
     """What is known about the bias, in a sentence or two."""
     people = beyond_groups(release)
     more = "" if people is None else f" {words.aggregate.beyond(people, release.plan.query)}"
-    return words.aggregate.bias(release.plan.query) + more
+    return words.aggregate.bias(release.plan.query, total=_in_total(release.plan)) + more
+
+
+def _heading(name: str, plan: AggregatePlan, words: Words) -> str:
+    """The name of a column. If its bias is not measured, this is said wherever its errors are shown."""
+    return words.aggregate.unmeasured(name) if plan.query.unmeasured else name
+
+
+def _in_total(plan: AggregatePlan) -> bool:
+    return any(map(is_total, plan.measurements))
 
 
 def _bias_content(release: Release) -> dict[str, Any]:
@@ -269,7 +294,12 @@ def _bias_content(release: Release) -> dict[str, Any]:
         "possible": release.plan.query.leaves_out,
         "share": None if watch is None else float(watch.share),
         "left_out": [
-            {"why": each.why.value, "of": each.of or None, "shares": [_interval(share) for share in each.shares]}
+            {
+                "why": each.why.value,
+                "of": each.of or None,
+                "groups": "all" if each.total else "each",
+                "shares": [_interval(share) | {"tells": share.tells} for share in each.shares],
+            }
             for each in left_out(release)
         ],
         "beyond_groups": people and _interval(people),
@@ -320,7 +350,7 @@ def _columns(plan: AggregatePlan, words: Words) -> Table:
     )
     rows = [
         (
-            column.name,
+            _heading(column.name, plan, words),
             column.sql,
             "; ".join(_law(each, words) for each in column.measured),
             words.numerals("; ".join(_moved(each, words) for each in column.measured)),
@@ -495,6 +525,7 @@ def _error_content(column: Shown, plan: AggregatePlan) -> dict[str, Any]:
         "error": _bounded(column.error(confidence=sure)),
         "error_at": at if column.depends_on_rows else None,
         "error_in": "ranks" if column.aggregate.ranked else "value",
+        "bias": "not measured" if plan.query.unmeasured else "measured" if plan.query.leaves_out else "none",
     }
 
 

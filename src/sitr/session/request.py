@@ -144,6 +144,8 @@ class Preview(Shown):
             errors = self.errors()
         except QuestionError:  # they depend on the data
             errors = {}
+        if getattr(self.paper.query, "unmeasured", False):
+            errors = {self.paper.words.aggregate.unmeasured(name): error for name, error in errors.items()}
         text, after = summary.in_one_line(self.plan.text), after_paying(self.plan, self.standing)
         return self.paper.words.summary.preview(text, cast("Kept", self.price), errors, after)
 

@@ -121,6 +121,11 @@ class BoundedQuery:
         return self.watching(self.share or SHARE).watch is not None
 
     @property
+    def unmeasured(self) -> bool:
+        """Whether caps or bounds can leave something out, and nothing is spent on measuring it."""
+        return self.share is None and self.leaves_out
+
+    @property
     def measured(self) -> tuple[tuple[Quantity, ...], ...]:
         """The same terms; those that one mechanism measures together are together."""
         families: dict[object, list[Quantity]] = {}

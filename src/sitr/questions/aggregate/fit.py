@@ -22,6 +22,7 @@ from sitr.numbers import downward, exact
 from sitr.plans.noise import Way, affordable, gaussian_ways, largest_fitting, pure_ways, ways
 from sitr.plans.plan import Measurement
 from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.in_total import measured_in_total, says_nothing
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.plan import BESIDE, BEYOND, KEYS, AggregatePlan, KeyThreshold, NoisyTerm
 from sitr.questions.aggregate.quantity import Bar, Quantity, Rank
@@ -29,6 +30,7 @@ from sitr.questions.aggregate.shares import Shares, main_terms, shares
 from sitr.questions.aggregate.split import Targets
 from sitr.questions.aggregate.stability import people, stability
 from sitr.questions.aggregate.targeted import targeted
+from sitr.questions.aggregate.term import Term
 from sitr.sensitivity.bounded import bounded
 
 END = 1 - Fraction(5, 100) / 3
@@ -82,8 +84,7 @@ def _plan(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) 
 
 
 def _shared(query: BoundedQuery, way: Way, parts: Shares, threshold: KeyThreshold | None) -> AggregatePlan:
-    """The plan with these shares."""
-    spelled = text(query.query)
+    """The plan with these shares. What is left out is measured in each group, or over all groups if that says more."""
     measured = [_measurement(query, terms, way.bought.share(parts[terms])) for terms in query.measured]
     keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
     beyond: tuple[Measurement, ...] = ()
@@ -91,7 +92,13 @@ def _shared(query: BoundedQuery, way: Way, parts: Shares, threshold: KeyThreshol
         one = bounded(low=0, high=1, groups=1, cells=1, relation=query.relation)
         noise = least_noise(way.bought.share(parts[()]), l1=one.l1, l2=one.l2)
         beyond = (Measurement(BEYOND, noise.alone(), one),)
-    return AggregatePlan((*measured, *keys, *beyond), way.charged, spelled, query)
+    plan = AggregatePlan((*measured, *keys, *beyond), way.charged, text(query.query), query)
+    if not says_nothing(plan):
+        return plan
+    for place, (term, *_) in enumerate(query.measured):
+        if term not in query.shown_terms and isinstance(term, Term):
+            measured[place] = measured_in_total(query, term, way.bought.share(parts[(term,)]))
+    return replace(plan, measurements=(*measured, *keys, *beyond))
 
 
 def _plans(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> list[AggregatePlan]:

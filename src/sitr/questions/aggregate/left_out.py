@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sitr.mechanisms.additive import Noise
+from sitr.mechanisms.summed import Term as Summand
+from sitr.mechanisms.summed import least_width
 from sitr.numbers import Number, exact
 from sitr.questions.aggregate.bias import Amount, Why
+from sitr.questions.aggregate.in_total import is_total
+from sitr.questions.aggregate.plan import NoisyTerm
 from sitr.questions.aggregate.release import Release
 from sitr.questions.aggregate.term import Term
 
@@ -21,6 +25,8 @@ class LeftOut:
     of: str
     """The expression whose values were clamped; empty for rows."""
     shares: tuple[Amount, ...]
+    total: bool = False
+    """Whether the share is that of all groups together, and so the same in every row."""
 
 
 def left_out(
@@ -37,10 +43,16 @@ def left_out(
     measured = [*([(Why.ROWS, "", watch.cut)] if watch.cut is not None else [])]
     measured += [(Why.BOUNDS, of, term) for of, term in watch.clamped]
     everybody = list(_estimates(release, watch.everybody, confidence, rows))
-    return [
-        LeftOut(why, of, tuple(map(_share, _estimates(release, term, confidence, rows), everybody)))
-        for why, of, term in measured
-    ]
+    found = []
+    for why, of, term in measured:
+        total = is_total(_noisy(release, term).measurement)
+        if total and not is_total(_noisy(release, watch.everybody).measurement):
+            people = [_added(release, watch.everybody, confidence)] * len(everybody)
+        else:
+            people = everybody
+        shares = tuple(map(_share, _estimates(release, term, confidence, rows), people))
+        found.append(LeftOut(why, of, shares, total))
+    return found
 
 
 def beyond_groups(release: Release, *, confidence: Number = Fraction(95, 100)) -> Amount | None:
@@ -53,17 +65,30 @@ def beyond_groups(release: Release, *, confidence: Number = Fraction(95, 100)) -
     return _between(Fraction(release.beyond), Fraction(width))
 
 
+def _noisy(release: Release, term: Term) -> NoisyTerm:
+    return release.plan.noisy[release.plan.query.terms.index(term)]
+
+
+def _added(release: Release, term: Term, confidence: Number) -> Amount:
+    """The sum of a column over all cells that were measured; all keys are public."""
+    place, noisy = release.plan.query.terms.index(term), _noisy(release, term)
+    level = 1 - (1 - exact(confidence)) / 2
+    width = least_width((Summand(noisy.noise, len(release.measured)),), confidence=level)
+    return _between(Fraction(sum(row[place] for row in release.measured)), exact(width))
+
+
 def _estimates(release: Release, term: Term, confidence: Number, rows: Sequence[int] | None) -> Iterator[Amount]:
     place = release.plan.query.terms.index(term)
-    noisy = release.plan.noisy[place]
+    noisy = _noisy(release, term)
     width = noisy.width(1 - (1 - exact(confidence)) / 2)
     for cell in release.places if rows is None else [release.places[row] for row in rows]:
         yield _between(Fraction(release.measured[cell][place]), width)
 
 
 def _between(value: Fraction, width: Fraction) -> Amount:
-    """A number of people, which is never negative."""
-    return Amount(max(value, Fraction(0)), max(value - width, Fraction(0)), max(value + width, Fraction(0)))
+    """A number of people, which is never negative. A negative noisy number does not make its interval narrower."""
+    shown = max(value, Fraction(0))
+    return Amount(shown, max(value - width, Fraction(0)), shown + width)
 
 
 def _share(part: Amount, whole: Amount) -> Amount:

@@ -84,7 +84,7 @@ def shares(query: BoundedQuery, bought: NoisePrice, main: Sequence[Fraction] | N
     """The share of each measurement.
 
     What is shown has the whole, or what the bias leaves of it, divided in these parts (`main`) or as the question says;
-    what is watched has equal shares of the rest.
+    what is watched has the rest.
     """
     watch, shown = query.watch, main_terms(query)
     parts = _parts(query, bought) if main is None else main
@@ -92,7 +92,26 @@ def shares(query: BoundedQuery, bought: NoisePrice, main: Sequence[Fraction] | N
     watched += [()] if watch is not None and watch.beyond else []
     spent = watch.share if watch is not None and watched else Fraction(0)
     found: Shares = {terms: (1 - spent) * part for terms, part in zip(shown, parts, strict=True)}
-    return found | {terms: spent / len(watched) for terms in watched}
+    rest = _watched(query, watched, laplace=isinstance(bought, PureDP)) if watched else []
+    return found | {terms: spent * part for terms, part in zip(watched, rest, strict=True)}
+
+
+def _watched(query: BoundedQuery, watched: Sequence[Terms], *, laplace: bool) -> list[Fraction]:
+    """The parts of what measures the bias: shares of people are quotients, whose weights are 1 and the share itself."""
+    watch, uses = query.watch, []
+    assert watch is not None
+    places = {terms[0]: place for place, terms in enumerate(watched) if terms}
+    for term in watch.terms:
+        far = stability(query, term)
+        if term == watch.everybody or term not in places or far is None:
+            continue
+        size = float(far.l1 if laplace else far.l2)
+        everybody = {places[watch.everybody]: size * float(MEAN)} if watch.everybody in places else {}
+        uses.append(Use("", {places[term]: size} | everybody))
+    if watch.beyond:
+        uses.append(Use("", {list(watched).index(()): 1.0}))
+    alone = Use("", {place: 1.0 for place in range(len(watched)) if not any(place in use.parts for use in uses)})
+    return _least([*uses, *([alone] if alone.parts else [])], len(watched), laplace=laplace)
 
 
 def _parts(query: BoundedQuery, bought: NoisePrice) -> list[Fraction]:
@@ -120,15 +139,16 @@ def _least(uses: Sequence[Use], many: int, *, laplace: bool) -> list[Fraction]:
     def errors(parts: Sequence[float]) -> list[float]:
         return [math.sqrt(sum(a * a / parts[place] ** power for place, a in use.parts.items())) for use in uses]
 
-    found = equal
-    if any(len(use.parts) > 1 for use in uses):
-        for _ in range(ROUNDS):
-            sizes = [0.0] * many
-            for use, error in zip(uses, errors(found), strict=True):
-                for place, a in use.parts.items():
-                    sizes[place] += a * a / error
-            found = [size**root for size in sizes]
-            found = [part / math.fsum(found) for part in found]
+    found, before = equal, [0.0] * many
+    for _ in range(ROUNDS):
+        if max(abs(one - other) for one, other in zip(found, before, strict=True)) < 1e-6:
+            break
+        sizes = [0.0] * many
+        for use, error in zip(uses, errors(found), strict=True):
+            for place, a in use.parts.items():
+                sizes[place] += a * a / error
+        roots = [size**root for size in sizes]
+        found, before = [part / math.fsum(roots) for part in roots], found
     if sum(errors(found)) > (1 - GAIN) * sum(errors(equal)):
         return [Fraction(1, many)] * many
     return list(_rounded(dict(enumerate(found))).values())
