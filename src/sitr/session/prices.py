@@ -59,7 +59,7 @@ def around(question: Question, price: Promise, plan: Plan, standing: Filter) -> 
             found.append(plan if each == price else question.plan(each))
         except QuestionError:  # too little for this question
             continue
-    return tuple(found)
+    return tuple({each.price: each for each in found}.values())  # a mechanism may have one price only
 
 
 def price_for(
@@ -101,7 +101,7 @@ def _targets(
         raise QuestionError(
             wanted="the error of at least one column",
             given="none",
-            do=f"Write error={{{columns[0]!r}: 100}} (--error {columns[0]}=100).",
+            do=f"Name a column with its error, such as --error {columns[0]}=100.",
         )
     earlier: list[Mapping[str, float]] = []
 
@@ -113,8 +113,8 @@ def _targets(
         if name not in earlier[0]:
             raise QuestionError(
                 given=f"The error of {name} is a share of its size, which is not known.",
-                do=f"Give a public size, such as size={{{name!r}: 20000}} (--size {name}=20000), or ask the question "
-                "once: later, the sizes of its kept answer are taken.",
+                do=f"Give its public size, such as --size {name}=20000 (in Python, size), or ask the question once: "
+                "after that, the sizes in its kept answer are used.",
             )
         return exact(earlier[0][name])
 

@@ -32,7 +32,7 @@ from sitr.questions.aggregate.functions.linear import Linear, Quotient
 from sitr.questions.aggregate.functions.moments import CorrelationFormula, CovarianceFormula, VarianceFormula
 from sitr.questions.aggregate.quantity import Quantity
 from sitr.questions.aggregate.split import Weights
-from sitr.questions.aggregate.stability import stability
+from sitr.questions.aggregate.stability import people, stability
 
 Terms = tuple[Quantity, ...]
 Shares = dict[Terms, Fraction]
@@ -185,9 +185,10 @@ def _uses(query: BoundedQuery, columns: Sequence[tuple[str, BoundAggregate]], *,
 def _sizes(query: BoundedQuery, column: BoundAggregate, *, laplace: bool) -> list[float]:
     """a_cj of each term, relative to the largest contribution of one unit to the column."""
     far = [stability(query, term) for term in column.terms]
-    weights = typical(column.formula)
+    weights, plain = typical(column.formula), people(query)
+    unknown = [float(exact(plain.l1 if laplace else plain.l2) / plain.largest)] * len(far)
     if weights is None or len(weights) != len(far) or any(each is None for each in far):
-        return [1.0] * len(far)
+        return unknown
     moved = [
         weight * term.granularity * each.largest
         for weight, term, each in zip(weights, column.terms, far, strict=True)
@@ -196,7 +197,7 @@ def _sizes(query: BoundedQuery, column: BoundAggregate, *, laplace: bool) -> lis
     spread = [float(exact(each.l1 if laplace else each.l2) / max(1, each.largest)) for each in far if each is not None]
     most = max(moved)
     if most == 0:
-        return [1.0] * len(far)
+        return unknown
     return [float(size / most) * wide for size, wide in zip(moved, spread, strict=True)]
 
 

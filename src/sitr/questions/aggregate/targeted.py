@@ -17,7 +17,7 @@ from sitr.questions.aggregate.split import Targets
 CLOSE = Fraction(101, 100)
 """How far apart the quotients of errors and targets may be."""
 
-ROUNDS = 12
+ROUNDS = 6
 """How often the shares are corrected."""
 
 
@@ -88,4 +88,4 @@ def _off(plan: AggregatePlan, split: Targets) -> list[list[Fraction]]:
 
 def _short(part: Fraction) -> Fraction:
     """A share with a short denominator, which is never 0."""
-    return Fraction(max(1, round(part * 10**6)), 10**6)
+    return Fraction(max(1, round(part * 10**12)), 10**12)
