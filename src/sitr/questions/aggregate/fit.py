@@ -41,17 +41,17 @@ def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
     """The plan with the least error at this price, divided as `shares` says."""
     paid = affordable(price)
     if query.known or getattr(paid, "delta", 0) == 0:
-        _refuse_unknown_keys(query, paid)
+        refuse_unknown_keys(query, paid)
         plans = [plan for way in ways(paid) for plan in _plans(query, way)]
     elif isinstance(paid, ApproximateDP):
         plans = _with_threshold(query, paid)
     else:
         assert isinstance(paid, ApproximateZeroConcentratedDP)  # no other price has a δ
         plans = _outside_an_event(query, paid)
-    return _useful(plans[0] if len(plans) == 1 else min(plans, key=_error))
+    return useful(plans[0] if len(plans) == 1 else min(plans, key=total_error))
 
 
-def _useful(plan: AggregatePlan) -> AggregatePlan:
+def useful(plan: AggregatePlan) -> AggregatePlan:
     """The plan, unless an error is too large for a double."""
     beyond = [each.term for each in plan.noisy if _wide(each) and each.width(0.95) > sys.float_info.max]
     if not beyond:
@@ -77,28 +77,31 @@ def _plan(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) 
         return targeted(
             query.split,
             way.bought,
-            lambda parts: _shared(query, way, shares(query, way.bought, parts), threshold),
+            lambda parts: measured(query, way, shares(query, way.bought, parts), threshold),
             many,
         )
-    return _shared(query, way, shares(query, way.bought), threshold)
+    return measured(query, way, shares(query, way.bought), threshold)
 
 
-def _shared(query: BoundedQuery, way: Way, parts: Shares, threshold: KeyThreshold | None) -> AggregatePlan:
-    """The plan with these shares. What is left out is measured in each group, or over all groups if that says more."""
-    measured = [_measurement(query, terms, way.bought.share(parts[terms])) for terms in query.measured]
+def measured(query: BoundedQuery, way: Way, parts: Shares, threshold: KeyThreshold | None = None) -> AggregatePlan:
+    """The plan that gives each measurement its share of what is bought.
+
+    What is left out is measured in each group, or over all groups if that says more.
+    """
+    found = [_measurement(query, terms, way.bought.share(parts[terms])) for terms in query.measured]
     keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
     beyond: tuple[Measurement, ...] = ()
     if query.watch is not None and query.watch.beyond:
         one = bounded(low=0, high=1, groups=1, cells=1, relation=query.relation)
         noise = least_noise(way.bought.share(parts[()]), l1=one.l1, l2=one.l2)
         beyond = (Measurement(BEYOND, noise.alone(), one),)
-    plan = AggregatePlan((*measured, *keys, *beyond), way.charged, text(query.query), query)
+    plan = AggregatePlan((*found, *keys, *beyond), way.charged, text(query.query), query)
     if not says_nothing(plan):
         return plan
     for place, (term, *_) in enumerate(query.measured):
         if term not in query.shown_terms and isinstance(term, Term):
-            measured[place] = measured_in_total(query, term, way.bought.share(parts[(term,)]))
-    return replace(plan, measurements=(*measured, *keys, *beyond))
+            found[place] = measured_in_total(query, term, way.bought.share(parts[(term,)]))
+    return replace(plan, measurements=(*found, *keys, *beyond))
 
 
 def _plans(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> list[AggregatePlan]:
@@ -155,6 +158,7 @@ def _choice(query: BoundedQuery, term: Rank, part: NoisePrice) -> GroupedQuantil
         cells=query.cells,
         relation=query.relation,
         offset=term.end,
+        total=query.max_rows,
     )
     fitted = one.fitted(part.to_zero_concentrated() if isinstance(part, GaussianDP) else part)
     return replace(fitted, offset=term.end * (math.ceil(fitted.error(confidence=END)) + BESIDE))
@@ -204,7 +208,7 @@ def _bell_threshold(query: BoundedQuery, price: ApproximateDP, delta: float) -> 
     return [GaussianThreshold.lowest(noise, delta=delta, groups=query.max_groups)]
 
 
-def _error(plan: AggregatePlan) -> Fraction:
+def total_error(plan: AggregatePlan) -> Fraction:
     """The sum of all errors, and of the number of people with which a key is shown: all relative to one person's."""
     keys = plan.threshold.error() if plan.threshold is not None else 0
     shown = plan.query.shown_terms
@@ -218,7 +222,7 @@ def _relative_error(noisy: NoisyTerm) -> Fraction:
     return Fraction(noisy.noise.error(), noisy.distance.largest)
 
 
-def _refuse_unknown_keys(query: BoundedQuery, price: Promise) -> None:
+def refuse_unknown_keys(query: BoundedQuery, price: Promise) -> None:
     if unknown := [key.name for key in query.keys if key.keys is None]:
         raise QuestionError(
             given=f"The keys of {', '.join(unknown)} are not public, so the price needs δ > 0, but it is {price!r}.",

@@ -117,7 +117,8 @@ def fragment(paper: Paper) -> str:
     else:
         picture = "" if paper.picture is None else paper.picture()
     prices, words = paper.prices(), paper.words
-    shown = [Section("", value=paper.value, table=paper.table)]
+    shown = [_part(name, part) for name, part in paper.parts]
+    shown.append(Section("", value=paper.value, table=paper.table))
     if prices is not None:
         shown.append(Section("", sentences=(words.other_prices(),), table=prices))
     shown.append(Section("", picture=picture, facts=paper.facts))
@@ -183,8 +184,15 @@ def _result(paper: Paper) -> Iterator[Section]:
         notes=() if drawn else (*([last] if long else ()), *paper.notes),
         level=Level.RESULT,
     )
+    for name, part in paper.parts:
+        yield _part(name, part)
     if long:
         yield Section("", table=paper.table, level=Level.NUMBERS)
+
+
+def _part(name: str, paper: Paper) -> Section:
+    """One of several answers: its question, its table and what is said about it."""
+    return Section(name, paper.question, paper.value, table=paper.table, notes=paper.notes, level=Level.RESULT)
 
 
 def _promise(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Section]:
