@@ -75,42 +75,54 @@ def test_the_distance_is_that_of_all_groups_together() -> None:
     assert total_distance(of_rows, Term()).l1 == 1
 
 
-@pytest.mark.parametrize(("sql", "price"), [(SQL, PureDP(2.0)), (BOTH, PureDP(0.5))])
-def test_intervals_of_shares_hold(sql: str, price: PureDP) -> None:
-    """In 150 releases, the exact share of all groups lies in its interval at least as often as stated."""
+@pytest.mark.parametrize(
+    ("sql", "price", "measured"),
+    [(SQL, PureDP(0.3), True), (BOTH, PureDP(0.1), True), (SQL, PureDP(1.5), False)],
+    ids=["measured in total", "beside people by group", "added up"],
+)
+def test_intervals_of_shares_hold(sql: str, price: PureDP, measured: bool) -> None:
+    """In 150 releases, the exact share of all groups lies in its interval at least as often as stated.
+
+    That is so if sums were measured, and if the noisy numbers of groups are added up because none says anything.
+    """
     query = watched(sql)
     assert query.watch is not None
     assert query.watch.cut is not None
     small = backend(rows()).read(query, salt=3)
-    exact = {key: tuple(300 * number for number in line) for key, line in small.items()}  # a larger table
+    times = 2_000 if measured else 40
+    exact = {key: tuple(times * number for number in line) for key, line in small.items()}  # a larger table
     cut, everybody = (
         sum(line[query.terms.index(term)] for line in exact.values())
         for term in (query.watch.cut, query.watch.everybody)
     )
     plan, truth = fit(query, price), Fraction(cut, everybody)
-    assert totals(plan)
-    coins, held, widths = TestCoins(5), 0, []
+    assert bool(totals(plan)) is measured
+    coins, held, shown, widths = TestCoins(5), 0, 0, []
     for _ in range(150):
         found = left_out(AggregateQuestion(query).answer(plan, exact, coins=coins))[0]
-        assert found.total
-        assert len(set(found.shares)) == 1
-        share = found.shares[0]
-        held += share.low <= truth <= share.high
-        widths.append(float(share.high - share.low))
-    assert held >= 137  # 95% of 150 is 142; two deviations are 5
-    assert np.median(widths) < 0.5  # and they say something
+        if found.total:
+            (share,) = set(found.shares)
+            shown += 1
+            held += share.low <= truth <= share.high
+            widths.append(float(share.high - share.low))
+    assert shown == 150 if measured else shown > 100
+    assert held >= shown - 13  # 95% of 150 is 142; two deviations are 5
+    assert np.median(widths) < (0.5 if measured else 0.95)  # and they say something
 
 
-def test_a_sum_says_more_than_groups_do() -> None:
-    """The same price and table: the interval of all groups is narrower than that of a group in total."""
-    query, content = watched(), [(p + 40 * turn, ward, cost) for turn in range(40) for p, ward, cost in rows()]
-    exact = backend(content).read(query, salt=3)
-    question = AggregateQuestion(query)
-    sums = left_out(question.answer(fit(query, PureDP(2.0)), exact, coins=TestCoins(1)))[0]
-    groups = left_out(question.answer(fit(query, PureDP(4.4)), exact, coins=TestCoins(1)))[0]
-    assert sums.total
-    assert not groups.total
-    assert max(share.high - share.low for share in sums.shares) < max(share.high - share.low for share in groups.shares)
+def test_added_groups_say_more_than_one_group() -> None:
+    """The noise of a sum grows with the root of the number of groups, and its size with the number."""
+    query = watched()
+    small = backend(rows()).read(query, salt=3)
+    question, plan = AggregateQuestion(query), fit(query, PureDP(1.5))
+    tells = 0
+    for seed, times in enumerate((40, 100, 300, 100_000)):
+        exact = {key: tuple(times * number for number in line) for key, line in small.items()}
+        found = left_out(question.answer(plan, exact, coins=TestCoins(seed)))[0]
+        tells += any(share.tells for share in found.shares)
+        if times == 100_000:
+            assert not found.total
+    assert tells >= 2
 
 
 def test_people_of_groups_that_are_not_shown_are_not_divided_by() -> None:

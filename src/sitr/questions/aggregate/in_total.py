@@ -26,8 +26,8 @@ from sitr.sensitivity.bounded import bounded
 OVER_ALL = ", over all groups"
 """The end of the name of a measurement of a sum over all groups."""
 
-PEOPLE = 1_000
-"""The number of people in a group for which it is decided whether a price is too small."""
+PEOPLE = 10_000
+"""The number of people in a large group, for which it is decided whether a price is too small."""
 
 WIDE = Fraction(1, 4)
 """The error of a share above which it says nothing."""
