@@ -27,6 +27,7 @@ from sitr.cli import (
     sensitivity,
     show,
     start,
+    suggest,
     synthesize,
     verify,
 )
@@ -50,7 +51,7 @@ KINDS: dict[object, type[Command]] = {
 }
 for command in (
     *(demo.demo, start.start, protect.protect, preview.preview, ask.ask, histogram.histogram, synthesize.synthesize),
-    *(show.show, verify.verify),
+    *(suggest.suggest, show.show, verify.verify),
     *(compare.compare, account.account, calibrate.calibrate, dpsgd.dpsgd, convert.convert, explain.explain),
     registry.registry,
 ):

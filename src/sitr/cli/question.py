@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.options import MaxGroups, MaxRows, number, promise
+from sitr.cli.options import Items, MaxGroups, MaxRows, interval, named, number, promise
 from sitr.errors import BadUsage, DescriptionError, FileError, no_description
 
 if TYPE_CHECKING:
@@ -26,12 +26,18 @@ Bias = Annotated[
 ]
 
 
+Bounds = Annotated[
+    Items, typer.Option(help="COLUMN=LOW:HIGH: values beyond count as the nearest bound, in this question. Repeatable.")
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one question counts of each person, and whether it measures what is left out."""
 
     max_groups: MaxGroups = None
     max_rows_per_group: MaxRows = None
+    bounds: Bounds = None
     bias: Bias = "0.05"
 
     @property
@@ -68,9 +74,10 @@ def question(
     opened = open_description(description).budget(promised, ledger=ledger)
     try:
         groups, rows = limits.max_groups, limits.max_rows_per_group
+        bounds = named("--bounds", limits.bounds, lambda _, text: interval(text))
 
         def asked(one: str) -> AggregateRequest:
-            return opened.sql(one, bias=limits.share, max_groups=groups, max_rows_per_group=rows)
+            return opened.sql(one, bias=limits.share, max_groups=groups, max_rows_per_group=rows, bounds=bounds)
 
         if several:
             return opened.batch({name: asked(one) for name, one in several.items()}), paid

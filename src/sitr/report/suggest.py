@@ -43,6 +43,7 @@ def answer(release: SuggestionRelease, receipt: Receipt, *, words: Words | None 
     """
     words, plan, found = in_words(words), release.plan, chosen(release)
     say = words.suggest
+    unseen = say.error(_least(release))
     return answered(
         KIND,
         plan,
@@ -51,15 +52,15 @@ def answer(release: SuggestionRelease, receipt: Receipt, *, words: Words | None 
         plan.query,
         words=words,
         first=_facts(found, plan, words),
-        own=(("error", say.error()),),
+        own=(("error", unseen),),
         content=lambda: _content(found, release),
         sections=lambda: _sections(release, words),
         title="Privacy certificate",
-        card=(("released", say.released(text(plan.target.query))), ("noise", say.error())),
+        card=(("released", say.released(text(plan.target.query))), ("noise", unseen)),
         value=say.chosen(found.max_groups, found.max_rows_per_group) if found.expected else say.hidden(),
         table=_table(found, words) if found.expected else None,
         picture=lambda: drawing.chart(release, words=words),
-        notes=(say.error(),),
+        notes=(unseen,),
         caps=say.one_cell(),
     )
 
@@ -174,6 +175,13 @@ def _sections(release: SuggestionRelease, words: Words) -> tuple[Section, ...]:
         table = Table(headings, lambda rows=rows: rows, len(rows))  # type: ignore[misc]
         found.append(Section(name_of(spread, words), table=table, level=Level.MECHANISMS))
     return tuple(found)
+
+
+def _least(release: SuggestionRelease) -> int:
+    """The number of people that a cell of every histogram needs to be seen."""
+    plan = release.plan
+    pairs = enumerate(zip(plan.spreads, release.counts, strict=True))
+    return max(Found(spread, counts, plan.noise(place)).least for place, (spread, counts) in pairs)
 
 
 def _target(plan: SuggestionPlan) -> dict[str, Any]:

@@ -73,8 +73,12 @@ class Found:
     @property
     def cells(self) -> list[Cell]:
         """The cells that are not empty, as far as the noise lets us know."""
-        least = self.noise.error(confidence=1 - MISS / len(self.counts))
-        return [cell for cell in self.every if cell.people > least]
+        return [cell for cell in self.every if cell.people > self.least]
+
+    @property
+    def least(self) -> int:
+        """The number of people that a cell needs to be seen."""
+        return int(self.noise.error(confidence=1 - MISS / len(self.counts)))
 
     def covered(self, inside: Callable[[Cell], bool], *, confidence: Number = 0.95) -> Covered:
         """The share of people in these cells."""

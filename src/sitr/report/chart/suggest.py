@@ -30,4 +30,4 @@ def chart(release: SuggestionRelease, *, words: Words | None = None) -> str:
             top += _ROW
         top += _GAP
     title = words.suggest.released(spelled(plan.target.query))
-    return svg(title, words.suggest.error(), parts, height=top, direction=words.direction)
+    return svg(title, words.suggest.one_cell(), parts, height=top, direction=words.direction)

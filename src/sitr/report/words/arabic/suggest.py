@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sitr.report.figures import number
 from sitr.report.words.arabic.marks import ltr, named, verbatim
 from sitr.report.words.arabic.nouns import GROUP, ROW, counted
 
@@ -35,11 +36,12 @@ class SuggestWords:
         """How many people have values within the bounds."""
         return f"نحو {ltr(share)} ({ltr(error)}) لهم قيمة في {named(column)} ضمن الحدود"
 
-    def error(self) -> str:
-        """How the expectations were made."""
+    def error(self, least: int, /) -> str:
+        """How the expectations were made, and what they cannot see."""
         return (
             "الأحجام والأخطاء لخلية واحدة من الإجابة، وهي مقدَّرة من هيستوغرامات مشوشة لمجموعة واحدة وصف واحد من كل شخص. "
-            "وما يُستبعد تقدير لا حد."
+            f"وتُعد خالية كل خلية فيها أقل من نحو {ltr(number(least))} من الأشخاص، "
+            "فقد يُستبعد أكثر من هذا من قلة من الناس لهم صفوف كثيرة جدًا أو قيم كبيرة جدًا."
         )
 
     def released(self, sql: str, /) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sitr.report.figures import counted, visible
+from sitr.report.figures import counted, number, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,12 @@ class SuggestWords:
         """How many people have values within the bounds."""
         return f"about {share} ({error}) have a value of {visible(column)} within the bounds"
 
-    def error(self) -> str:
-        """How the expectations were made."""
+    def error(self, least: int, /) -> str:
+        """How the expectations were made, and what they cannot see."""
         return (
             "The sizes and errors are for one cell of the answer and are estimated from noisy histograms of one group "
-            "and one row of each person. What is left out is an estimate, not a bound."
+            f"and one row of each person. Cells with fewer than about {number(least)} people are taken "
+            "as empty, so a few people with very many rows or very large values can lose more than this."
         )
 
     def released(self, sql: str, /) -> str:
