@@ -159,7 +159,7 @@ def _exact(loss: Loss, delta: float) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WiderThanAsked)
         try:
-            return loss.epsilon(delta=delta).upper
+            return loss.simplified().epsilon(delta=delta).upper
         except OverflowError:  # nothing is proved about losses that are too large for the squares of floats
             return math.inf
 
