@@ -19,6 +19,7 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person, Row
 from sitr.noise.coins import TestCoins
 from sitr.questions.invented import invented
+from sitr.session.budget import Budget
 from sitr.session.dummy import Dummy
 
 KINDS = {
@@ -105,7 +106,7 @@ def test_the_rows_depend_on_the_description_alone(tmp_path: Path) -> None:
 
 
 def test_the_same_questions_can_be_asked_about_them() -> None:
-    dummy = Dummy(described(), 2_000, 0, sitr.ZeroConcentratedDP(5.0))
+    dummy = Dummy(described(), 2_000, 0, Budget, sitr.ZeroConcentratedDP(5.0))
     budget = dummy.budget()
     assert budget.promise == sitr.ZeroConcentratedDP(5.0)
     answer = budget.sql("SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM visits GROUP BY ward").release(
@@ -117,7 +118,7 @@ def test_the_same_questions_can_be_asked_about_them() -> None:
     assert answer.publication.title == "Invented rows"
     assert "says nothing about any real data" in answer.publication.caveats[0]
     assert budget.remaining() == sitr.ZeroConcentratedDP(4.0)
-    assert dummy.dataset.table == described()
+    assert budget.table == described()
     assert dummy.budget(rho=0.5).promise == sitr.ZeroConcentratedDP(0.5)
     assert len(dummy) == 2_000
     assert repr(dummy) == "2,000 invented rows like visits, from its public description alone"
@@ -126,14 +127,14 @@ def test_the_same_questions_can_be_asked_about_them() -> None:
 def test_frames(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     pytest.importorskip("polars")
-    dummy = Dummy(described(kinds={k: v for k, v in KINDS.items() if v is not Kind.OTHER}), 12, 0)
+    dummy = Dummy(described(kinds={k: v for k, v in KINDS.items() if v is not Kind.OTHER}), 12, 0, Budget)
     assert list(dummy.to_pandas().columns) == dummy.to_polars().columns == dummy.table.column_names
     assert not list(tmp_path.iterdir())
 
 
 def test_what_is_missing_is_said() -> None:
     with pytest.raises(DescriptionError, match="has no budget yet"):
-        Dummy(described(), 10, 0).budget()
+        Dummy(described(), 10, 0, Budget).budget()
     for rows, seed in ((-1, 0), (1.5, 0), (True, 0), (10, -1), (10**9, 0)):
         with pytest.raises(DescriptionError, match="a whole number"):
-            Dummy(described(), rows, seed)  # type: ignore[arg-type]
+            Dummy(described(), rows, seed, Budget)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ import pytest
 import sitr
 from sitr.language import Language, speaking
 from sitr.report.explained import Branch
+from sitr.session.dataset import Dataset
 
 QUESTION = (
     "SELECT ward, AVG(cost) AS mean FROM visits WHERE days > 2 GROUP BY ward HAVING COUNT(*) > 10 ORDER BY mean LIMIT 3"
@@ -20,7 +21,7 @@ PRICES = [None, "zcdp(0.1)", "pure(1)", "approximate(1, 1e-6)"]
 
 
 @pytest.fixture
-def data() -> sitr.Dataset:
+def data() -> Dataset:
     rows = pa.table({"id": [1], "ward": ["A"], "cost": [1.0], "days": [3], "code": ["x"]})
     said: dict[str, Any] = {"bounds": {"cost": (0, 10), "days": (0, 9)}, "keys": {"ward": ["A", "B"]}}
     return sitr.protect(rows, unit="id", name="visits", max_groups=2, max_rows_per_group=3, max_rows=4, **said)
@@ -32,7 +33,7 @@ def lines(branch: Branch) -> list[str]:
 
 @pytest.mark.parametrize("price", PRICES)
 @pytest.mark.parametrize("language", Language)
-def test_the_tree_has_four_parts_and_the_price(data: sitr.Dataset, price: str | None, language: Language) -> None:
+def test_the_tree_has_four_parts_and_the_price(data: Dataset, price: str | None, language: Language) -> None:
     with speaking(language):
         found = data.explain(QUESTION, price)
         tree = found.tree
@@ -44,7 +45,7 @@ def test_the_tree_has_four_parts_and_the_price(data: sitr.Dataset, price: str | 
     assert "└──" in text
 
 
-def test_everything_is_said_in_english(data: sitr.Dataset) -> None:
+def test_everything_is_said_in_english(data: Dataset) -> None:
     said = " ".join(lines(data.explain(QUESTION, "zcdp(0.1)").tree))
     for part in (
         "the rows of the protected table visits",
@@ -61,20 +62,20 @@ def test_everything_is_said_in_english(data: sitr.Dataset) -> None:
 
 
 @pytest.mark.parametrize("price", PRICES[1:])
-def test_the_shares_are_those_of_the_price(data: sitr.Dataset, price: str) -> None:
+def test_the_shares_are_those_of_the_price(data: Dataset, price: str) -> None:
     found = data.explain(QUESTION, price).to_dict()["measured"]
     assert sum(each["share"] for each in found) == pytest.approx(1)
     assert sum(each["share"] for each in found if not each["shown"]) == pytest.approx(0.05, rel=0.02)
 
 
-def test_unknown_keys_have_a_share_too(data: sitr.Dataset) -> None:
+def test_unknown_keys_have_a_share_too(data: Dataset) -> None:
     found = data.explain("SELECT code, COUNT(*) AS n FROM visits GROUP BY code", "approximate(1, 1e-6)")
     assert any("has no public values" in line for line in lines(found.tree))
     assert any("which keys are shown" in line for line in lines(found.tree))
     assert "keys" in [each["name"] for each in found.to_dict()["measured"]]
 
 
-def test_the_plan_is_that_of_the_preview(data: sitr.Dataset, tmp_path: Path) -> None:
+def test_the_plan_is_that_of_the_preview(data: Dataset, tmp_path: Path) -> None:
     budget = data.budget(rho=1, ledger=tmp_path / "ledger.db")
     request = budget.sql(QUESTION)
     assert request.explain("zcdp(0.1)").plan == request.preview("zcdp(0.1)").plan
@@ -86,7 +87,7 @@ def test_the_plan_is_that_of_the_preview(data: sitr.Dataset, tmp_path: Path) -> 
     assert noise == [float(each.mechanism.size) for each in plan.measurements]
 
 
-def test_machines_read_the_same(data: sitr.Dataset) -> None:
+def test_machines_read_the_same(data: Dataset) -> None:
     found = json.loads(json.dumps(data.explain(QUESTION, "zcdp(0.1)", max_rows=2).to_dict()))
     assert found["read"] == {"from": "visits", "where": "days > 2"}
     assert found["bounded"] == {
@@ -104,7 +105,7 @@ def test_machines_read_the_same(data: sitr.Dataset) -> None:
     assert found["measured"][1]["distance"] == {"l1": 2, "l2_squared": 4, "largest": 2}
 
 
-def test_views_are_drawn_from_the_outside_in(data: sitr.Dataset) -> None:
+def test_views_are_drawn_from_the_outside_in(data: Dataset) -> None:
     found = data.explain(
         "SELECT AVG(t) AS m, SUM_PER_PERSON(t, 0, 5) AS s FROM "
         "(SELECT id, SUM(cost) AS t FROM visits WHERE days > 1 GROUP BY id)"

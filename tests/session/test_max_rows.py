@@ -13,6 +13,8 @@ import sitr
 from sitr.dataset.description import load
 from sitr.errors import DescriptionError
 from sitr.noise.coins import TestCoins
+from sitr.session.budget import Budget
+from sitr.session.dataset import Dataset
 
 PRICE = sitr.ZeroConcentratedDP(0.5)
 PEOPLE = 400
@@ -25,12 +27,12 @@ def rows() -> pa.Table:
     return pa.table({"id": people, "ward": ["A", "A", "A", "B"] * PEOPLE, "cost": [2.0] * 4 * PEOPLE})
 
 
-def protected(source: Any, **caps: Any) -> sitr.Dataset:
+def protected(source: Any, **caps: Any) -> Dataset:
     said: dict[str, Any] = {"bounds": {"cost": (0, 5)}, "keys": {"ward": ["A", "B"]}, "name": "visits"}
     return sitr.protect(source, unit="id", **said, **caps)
 
 
-def budget(folder: Path, **caps: Any) -> sitr.Budget:
+def budget(folder: Path, **caps: Any) -> Budget:
     return protected(rows(), **caps).budget(rho=10, ledger=folder / "ledger.db")
 
 
