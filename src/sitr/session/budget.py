@@ -271,12 +271,12 @@ class Budget(Shown):
             method=method,
         )
 
-    def dummy(self, rows: int = 1_000, *, seed: int = 0) -> Dummy:
+    def dummy(self, rows: int = 1_000, *, seed: int = 0) -> Dummy[Budget]:
         """Invented rows with the public columns, types, keys and bounds, to develop code with. Free: no data are read.
 
         `dummy().table` and `dummy().to_pandas()` are the rows; `dummy().budget()` answers questions about them.
         """
-        return dummies.Dummy(self.table, rows, seed, self.promise, self.public)
+        return dummies.Dummy(self.table, rows, seed, lambda at: Budget(at, self.public), self.promise)
 
     def standing(self) -> Filter:
         """The promise and all charges so far."""

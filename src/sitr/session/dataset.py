@@ -116,10 +116,10 @@ class Dataset(Shown):
             )
         return self._budget(opened(self.table, whole, ledger), keep=keep)
 
-    def dummy(self, rows: int = 1_000, *, seed: int = 0) -> Dummy:
+    def dummy(self, rows: int = 1_000, *, seed: int = 0) -> Dummy[Budget]:
         """Invented rows with the public columns, types, keys and bounds; see `Budget.dummy`. Reads no rows."""
         promise = None if self.described is None else self.described.promise
-        return dummies.Dummy(self.table, rows, seed, promise, self.public)
+        return dummies.Dummy(self.table, rows, seed, lambda at: Budget(at, self.public), promise)
 
     def explain(self, text: str, price: Price | None = None, **limits: Any) -> ExplainedQuestion:
         """A question in SQL as a tree: what is read, bounded, measured and shown. Needs no budget and reads no rows.
