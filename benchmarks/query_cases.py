@@ -80,7 +80,7 @@ class Case:
         return LEVELS.get(self.aggregate)
 
 
-def even(people: int = 2_000, groups: int = 5) -> Data:
+def even(people: int = 1_000, groups: int = 5) -> Data:
     """One or two groups for each person, one to three rows in each, values even from 0 to 100: nothing is left out."""
     chance = np.random.default_rng(16)
     first = chance.integers(groups, size=people)
@@ -95,7 +95,7 @@ def even(people: int = 2_000, groups: int = 5) -> Data:
     return Data("even", person, group, chance.integers(LOW, HIGH, size=len(rows), endpoint=True))
 
 
-def skewed(people: int = 2_000, groups: int = 5) -> Data:
+def skewed(people: int = 1_000, groups: int = 5) -> Data:
     """Few people with many rows in many groups, values even from 0 to 100: the caps leave rows out."""
     chance = np.random.default_rng(17)
     person = np.repeat(np.arange(people), np.minimum(chance.zipf(1.8, size=people), 200))
@@ -103,14 +103,14 @@ def skewed(people: int = 2_000, groups: int = 5) -> Data:
     return Data("skewed", person, group, chance.integers(LOW, HIGH, size=len(person), endpoint=True))
 
 
-def heavy(people: int = 2_000, groups: int = 5) -> Data:
+def heavy(people: int = 1_000, groups: int = 5) -> Data:
     """One row for each person, values with a heavy tail: 3% of them are clamped."""
     chance = np.random.default_rng(18)
     x = np.floor(chance.lognormal(2.5, 1.1, size=people)).astype(np.int64)
     return Data("heavy", np.arange(people), chance.integers(groups, size=people), x)
 
 
-def small(people: int = 2_000, groups: int = 60) -> Data:
+def small(people: int = 1_000, groups: int = 60) -> Data:
     """One row for each person, in sixty groups of very different size."""
     chance = np.random.default_rng(19)
     size = 1 / np.arange(1, groups + 1)
@@ -118,7 +118,7 @@ def small(people: int = 2_000, groups: int = 60) -> Data:
     return Data("small", np.arange(people), group, chance.integers(LOW, HIGH, size=people, endpoint=True))
 
 
-def narrow(people: int = 2_000, groups: int = 5) -> Data:
+def narrow(people: int = 1_000, groups: int = 5) -> Data:
     """One row for each person, values near 40: both bounds are far away, as bounds from public knowledge often are."""
     chance = np.random.default_rng(20)
     x = np.clip(np.rint(chance.normal(40, 8, size=people)), LOW, HIGH).astype(np.int64)
