@@ -4,24 +4,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sitr.cli.options import MaxGroups, MaxRows, number, promise
-from sitr.errors import BadUsage, DescriptionError, no_description
+from sitr.cli.options import MaxGroups, MaxInAll, MaxRows, named, number, promise
+from sitr.cli.wanted import Wanted
+from sitr.errors import BadUsage, DescriptionError, FileError, no_description
 
 if TYPE_CHECKING:
     from sitr.flavors.arrows import Kept
     from sitr.numbers import Number
     from sitr.questions.aggregate.frame import Expr
+    from sitr.session.aggregate import AggregateRequest
     from sitr.session.answer import Answer
+    from sitr.session.budget import Budget
     from sitr.session.request import Request
 
 
 Bias = Annotated[
     str,
     typer.Option(metavar="SHARE", help="The share of the price that measures what caps and bounds leave out, or off."),
+]
+
+Weights = Annotated[
+    str | None,
+    typer.Option(metavar="NAME=WEIGHT,…", help="How the price is shared by the columns, such as n=1,total=4."),
+]
+Targets = Annotated[
+    str | None,
+    typer.Option(metavar="NAME=ERROR,…", help="Share the price so that all errors are equally far from these."),
 ]
 
 
@@ -31,7 +43,10 @@ class Limits:
 
     max_groups: MaxGroups = None
     max_rows_per_group: MaxRows = None
+    max_rows: MaxInAll = None
     bias: Bias = "0.05"
+    weights: Weights = None
+    targets: Targets = None
 
     @property
     def share(self) -> Number | str:
@@ -43,23 +58,93 @@ class Limits:
                 given=f"--bias {self.bias} is neither a number nor off.", do="Write for example --bias 0.05."
             ) from None
 
+    def asked(self, budget: Budget, sql: str) -> AggregateRequest:
+        """The question within these limits."""
+        return budget.sql(
+            sql,
+            bias=self.share,
+            max_groups=self.max_groups,
+            max_rows_per_group=self.max_rows_per_group,
+            max_rows=self.max_rows,
+        )
+
+    def divided(self, asked: AggregateRequest, rows: int | None) -> AggregateRequest:
+        """The question, with the price shared as these options say."""
+        if self.weights is not None:
+            return asked.weights(_numbers("--weights", self.weights))
+        return asked if self.targets is None else asked.targets(_numbers("--targets", self.targets), rows=rows)
+
+    def check(self, *, several: bool) -> None:
+        """Refuse shares that contradict each other, and shares of the columns of several questions."""
+        if self.weights is not None and self.targets is not None:
+            raise BadUsage(wanted="--weights or --targets", given="both", do="Leave one of them out.")
+        if several and (self.weights or self.targets) is not None:
+            raise BadUsage(
+                wanted="--weights or --targets with one question",
+                given="a file of questions",
+                do="Leave them out, or ask one by one.",
+            )
+
+
+def _numbers(option: str, text: str) -> dict[str, Number]:
+    return named(option, text.split(","), lambda _, written: number(written))
+
 
 def question(
-    description: Path, sql: str, price: str, *, budget: str | None, ledger: Path | None, limits: Limits
+    description: Path,
+    sql: str,
+    wanted: Wanted,
+    *,
+    budget: str | None,
+    ledger: Path | None,
+    limits: Limits,
+    file: Path | None = None,
 ) -> tuple[Request[Answer], Kept]:
-    """The checked question and its price, with the budget of the description, or the one given if it names none."""
+    """The checked question and its price, with the budget of the description, or the one given if it names none.
+
+    All questions of a `file` are one batch.
+    """
+    wanted.check(targets=limits.targets is not None)
     if not description.exists():
         raise no_description(description)
-    paid, promised = promise(price), promise(budget) if budget is not None else None
+    several = _several(sql, file)
+    limits.check(several=bool(several))
+    price, promised = (None if text is None else promise(text) for text in (wanted.price, budget))
     from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a price
 
     opened = open_description(description).budget(promised, ledger=ledger)
     try:
-        groups, rows = limits.max_groups, limits.max_rows_per_group
-        return opened.sql(sql, bias=limits.share, max_groups=groups, max_rows_per_group=rows), paid
+        asked: Request[Any]
+        if several:
+            asked = opened.batch({name: limits.asked(opened, one) for name, one in several.items()})
+        else:
+            asked = limits.divided(limits.asked(opened, sql), wanted.rows)
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
         raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt) from None
+    return asked, wanted.paid(asked, price)
+
+
+def _several(sql: str, file: Path | None) -> dict[str, str]:
+    """The questions of a file by name; none without a file."""
+    if bool(sql) == (file is not None):
+        raise BadUsage(
+            wanted="one question, or a file of questions with --file",
+            given="both" if sql else "neither",
+            do="Write the question after the description, or --file questions.sql instead.",
+        )
+    if file is None:
+        return {}
+    from sitr.questions.batch.statements import statements
+
+    try:
+        found = statements(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as failure:
+        reason = getattr(failure, "strerror", None) or "it is not UTF-8 text"
+        raise FileError(given=f"Cannot read {file}: {reason}.", do="Check the path; nothing was spent.") from None
+    if not found:
+        raise BadUsage(given=f"The file {file} has no question.", do="Write SELECT …; SELECT …; into it.")
+    return found
 
 
 def condition(text: str) -> Expr:

@@ -22,10 +22,15 @@ from sitr.numbers import downward, exact
 from sitr.plans.noise import Way, affordable, gaussian_ways, largest_fitting, pure_ways, ways
 from sitr.plans.plan import Measurement
 from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.in_total import measured_in_total, says_nothing
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.plan import BESIDE, BEYOND, KEYS, AggregatePlan, KeyThreshold, NoisyTerm
 from sitr.questions.aggregate.quantity import Bar, Quantity, Rank
+from sitr.questions.aggregate.shares import Shares, main_terms, shares
+from sitr.questions.aggregate.split import Targets
 from sitr.questions.aggregate.stability import people, stability
+from sitr.questions.aggregate.targeted import targeted
+from sitr.questions.aggregate.term import Term
 from sitr.sensitivity.bounded import bounded
 
 END = 1 - Fraction(5, 100) / 3
@@ -33,22 +38,24 @@ END = 1 - Fraction(5, 100) / 3
 
 
 def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
-    """The plan with the least error at this price; each term gets an equal share."""
+    """The plan with the least error at this price, divided as `shares` says."""
     paid = affordable(price)
     if query.known or getattr(paid, "delta", 0) == 0:
-        _refuse_unknown_keys(query, paid)
+        refuse_unknown_keys(query, paid)
         plans = [plan for way in ways(paid) for plan in _plans(query, way)]
     elif isinstance(paid, ApproximateDP):
         plans = _with_threshold(query, paid)
     else:
         assert isinstance(paid, ApproximateZeroConcentratedDP)  # no other price has a δ
         plans = _outside_an_event(query, paid)
-    return _useful(min(plans, key=_error))
+    return useful(plans[0] if len(plans) == 1 else min(plans, key=total_error))
 
 
-def _useful(plan: AggregatePlan) -> AggregatePlan:
+def useful(plan: AggregatePlan) -> AggregatePlan:
     """The plan, unless an error is too large for a double."""
-    beyond = [each.term for each in plan.noisy if each.choice is None and each.width(0.95) > sys.float_info.max]
+    beyond = [each.term for each in plan.noisy if _wide(each) and each.width(0.95) > sys.float_info.max]
+    if not beyond:
+        return plan
     columns = (*plan.columns, *plan.hidden)
     lost = [column.name for column in columns if any(each.term in beyond for each in column.measured)]
     if lost:
@@ -59,34 +66,42 @@ def _useful(plan: AggregatePlan) -> AggregatePlan:
     return plan
 
 
+def _wide(noisy: NoisyTerm) -> bool:
+    """Whether its noise may be that large: quantiles of a noise are at most a thousand times its size."""
+    return noisy.choice is None and noisy.noise.size * noisy.granularity > sys.float_info.max / 1000
+
+
 def _plan(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> AggregatePlan:
-    shares, spelled = _shares(query), text(query.query)
-    measured = [_measurement(query, terms, way.bought.share(shares[terms])) for terms in query.measured]
+    if isinstance(query.split, Targets):
+        many = len(main_terms(query))
+        return targeted(
+            query.split,
+            way.bought,
+            lambda parts: measured(query, way, shares(query, way.bought, parts), threshold),
+            many,
+        )
+    return measured(query, way, shares(query, way.bought), threshold)
+
+
+def measured(query: BoundedQuery, way: Way, parts: Shares, threshold: KeyThreshold | None = None) -> AggregatePlan:
+    """The plan that gives each measurement its share of what is bought.
+
+    What is left out is measured in each group, or over all groups if that says more.
+    """
+    found = [_measurement(query, terms, way.bought.share(parts[terms])) for terms in query.measured]
     keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
     beyond: tuple[Measurement, ...] = ()
     if query.watch is not None and query.watch.beyond:
         one = bounded(low=0, high=1, groups=1, cells=1, relation=query.relation)
-        noise = least_noise(way.bought.share(shares[()]), l1=one.l1, l2=one.l2)
+        noise = least_noise(way.bought.share(parts[()]), l1=one.l1, l2=one.l2)
         beyond = (Measurement(BEYOND, noise.alone(), one),)
-    return AggregatePlan((*measured, *keys, *beyond), way.charged, spelled, query)
-
-
-def _shares(query: BoundedQuery) -> dict[tuple[Quantity, ...], Fraction]:
-    """The share of each measurement, and under () that of the people beyond the cap on groups.
-
-    What is shown gets equal shares of the whole, or of what the bias leaves; what is watched gets equal shares too.
-    """
-    watch, main = query.watch, main_terms(query)
-    watched: list[tuple[Quantity, ...]] = [terms for terms in query.measured if terms not in main]
-    watched += [()] if watch is not None and watch.beyond else []
-    spent = watch.share if watch is not None and watched else Fraction(0)
-    shares: dict[tuple[Quantity, ...], Fraction] = {terms: (1 - spent) / len(main) for terms in main}
-    return shares | {terms: spent / len(watched) for terms in watched}
-
-
-def main_terms(query: BoundedQuery) -> list[tuple[Quantity, ...]]:
-    """The measurements from which columns follow; the others are about what is left out."""
-    return [terms for terms in query.measured if terms[0] in query.shown_terms]
+    plan = AggregatePlan((*found, *keys, *beyond), way.charged, text(query.query), query)
+    if not says_nothing(plan):
+        return plan
+    for place, (term, *_) in enumerate(query.measured):
+        if term not in query.shown_terms and isinstance(term, Term):
+            found[place] = measured_in_total(query, term, way.bought.share(parts[(term,)]))
+    return replace(plan, measurements=(*found, *keys, *beyond))
 
 
 def _plans(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> list[AggregatePlan]:
@@ -143,6 +158,7 @@ def _choice(query: BoundedQuery, term: Rank, part: NoisePrice) -> GroupedQuantil
         cells=query.cells,
         relation=query.relation,
         offset=term.end,
+        total=query.max_rows,
     )
     fitted = one.fitted(part.to_zero_concentrated() if isinstance(part, GaussianDP) else part)
     return replace(fitted, offset=term.end * (math.ceil(fitted.error(confidence=END)) + BESIDE))
@@ -192,7 +208,7 @@ def _bell_threshold(query: BoundedQuery, price: ApproximateDP, delta: float) -> 
     return [GaussianThreshold.lowest(noise, delta=delta, groups=query.max_groups)]
 
 
-def _error(plan: AggregatePlan) -> Fraction:
+def total_error(plan: AggregatePlan) -> Fraction:
     """The sum of all errors, and of the number of people with which a key is shown: all relative to one person's."""
     keys = plan.threshold.error() if plan.threshold is not None else 0
     shown = plan.query.shown_terms
@@ -206,7 +222,7 @@ def _relative_error(noisy: NoisyTerm) -> Fraction:
     return Fraction(noisy.noise.error(), noisy.distance.largest)
 
 
-def _refuse_unknown_keys(query: BoundedQuery, price: Promise) -> None:
+def refuse_unknown_keys(query: BoundedQuery, price: Promise) -> None:
     if unknown := [key.name for key in query.keys if key.keys is None]:
         raise QuestionError(
             given=f"The keys of {', '.join(unknown)} are not public, so the price needs δ > 0, but it is {price!r}.",

@@ -33,10 +33,15 @@ def chart(release: Release, *, words: Words | None = None, most: int = MOST_KEYS
     rows = release.rows
     if not rows:
         return _empty(title, say.none_left(len(release.keys)) if release.keys else say.empty(release.plan), words)
-    drawn = _drawn(release, most)
+    parts, note, top = panels(release, words, most=most)
+    return svg(title, note, parts, height=top, direction=words.direction)
+
+
+def panels(release: Release, words: Words, *, most: int = MOST_KEYS, top: float = 0.0) -> tuple[list[str], str, float]:
+    """The panels of an answer that has rows, a note about them, and where they end."""
+    say, rows, drawn = words.aggregate, release.rows, _drawn(release, most)
     labels = [say.label(rows[place]) for place in drawn]
     parts: list[str] = []
-    top = 0.0
     for index in range(len(release.plan.columns)):
         panel = _Panel.of(release, index, drawn, words)
         parts.extend(panel.svg(labels, words, top=top))
@@ -45,7 +50,7 @@ def chart(release: Release, *, words: Words | None = None, most: int = MOST_KEYS
     if len(drawn) < len(rows):
         lines, height = paragraph(note, y=top, size=12)
         parts, top = [*parts, *lines], top + height + _GAP
-    return svg(title, note, parts, height=top - _GAP, direction=words.direction)
+    return parts, note, top - _GAP
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,9 @@ class _Panel:
                 widest = (one.error, form.error(one.error))
         ranks = column.ranks(confidence=CONFIDENCE)
         error = f"± {widest[1]}" if ranks is None else words.ranks.error(ranks)
-        return cls(visible(column.name), visible(column.sql), shown, tuple(texts), error, low, high, base, kind)
+        plain = visible(column.name)
+        name = words.aggregate.unmeasured(plain) if release.plan.query.unmeasured else plain
+        return cls(name, visible(column.sql), shown, tuple(texts), error, low, high, base, kind)
 
     def height(self, rows: int) -> int:
         return _HEAD + _ROW * rows + _FOOT
