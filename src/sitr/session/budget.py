@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from sitr.questions.histogram.methods import Method as How
     from sitr.questions.statistic.question import Releasing
     from sitr.questions.synthetic.plan import Method
-    from sitr.session import histogram, statistic, synthetic
+    from sitr.session import histogram, joined, statistic, synthetic
     from sitr.session import public as published
     from sitr.session.histogram import HistogramAnswer
     from sitr.session.public import Source
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from sitr.session.synthetic import Synthesis
 else:  # each kind of question loads what it needs when it is asked
     histogram = Later("sitr.session.histogram")
+    joined = Later("sitr.session.joined")
     published = Later("sitr.session.public")
     statistic = Later("sitr.session.statistic")
     synthetic = Later("sitr.session.synthetic")
@@ -73,6 +74,8 @@ class Budget(Shown):
 
     _at: Desk
     public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
+    others: tuple[Budget, ...] = ()
+    """The budgets of other protected tables, which questions in SQL can join; see `beside`."""
 
     @property
     def paper(self) -> Paper:
@@ -125,18 +128,28 @@ class Budget(Shown):
         found = asked(plain, table, catalog=self._catalog(table))
         price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
         return AggregateRequest(
-            AggregateQuestion(found.watching(share_of(bias))), self._beside(found), AggregateAnswer, price=price
+            AggregateQuestion(found.watching(share_of(bias))), self._desk(found), AggregateAnswer, price=price
         )
+
+    def beside(self, *others: Budget) -> Budget:
+        """The same budget, whose questions in SQL can also join the protected tables of other budgets.
+
+        `visits.beside(patients).sql("SELECT … FROM visits JOIN patients ON visits.patient_id = patients.patient_id")`
+        is charged to both budgets, the same price, both or none. The tables must protect the same people, with
+        neighbours that differ in the same way, and a join must equate the columns that identify people.
+        """
+        return replace(self, others=joined.checked(self, (*self.others, *others)))
 
     def _catalog(self, table: Table) -> Catalog:
         """The tables that a question can name."""
-        return published.catalog(table, self.public) if self.public else Catalog(table)
+        found = published.catalog(table, self.public) if self.public else Catalog(table)
+        return replace(found, beside=tuple(other.table for other in self.others)) if self.others else found
 
-    def _beside(self, query: BoundedQuery) -> Desk:
-        """The desk, with the public tables that a question joins."""
-        joined = {name: self.public[name] for name in tables(query.view)}
-        rows = self._at.rows
-        return self._at if not joined else replace(self._at, rows=lambda: published.beside(rows(), joined))
+    def _desk(self, query: BoundedQuery) -> Desk:
+        """The desk, with the public tables and the other protected tables that a question joins."""
+        at = joined.desk(self._at, query.view, self.others) if self.others else self._at
+        public = {name: self.public[name] for name in tables(query.view)}
+        return at if not public else replace(at, rows=lambda: published.beside(at.rows(), public))
 
     def where(self, condition: Expr) -> Selection:
         """Only rows that meet this condition, such as `sitr.column("days") > 3`."""

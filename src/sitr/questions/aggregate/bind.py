@@ -25,7 +25,7 @@ from sitr.questions.aggregate.functions.registry import written
 from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
 from sitr.questions.aggregate.quantity import Quantity, family
 from sitr.questions.aggregate.relations import Catalog, source_of, view_of
-from sitr.questions.aggregate.view import TableRows, View, both
+from sitr.questions.aggregate.view import TableRows, View, both, changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,11 @@ class BoundedQuery:
     @property
     def relation(self) -> Relation:
         return self.view.relation
+
+    @property
+    def changes(self) -> Relation:
+        """How the part of one unit differs between neighbours: by more than `relation` says in some joins."""
+        return changes(self.view)
 
     @property
     def where(self) -> Typed | None:
@@ -158,6 +163,7 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
     A `catalog` has the public tables that may be joined.
     """
     rows = view_of(query.table, catalog or Catalog(table))
+    changes(rows)  # or an error
     if not query.aggregates:
         raise QuestionError(given="The question has no aggregate.", do=f"Ask for {written()}.")
     view = selected(rows, query.where)

@@ -65,7 +65,7 @@ def _plan(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) 
     keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
     beyond: tuple[Measurement, ...] = ()
     if query.watch is not None and query.watch.beyond:
-        one = bounded(low=0, high=1, groups=1, cells=1, relation=query.relation)
+        one = bounded(low=0, high=1, groups=1, cells=1, relation=query.changes)
         noise = least_noise(way.bought.share(shares[()]), l1=one.l1, l2=one.l2)
         beyond = (Measurement(BEYOND, noise.alone(), one),)
     return AggregatePlan((*measured, *keys, *beyond), way.charged, spelled, query)
@@ -141,7 +141,7 @@ def _choice(query: BoundedQuery, term: Rank, part: NoisePrice) -> GroupedQuantil
         each=query.max_rows_per_group,
         groups=query.max_groups,
         cells=query.cells,
-        relation=query.relation,
+        relation=query.changes,
         offset=term.end,
     )
     fitted = one.fitted(part.to_zero_concentrated() if isinstance(part, GaussianDP) else part)

@@ -27,10 +27,10 @@ def stability(query: BoundedQuery, term: Quantity) -> Distance | None:
         case Rank():
             return None
         case Distinct():
-            return bounded(low=0, high=rows, groups=query.max_groups, cells=query.cells, relation=query.relation)
+            return bounded(low=0, high=rows, groups=query.max_groups, cells=query.cells, relation=query.changes)
         case Bar():
             reached = query.max_groups if query.cells is None else min(query.max_groups, query.cells)
-            return bounded(low=0, high=rows, groups=reached, cells=None, relation=query.relation)
+            return bounded(low=0, high=rows, groups=reached, cells=None, relation=query.changes)
     rows = 1 if term.people or term.total else rows
     low, high = term.reach
     return bounded(
@@ -38,10 +38,10 @@ def stability(query: BoundedQuery, term: Quantity) -> Distance | None:
         high=rows * max(high, 0),
         groups=query.max_groups,
         cells=query.cells,
-        relation=query.relation,
+        relation=query.changes,
     )
 
 
 def people(query: BoundedQuery) -> Distance:
     """The distance of the number of units in each cell."""
-    return bounded(low=0, high=1, groups=query.max_groups, cells=query.cells, relation=query.relation)
+    return bounded(low=0, high=1, groups=query.max_groups, cells=query.cells, relation=query.changes)

@@ -50,11 +50,11 @@ class Tally:
         if self.grid is None:
             return people(self.query)
         each, groups = self.query.max_rows_per_group, self.query.max_groups
-        return bounded(low=0, high=each, groups=groups, cells=self.cells, relation=self.query.relation)
+        return bounded(low=0, high=each, groups=groups, cells=self.cells, relation=self.query.changes)
 
     def merged_distance(self) -> Distance:
         """How far one unit moves sums over ranges of cells: all its rows, at most gc, may be in one of them."""
-        return rows(self.query.max_rows_per_group * self.query.max_groups, relation=self.query.relation)
+        return rows(self.query.max_rows_per_group * self.query.max_groups, relation=self.query.changes)
 
     @property
     def size_is_public(self) -> bool:

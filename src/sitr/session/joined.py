@@ -1,0 +1,82 @@
+"""Questions that join the protected tables of several budgets: which budgets fit together, and where to ask them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sitr.backends.backend import Backend
+from sitr.backends.duckdb import DuckDB
+from sitr.backends.sources import ArrowRows
+from sitr.backends.sources import Source as Rows
+from sitr.errors import QuestionError
+from sitr.neighbors.unit import Person
+from sitr.questions.aggregate.view import View, protected
+from sitr.session.desk import Desk
+
+if TYPE_CHECKING:
+    from sitr.session.budget import Budget
+
+
+def checked(budget: Budget, others: Sequence[Budget]) -> tuple[Budget, ...]:
+    """The other budgets, if their tables protect people like this one and have names of their own."""
+    taken = {budget.table.name.lower(), *(name.lower() for name in budget.public)}
+    for other in others:
+        if not isinstance(getattr(other, "table", None), type(budget.table)):
+            raise QuestionError(
+                wanted="the budget of another protected table",
+                given=f"an object of type {type(other).__name__}",
+                do="Write for example visits.beside(patients), with the budgets of both.",
+            )
+        if other.table.name.lower() in taken:
+            raise QuestionError(
+                given=f"Two tables of the question have the name {other.table.name!r}.",
+                do="Protect one of them under another name.",
+            )
+        taken.add(other.table.name.lower())
+        _check_alike(budget, other)
+    return tuple(others)
+
+
+def _check_alike(budget: Budget, other: Budget) -> None:
+    for table in (budget.table, other.table):
+        if not isinstance(table.unit, Person):
+            raise QuestionError(
+                given=f"The table {table.name} protects each row by itself, so that its rows have no unit to join by.",
+                do="Protect both tables with the column that identifies a person (unit=…), or join public tables only.",
+            )
+    if budget.table.relation is not other.table.relation:
+        raise QuestionError(
+            given=f"The tables {budget.table.name} and {other.table.name} have different neighbours: "
+            f"{budget.table.relation.value} and {other.table.relation.value}.",
+            do="Protect both tables with the same relation.",
+        )
+
+
+def desk(at: Desk, view: View, others: Sequence[Budget]) -> Desk:
+    """The desk for a question about this view, with the accounts of the other tables that it reads."""
+    names = protected(view)
+    if at.table.name not in names:
+        raise QuestionError(
+            given=f"The question does not read {at.table.name}, whose budget is asked.",
+            do=f"Ask the budget of {names[0]} instead.",
+        )
+    beside = tuple(other._at for other in others if other.table.name in names)
+    if not beside:
+        return at
+    sources = {other.table.name: other for other in beside}
+    return replace(at, beside=beside, rows=lambda: _with(at.rows(), sources))
+
+
+def _with(backend: Backend, others: dict[str, Desk]) -> Backend:
+    """The backend, which can then read these tables too."""
+    assert isinstance(backend, DuckDB)
+    return replace(backend, beside={name: _source(name, other.backend) for name, other in others.items()})
+
+
+def _source(name: str, backend: Backend) -> Rows:
+    """Where the rows of another table are; rows in memory get a name of their own in statements."""
+    assert isinstance(backend, DuckDB)
+    source = backend.source
+    return replace(source, name=f"protected {name}") if isinstance(source, ArrowRows) else source
