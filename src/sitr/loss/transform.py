@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sitr.loss.law import FUNCTIONS, ROUNDING, Vector
-from sitr.loss.total import Part, Sum
+from sitr.loss.total import Part, SumOfLaws
 
 VANISHING = 40.0
 """Products of transforms below e^{−40} are replaced by 0, and counted as error."""
@@ -71,7 +71,7 @@ class _Tilted:
         return self.wrong + rounding * ROUNDING + 8 * ROUNDING * frequencies * self.slope
 
 
-def transformed(total: Sum, tilt: float, spacing: float) -> Transformed | None:
+def transformed(total: SumOfLaws, tilt: float, spacing: float) -> Transformed | None:
     """The transform at all multiples of a frequency; None if that is too much work.
 
     Errors are tracked relative to the product of upper bounds on the factors: if |z − me^{iθ}| ≤ 2e and |z| ≤ m for

@@ -33,7 +33,7 @@ necessary, but still valid. So it is set again for every S(i); a wide enclosure 
 
 
 @dataclass(frozen=True, slots=True)
-class Digits:
+class Bits:
     """How many digits of U are read first, and how many are known when Arb decides.
 
     Tests shorten them, so that events of one draw in 2^64 happen in every second draw; the law stays the same.
@@ -43,7 +43,7 @@ class Digits:
     word: int = 64
 
 
-FULL = Digits()
+FULL = Bits()
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Inversion:
     """
 
     survival: Survival
-    digits: Digits = FULL
+    digits: Bits = FULL
 
     def one(self, coins: Coins) -> int:
         return self.at(coins.words(1)[0], coins)
@@ -144,7 +144,7 @@ class Inversion:
 
 
 @dataclass(frozen=True)
-class Row:
+class Inversions:
     """Several laws, drawn together, one draw of each."""
 
     laws: tuple[Inversion, ...]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sitr.accounting.compare import THEOREMS, Comparison, Row
+from sitr.accounting.compare import THEOREMS, Comparison, TheoremResult
 from sitr.accounting.filter import Filter
 from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.theorems.theorem import Total
@@ -26,7 +26,7 @@ from sitr.loss.forms.sampled import PoissonLaw
 from sitr.loss.loss import Loss
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
-from sitr.neighbors.unit import Row as EachRow
+from sitr.neighbors.unit import TheoremResult as EachRow
 from sitr.noise.coins import TestCoins
 from sitr.questions.arrow import arrow_type
 from sitr.questions.histogram.counts import Histogram
@@ -118,7 +118,7 @@ def theorems(spread: float) -> str:
 
     def made(delta: float, size: float) -> Comparison:
         totals = [Total(0.0, size * (1 + spread) ** place, two_sided=False) for place in range(len(THEOREMS))]
-        rows = [Row(theorem, total) for theorem, total in zip(THEOREMS, totals, strict=True)]
+        rows = [TheoremResult(theorem, total) for theorem, total in zip(THEOREMS, totals, strict=True)]
         return Comparison(schedule, delta, tuple(rows), None)
 
     deltas, releases = tuple(10.0**power for power in range(-9, -2)), (100.0, 300.0, 1000.0, 3000.0, 10000.0)
