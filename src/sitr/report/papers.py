@@ -20,7 +20,7 @@ RELEASED = {
 """The modules whose `answer` writes the paper of a release."""
 
 PLANNED = {
-    "sitr.questions.aggregate.fit.AggregatePlan": Later("sitr.report.aggregate"),
+    "sitr.questions.aggregate.plan.AggregatePlan": Later("sitr.report.aggregate"),
     "sitr.questions.histogram.fit.HistogramPlan": Later("sitr.report.histogram"),
     "sitr.questions.statistic.question.StatisticPlan": Later("sitr.report.statistic"),
     "sitr.questions.synthetic.plan.SynthesisPlan": Later("sitr.report.synthetic"),
