@@ -6,7 +6,7 @@ from sitr.cli.grouped import grouped
 from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql
 from sitr.cli.papers import Exact, Fresh, Output, Pages, Plot, publish, writers
 from sitr.cli.progress import working
-from sitr.cli.question import Limits, question
+from sitr.cli.question import Beside, Limits, question
 
 
 @grouped
@@ -20,6 +20,7 @@ def ask(
     pages: Pages,
     plot: Plot = None,
     fresh: Fresh = False,
+    beside: Beside = None,
     budget: Budget = None,
     ledger: Ledger = None,
     exact: Exact = False,
@@ -34,7 +35,7 @@ def ask(
     -o wards.csv --certificate wards.html
     """
     files = writers(output, plot, pages)
-    asked, paid = question(description, sql, price, budget=budget, ledger=ledger, limits=limits)
+    asked, paid = question(description, sql, price, budget=budget, ledger=ledger, limits=limits, beside=beside)
     with working("Reading and adding noise", quiet=as_json):
         answer = asked.release(paid, fresh=fresh)
     publish(answer, files, as_json=as_json, whole=output is None, exact=exact)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sitr.cli.grouped import grouped
 from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql
 from sitr.cli.papers import Exact
-from sitr.cli.question import Limits, question
+from sitr.cli.question import Beside, Limits, question
 from sitr.cli.terminal import console, say_json
 from sitr.report.words.messages import said
 
@@ -22,6 +22,7 @@ def preview(
     price: Price,
     *,
     limits: Limits,
+    beside: Beside = None,
     budget: Budget = None,
     ledger: Ledger = None,
     exact: Exact = False,
@@ -33,7 +34,7 @@ def preview(
 
     Example: sitr preview visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     """
-    asked, paid = question(description, sql, price, budget=budget, ledger=ledger, limits=limits)
+    asked, paid = question(description, sql, price, budget=budget, ledger=ledger, limits=limits, beside=beside)
     show(asked.preview(paid), as_json=as_json, exact=exact)
 
 

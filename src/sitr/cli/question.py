@@ -25,6 +25,16 @@ Bias = Annotated[
 ]
 
 
+Beside = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--with",
+        metavar="DESCRIPTION",
+        help="The description of another protected table to join; its budget is charged too. Repeatable.",
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one question counts of each person, and whether it measures what is left out."""
@@ -45,15 +55,28 @@ class Limits:
 
 
 def question(
-    description: Path, sql: str, price: str, *, budget: str | None, ledger: Path | None, limits: Limits
+    description: Path,
+    sql: str,
+    price: str,
+    *,
+    budget: str | None,
+    ledger: Path | None,
+    limits: Limits,
+    beside: Beside = None,
 ) -> tuple[Request[Answer], Kept]:
-    """The checked question and its price, with the budget of the description, or the one given if it names none."""
-    if not description.exists():
-        raise no_description(description)
+    """The checked question and its price, with the budget of the description, or the one given if it names none.
+
+    `beside` are the descriptions of other protected tables that the question may join.
+    """
+    for each in (description, *(beside or ())):
+        if not each.exists():
+            raise no_description(each)
     paid, promised = promise(price), promise(budget) if budget is not None else None
     from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a price
 
     opened = open_description(description).budget(promised, ledger=ledger)
+    if beside:
+        opened = opened.beside(*(open_description(other).budget() for other in beside))
     try:
         groups, rows = limits.max_groups, limits.max_rows_per_group
         return opened.sql(sql, bias=limits.share, max_groups=groups, max_rows_per_group=rows), paid

@@ -6,11 +6,18 @@ question loads the reports of its own kind only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from sitr.accounting.filter import Filter
 from sitr.ledger.receipt import Receipt
 from sitr.namespace import Later
 from sitr.plans.plan import Plan
+from sitr.report import joined
 from sitr.report.paper import Paper
+
+Others = Sequence[tuple[str, str, Filter]]
+"""Data sets, who is protected in them, and their budgets."""
 
 RELEASED = {
     "sitr.questions.aggregate.release.Release": Later("sitr.report.aggregate"),
@@ -28,10 +35,10 @@ PLANNED = {
 """The modules whose `preview` writes the paper of a plan."""
 
 
-def answer_paper(released: object, receipt: Receipt) -> Paper:
+def answer_paper(released: Any, receipt: Receipt) -> Paper:
     """The paper of an answer."""
     paper: Paper = RELEASED[_name(released)].answer(released, receipt)
-    return paper
+    return joined.answered(paper, receipt, released.plan)
 
 
 def can_be_shown(released: object) -> bool:
@@ -39,10 +46,10 @@ def can_be_shown(released: object) -> bool:
     return _name(released) in RELEASED
 
 
-def preview_paper(plan: Plan, standing: Filter) -> Paper:
-    """The paper of a preview; `standing` is the budget now."""
+def preview_paper(plan: Plan, standing: Filter, others: Others = ()) -> Paper:
+    """The paper of a preview; `standing` is the budget now, and `others` are those of other tables that it joins."""
     paper: Paper = PLANNED[_name(plan)].preview(plan, standing)
-    return paper
+    return joined.previewed(paper, plan, others)
 
 
 def _name(value: object) -> str:

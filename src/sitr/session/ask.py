@@ -61,7 +61,7 @@ def ask(
     # Only the keystream itself counts as private: other coins may claim what they like.
     private = type(tossed) is Keystream
     beside = tuple(
-        Paid(desk.table.name, desk.table.neighbors(), *charge, desk.ledger)
+        Paid(desk.account, desk.table.neighbors(), *charge, desk.ledger)
         for desk, charge in zip(at.beside, others, strict=True)
     )
     receipt = Receipt(at.table.name, at.table.neighbors(), entry, standing, private, ledger=at.ledger, beside=beside)

@@ -19,7 +19,7 @@ from sitr.questions.question import Question
 from sitr.report import summary
 from sitr.report.envelope import after_paying
 from sitr.report.paper import Paper
-from sitr.report.papers import preview_paper
+from sitr.report.papers import Others, preview_paper
 from sitr.report.words.words import in_words
 from sitr.session.answer import Answer
 from sitr.session.ask import ask
@@ -58,8 +58,12 @@ class Request(Shown, Generic[Answered_co]):
         """What the answer would cost and how far off it would be. Reads no rows and spends nothing."""
         standing = self.at.ledger.standing(self.at.account)
         plan = self.question.plan(self._paid(price, amounts))
-        standing.charge(plan.price)  # a price in a flavor that the budget does not take is refused here
-        return Preview(self.question, plan, standing)
+        others = tuple(
+            (desk.account, desk.table.neighbors(), desk.ledger.standing(desk.account)) for desk in self.at.beside
+        )
+        for budget in (standing, *(now for _, _, now in others)):
+            budget.charge(plan.price)  # a price in a flavor that a budget does not take is refused here
+        return Preview(self.question, plan, standing, others)
 
     def release(
         self,
@@ -84,11 +88,13 @@ class Preview(Shown):
     question: Question
     plan: Plan
     standing: Filter
+    others: Others = ()
+    """The budgets of other tables that the question joins."""
 
     @property
     def paper(self) -> Paper:
         """What is shown of it, the same on the terminal, in notebooks and as JSON."""
-        return once(self, lambda: preview_paper(self.plan, self.standing))
+        return once(self, lambda: preview_paper(self.plan, self.standing, self.others))
 
     def _brief(self) -> str:
         try:

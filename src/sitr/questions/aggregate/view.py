@@ -284,6 +284,19 @@ def needed(view: View) -> set[str]:
             return set.intersection(*map(needed, views))
 
 
+def meeting(view: View) -> int:
+    """The most rows of each person and table that a join of protected tables can match; 0 if the view has none."""
+    match view.rows:
+        case TableRows():
+            return 0
+        case PerPerson(inner) | Joined(inner):
+            return meeting(inner)
+        case Paired(inner, other, most=most):
+            return max(most, meeting(inner), meeting(other))
+        case Together(views):
+            return max(map(meeting, views))
+
+
 def changes(view: View) -> Relation:
     """How the part of one unit differs between neighbours: it comes or goes, or it is replaced by another.
 

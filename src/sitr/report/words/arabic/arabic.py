@@ -24,6 +24,7 @@ from sitr.report.words.arabic.accounting import AccountingWords
 from sitr.report.words.arabic.aggregate import AggregateWords
 from sitr.report.words.arabic.certificate import CertificateWords
 from sitr.report.words.arabic.histogram import HistogramWords
+from sitr.report.words.arabic.joins import JoinWords
 from sitr.report.words.arabic.labels import LABELS
 from sitr.report.words.arabic.marks import code, ltr, named
 from sitr.report.words.arabic.meaning import DELTA, EPSILON, GAMMA, exceptions, kept, likelihood, moved
@@ -49,6 +50,7 @@ class Arabic:
 
     aggregate: AggregateWords = field(default_factory=AggregateWords)
     ranks: RankWords = field(default_factory=RankWords)
+    joins: JoinWords = field(default_factory=JoinWords)
     histogram: HistogramWords = field(default_factory=HistogramWords)
     statistic: StatisticWords = field(default_factory=StatisticWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)

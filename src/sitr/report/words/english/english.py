@@ -25,6 +25,7 @@ from sitr.report.words.english.accounting import AccountingWords
 from sitr.report.words.english.aggregate import AggregateWords
 from sitr.report.words.english.certificate import CertificateWords
 from sitr.report.words.english.histogram import HistogramWords
+from sitr.report.words.english.joins import JoinWords
 from sitr.report.words.english.meaning import likelihood, moved
 from sitr.report.words.english.nouns import noise, unit, units
 from sitr.report.words.english.ranks import RankWords
@@ -47,6 +48,7 @@ class English:
 
     aggregate: AggregateWords = field(default_factory=AggregateWords)
     ranks: RankWords = field(default_factory=RankWords)
+    joins: JoinWords = field(default_factory=JoinWords)
     histogram: HistogramWords = field(default_factory=HistogramWords)
     statistic: StatisticWords = field(default_factory=StatisticWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
