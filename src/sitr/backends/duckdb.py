@@ -61,7 +61,9 @@ class DuckDB:
     def read(self, reading: Reading, *, salt: int) -> Any:
         what = tree(reading)
         joined = set(tables(reading.view)) if isinstance(reading, BoundedQuery) else set()
-        read_too = set(protected(reading.view)) & self.beside.keys() if isinstance(reading, BoundedQuery) else set()
+        own = set(protected(reading.view)) if isinstance(reading, BoundedQuery) else set()
+        read_too = own & self.beside.keys()
+        assert len(own - read_too) <= 1, "a table of the question is missing"
 
         def prepare() -> tuple[dict[str, pa.Table], str]:
             source, types = self.source.relation, self.source.types()

@@ -189,7 +189,7 @@ class Relations:
         return f"{self.dialect.text(one)} = {self.dialect.text(other)}"
 
     def _side(self, view: View, unit: str, columns: Mapping[str, Typed], *, most: int) -> Rows:
-        """One side of a pair: the unit under this name, and these columns, with at most so many rows of each unit."""
+        """One side of a pair: the unit under this name and these columns, in at most `most` rows of each unit."""
         rows, write = self._inside(view, set().union(*map(used, columns.values())))
         (person,) = self._person(view)
         selected = [f"{person} AS {self._name(unit)}"]
@@ -202,7 +202,7 @@ class Relations:
         return Rows(source, {**types, unit: rows.types.get(_unit(view) or "", "")})
 
     def _capped(self, select: str, unit: str, columns: Sequence[str], *, most: int, once: bool) -> str:
-        """At most so many rows of each unit, chosen by a hash of this unit's rows: see `sitr.backends.reading`.
+        """At most `most` rows of each unit, chosen by a hash of this unit's rows: see `sitr.backends.reading`.
 
         Rows are compared by their texts, which differ where values do. Few people have more rows, and only theirs are
         sorted.

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sitr.cli.options import MaxGroups, MaxRows, number, promise
-from sitr.errors import BadUsage, DescriptionError, no_description
+from sitr.errors import BadUsage, DescriptionError, FileError, no_description
 
 if TYPE_CHECKING:
     from sitr.flavors.arrows import Kept
     from sitr.numbers import Number
     from sitr.questions.aggregate.frame import Expr
+    from sitr.session.aggregate import AggregateRequest
     from sitr.session.answer import Answer
     from sitr.session.request import Request
 
@@ -62,15 +63,17 @@ def question(
     budget: str | None,
     ledger: Path | None,
     limits: Limits,
+    file: Path | None = None,
     beside: Beside = None,
 ) -> tuple[Request[Answer], Kept]:
     """The checked question and its price, with the budget of the description, or the one given if it names none.
 
-    `beside` are the descriptions of other protected tables that the question may join.
+    All questions of a `file` are one batch. `beside` are the descriptions of other protected tables to join.
     """
     for each in (description, *(beside or ())):
         if not each.exists():
             raise no_description(each)
+    several = _several(sql, file)
     paid, promised = promise(price), promise(budget) if budget is not None else None
     from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a price
 
@@ -79,10 +82,38 @@ def question(
         opened = opened.beside(*(open_description(other).budget() for other in beside))
     try:
         groups, rows = limits.max_groups, limits.max_rows_per_group
-        return opened.sql(sql, bias=limits.share, max_groups=groups, max_rows_per_group=rows), paid
+
+        def asked(one: str) -> AggregateRequest:
+            return opened.sql(one, bias=limits.share, max_groups=groups, max_rows_per_group=rows)
+
+        if several:
+            return opened.batch({name: asked(one) for name, one in several.items()}), paid
+        return asked(sql), paid
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
         raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt) from None
+
+
+def _several(sql: str, file: Path | None) -> dict[str, str]:
+    """The questions of a file by name; none without a file."""
+    if bool(sql) == (file is not None):
+        raise BadUsage(
+            wanted="one question, or a file of questions with --file",
+            given="both" if sql else "neither",
+            do="Write the question after the description, or --file questions.sql instead.",
+        )
+    if file is None:
+        return {}
+    from sitr.questions.batch.statements import statements
+
+    try:
+        found = statements(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as failure:
+        reason = getattr(failure, "strerror", None) or "it is not UTF-8 text"
+        raise FileError(given=f"Cannot read {file}: {reason}.", do="Check the path; nothing was spent.") from None
+    if not found:
+        raise BadUsage(given=f"The file {file} has no question.", do="Write SELECT …; SELECT …; into it.")
+    return found
 
 
 def condition(text: str) -> Expr:

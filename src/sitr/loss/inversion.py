@@ -20,13 +20,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from sitr.loss.law import FUNCTIONS, ROUNDING, Vector
 from sitr.loss.total import Comb, SumOfLaws, window
 from sitr.loss.transform import transformed
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Later("numpy")
 
 USELESS = 1e12
 """With more smoothing than this, the answer would be useless."""

@@ -6,12 +6,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 from sitr.loss.law import ROUNDING, Indices, Vector
 from sitr.loss.mesh import Nodes
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 LONGEST, WORK = 1 << 18, 1 << 27
 """At most LONGEST frequencies and WORK transform values, unless most of them are proved to vanish.

@@ -6,12 +6,17 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from sitr.loss.law import FUNCTIONS, ROUNDING, Vector
 from sitr.loss.total import Part, SumOfLaws
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Later("numpy")
 
 VANISHING = 40.0
 """Products of transforms below e^{−40} are replaced by 0, and counted as error."""

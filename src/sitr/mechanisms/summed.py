@@ -10,14 +10,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from sitr.mechanisms.additive import Noise
 from sitr.namespace import Later
 from sitr.noise.transform import UNIT, Complex, Reals, Transform
 from sitr.numbers import Number, exact, inside, upward
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Later("numpy")
 
 optimize, special = Later("scipy.optimize"), Later("scipy.special")
 

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
-import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
+from sitr.namespace import Later
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import Size, collect
 from sitr.noise.exponential import LARGE, exponential
 from sitr.noise.inversion import FULL, Bits, Inversion, settle
 from sitr.numbers import Number, ball, within
 
-Outcomes = NDArray[np.bool_]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Outcomes = NDArray[np.bool_]
+else:
+    np = Later("numpy")
+    Outcomes = object
+
 
 _MARGIN = 2.0**-48
 """An upper bound on the error of a probability in floats, proved in `one_for_each`."""

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 
+from sitr.namespace import Later
 from sitr.noise.bell import bell_sums, direct_sums
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import NEVER, Draws, Size, collect_integers, random_bits
@@ -20,6 +19,12 @@ from sitr.noise.exponential import SMALL, Real, small_exponential
 from sitr.noise.geometric import TABLES
 from sitr.noise.inversion import FULL, Bits, Inversion, Survival
 from sitr.numbers import Number, ball, inside, natural, positive
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Later("numpy")
 
 MOST = 64
 """The largest σ, in cells, of a table."""

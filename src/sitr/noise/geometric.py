@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
-import numpy as np
 from flint import arb, fmpq
-from numpy.typing import NDArray
 
+from sitr.namespace import Later
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import NEVER, Draws, Size, collect_integers
 from sitr.noise.inversion import FULL, Bits, Inversion, Inversions, Survival
 from sitr.numbers import Number, positive
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Later("numpy")
 
 TABLES = 32
 """Scales of a law whose tables are cached, at most 2 MB each up to 2^60."""

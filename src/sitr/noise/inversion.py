@@ -17,12 +17,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, count
+from typing import TYPE_CHECKING
 
-import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 
+from sitr.namespace import Later
 from sitr.noise.coins import Coins
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Later("numpy")
 
 Survival = Callable[[int], arb]
 """i ↦ S(i) for i ≥ 1, enclosed at the working precision; 0 beyond the last outcome, if there is one.

@@ -7,21 +7,28 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
-import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 
 from sitr.errors import InvalidParameter
+from sitr.namespace import Later
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import Size, collect
 from sitr.noise.exponential import LARGE, exponential
 from sitr.noise.inversion import FULL, Bits, settle
 from sitr.numbers import Number, ball, exact, finite
 
-Scores = Sequence[Number] | NDArray[np.integer] | NDArray[np.floating]
-Indices = NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Scores = Sequence[Number] | NDArray[np.integer] | NDArray[np.floating]
+    Indices = NDArray[np.int64]
+else:
+    np = Later("numpy")
+    Scores = Indices = object
+
 
 _UNIT = 2.0**-53
 """The relative error of one operation on floats."""

@@ -6,11 +6,12 @@ each other data set, `dataset`, `neighbors`, `entry`, `at` (both null in a previ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from sitr.accounting.filter import Filter
+from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.view import View, meeting, protected
@@ -21,7 +22,8 @@ from sitr.report.paper import Facts, Paper, Section
 
 def answered(paper: Paper, receipt: Receipt, plan: Plan) -> Paper:
     """The paper of an answer, with what is to be said about a join."""
-    if (view := joined(plan)) is None:
+    views = joined(plan)
+    if not views and not receipt.beside:
         return paper
     beside = [
         {
@@ -36,19 +38,19 @@ def answered(paper: Paper, receipt: Receipt, plan: Plan) -> Paper:
     said = tuple(map(paper.words.joins.paid, receipt.beside))
     charged: Facts = tuple(("also charged", sentence) for sentence in said)
     sections = paper.sections
-    more = Section("The join", sentences=_sentences(paper, view), items=said, level=Level.BUDGET)
+    more = Section("The join", sentences=_sentences(paper, views), items=said, level=Level.BUDGET)
     return replace(
         paper,
-        facts=(*_join(paper, view), *paper.facts, *charged),
+        facts=(*_join(paper, views), *paper.facts, *charged),
         card=(*paper.card, *charged),
         sections=lambda: (*sections(), more),
-        to_dict=_with(paper, view, beside),
+        to_dict=_with(paper, views, beside),
     )
 
 
 def previewed(paper: Paper, plan: Plan, others: Sequence[tuple[str, str, Filter]]) -> Paper:
     """The paper of a preview; `others` are the other data sets, who is protected in them, and their budgets now."""
-    if (view := joined(plan)) is None:
+    if not (views := joined(plan)):
         return paper
     beside = [
         {
@@ -56,32 +58,41 @@ def previewed(paper: Paper, plan: Plan, others: Sequence[tuple[str, str, Filter]
             "neighbors": neighbors,
             "entry": None,
             "at": None,
-            "budget": budget_dict(now.charge(plan.price), now, after_paying(plan, now)),
+            "budget": budget_dict(_charge(now, plan), now, after_paying(plan, now)),
         }
         for dataset, neighbors, now in others
     ]
     would = paper.words.joins.would_pay
     charged: Facts = tuple(
-        ("also charged", would(dataset, plan.price, now, after_paying(plan, now))) for dataset, _, now in others
+        ("also charged", would(dataset, _charge(now, plan), now, after_paying(plan, now))) for dataset, _, now in others
     )
-    return replace(paper, facts=(*paper.facts, *_join(paper, view), *charged), to_dict=_with(paper, view, beside))
+    return replace(paper, facts=(*paper.facts, *_join(paper, views), *charged), to_dict=_with(paper, views, beside))
 
 
-def joined(plan: Plan) -> View | None:
-    """The view of a plan that joins protected tables; None for all other plans."""
-    view = getattr(getattr(plan, "query", None), "view", None)
-    return view if isinstance(view, View) and meeting(view) else None
+def _charge(now: Filter, plan: Plan) -> Kept:
+    return cast("Kept", now.charge(plan.price))
 
 
-def _join(paper: Paper, view: View) -> Facts:
-    return (("join", " ".join(_sentences(paper, view))),)
+def joined(plan: Plan) -> tuple[View, ...]:
+    """The views of a plan that join protected tables; none for most plans."""
+    queries = getattr(plan, "queries", None) or (getattr(plan, "query", None),)
+    views = (getattr(query, "view", None) for query in queries)
+    return tuple(view for view in views if isinstance(view, View) and meeting(view))
 
 
-def _sentences(paper: Paper, view: View) -> tuple[str, ...]:
-    names, say = protected(view), paper.words.joins
-    return (*([say.protected(names)] if len(names) > 1 else ()), say.met(meeting(view)))
+def _join(paper: Paper, views: tuple[View, ...]) -> Facts:
+    return (("join", " ".join(_sentences(paper, views))),) if views else ()
 
 
-def _with(paper: Paper, view: View, beside: list[dict[str, Any]]) -> Any:
+def _sentences(paper: Paper, views: tuple[View, ...]) -> tuple[str, ...]:
+    names, say = tuple(dict.fromkeys(name for view in views for name in protected(view))), paper.words.joins
+    return (*([say.protected(names)] if len(names) > 1 else ()), *([say.met(_most(views))] if views else ()))
+
+
+def _most(views: tuple[View, ...]) -> int:
+    return max(map(meeting, views), default=0)
+
+
+def _with(paper: Paper, views: tuple[View, ...], beside: list[dict[str, Any]]) -> Callable[[], dict[str, Any]]:
     before = paper.to_dict
-    return lambda: before() | {"join": {"most_rows": meeting(view), "beside": beside}}
+    return lambda: before() | {"join": {"most_rows": _most(views), "beside": beside}}

@@ -21,6 +21,7 @@ Others = Sequence[tuple[str, str, Filter]]
 
 RELEASED = {
     "sitr.questions.aggregate.release.Release": Later("sitr.report.aggregate"),
+    "sitr.questions.batch.question.BatchRelease": Later("sitr.report.batch"),
     "sitr.questions.histogram.counts.Histogram": Later("sitr.report.histogram"),
     "sitr.questions.statistic.question.StatisticRelease": Later("sitr.report.statistic"),
 }
@@ -28,6 +29,7 @@ RELEASED = {
 
 PLANNED = {
     "sitr.questions.aggregate.plan.AggregatePlan": Later("sitr.report.aggregate"),
+    "sitr.questions.batch.plan.BatchPlan": Later("sitr.report.batch"),
     "sitr.questions.histogram.fit.HistogramPlan": Later("sitr.report.histogram"),
     "sitr.questions.statistic.question.StatisticPlan": Later("sitr.report.statistic"),
     "sitr.questions.synthetic.plan.SynthesisPlan": Later("sitr.report.synthetic"),

@@ -37,6 +37,7 @@ from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query, text
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.relations import Catalog, tables
+from sitr.questions.aggregate.view import protected
 from sitr.questions.synthetic.axes import BINS
 from sitr.report import summary
 from sitr.report.paper import Paper
@@ -50,13 +51,16 @@ if TYPE_CHECKING:
     from sitr.questions.histogram.methods import Method as How
     from sitr.questions.statistic.question import Releasing
     from sitr.questions.synthetic.plan import Method
+    from sitr.session import batch as batched
     from sitr.session import histogram, joined, statistic, synthetic
     from sitr.session import public as published
+    from sitr.session.batch import Batch
     from sitr.session.histogram import HistogramAnswer
     from sitr.session.public import Source
     from sitr.session.statistic import StatisticAnswer
     from sitr.session.synthetic import Synthesis
 else:  # each kind of question loads what it needs when it is asked
+    batched = Later("sitr.session.batch")
     histogram = Later("sitr.session.histogram")
     joined = Later("sitr.session.joined")
     published = Later("sitr.session.public")
@@ -140,15 +144,31 @@ class Budget(Shown):
         """
         return replace(self, others=joined.checked(self, (*self.others, *others)))
 
+    def batch(
+        self,
+        questions: Iterable[AggregateRequest] | Mapping[str, AggregateRequest],
+        *,
+        weights: Sequence[Number] | Mapping[str, Number] | None = None,
+    ) -> Batch:
+        """Several questions, made by `sql` or `agg`, with one plan that is fixed in advance and charged once.
+
+        The price is for all of them: each gets a share, equal or by its weight, and what several of them need is
+        measured once. An approximate price buys more here than for questions one by one, because the loss of all
+        measurements together decides. Names are those of a dictionary, or else "1", "2", …: `answers["1"]`.
+        """
+        question, asked = batched.requested(questions, weights=weights, at=self._at)
+        return batched.Batch(question, self._desk(*question.queries), batched.BatchAnswer, requests=asked)
+
     def _catalog(self, table: Table) -> Catalog:
         """The tables that a question can name."""
         found = published.catalog(table, self.public) if self.public else Catalog(table)
         return replace(found, beside=tuple(other.table for other in self.others)) if self.others else found
 
-    def _desk(self, query: BoundedQuery) -> Desk:
-        """The desk, with the public tables and the other protected tables that a question joins."""
-        at = joined.desk(self._at, query.view, self.others) if self.others else self._at
-        public = {name: self.public[name] for name in tables(query.view)}
+    def _desk(self, *queries: BoundedQuery) -> Desk:
+        """The desk, with the public tables and the other protected tables that questions join."""
+        alone = not self.others and all(len(protected(query.view)) == 1 for query in queries)
+        at = self._at if alone else joined.desk(self._at, [query.view for query in queries], self.others)
+        public = {name: self.public[name] for query in queries for name in tables(query.view)}
         return at if not public else replace(at, rows=lambda: published.beside(at.rows(), public))
 
     def where(self, condition: Expr) -> Selection:

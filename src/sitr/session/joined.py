@@ -54,15 +54,21 @@ def _check_alike(budget: Budget, other: Budget) -> None:
         )
 
 
-def desk(at: Desk, view: View, others: Sequence[Budget]) -> Desk:
-    """The desk for a question about this view, with the accounts of the other tables that it reads."""
-    names = protected(view)
-    if at.table.name not in names:
-        raise QuestionError(
-            given=f"The question does not read {at.table.name}, whose budget is asked.",
-            do=f"Ask the budget of {names[0]} instead.",
-        )
+def desk(at: Desk, views: Sequence[View], others: Sequence[Budget]) -> Desk:
+    """The desk for questions about these views, with the accounts of the other tables that they read."""
+    names = tuple(dict.fromkeys(name for view in views for name in protected(view)))
+    for view in views:
+        if at.table.name not in protected(view):
+            raise QuestionError(
+                given=f"The question does not read {at.table.name}, whose budget is asked.",
+                do=f"Ask the budget of {protected(view)[0]} instead.",
+            )
     beside = tuple(other._at for other in others if other.table.name in names)
+    if len(beside) + 1 != len(names):  # a request that was made beside another budget
+        raise QuestionError(
+            given=f"The question joins {' and '.join(names)}, but not all of their budgets are given.",
+            do="Ask all questions of one budget: budget.beside(…).",
+        )
     if not beside:
         return at
     sources = {other.table.name: other for other in beside}

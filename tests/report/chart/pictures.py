@@ -25,8 +25,7 @@ from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.sampled import PoissonLaw
 from sitr.loss.loss import Loss
 from sitr.neighbors.relation import Relation
-from sitr.neighbors.unit import Person
-from sitr.neighbors.unit import TheoremResult as EachRow
+from sitr.neighbors.unit import Person, Row
 from sitr.noise.coins import TestCoins
 from sitr.questions.arrow import arrow_type
 from sitr.questions.histogram.counts import Histogram
@@ -66,7 +65,7 @@ def keyed_counts(keys: tuple[str, ...], counts: list[int]) -> str:
 
 def counted(axis: Any, counts: dict[int, int], *others: Any, noise: float = 1e6) -> Histogram:
     axes = (axis, *others)
-    table = Table("t", tuple(one.column for one in axes), EachRow(), Relation.ADD_REMOVE, 1, 1)
+    table = Table("t", tuple(one.column for one in axes), Row(), Relation.ADD_REMOVE, 1, 1)
     plan = fit(Tally.of(table, Grid(axes)), PureDP(noise), method=Flat())
     return release(plan, counts, coins=TestCoins(2))
 

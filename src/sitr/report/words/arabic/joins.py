@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.arrows import Kept
-from sitr.flavors.promise import Promise
 from sitr.ledger.receipt import Paid
 from sitr.report.words.arabic.marks import ltr, named
 from sitr.report.words.arabic.meaning import kept
@@ -39,9 +37,9 @@ class JoinWords:
         entry = f"{named(paid.dataset)}، القيد {ltr(str(paid.entry.number))}"
         return f"{entry}: {kept(paid.entry.price)}؛ وبقي {left} من {whole}"
 
-    def would_pay(self, dataset: str, price: Promise, now: Filter, then: Filter | None, /) -> str:
+    def would_pay(self, dataset: str, charge: Kept, now: Filter, then: Filter | None, /) -> str:
         """What would be charged to another budget; `then` is None if it cannot pay."""
-        left, charged = kept(now.remaining(), left=True), kept(cast("Kept", now.charge(price)))
+        left, charged = kept(now.remaining(), left=True), kept(charge)
         if then is None:
             return f"{named(dataset)}: {charged}، لكن لم يبق إلا {left}"
         return f"{named(dataset)}: {charged}؛ المتبقي الآن {left}، وبعدها {kept(then.remaining(), left=True)}"

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from sitr.accounting.filter import Filter
 from sitr.flavors.arrows import Kept
-from sitr.flavors.promise import Promise
 from sitr.ledger.receipt import Paid
 from sitr.report.figures import counted, visible
 from sitr.report.words.notation import notation
@@ -40,9 +38,9 @@ class JoinWords:
             f"{visible(paid.dataset)}, entry {paid.entry.number}: {notation(paid.entry.price)}; {left} of {whole} left"
         )
 
-    def would_pay(self, dataset: str, price: Promise, now: Filter, then: Filter | None, /) -> str:
+    def would_pay(self, dataset: str, charge: Kept, now: Filter, then: Filter | None, /) -> str:
         """What would be charged to another budget; `then` is None if it cannot pay."""
-        left, charged = notation(now.remaining(), left=True), notation(cast("Kept", now.charge(price)))
+        left, charged = notation(now.remaining(), left=True), notation(charge)
         if then is None:
             return f"{visible(dataset)}: {charged}, but only {left} is left"
         return f"{visible(dataset)}: {charged}; {left} left now, {notation(then.remaining(), left=True)} then"
