@@ -157,7 +157,9 @@ class Budget(Shown):
         measurements together decides. Names are those of a dictionary, or else "1", "2", …: `answers["1"]`.
         """
         question, asked = batched.requested(questions, weights=weights, at=self._at)
-        return batched.Batch(question, self._desk(*question.queries), batched.BatchAnswer, requests=asked)
+        at = self._desk(*question.queries)
+        batched.check_beside(asked, at)
+        return batched.Batch(question, at, batched.BatchAnswer, requests=asked)
 
     def _catalog(self, table: Table) -> Catalog:
         """The tables that a question can name."""

@@ -186,7 +186,7 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
     groups, each = table.max_groups, table.max_rows_per_group
     caps = (groups, each) if keys else (1, groups * each)
     # How a question calls its columns is no part of it, where nothing but the table itself is read.
-    settled = replace(View.of(table), where=view.where) if isinstance(view.rows, TableRows) else view
+    settled = replace(View.of(table), where=view.where) if view.rows == TableRows(table.name) else view
     return BoundedQuery(resolved, settled, keys, columns, *caps, bound_after)
 
 
