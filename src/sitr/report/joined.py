@@ -14,7 +14,7 @@ from sitr.accounting.filter import Filter
 from sitr.flavors.arrows import Kept
 from sitr.ledger.receipt import Receipt
 from sitr.plans.plan import Plan
-from sitr.questions.aggregate.view import View, meeting, protected
+from sitr.questions.aggregate.view import TableRows, View, meeting, protected
 from sitr.report.envelope import after_paying, budget_dict
 from sitr.report.level import Level
 from sitr.report.paper import Facts, Paper, Section
@@ -77,7 +77,8 @@ def joined(plan: Plan) -> tuple[View, ...]:
     """The views of a plan that join protected tables; none for most plans."""
     queries = getattr(plan, "queries", None) or (getattr(plan, "query", None),)
     views = (getattr(query, "view", None) for query in queries)
-    return tuple(view for view in views if isinstance(view, View) and meeting(view))
+    made = (view for view in views if isinstance(view, View) and not isinstance(view.rows, TableRows))
+    return tuple(view for view in made if meeting(view))
 
 
 def _join(paper: Paper, views: tuple[View, ...]) -> Facts:

@@ -78,8 +78,8 @@ class Budget(Shown):
 
     _at: Desk
     public: Mapping[str, Source] = field(default_factory=dict, repr=False, compare=False)
-    others: tuple[Budget, ...] = ()
-    """The budgets of other protected tables, which questions in SQL can join; see `beside`."""
+    others: tuple[Desk, ...] = field(default=(), repr=False)
+    """Other protected tables that questions in SQL can join; see `beside`."""
 
     @property
     def paper(self) -> Paper:
@@ -142,7 +142,11 @@ class Budget(Shown):
         is charged to both budgets, the same price, both or none. The tables must protect the same people, with
         neighbours that differ in the same way, and a join must equate the columns that identify people.
         """
-        return replace(self, others=joined.checked(self, (*self.others, *others)))
+        do = "Write for example visits.beside(patients), with the budgets of both."
+        for other in others:
+            _check_type(other, Budget, wanted="the budget of another protected table", do=do)
+        desks = (*self.others, *(other._at for other in others))
+        return replace(self, others=joined.checked(self._at, desks, public=self.public))
 
     def batch(
         self,

@@ -2,59 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sitr.backends.backend import Backend
 from sitr.backends.duckdb import DuckDB
 from sitr.backends.sources import ArrowRows
 from sitr.backends.sources import Source as Rows
+from sitr.dataset.schema import Table
 from sitr.errors import QuestionError
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.view import View, protected
 from sitr.session.desk import Desk
 
-if TYPE_CHECKING:
-    from sitr.session.budget import Budget
 
-
-def checked(budget: Budget, others: Sequence[Budget]) -> tuple[Budget, ...]:
-    """The other budgets, if their tables protect people like this one and have names of their own."""
-    taken = {budget.table.name.lower(), *(name.lower() for name in budget.public)}
-    for other in others:
-        if not isinstance(getattr(other, "table", None), type(budget.table)):
+def checked(at: Desk, others: Sequence[Desk], *, public: Iterable[str]) -> tuple[Desk, ...]:
+    """The desks of other tables, if these protect people like this one and have names of their own."""
+    taken = {at.table.name.lower(), *(name.lower() for name in public)}
+    for table in (other.table for other in others):
+        if table.name.lower() in taken:
             raise QuestionError(
-                wanted="the budget of another protected table",
-                given=f"an object of type {type(other).__name__}",
-                do="Write for example visits.beside(patients), with the budgets of both.",
-            )
-        if other.table.name.lower() in taken:
-            raise QuestionError(
-                given=f"Two tables of the question have the name {other.table.name!r}.",
+                given=f"Two tables of the question have the name {table.name!r}.",
                 do="Protect one of them under another name.",
             )
-        taken.add(other.table.name.lower())
-        _check_alike(budget, other)
+        taken.add(table.name.lower())
+        _check_alike(at.table, table)
     return tuple(others)
 
 
-def _check_alike(budget: Budget, other: Budget) -> None:
-    for table in (budget.table, other.table):
+def _check_alike(own: Table, other: Table) -> None:
+    for table in (own, other):
         if not isinstance(table.unit, Person):
             raise QuestionError(
                 given=f"The table {table.name} protects each row by itself, so that its rows have no unit to join by.",
                 do="Protect both tables with the column that identifies a person (unit=…), or join public tables only.",
             )
-    if budget.table.relation is not other.table.relation:
+    if own.relation is not other.relation:
         raise QuestionError(
-            given=f"The tables {budget.table.name} and {other.table.name} have different neighbours: "
-            f"{budget.table.relation.value} and {other.table.relation.value}.",
+            given=f"The tables {own.name} and {other.name} have different neighbours: "
+            f"{own.relation.value} and {other.relation.value}.",
             do="Protect both tables with the same relation.",
         )
 
 
-def desk(at: Desk, views: Sequence[View], others: Sequence[Budget]) -> Desk:
+def desk(at: Desk, views: Sequence[View], others: Sequence[Desk]) -> Desk:
     """The desk for questions about these views, with the accounts of the other tables that they read."""
     names = tuple(dict.fromkeys(name for view in views for name in protected(view)))
     for view in views:
@@ -63,7 +54,7 @@ def desk(at: Desk, views: Sequence[View], others: Sequence[Budget]) -> Desk:
                 given=f"The question does not read {at.table.name}, whose budget is asked.",
                 do=f"Ask the budget of {protected(view)[0]} instead.",
             )
-    beside = tuple(other._at for other in others if other.table.name in names)
+    beside = tuple(other for other in others if other.table.name in names)
     if len(beside) + 1 != len(names):  # a request that was made beside another budget
         raise QuestionError(
             given=f"The question joins {' and '.join(names)}, but not all of their budgets are given.",
