@@ -135,11 +135,12 @@ def test_ledgers_that_do_not_exist_yet_are_made_only_if_all_can_pay(tmp_path: Pa
 
 
 def test_other_ledgers_are_refused(tmp_path: Path) -> None:
+    accounts = opened(tmp_path / "a.db")
+
     class Elsewhere:
         def standing(self, dataset: str) -> Any:
             return accounts[1][0].standing(dataset)
 
-    accounts = opened(tmp_path / "a.db")
     with pytest.raises(LedgerError, match="type Elsewhere cannot be charged together"):
         charge_together([accounts[0], (Elsewhere(), "patients")], price=PRICE, question=QUESTION)  # type: ignore[list-item]
     assert spent(accounts) == [0, 0]

@@ -24,14 +24,15 @@ PRICE = sitr.ZeroConcentratedDP(0.5)
 
 def visits(**other: Any) -> Dataset:
     rows = {"patient_id": [n % 100 for n in range(500)], "ward": ["AB"[n % 2] for n in range(500)]}
-    said = {"unit": "patient_id", "max_groups": 2, "max_rows_per_group": 5, "keys": {"ward": ["A", "B"]}} | other
-    return sitr.protect(pa.table(rows), name="visits", **said)
+    said: dict[str, Any] = {"unit": "patient_id", "max_groups": 2, "max_rows_per_group": 5}
+    return sitr.protect(pa.table(rows), name="visits", **(said | {"keys": {"ward": ["A", "B"]}} | other))
 
 
 def patients(**other: Any) -> Dataset:
     rows = {"pid": list(range(90)), "sex": ["fm"[n % 2] for n in range(90)], "age": [n % 80 for n in range(90)]}
-    said = {"unit": "pid", "max_groups": 1, "max_rows_per_group": 1, "keys": {"sex": ["f", "m"]}} | other
-    return sitr.protect(pa.table(rows), **({"name": "patients", "bounds": {"age": (0, 80)}} | said))
+    said: dict[str, Any] = {"name": "patients", "unit": "pid", "max_groups": 1, "max_rows_per_group": 1}
+    said |= {"keys": {"sex": ["f", "m"]}, "bounds": {"age": (0, 80)}}
+    return sitr.protect(pa.table(rows), **(said | other))
 
 
 @pytest.fixture(params=["one ledger", "two ledgers"])
@@ -108,6 +109,13 @@ def test_reports_show_both_accounts(budgets: tuple[Budget, Budget], tmp_path: Pa
     assert f"patients, entry {number}" in page
     assert "إجابة" in answer.certificate(tmp_path / "صفحة.html", lang="ar").read_text()
     assert verify(tmp_path / "page.html", first.ledger).verdict.value == "valid"
+
+
+def test_the_tree_of_a_question_has_both_tables(budgets: tuple[Budget, Budget]) -> None:
+    first, second = budgets
+    tree = str(first.beside(second).sql(SQL).explain(PRICE))
+    assert "rows of the same person in patients where visits.patient_id = patients.pid: at most 1,000 rows" in tree
+    assert str(visits().explain(SQL, PRICE, beside=[patients()])) == tree
 
 
 def test_one_table_alone_is_asked_and_charged_as_ever(budgets: tuple[Budget, Budget]) -> None:

@@ -41,6 +41,7 @@ Unit = Annotated[str | None, typer.Option(help="The column that identifies a per
 UnitRow = Annotated[bool, typer.Option("--unit-row", help="Protect each row instead of each person.")]
 MaxGroups = Annotated[int | None, typer.Option(min=1, help="The most groups that one person counts in.")]
 MaxRows = Annotated[int | None, typer.Option(min=1, help="The most rows of one person that count in each group.")]
+MaxInAll = Annotated[int | None, typer.Option("--max-rows", min=1, help="The most rows of one person in all groups.")]
 Keys = Annotated[Items, typer.Option(help="COLUMN=A,B,NULL,…: its public values. Repeatable.")]
 Schedule = Annotated[Path, typer.Argument(metavar="SCHEDULE", help="A YAML file that lists the releases.")]
 Ledger = Annotated[Path | None, typer.Option(help="The ledger file, which records what was spent.")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.options import MaxGroups, MaxRows, number, promise
+from sitr.cli.options import MaxGroups, MaxInAll, MaxRows, number, promise
 from sitr.errors import BadUsage, DescriptionError, FileError, no_description
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sitr.questions.aggregate.frame import Expr
     from sitr.session.aggregate import AggregateRequest
     from sitr.session.answer import Answer
+    from sitr.session.budget import Budget
     from sitr.session.request import Request
 
 
@@ -42,6 +43,7 @@ class Limits:
 
     max_groups: MaxGroups = None
     max_rows_per_group: MaxRows = None
+    max_rows: MaxInAll = None
     bias: Bias = "0.05"
 
     @property
@@ -53,6 +55,16 @@ class Limits:
             raise BadUsage(
                 given=f"--bias {self.bias} is neither a number nor off.", do="Write for example --bias 0.05."
             ) from None
+
+    def asked(self, budget: Budget, sql: str) -> AggregateRequest:
+        """The question within these limits."""
+        return budget.sql(
+            sql,
+            bias=self.share,
+            max_groups=self.max_groups,
+            max_rows_per_group=self.max_rows_per_group,
+            max_rows=self.max_rows,
+        )
 
 
 def question(
@@ -81,14 +93,9 @@ def question(
     if beside:
         opened = opened.beside(*(open_description(other).budget() for other in beside))
     try:
-        groups, rows = limits.max_groups, limits.max_rows_per_group
-
-        def asked(one: str) -> AggregateRequest:
-            return opened.sql(one, bias=limits.share, max_groups=groups, max_rows_per_group=rows)
-
         if several:
-            return opened.batch({name: asked(one) for name, one in several.items()}), paid
-        return asked(sql), paid
+            return opened.batch({name: limits.asked(opened, one) for name, one in several.items()}), paid
+        return limits.asked(opened, sql), paid
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
         raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt) from None

@@ -20,6 +20,7 @@ from sitr.namespace import Later
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
 from sitr.questions.aggregate.bias import Amount
+from sitr.questions.aggregate.clamping import Clamping, clampings
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, calendar
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import End, Estimate
@@ -64,7 +65,7 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None, fo
 
     ================  ==================================================================================================
     protected         `unit` ("person" or "row"), `column`, `relation`
-    caps              `max_groups`, `max_rows_per_group` of one unit
+    caps              `max_groups`, `max_rows_per_group` of one unit, and `max_rows` in all or null
     keys              `columns`, `known`, and for unknown keys the `threshold`: `least`, `noise`, `promise`
     columns           `name`, `aggregate`, the largest `error` at `confidence`, rounded up, or null if it has no limit,
                       and what it is in (`error_in`: "value" or "ranks"); `error_at`, the largest `error` where the
@@ -72,7 +73,7 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None, fo
                       it: for each measurement its `name`, `noise`, `sensitivity` (`l1`, `l2_squared`, `largest`, in
                       granules), `granularity` and `clamp` (`low`, `high`) or null; a measurement of two columns is paid
                       once. A quantile has no noise and no sensitivity, but a `choice`: `rate`, `level`, `offset`,
-                      `rows` and `groups` of one unit, and its `promise`
+                      `rows` and `groups` of one unit, its `total` of rows or null, and its `promise`
     selection         null, or if noisy numbers selected or sorted the rows, the number of measured `cells`: all
                       intervals of all of them hold together
     rows              `key` (null is NULL) and for each column `value` (null is NULL), `low`, `high` (null is no limit);
@@ -129,7 +130,11 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None, fo
 def preview(
     plan: AggregatePlan, standing: Filter, *, words: Words | None = None, found: Headline | None = None
 ) -> Paper:
-    """The paper of a preview: its columns instead of the rows."""
+    """The paper of a preview: its columns instead of the rows.
+
+    Its JSON has no rows and no bias, but `clamping`: for each sum (`column`), `by_row` and `by_person`, each with its
+    `sql` and its largest `error`.
+    """
     words = in_words(words)
     say, found = words.aggregate, found or headline(plan)
     own: Facts = (
@@ -138,6 +143,7 @@ def preview(
         ("outright", say.exposure(plan)),
         ("error", _error_sentence(plan, words, cells=plan.query.cells)),
         ("bias", say.bias(plan.query)),
+        *(("clamping", say.clamping(each)) for each in clampings(plan)),
     )
     table = _columns(plan, words)
     return previewed(
@@ -148,9 +154,14 @@ def preview(
         plan.query,
         words=words,
         own=own,
-        content=lambda: _content(plan, found),
+        content=lambda: _content(plan, found) | {"clamping": [_clamping(each) for each in clampings(plan)]},
         table=table,
     )
+
+
+def _clamping(each: Clamping) -> dict[str, Any]:
+    ways = {"by_row": each.rows, "by_person": each.person}
+    return {"column": each.column} | {name: {"sql": way.sql, "error": way.error} for name, way in ways.items()}
 
 
 def _answers(release: Release, words: Words) -> Table:
@@ -406,7 +417,11 @@ def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = Non
             "column": query.unit.column if isinstance(query.unit, Person) else None,
             "relation": query.relation.value,
         },
-        "caps": {"max_groups": query.max_groups, "max_rows_per_group": query.max_rows_per_group},
+        "caps": {
+            "max_groups": query.max_groups,
+            "max_rows_per_group": query.max_rows_per_group,
+            "max_rows": query.max_rows,
+        },
         "keys": {
             "columns": [key.name for key in query.keys],
             "known": query.known,
@@ -477,6 +492,7 @@ def _choice(choice: GroupedQuantile) -> dict[str, Any]:
             "offset": choice.offset,
             "rows": choice.each,
             "groups": choice.groups,
+            "total": choice.total,
             "promise": promise_dict(choice.promise()),
         },
     }

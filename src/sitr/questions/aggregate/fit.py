@@ -149,6 +149,7 @@ def _choice(query: BoundedQuery, term: Rank, part: NoisePrice) -> GroupedQuantil
         cells=query.cells,
         relation=query.changes,
         offset=term.end,
+        total=query.max_rows,
     )
     fitted = one.fitted(part.to_zero_concentrated() if isinstance(part, GaussianDP) else part)
     return replace(fitted, offset=term.end * (math.ceil(fitted.error(confidence=END)) + BESIDE))

@@ -24,6 +24,7 @@ from sitr.report.words.arabic.accounting import AccountingWords
 from sitr.report.words.arabic.aggregate import AggregateWords
 from sitr.report.words.arabic.batch import BatchWords
 from sitr.report.words.arabic.certificate import CertificateWords
+from sitr.report.words.arabic.explained import ExplainedWords
 from sitr.report.words.arabic.histogram import HistogramWords
 from sitr.report.words.arabic.joins import JoinWords
 from sitr.report.words.arabic.labels import LABELS
@@ -60,6 +61,7 @@ class Arabic:
     verify: VerifyWords = field(default_factory=VerifyWords)
     certificate: CertificateWords = field(default_factory=CertificateWords)
     summary: SummaryWords = field(default_factory=SummaryWords)
+    explained: ExplainedWords = field(default_factory=ExplainedWords)
 
     code = "ar"
     """The language of a page, for browsers."""

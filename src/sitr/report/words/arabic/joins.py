@@ -43,3 +43,9 @@ class JoinWords:
         if then is None:
             return f"{named(dataset)}: {charged}، لكن لم يبق إلا {left}"
         return f"{named(dataset)}: {charged}؛ المتبقي الآن {left}، وبعدها {kept(then.remaining(), left=True)}"
+
+    def explained(self, name: str, on: str, most: int, outer: bool, /) -> str:
+        """What is matched, in the tree of a question."""
+        rows = f"{counted(most, ROW)} على الأكثر لكل شخص في كل جدول"
+        without = "، والصفوف التي لا مقابل لها" if outer else ""
+        return f"صفوف الشخص نفسه في {named(name)} حيث {named(on)}: {rows}{without}"

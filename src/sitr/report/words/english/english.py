@@ -25,6 +25,7 @@ from sitr.report.words.english.accounting import AccountingWords
 from sitr.report.words.english.aggregate import AggregateWords
 from sitr.report.words.english.batch import BatchWords
 from sitr.report.words.english.certificate import CertificateWords
+from sitr.report.words.english.explained import ExplainedWords
 from sitr.report.words.english.histogram import HistogramWords
 from sitr.report.words.english.joins import JoinWords
 from sitr.report.words.english.meaning import likelihood, moved
@@ -58,6 +59,7 @@ class English:
     verify: VerifyWords = field(default_factory=VerifyWords)
     certificate: CertificateWords = field(default_factory=CertificateWords)
     summary: SummaryWords = field(default_factory=SummaryWords)
+    explained: ExplainedWords = field(default_factory=ExplainedWords)
 
     code = "en"
     """The language of a page, for browsers."""

@@ -44,3 +44,9 @@ class JoinWords:
         if then is None:
             return f"{visible(dataset)}: {charged}, but only {left} is left"
         return f"{visible(dataset)}: {charged}; {left} left now, {notation(then.remaining(), left=True)} then"
+
+    def explained(self, name: str, on: str, most: int, outer: bool, /) -> str:
+        """What is matched, in the tree of a question."""
+        rows = f"at most {counted(most, 'row')} of each person in each table"
+        kept = ", and rows without a match" if outer else ""
+        return f"rows of the same person in {visible(name)} where {visible(on)}: {rows}{kept}"
