@@ -128,19 +128,18 @@ person = st.tuples(rows_of_one, rows_of_one)
 SWAPPED = ([("A", 1.0, 1)] * 3, [("B", 1.0, 1)] * 3)
 
 
-@settings(max_examples=20)
-@given(
-    others=st.lists(person, max_size=3),
-    own=person,
-    question=st.sampled_from(INNER + OUTER),
-    caps=st.tuples(st.integers(1, 3), st.integers(1, 3)),
-    most=st.sampled_from([None, 1, 3]),
-    salt=st.integers(0, 2**63 - 1),
-)
-@example(others=[], own=SWAPPED, question=OUTER[0], caps=(1, 3), most=None, salt=1)
-def test_a_person_moves_nothing_beyond_its_stability_in_one_table_or_in_both(
-    others: list[Any], own: Any, question: str, caps: tuple[int, int], most: int | None, salt: int
-) -> None:
+CASES = {
+    "others": st.lists(person, max_size=3),
+    "own": person,
+    "question": st.sampled_from(INNER + OUTER),
+    "caps": st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    "most": st.sampled_from([None, 1, 3]),
+    "salt": st.integers(0, 2**63 - 1),
+}
+
+
+def replay(others: list[Any], own: Any, question: str, caps: tuple[int, int], most: int | None, salt: int) -> None:
+    """One person comes to, or leaves, one of the tables or both."""
     query = bounded(question, caps, most=most)
     visits, patients = crowd(others)
     seen, known = mine(own[0], 0), mine(own[1], 0)
@@ -160,7 +159,22 @@ def test_a_person_moves_nothing_beyond_its_stability_in_one_table_or_in_both(
         }, f"totals are sums over people: {term}"
 
 
-@settings(max_examples=8)
+@settings(max_examples=12)
+@given(**CASES)
+@example(others=[], own=SWAPPED, question=OUTER[0], caps=(1, 3), most=None, salt=1)
+def test_a_person_moves_nothing_beyond_its_stability_in_one_table_or_in_both(**case: Any) -> None:
+    replay(**case)
+
+
+@pytest.mark.slow
+@settings(max_examples=1_000)
+@given(**CASES)
+def test_a_person_moves_nothing_in_many_tables(**case: Any) -> None:
+    """pytest -m slow tests/backends/test_pairing.py"""
+    replay(**case)
+
+
+@settings(max_examples=5)
 @given(
     others=st.lists(person, max_size=3),
     own=person,

@@ -128,7 +128,9 @@ class Dataset(Shown):
 
         `beside` are other data sets that the question joins. `limits` are those of `Budget.sql`, such as `max_rows`.
         """
-        return self._unpaid().beside(*(other._unpaid() for other in beside)).sql(text, **limits).explain(price)
+        alone = self._unpaid()
+        budget = alone.beside(*(other._unpaid() for other in beside)) if beside else alone
+        return budget.sql(text, **limits).explain(price)
 
     def _unpaid(self) -> Budget:
         """A budget of nothing, for questions that are never asked."""
