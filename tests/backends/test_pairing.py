@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import duckdb
@@ -18,14 +19,17 @@ from sitr.backends.public import public_table
 from sitr.backends.relations import Relations
 from sitr.backends.sources import ArrowRows
 from sitr.dataset.schema import Table, describe
+from sitr.flavors.approximate import ApproximateDP
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.questions.aggregate.asked import asked
 from sitr.questions.aggregate.bind import BoundedQuery, Cells
+from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.relations import Catalog
 from sitr.questions.aggregate.stability import people, stability
 from sitr.questions.aggregate.view import Paired
+from sitr.questions.batch.question import BatchQuestion
 from tests.backends.test_neighbors import moved, within
 
 VISITS = pa.schema([("id", pa.int64()), ("ward", pa.string()), ("cost", pa.float64()), ("days", pa.int32())])
@@ -206,6 +210,26 @@ def test_a_left_join_that_forgets_the_other_table_is_caught(monkeypatch: pytest.
     first, second = (backend(visits, known).read(query, salt=1) for known in (patients, []))
     with pytest.raises(AssertionError):
         check(query, first, second)
+
+
+@pytest.mark.parametrize(
+    "question", [OUTER[0], "SELECT age, COUNT(*) AS n FROM visits LEFT JOIN patients ON id = pid GROUP BY age"]
+)
+def test_every_measurement_of_a_left_join_has_the_distance_of_a_replaced_person(
+    question: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of keys, of the bias and of the people beyond a cap too, and in a batch."""
+    query, price = bounded(question), ApproximateDP(1.0, 1e-6)
+    found = [each.distance for each in (*fit(query, price).measurements, *fit_batch([query], price).measurements)]
+    monkeypatch.setattr("sitr.questions.aggregate.bind.changes", lambda view: view.relation)
+    replaced = replace(query, view=replace(query.view, relation=Relation.REPLACE_ONE))
+    for view, same in ((replaced, True), (query, False)):
+        other = [each.distance for each in (*fit(view, price).measurements, *fit_batch([view], price).measurements)]
+        assert (other == found) is same
+
+
+def fit_batch(queries: list[BoundedQuery], price: ApproximateDP) -> Any:
+    return BatchQuestion(("one",), tuple(queries), (Fraction(1),)).plan(price)
 
 
 class ForgetsTheUnit(Relations):

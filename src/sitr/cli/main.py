@@ -99,4 +99,5 @@ def main() -> None:
     try:
         application(*sys.argv[1:2])()
     finally:
-        gc.freeze()  # the interpreter would look through everything twice before it ends
+        if "duckdb" not in sys.modules:  # it complains about objects that are still there at the end
+            gc.freeze()  # the interpreter would look through everything twice before it ends

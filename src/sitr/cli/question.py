@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sitr.cli.options import MaxGroups, MaxInAll, MaxRows, number, promise
+from sitr.cli.options import MaxGroups, MaxInAll, MaxRows, named, number, promise
+from sitr.cli.wanted import Wanted
 from sitr.errors import BadUsage, DescriptionError, FileError, no_description
 
 if TYPE_CHECKING:
@@ -24,6 +25,15 @@ if TYPE_CHECKING:
 Bias = Annotated[
     str,
     typer.Option(metavar="SHARE", help="The share of the price that measures what caps and bounds leave out, or off."),
+]
+
+Weights = Annotated[
+    str | None,
+    typer.Option(metavar="NAME=WEIGHT,…", help="How the price is shared by the columns, such as n=1,total=4."),
+]
+Targets = Annotated[
+    str | None,
+    typer.Option(metavar="NAME=ERROR,…", help="Share the price so that all errors are equally far from these."),
 ]
 
 
@@ -45,6 +55,8 @@ class Limits:
     max_rows_per_group: MaxRows = None
     max_rows: MaxInAll = None
     bias: Bias = "0.05"
+    weights: Weights = None
+    targets: Targets = None
 
     @property
     def share(self) -> Number | str:
@@ -66,11 +78,32 @@ class Limits:
             max_rows=self.max_rows,
         )
 
+    def divided(self, asked: AggregateRequest, rows: int | None) -> AggregateRequest:
+        """The question, with the price shared as these options say."""
+        if self.weights is not None:
+            return asked.weights(_numbers("--weights", self.weights))
+        return asked if self.targets is None else asked.targets(_numbers("--targets", self.targets), rows=rows)
+
+    def check(self, *, several: bool) -> None:
+        """Refuse shares that contradict each other, and shares of the columns of several questions."""
+        if self.weights is not None and self.targets is not None:
+            raise BadUsage(wanted="--weights or --targets", given="both", do="Leave one of them out.")
+        if several and (self.weights or self.targets) is not None:
+            raise BadUsage(
+                wanted="--weights or --targets with one question",
+                given="a file of questions",
+                do="Leave them out, or ask one by one.",
+            )
+
+
+def _numbers(option: str, text: str) -> dict[str, Number]:
+    return named(option, text.split(","), lambda _, written: number(written))
+
 
 def question(
     description: Path,
     sql: str,
-    price: str,
+    wanted: Wanted,
     *,
     budget: str | None,
     ledger: Path | None,
@@ -82,23 +115,28 @@ def question(
 
     All questions of a `file` are one batch. `beside` are the descriptions of other protected tables to join.
     """
+    wanted.check(targets=limits.targets is not None)
     for each in (description, *(beside or ())):
         if not each.exists():
             raise no_description(each)
     several = _several(sql, file)
-    paid, promised = promise(price), promise(budget) if budget is not None else None
+    limits.check(several=bool(several))
+    price, promised = (None if text is None else promise(text) for text in (wanted.price, budget))
     from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a price
 
     opened = open_description(description).budget(promised, ledger=ledger)
     if beside:
         opened = opened.beside(*(open_description(other).budget() for other in beside))
     try:
+        asked: Request[Any]
         if several:
-            return opened.batch({name: limits.asked(opened, one) for name, one in several.items()}), paid
-        return limits.asked(opened, sql), paid
+            asked = opened.batch({name: limits.asked(opened, one) for name, one in several.items()})
+        else:
+            asked = limits.divided(limits.asked(opened, sql), wanted.rows)
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
         raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt) from None
+    return asked, wanted.paid(asked, price)
 
 
 def _several(sql: str, file: Path | None) -> dict[str, str]:

@@ -6,7 +6,7 @@ question loads the reports of its own kind only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sitr.accounting.filter import Filter
@@ -15,6 +15,7 @@ from sitr.namespace import Later
 from sitr.plans.plan import Plan
 from sitr.report import joined
 from sitr.report.paper import Paper
+from sitr.report.prices import priced
 
 Others = Sequence[tuple[str, str, Filter]]
 """Data sets, who is protected in them, and their budgets."""
@@ -36,6 +37,9 @@ PLANNED = {
 }
 """The modules whose `preview` writes the paper of a plan."""
 
+PRICED = {"sitr.questions.aggregate.plan.AggregatePlan", "sitr.questions.histogram.fit.HistogramPlan"}
+"""The plans whose modules also have `errors` and `error_contents`: previews show these at other prices, too."""
+
 
 def answer_paper(released: Any, receipt: Receipt) -> Paper:
     """The paper of an answer."""
@@ -48,10 +52,19 @@ def can_be_shown(released: object) -> bool:
     return _name(released) in RELEASED
 
 
-def preview_paper(plan: Plan, standing: Filter, others: Others = ()) -> Paper:
-    """The paper of a preview; `standing` is the budget now, and `others` are those of other tables that it joins."""
-    paper: Paper = PLANNED[_name(plan)].preview(plan, standing)
-    return joined.previewed(paper, plan, others)
+def preview_paper(
+    plan: Plan, standing: Filter, plans: Callable[[], Iterable[Plan]] = tuple, *, others: Others = ()
+) -> Paper:
+    """The paper of a preview; `standing` is the budget now, and `plans` are those at this price and at others.
+
+    `others` are the budgets of other tables that it joins.
+    """
+    name = _name(plan)
+    paper: Paper = joined.previewed(PLANNED[name].preview(plan, standing), plan, others)
+    if name not in PRICED:
+        return paper
+    errors, contents = PLANNED[name].errors, PLANNED[name].error_contents
+    return priced(paper, plan, standing, plans=plans, errors=errors, contents=contents)
 
 
 def _name(value: object) -> str:

@@ -115,6 +115,7 @@ class Budget(Shown):
         max_rows_per_group: int | None = None,
         max_rows: int | None = None,
         bounds: Mapping[str, tuple[Number, Number]] | None = None,
+        weights: Mapping[str, Number] | None = None,
     ) -> AggregateRequest:
         """A question in SQL: one SELECT with keys, and aggregates such as COUNT(*), SUM(cost), AVG(cost) or VAR(cost).
 
@@ -126,6 +127,8 @@ class Budget(Shown):
         "off" spends nothing on it, and then the answer says that its bias is not measured. `max_groups`,
         `max_rows_per_group`, `max_rows` (of a person in the whole question) and `bounds` take the place of those of the
         description, for this question only; like these, they are public and must not be chosen by looking at the rows.
+        `weights`, such as {"n": 1, "total": 4}, say how the price is shared by the columns; see
+        `AggregateRequest.weights` and `targets`.
         """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
         plain, options = rewritten(text)
@@ -140,9 +143,9 @@ class Budget(Shown):
         )
         found = asked(plain, table, catalog=self._catalog(table))
         price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
-        return AggregateRequest(
-            AggregateQuestion(found.watching(share_of(bias))), self._desk(found), AggregateAnswer, price=price
-        )
+        question = AggregateQuestion(found.watching(share_of(bias)))
+        request = AggregateRequest(question, self._desk(found), AggregateAnswer, price=price)
+        return request if weights is None else request.weights(weights)
 
     def beside(self, *others: Budget) -> Budget:
         """The same budget, whose questions in SQL can also join the protected tables of other budgets.

@@ -25,6 +25,7 @@ from sitr.questions.aggregate.functions.registry import written
 from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
 from sitr.questions.aggregate.quantity import Quantity, family
 from sitr.questions.aggregate.relations import Catalog, source_of, view_of
+from sitr.questions.aggregate.split import Split
 from sitr.questions.aggregate.view import TableRows, View, both, changes
 
 
@@ -75,6 +76,8 @@ class BoundedQuery:
     max_rows: int | None = None
     share: Fraction | None = None
     """The share of the price that measures what is left out; None if nothing is spent on it."""
+    split: Split | None = None
+    """How the rest of the price is divided; None to make the sum of the errors small."""
 
     @property
     def unit(self) -> Unit:
@@ -137,6 +140,11 @@ class BoundedQuery:
     def leaves_out(self) -> bool:
         """Whether caps or bounds can leave something out, measured or not."""
         return self.watching(self.share or SHARE).watch is not None
+
+    @property
+    def unmeasured(self) -> bool:
+        """Whether caps or bounds can leave something out, and nothing is spent on measuring it."""
+        return self.share is None and self.leaves_out
 
     @property
     def measured(self) -> tuple[tuple[Quantity, ...], ...]:

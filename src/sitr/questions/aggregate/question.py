@@ -15,6 +15,7 @@ from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.bind import BoundedQuery, Cells
 from sitr.questions.aggregate.fit import fit
+from sitr.questions.aggregate.in_total import is_total
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.quantity import Quantity, Rank
@@ -46,6 +47,10 @@ class AggregateQuestion:
         found: dict[Quantity, list[int]] = {}
         for some, measurement in zip(plan.query.measured, plan.measurements, strict=False):
             places = [terms.index(term) for term in some]
+            if is_total(measurement):  # the same number in every cell
+                whole = sum(cell[places[0]] for cell in exact.values())
+                found[some[0]] = _hidden(measurement.mechanism, [whole], coins) * len(keys)
+                continue
             numbers = _hidden(measurement.mechanism, [cell[place] for place in places for cell in cells], coins)
             found |= {term: numbers[i * len(keys) : (i + 1) * len(keys)] for i, term in enumerate(some)}
         measured = tuple(zip(*(found[term] for term in terms), strict=True))

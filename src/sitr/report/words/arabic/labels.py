@@ -97,6 +97,7 @@ LABELS: Mapping[str, str] = {
     "proved": "المثبت",
     "public": "العلني",
     "public tables": "الجداول العلنية",
+    "shares": "تقسيم الثمن",
     "question": "السؤال",
     "random": "العشوائية",
     "release": "المنشور",

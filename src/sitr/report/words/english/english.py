@@ -256,6 +256,18 @@ class English:
         """What is left of a budget that is too small."""
         return "the budget cannot pay this"
 
+    def other_prices(self) -> str:
+        """What the table of other prices shows."""
+        return "95% errors at this price and at others:"
+
+    def this_price(self, price: str, /) -> str:
+        """The price of a preview, among others."""
+        return f"{price} (this price)"
+
+    def whole_rest(self, price: str, /) -> str:
+        """A price that uses up the budget."""
+        return f"{price} (all that is left)"
+
     def left_of(self, budget: Filter, /) -> str:
         """What is left of a budget, and the whole."""
         return f"{notation(budget.remaining(), left=True)} of {notation(budget.promise)}"
