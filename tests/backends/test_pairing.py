@@ -213,7 +213,7 @@ def test_a_left_join_that_forgets_the_other_table_is_caught(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    "question", [OUTER[0], "SELECT age, COUNT(*) AS n FROM visits LEFT JOIN patients ON id = pid GROUP BY age"]
+    "question", [OUTER[0], "SELECT p.days, COUNT(*) AS n FROM visits LEFT JOIN patients p ON id = pid GROUP BY p.days"]
 )
 def test_every_measurement_of_a_left_join_has_the_distance_of_a_replaced_person(
     question: str, monkeypatch: pytest.MonkeyPatch
