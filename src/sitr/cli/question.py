@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sitr.cli.options import MaxGroups, MaxInAll, MaxRows, named, number, promise
+from sitr.cli.options import Items, MaxGroups, MaxInAll, MaxRows, interval, named, number, promise
 from sitr.cli.wanted import Wanted
 from sitr.errors import BadUsage, DescriptionError, FileError, no_description
 
@@ -45,6 +45,9 @@ Beside = Annotated[
         help="The description of another protected table to join; its budget is charged too. Repeatable.",
     ),
 ]
+Bounds = Annotated[
+    Items, typer.Option(help="COLUMN=LOW:HIGH: values beyond count as the nearest bound, in this question. Repeatable.")
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class Limits:
     max_groups: MaxGroups = None
     max_rows_per_group: MaxRows = None
     max_rows: MaxInAll = None
+    bounds: Bounds = None
     bias: Bias = "0.05"
     weights: Weights = None
     targets: Targets = None
@@ -76,6 +80,7 @@ class Limits:
             max_groups=self.max_groups,
             max_rows_per_group=self.max_rows_per_group,
             max_rows=self.max_rows,
+            bounds=named("--bounds", self.bounds, lambda _, text: interval(text)),
         )
 
     def divided(self, asked: AggregateRequest, rows: int | None) -> AggregateRequest:

@@ -25,6 +25,7 @@ RELEASED = {
     "sitr.questions.batch.question.BatchRelease": Later("sitr.report.batch"),
     "sitr.questions.histogram.counts.Histogram": Later("sitr.report.histogram"),
     "sitr.questions.statistic.question.StatisticRelease": Later("sitr.report.statistic"),
+    "sitr.questions.suggest.question.SuggestionRelease": Later("sitr.report.suggest"),
 }
 """The modules whose `answer` writes the paper of a release."""
 
@@ -33,6 +34,7 @@ PLANNED = {
     "sitr.questions.batch.plan.BatchPlan": Later("sitr.report.batch"),
     "sitr.questions.histogram.fit.HistogramPlan": Later("sitr.report.histogram"),
     "sitr.questions.statistic.question.StatisticPlan": Later("sitr.report.statistic"),
+    "sitr.questions.suggest.question.SuggestionPlan": Later("sitr.report.suggest"),
     "sitr.questions.synthetic.plan.SynthesisPlan": Later("sitr.report.synthetic"),
 }
 """The modules whose `preview` writes the paper of a plan."""

@@ -16,6 +16,7 @@ from sitr.dataset.schema import Key, Table, adjusted
 from sitr.errors import DescriptionError, QuestionError, SitrError
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.arrows import Kept
+from sitr.flavors.price import Price, price_of
 from sitr.flavors.random import RandomDP
 from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
@@ -50,20 +51,27 @@ from sitr.session.shown import Shown
 if TYPE_CHECKING:
     from sitr.questions.histogram.methods import Method as How
     from sitr.questions.statistic.question import Releasing
+    from sitr.questions.suggest import question as suggestions
+    from sitr.questions.suggest import spreads
     from sitr.questions.synthetic.plan import Method
     from sitr.session import batch as batched
     from sitr.session import dummy as dummies
     from sitr.session import histogram, joined, statistic, synthetic
     from sitr.session import public as published
+    from sitr.session import suggest as suggesting
     from sitr.session.batch import Batch
     from sitr.session.dummy import Dummy
     from sitr.session.histogram import HistogramAnswer
     from sitr.session.public import Source
     from sitr.session.statistic import StatisticAnswer
+    from sitr.session.suggest import Suggestion
     from sitr.session.synthetic import Synthesis
 else:  # each kind of question loads what it needs when it is asked
     batched = Later("sitr.session.batch")
     dummies = Later("sitr.session.dummy")
+    spreads = Later("sitr.questions.suggest.spreads")
+    suggesting = Later("sitr.session.suggest")
+    suggestions = Later("sitr.questions.suggest.question")
     histogram = Later("sitr.session.histogram")
     joined = Later("sitr.session.joined")
     published = Later("sitr.session.public")
@@ -176,6 +184,21 @@ class Budget(Shown):
         at = self._desk(*question.queries)
         batched.check_beside(asked, at)
         return batched.Batch(question, at, batched.BatchAnswer, requests=asked)
+
+    def suggest(self, question: str, *, price: Price | None = None) -> Request[Suggestion]:
+        """Caps and bounds for a question in SQL, or for the sum of a column, chosen privately.
+
+        `release(…)` pays for noisy histograms of the groups and rows of people and of the values that are summed; the
+        caps and bounds with the least expected error, noise and what they leave out, follow from them. `price` is what
+        the question itself will cost: ten times the price of the suggestion, unless it is given.
+        """
+        _check_type(question, str, wanted="a question or the name of a column", do='Write suggest("cost").')
+        plain, _ = rewritten(suggesting.question_of(question, self.table))
+        wide = suggesting.widened(self.table)
+        target = asked(plain, wide, catalog=self._catalog(wide)).watching(BIAS)
+        later = None if price is None else price_of(price)
+        found = suggestions.SuggestionQuestion(target, spreads.measured(target), later)
+        return Request(found, self._beside(target), suggesting.Suggestion)
 
     def _catalog(self, table: Table) -> Catalog:
         """The tables that a question can name."""

@@ -34,6 +34,7 @@ from sitr.report.words.arabic.nouns import confidence, noise, unit, units
 from sitr.report.words.arabic.questions import question
 from sitr.report.words.arabic.ranks import RankWords
 from sitr.report.words.arabic.statistic import StatisticWords
+from sitr.report.words.arabic.suggest import SuggestWords
 from sitr.report.words.arabic.summary import RELATIONS, SummaryWords
 from sitr.report.words.arabic.synthetic import SyntheticWords
 from sitr.report.words.arabic.verify import VerifyWords
@@ -54,6 +55,7 @@ class Arabic:
     ranks: RankWords = field(default_factory=RankWords)
     joins: JoinWords = field(default_factory=JoinWords)
     batch: BatchWords = field(default_factory=BatchWords)
+    suggest: SuggestWords = field(default_factory=SuggestWords)
     histogram: HistogramWords = field(default_factory=HistogramWords)
     statistic: StatisticWords = field(default_factory=StatisticWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)

@@ -32,6 +32,7 @@ from sitr.report.words.english.meaning import likelihood, moved
 from sitr.report.words.english.nouns import noise, unit, units
 from sitr.report.words.english.ranks import RankWords
 from sitr.report.words.english.statistic import StatisticWords
+from sitr.report.words.english.suggest import SuggestWords
 from sitr.report.words.english.summary import SummaryWords
 from sitr.report.words.english.synthetic import SyntheticWords
 from sitr.report.words.english.verify import VerifyWords
@@ -52,6 +53,7 @@ class English:
     ranks: RankWords = field(default_factory=RankWords)
     joins: JoinWords = field(default_factory=JoinWords)
     batch: BatchWords = field(default_factory=BatchWords)
+    suggest: SuggestWords = field(default_factory=SuggestWords)
     histogram: HistogramWords = field(default_factory=HistogramWords)
     statistic: StatisticWords = field(default_factory=StatisticWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
