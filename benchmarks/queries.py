@@ -253,7 +253,9 @@ def _options() -> argparse.Namespace:
         "--only", nargs="+", default=[], help="only questions whose table, title and price have these words"
     )
     parser.add_argument("--repeat", type=int, default=2_000, help="most answers to each question")
-    parser.add_argument("--seconds", type=float, default=10.0, help="CPU seconds after which no further answer is drawn")
+    parser.add_argument(
+        "--seconds", type=float, default=10.0, help="CPU seconds after which no further answer is drawn"
+    )
     parser.add_argument("--limit", type=float, default=1_800.0, help="time limit of a library in seconds")
     parser.add_argument("--jobs", type=int, default=2, help="libraries to run at the same time")
     return parser.parse_args()

@@ -198,7 +198,7 @@ class Budget(Shown):
         target = asked(plain, wide, catalog=self._catalog(wide)).watching(BIAS)
         later = None if price is None else price_of(price)
         found = suggestions.SuggestionQuestion(target, spreads.measured(target), later)
-        return Request(found, self._beside(target), suggesting.Suggestion)
+        return Request(found, self._desk(target), suggesting.Suggestion)
 
     def _catalog(self, table: Table) -> Catalog:
         """The tables that a question can name."""
