@@ -37,6 +37,14 @@ Targets = Annotated[
 ]
 
 
+Beside = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--with",
+        metavar="DESCRIPTION",
+        help="The description of another protected table to join; its budget is charged too. Repeatable.",
+    ),
+]
 Bounds = Annotated[
     Items, typer.Option(help="COLUMN=LOW:HIGH: values beyond count as the nearest bound, in this question. Repeatable.")
 ]
@@ -106,20 +114,24 @@ def question(
     ledger: Path | None,
     limits: Limits,
     file: Path | None = None,
+    beside: Beside = None,
 ) -> tuple[Request[Answer], Kept]:
     """The checked question and its price, with the budget of the description, or the one given if it names none.
 
-    All questions of a `file` are one batch.
+    All questions of a `file` are one batch. `beside` are the descriptions of other protected tables to join.
     """
     wanted.check(targets=limits.targets is not None)
-    if not description.exists():
-        raise no_description(description)
+    for each in (description, *(beside or ())):
+        if not each.exists():
+            raise no_description(each)
     several = _several(sql, file)
     limits.check(several=bool(several))
     price, promised = (None if text is None else promise(text) for text in (wanted.price, budget))
     from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a price
 
     opened = open_description(description).budget(promised, ledger=ledger)
+    if beside:
+        opened = opened.beside(*(open_description(other).budget() for other in beside))
     try:
         asked: Request[Any]
         if several:

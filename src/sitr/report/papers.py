@@ -6,14 +6,19 @@ question loads the reports of its own kind only.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from sitr.accounting.filter import Filter
 from sitr.ledger.receipt import Receipt
 from sitr.namespace import Later
 from sitr.plans.plan import Plan
+from sitr.report import joined
 from sitr.report.paper import Paper
 from sitr.report.prices import priced
+
+Others = Sequence[tuple[str, str, Filter]]
+"""Data sets, who is protected in them, and their budgets."""
 
 RELEASED = {
     "sitr.questions.aggregate.release.Release": Later("sitr.report.aggregate"),
@@ -38,10 +43,10 @@ PRICED = {"sitr.questions.aggregate.plan.AggregatePlan", "sitr.questions.histogr
 """The plans whose modules also have `errors` and `error_contents`: previews show these at other prices, too."""
 
 
-def answer_paper(released: object, receipt: Receipt) -> Paper:
+def answer_paper(released: Any, receipt: Receipt) -> Paper:
     """The paper of an answer."""
     paper: Paper = RELEASED[_name(released)].answer(released, receipt)
-    return paper
+    return joined.answered(paper, receipt, released.plan)
 
 
 def can_be_shown(released: object) -> bool:
@@ -49,10 +54,15 @@ def can_be_shown(released: object) -> bool:
     return _name(released) in RELEASED
 
 
-def preview_paper(plan: Plan, standing: Filter, plans: Callable[[], Iterable[Plan]] = tuple) -> Paper:
-    """The paper of a preview; `standing` is the budget now, and `plans` are those at this price and at others."""
+def preview_paper(
+    plan: Plan, standing: Filter, plans: Callable[[], Iterable[Plan]] = tuple, *, others: Others = ()
+) -> Paper:
+    """The paper of a preview; `standing` is the budget now, and `plans` are those at this price and at others.
+
+    `others` are the budgets of other tables that it joins.
+    """
     name = _name(plan)
-    paper: Paper = PLANNED[name].preview(plan, standing)
+    paper: Paper = joined.previewed(PLANNED[name].preview(plan, standing), plan, others)
     if name not in PRICED:
         return paper
     errors, contents = PLANNED[name].errors, PLANNED[name].error_contents

@@ -27,6 +27,7 @@ from sitr.report.words.english.batch import BatchWords
 from sitr.report.words.english.certificate import CertificateWords
 from sitr.report.words.english.explained import ExplainedWords
 from sitr.report.words.english.histogram import HistogramWords
+from sitr.report.words.english.joins import JoinWords
 from sitr.report.words.english.meaning import likelihood, moved
 from sitr.report.words.english.nouns import noise, unit, units
 from sitr.report.words.english.ranks import RankWords
@@ -50,6 +51,7 @@ class English:
 
     aggregate: AggregateWords = field(default_factory=AggregateWords)
     ranks: RankWords = field(default_factory=RankWords)
+    joins: JoinWords = field(default_factory=JoinWords)
     batch: BatchWords = field(default_factory=BatchWords)
     suggest: SuggestWords = field(default_factory=SuggestWords)
     histogram: HistogramWords = field(default_factory=HistogramWords)
