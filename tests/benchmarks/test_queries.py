@@ -110,6 +110,8 @@ def test_sitr_is_compared_with_the_best_peer() -> None:
     verdicts = [target.verdict for target in targets(results)]
     assert verdicts == ["FAIL", "pass"]  # 6 is larger than 3 for sure, but 6 ± 0.3 may well be less than 5.8 ± 0.3
     assert ratio({(COUNT, SITR): Measured(6.0, 0.06, 100)}, COUNT) is None
+    assert ratio({(COUNT, SITR): Measured(6.0, 0.06, 100), (COUNT, "tumult"): Measured(3.0, 0.9, 4)}, COUNT) is None
+    assert ratio({(COUNT, SITR): Measured(6.0, 3.0, 4), (COUNT, "tumult"): Measured(3.0, 0.03, 100)}, COUNT) is None
     alone = list(targets({(COUNT, SITR): Measured(6.0, 0.06, 100)}))
     assert math.isnan(alone[0].found)
     assert reasons(results) == {"qrlew": {"only approximate prices": ["COUNT (even, pure)"]}}
