@@ -26,7 +26,7 @@ from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
 from sitr.questions.aggregate.quantity import Quantity, family
 from sitr.questions.aggregate.relations import Catalog, source_of, view_of
 from sitr.questions.aggregate.split import Split
-from sitr.questions.aggregate.view import TableRows, View, both, changes
+from sitr.questions.aggregate.view import TableRows, View, both, changes, protected
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class BoundedQuery:
     @property
     def changes(self) -> Relation:
         """How the part of one unit differs between neighbours: by more than `relation` says in some joins."""
-        return changes(self.view)
+        return self.relation if len(protected(self.view)) == 1 else changes(self.view)
 
     @property
     def where(self) -> Typed | None:
