@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sitr.cli.options import MaxGroups, MaxRows, number, promise
+from sitr.cli.options import Keys, MaxGroups, MaxRows, keys_option, number, promise
 from sitr.errors import BadUsage, DescriptionError, no_description
 
 if TYPE_CHECKING:
@@ -25,13 +25,18 @@ Bias = Annotated[
 ]
 
 
+Other = Annotated[bool, typer.Option("--other", help="Add a row for everything whose key is not public and not shown.")]
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one question counts of each person, and whether it measures what is left out."""
+    """What one question counts of each person, which keys it has, and whether it measures what is left out."""
 
     max_groups: MaxGroups = None
     max_rows_per_group: MaxRows = None
     bias: Bias = "0.05"
+    keys: Keys = None
+    other: Other = False
 
     @property
     def share(self) -> Number | str:
@@ -56,7 +61,10 @@ def question(
     opened = open_description(description).budget(promised, ledger=ledger)
     try:
         groups, rows = limits.max_groups, limits.max_rows_per_group
-        return opened.sql(sql, bias=limits.share, max_groups=groups, max_rows_per_group=rows), paid
+        keys = keys_option(limits.keys, {column.name: column.kind for column in opened.table.columns})
+        return opened.sql(
+            sql, bias=limits.share, max_groups=groups, max_rows_per_group=rows, keys=keys, other=limits.other
+        ), paid
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
         raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt) from None

@@ -24,6 +24,7 @@ from sitr.questions.aggregate.expressions.typed import TEMPORAL, calendar
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import End, Estimate
 from sitr.questions.aggregate.left_out import beyond_groups, left_out
+from sitr.questions.aggregate.other import Rest
 from sitr.questions.aggregate.plan import AggregatePlan, NoisyTerm, Shown
 from sitr.questions.aggregate.release import Release
 from sitr.report.envelope import promise_dict
@@ -65,7 +66,8 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     ================  ==================================================================================================
     protected         `unit` ("person" or "row"), `column`, `relation`
     caps              `max_groups`, `max_rows_per_group` of one unit
-    keys              `columns`, `known`, and for unknown keys the `threshold`: `least`, `noise`, `promise`
+    keys              `columns`, `known`, those that are `selected` by their number of people, whether there is a row
+                      for all `other` keys, and for unknown keys the `threshold`: `least`, `noise`, `promise`
     columns           `name`, `aggregate`, the largest `error` at `confidence`, rounded up, or null if it has no limit,
                       and what it is in (`error_in`: "value" or "ranks"); `error_at`, the largest `error` where the
                       noisy count is at least `rows`, or null if the count does not matter; and what is `measured` for
@@ -75,8 +77,8 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
                       `rows` and `groups` of one unit, and its `promise`
     selection         null, or if noisy numbers selected or sorted the rows, the number of measured `cells`: all
                       intervals of all of them hold together
-    rows              `key` (null is NULL) and for each column `value` (null is NULL), `low`, `high` (null is no limit);
-                      dates are text
+    rows              `key` (null is NULL), `other` in a row for all other keys, and for each column `value` (null is
+                      NULL), `low`, `high` (null is no limit); dates are text
     bias              whether it is `possible`, the `share` of the price that measures it, and what was `left_out`: for
                       each reason the share of people in each row; and people `beyond_groups`
     words             the sentences of the page
@@ -406,6 +408,8 @@ def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = Non
         "keys": {
             "columns": [key.name for key in query.keys],
             "known": query.known,
+            "selected": [query.keys[place].name for place in query.selected],
+            "other": query.other,
             "threshold": plan.threshold
             and {
                 "least": plan.threshold.least,
@@ -494,6 +498,7 @@ def _rows(release: Release) -> list[dict[str, Any]]:
     return [
         {
             "key": [_key(part) for part in key],
+            **({"other": True} if Rest.OTHER in key else {}),
             "values": [
                 {"value": _value(one.value, kind), "low": _value(one.low, kind), "high": _value(one.high, kind)}
                 for one, kind in zip(row, kinds, strict=True)
@@ -503,7 +508,9 @@ def _rows(release: Release) -> list[dict[str, Any]]:
     ]
 
 
-def _key(part: Key) -> str | int | bool | None:
+def _key(part: Key | Rest) -> str | int | bool | None:
+    if isinstance(part, Rest):
+        return None
     return part.isoformat() if isinstance(part, date) else part
 
 

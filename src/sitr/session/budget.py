@@ -35,6 +35,7 @@ from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.frame import Expr, Operand, operand
 from sitr.questions.aggregate.functions.function import Aggregate
 from sitr.questions.aggregate.nodes import Named, NamedKey, Query, text
+from sitr.questions.aggregate.other import with_other
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.relations import Catalog, tables
 from sitr.questions.synthetic.axes import BINS
@@ -43,6 +44,7 @@ from sitr.report.paper import Paper
 from sitr.report.words.words import in_words
 from sitr.session.aggregate import AggregateAnswer, AggregateRequest, aggregate_from
 from sitr.session.desk import Desk, account_name
+from sitr.session.key_domains import Keys, with_keys
 from sitr.session.request import Request
 from sitr.session.shown import Shown
 
@@ -104,6 +106,8 @@ class Budget(Shown):
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         bounds: Mapping[str, tuple[Number, Number]] | None = None,
+        keys: Keys | None = None,
+        other: bool = False,
     ) -> AggregateRequest:
         """A question in SQL: one SELECT with keys, and aggregates such as COUNT(*), SUM(cost), AVG(cost) or VAR(cost).
 
@@ -113,16 +117,19 @@ class Budget(Shown):
 
         `bias` is the share of the price that measures from how many people caps and bounds leave something out;
         "off" spends nothing on it, and then the answer says that its bias is not measured. `max_groups`,
-        `max_rows_per_group` and `bounds` take the place of those of the description, for this question only; like
-        these, they are public and must not be chosen by looking at the rows.
+        `max_rows_per_group`, `bounds` and `keys` take the place of those of the description, for this question only;
+        like these, they are public and must not be chosen by looking at the rows. Keys are a list, or the column of a
+        declared public table that has them: `keys={"ward": "wards.ward"}`. Where keys are not public, `other` adds one
+        row for everything whose key is not shown.
         """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
         plain, options = rewritten(text)
         said = options or Options()
         _refuse_other_unit(said, self.table)
         caps = {"max_groups": max_groups or said.max_groups, "max_rows_per_group": max_rows_per_group or said.max_rows}
-        table = adjusted(self._at.table, bounds=bounds, **caps)
+        table = with_keys(adjusted(self._at.table, bounds=bounds, **caps), keys, self._catalog(self._at.table))
         found = asked(plain, table, catalog=self._catalog(table))
+        found = with_other(found) if other else found
         price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
         return AggregateRequest(
             AggregateQuestion(found.watching(share_of(bias))), self._beside(found), AggregateAnswer, price=price
@@ -268,7 +275,9 @@ class Selection:
     keys: tuple[NamedKey, ...] = ()
     share: Fraction | None = BIAS
     table: Table | None = None
-    """The public description with other caps or bounds, if the question has any."""
+    """The public description with other caps, bounds or keys, if the question has any."""
+    rest: bool = False
+    """Whether there is one more row for everything whose key is not shown."""
 
     def __repr__(self) -> str:
         rows = text(Query(self.budget.table.name, (), self.keys, self.condition))
@@ -294,10 +303,16 @@ class Selection:
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
         bounds: Mapping[str, tuple[Number, Number]] | None = None,
+        keys: Keys | None = None,
     ) -> Selection:
-        """Other caps and bounds than those of the description, for this question; see `Budget.sql`."""
+        """Other caps, bounds and keys than those of the description, for this question; see `Budget.sql`."""
         caps = {"max_groups": max_groups, "max_rows_per_group": max_rows_per_group}
-        return replace(self, table=adjusted(self.table or self.budget.table, bounds=bounds, **caps))
+        table = adjusted(self.table or self.budget.table, bounds=bounds, **caps)
+        return replace(self, table=with_keys(table, keys, self.budget._catalog(table)))
+
+    def other(self) -> Selection:
+        """One more row for everything whose key is not shown; see `Budget.sql`."""
+        return replace(self, rest=True)
 
     def bias(self, share: Number | str) -> Selection:
         """Spend this share of the price on measuring what caps and bounds leave out, or nothing: "off"."""
@@ -314,8 +329,9 @@ class Selection:
                 )
             named.append(Named(name, aggregate))
         at, table = self.budget._at, self.table or self.budget.table
-        query = Query(at.table.name, tuple(named), self.keys, self.condition)
-        return AggregateRequest(AggregateQuestion(bound(query, table).watching(self.share)), at, AggregateAnswer)
+        query = bound(Query(at.table.name, tuple(named), self.keys, self.condition), table)
+        query = with_other(query) if self.rest else query
+        return AggregateRequest(AggregateQuestion(query.watching(self.share)), at, AggregateAnswer)
 
     def histogram(self, *columns: str, **said: Any) -> Request[HistogramAnswer]:
         """Counts of these rows in public cells: see `Budget.histogram`."""

@@ -24,6 +24,7 @@ from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.expressions.typed import TEMPORAL
+from sitr.questions.aggregate.other import Rest, RowKey
 from sitr.questions.aggregate.plan import KEYS, AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.release import Release
 from sitr.report.figures import about, at_least, at_most, number, percent, shortened, visible
@@ -79,7 +80,7 @@ class AggregateWords:
             "الحدود القصوى أو الحدود، أما مقدار ما تُرك فلا يُقاس."
         )
 
-    def cut(self, key: tuple[Key, ...], share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
+    def cut(self, key: RowKey, share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
         """That much was left out of a group."""
         where = f" في {self.label(key)}" if key else ""
         much = f"نحو {ltr(percent(share.value))} (± {ltr(percent(share.error))}) من {units(query)}{where}"
@@ -167,10 +168,27 @@ class AggregateWords:
                 f"أُعلنت المفاتيح كلها مسبقًا، وعددها {ltr(number(plan.query.cells or 0))}. وكل منها في الإجابة، مع "
                 "ضوضاء، سواء أكان في البيانات أم لم يكن."
             )
+        query = plan.query
+        chosen, rest = (
+            listed(named(key.name) for place, key in enumerate(query.keys) if (place in query.selected) is inside)
+            for inside in (True, False)
+        )
+        whose = f"مفاتيح {chosen} غير علنية" if rest else "المفاتيح غير علنية"
+        beside = f"، وله عندئذ صف لكل مفتاح علني من مفاتيح {rest}" if rest else ""
         return (
-            f"المفاتيح غير علنية. ويظهر المفتاح إذا كان عدد {units(plan.query)} فيه، مع الضوضاء "
-            f"({noise(plan.threshold.noise)})، لا يقل عن {ltr(number(plan.threshold.least))}. وتُترك المفاتيح الأخرى، "
-            "ولا يُنشر عددها."
+            f"{whose}. ويظهر المفتاح إذا كان عدد {units(query)} فيه، مع الضوضاء "
+            f"({noise(plan.threshold.noise)})، لا يقل عن {ltr(number(plan.threshold.least))}{beside}. "
+            f"{self._left_out_keys(plan)}"
+        )
+
+    def _left_out_keys(self, plan: AggregatePlan) -> str:
+        if not plan.query.other:
+            return "وتُترك المفاتيح الأخرى، ولا يُنشر عددها."
+        draws = plan.other_draws
+        many = f"عدد سحباتها {ltr(number(draws))}" if draws > 1 else "بسحبة واحدة"
+        return (
+            "وتجتمع المفاتيح الأخرى كلها في الصف (غير ذلك)، ويُقاس بعد تثبيت المفاتيح الظاهرة، مع ضوضاء كل عمود "
+            f"{many}. ولا يُنشر عدد هذه المفاتيح."
         )
 
     def public(self, query: BoundedQuery, /) -> tuple[str, ...]:
@@ -252,9 +270,11 @@ class AggregateWords:
         """The title of a chart of these columns."""
         return f"{listed(map(named, names))}، مع فترات {confidence()}"
 
-    def key(self, part: Key, /) -> str:
+    def key(self, part: Key | Rest, /) -> str:
         """A value of a grouping column."""
         match part:
+            case Rest.OTHER:
+                return "(غير ذلك)"
             case None:
                 return "(بلا قيمة)"
             case bool():
@@ -268,7 +288,7 @@ class AggregateWords:
             case _:
                 return visible(str(part))
 
-    def label(self, key: tuple[Key, ...], /) -> str:
+    def label(self, key: RowKey, /) -> str:
         """A whole key in one line."""
         return " · ".join(map(self.key, key)) if key else "جميع الصفوف"
 

@@ -24,6 +24,7 @@ from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.expressions.typed import TEMPORAL
+from sitr.questions.aggregate.other import Rest, RowKey
 from sitr.questions.aggregate.plan import KEYS, AggregatePlan, NoisyTerm
 from sitr.report.figures import (
     CONFIDENCE,
@@ -89,7 +90,7 @@ class AggregateWords:
             "out by caps and bounds. How much is left out is not measured."
         )
 
-    def cut(self, key: tuple[Key, ...], share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
+    def cut(self, key: RowKey, share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
         """That much was left out of a group."""
         where = f" in {self.label(key)}" if key else ""
         much = f"About {percent(share.value)} (± {percent(share.error)}) of the {units(query)}{where} had"
@@ -178,10 +179,27 @@ class AggregateWords:
                 f"{declared} declared public. {'Each' if many else 'It'} is in the answer, with noise, whether or not "
                 "the data hold it."
             )
+        query = plan.query
+        chosen, rest = (
+            ", ".join(visible(key.name) for place, key in enumerate(query.keys) if (place in query.selected) is inside)
+            for inside in (True, False)
+        )
+        whose, one = (f"The keys of {chosen}", f"A value of {chosen}") if rest else ("The keys", "A key")
+        beside = f", and then with a row for every public key of {rest}" if rest else ""
         return (
-            f"The keys are not public. A key is shown if its number of {units(plan.query)}, with noise "
-            f"({noise(plan.threshold.noise)}), is at least {number(plan.threshold.least)}. Other keys are left "
-            "out, and their number is not released."
+            f"{whose} are not public. {one} is shown if its number of {units(query)}, with noise "
+            f"({noise(plan.threshold.noise)}), is at least {number(plan.threshold.least)}{beside}. "
+            f"{self._left_out_keys(plan)}"
+        )
+
+    def _left_out_keys(self, plan: AggregatePlan) -> str:
+        if not plan.query.other:
+            return "Other keys are left out, and their number is not released."
+        draws = plan.other_draws
+        many = f"{number(draws)} draws" if draws > 1 else "one draw"
+        return (
+            "All other keys are together in the row (other), which is measured after the shown keys are fixed, with "
+            f"{many} of the noise of each column. Their number is not released."
         )
 
     def public(self, query: BoundedQuery, /) -> tuple[str, ...]:
@@ -264,9 +282,11 @@ class AggregateWords:
         """The title of a chart of these columns."""
         return f"{', '.join(map(visible, names))}, with 95% intervals"
 
-    def key(self, part: Key, /) -> str:
+    def key(self, part: Key | Rest, /) -> str:
         """A value of a grouping column."""
         match part:
+            case Rest.OTHER:
+                return "(other)"
             case None:
                 return "(no value)"
             case bool():
@@ -278,7 +298,7 @@ class AggregateWords:
             case _:
                 return visible(str(part))
 
-    def label(self, key: tuple[Key, ...], /) -> str:
+    def label(self, key: RowKey, /) -> str:
         """A whole key in one line."""
         return " · ".join(map(self.key, key)) if key else "all rows"
 
