@@ -30,6 +30,11 @@ Source = Annotated[
 ]
 Preview = Annotated[bool, typer.Option("--preview", help="Show the price and the errors; spend nothing.")]
 Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question, one SELECT.")]
+OneSql = Annotated[str, typer.Argument(metavar="SQL", help="The question, one SELECT; or give --file.")]
+File = Annotated[
+    Path | None,
+    typer.Option(help="A file of questions, separated by semicolons, which are answered together for one charge."),
+]
 Price = Annotated[str, typer.Option(help="The price, such as 'zcdp(0.05)', 'pure(0.1)' or 'approximate(0.1, 1e-6)'.")]
 Budget = Annotated[str | None, typer.Option(help="The budget for all answers together, such as 'zcdp(0.5)'.")]
 Unit = Annotated[str | None, typer.Option(help="The column that identifies a person.")]

@@ -6,10 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Integral
-from typing import Any, Self
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Self
 
 from sitr.errors import InvalidParameter
 from sitr.flavors.pure import PureDP
@@ -19,11 +16,20 @@ from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.quantile import choose
+from sitr.namespace import Later
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins, system_coins
 from sitr.numbers import Number, exact, float_above, natural, positive, square_root_upward, upward, within
 
-Integers = NDArray[Any]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Integers = NDArray[Any]
+else:
+    np = Later("numpy")
+    Integers = object
+
 """Integers of 64 bits, or Python's."""
 
 

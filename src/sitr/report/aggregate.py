@@ -60,7 +60,7 @@ _BLOCK = 200
 """The number of rows that are written at a time."""
 
 
-def answer(release: Release, receipt: Receipt, *, words: Words | None = None) -> Paper:
+def answer(release: Release, receipt: Receipt, *, words: Words | None = None, found: Headline | None = None) -> Paper:
     """The paper of an answer. Its JSON is the envelope, and
 
     ================  ==================================================================================================
@@ -85,12 +85,16 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     ================  ==================================================================================================
 
     A noise has a `mechanism`, a `parameter` ("scale" or "sigma"), its `sensitivity`, both in granules, and its
-    `promise`. Fractions have an `exact` text and the nearest `float`.
+    `promise`. Fractions have an `exact` text and the nearest `float`. The headline that was `found` for a batch stands
+    for that of one of its answers.
     """
     words, plan = in_words(words), release.plan
-    say, found = words.aggregate, headline(plan)
-    rows, error = release.rows, _error_sentence(plan, words, cells=len(release.keys))
-    digits = words.digits() if rows and any(_rounded(column, release) for column in plan.columns) else ""
+    say, found = words.aggregate, found or headline(plan)
+    rows, people = release.rows, beyond_groups(release)
+    shown = [(column, release.estimates(column, confidence=CONFIDENCE)) for column in plan.columns]
+    rounded = any(_rounded(column, some) for column, some in shown)
+    error, bias = _error_sentence(plan, words, cells=len(release.keys)), _bias(plan, people, words)
+    digits = words.digits() if rounded else ""
     empty = "" if rows else say.none_left(len(release.keys)) if release.keys else say.empty(plan)
     return answered(
         KIND,
@@ -102,31 +106,34 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
         own=(
             ("outright", say.exposure(plan)),
             ("error", error),
-            ("bias", _bias(release, words)),
+            ("bias", bias),
             *((("digits", digits),) if digits else ()),
         ),
         content=lambda: (
-            _content(plan, found, cells=len(release.keys)) | {"rows": _rows(release), "bias": _bias_content(release)}
+            _content(plan, found, cells=len(release.keys))
+            | {"rows": _rows(release), "bias": _bias_content(release, people)}
         ),
         sections=lambda: _sections(plan, found, words),
         title="Privacy certificate",
         card=(
             ("released", say.released(release)),
-            ("noise", say.error_of([(column.name, _largest(column, release, words)) for column in plan.columns])),
+            ("noise", say.error_of([(column.name, _largest(column, some, plan, words)) for column, some in shown])),
         ),
         value=empty,
         table=_answers(release, words) if rows else None,
         picture=lambda: drawing.chart(release, words=words),
         brief=lambda: drawing.chart(release, words=words, most=max(3, BRIEF // len(plan.columns))),
-        notes=tuple(filter(None, (error, _bias(release, words), digits))),
+        notes=tuple(filter(None, (error, bias, digits))),
         caps=say.contribution(plan.query),
     )
 
 
-def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None) -> Paper:
+def preview(
+    plan: AggregatePlan, standing: Filter, *, words: Words | None = None, found: Headline | None = None
+) -> Paper:
     """The paper of a preview: its columns instead of the rows."""
     words = in_words(words)
-    say, found = words.aggregate, headline(plan)
+    say, found = words.aggregate, found or headline(plan)
     own: Facts = (
         ("keys", say.shown_keys(plan)),
         ("caps", say.contribution(plan.query)),
@@ -242,15 +249,14 @@ def _cut(release: Release, words: Words) -> Iterator[str]:
                 yield words.aggregate.cut(key, share, each.why, each.of, release.plan.query)
 
 
-def _bias(release: Release, words: Words) -> str:
+def _bias(plan: AggregatePlan, people: Amount | None, words: Words) -> str:
     """What is known about the bias, in a sentence or two."""
-    people = beyond_groups(release)
-    more = "" if people is None else f" {words.aggregate.beyond(people, release.plan.query)}"
-    return words.aggregate.bias(release.plan.query) + more
+    more = "" if people is None else f" {words.aggregate.beyond(people, plan.query)}"
+    return words.aggregate.bias(plan.query) + more
 
 
-def _bias_content(release: Release) -> dict[str, Any]:
-    watch, people = release.plan.query.watch, beyond_groups(release)
+def _bias_content(release: Release, people: Amount | None) -> dict[str, Any]:
+    watch = release.plan.query.watch
     return {
         "possible": release.plan.query.leaves_out,
         "share": None if watch is None else float(watch.share),
@@ -366,14 +372,11 @@ def _error(column: Shown, plan: AggregatePlan, words: Words) -> str:
     return words.aggregate.at_rows(_plus_minus(found, column, words), ROWS)
 
 
-def _largest(column: Shown, release: Release, words: Words) -> str:
+def _largest(column: Shown, shown: Sequence[Estimate], plan: AggregatePlan, words: Words) -> str:
     """The largest error of a column in an answer."""
-    if column.aggregate.ranked:
-        return _error(column, release.plan, words)
-    errors = [one.error for one in release.estimates(column, confidence=CONFIDENCE)]
-    if not errors:
-        return _error(column, release.plan, words)
-    return _plus_minus(max(errors), column, words)
+    if column.aggregate.ranked or not shown:
+        return _error(column, plan, words)
+    return _plus_minus(max(one.error for one in shown), column, words)
 
 
 def _plus_minus(width: End, column: Shown, words: Words) -> str:
@@ -391,9 +394,10 @@ def _error_sentence(plan: AggregatePlan, words: Words, *, cells: int | None) -> 
     return " ".join(filter(None, ("" if all(ranked) else noisy, words.ranks.meaning() if any(ranked) else "")))
 
 
-def _rounded(column: Shown, release: Release) -> bool:
-    shown = [one for one in release.estimates(column, confidence=CONFIDENCE) if _limited(one)]
-    return any(isinstance(figures, Figures) and figures.rounds for figures in forms(column, shown))
+def _rounded(column: Shown, shown: Sequence[Estimate]) -> bool:
+    """Whether a number of this column is shown with fewer digits than it has."""
+    limited = [one for one in shown if _limited(one)]
+    return any(isinstance(figures, Figures) and figures.rounds for figures in forms(column, limited))
 
 
 def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = None) -> dict[str, Any]:

@@ -52,13 +52,16 @@ if TYPE_CHECKING:
     from sitr.questions.histogram.methods import Method as How
     from sitr.questions.statistic.question import Releasing
     from sitr.questions.synthetic.plan import Method
+    from sitr.session import batch as batched
     from sitr.session import histogram, statistic, synthetic
     from sitr.session import public as published
+    from sitr.session.batch import Batch
     from sitr.session.histogram import HistogramAnswer
     from sitr.session.public import Source
     from sitr.session.statistic import StatisticAnswer
     from sitr.session.synthetic import Synthesis
 else:  # each kind of question loads what it needs when it is asked
+    batched = Later("sitr.session.batch")
     histogram = Later("sitr.session.histogram")
     published = Later("sitr.session.public")
     statistic = Later("sitr.session.statistic")
@@ -135,13 +138,28 @@ class Budget(Shown):
             AggregateQuestion(found.watching(share_of(bias))), self._beside(found), AggregateAnswer, price=price
         )
 
+    def batch(
+        self,
+        questions: Iterable[AggregateRequest] | Mapping[str, AggregateRequest],
+        *,
+        weights: Sequence[Number] | Mapping[str, Number] | None = None,
+    ) -> Batch:
+        """Several questions, made by `sql` or `agg`, with one plan that is fixed in advance and charged once.
+
+        The price is for all of them: each gets a share, equal or by its weight, and what several of them need is
+        measured once. An approximate price buys more here than for questions one by one, because the loss of all
+        measurements together decides. Names are those of a dictionary, or else "1", "2", …: `answers["1"]`.
+        """
+        question, asked = batched.requested(questions, weights=weights, at=self._at)
+        return batched.Batch(question, self._beside(*question.queries), batched.BatchAnswer, requests=asked)
+
     def _catalog(self, table: Table) -> Catalog:
         """The tables that a question can name."""
         return published.catalog(table, self.public) if self.public else Catalog(table)
 
-    def _beside(self, query: BoundedQuery) -> Desk:
-        """The desk, with the public tables that a question joins."""
-        joined = {name: self.public[name] for name in tables(query.view)}
+    def _beside(self, *queries: BoundedQuery) -> Desk:
+        """The desk, with the public tables that questions join."""
+        joined = {name: self.public[name] for query in queries for name in tables(query.view)}
         rows = self._at.rows
         return self._at if not joined else replace(self._at, rows=lambda: published.beside(rows(), joined))
 

@@ -22,6 +22,7 @@ from sitr.report.figures import at_most, number
 from sitr.report.headline import READING_DELTA, Headline, rounded
 from sitr.report.words.arabic.accounting import AccountingWords
 from sitr.report.words.arabic.aggregate import AggregateWords
+from sitr.report.words.arabic.batch import BatchWords
 from sitr.report.words.arabic.certificate import CertificateWords
 from sitr.report.words.arabic.histogram import HistogramWords
 from sitr.report.words.arabic.labels import LABELS
@@ -49,6 +50,7 @@ class Arabic:
 
     aggregate: AggregateWords = field(default_factory=AggregateWords)
     ranks: RankWords = field(default_factory=RankWords)
+    batch: BatchWords = field(default_factory=BatchWords)
     histogram: HistogramWords = field(default_factory=HistogramWords)
     statistic: StatisticWords = field(default_factory=StatisticWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)

@@ -59,6 +59,7 @@ LABELS: Mapping[str, str] = {
     "contact": "للاتصال",
     "digits": "الأرقام",
     "entry": "القيد",
+    "batch": "مجموعة الأسئلة",
     "bias": "التحيز",
     "error": "الخطأ",
     "file": "الملف",

@@ -23,6 +23,7 @@ from sitr.report.figures import at_most, number, visible
 from sitr.report.headline import READING_DELTA, Headline, rounded
 from sitr.report.words.english.accounting import AccountingWords
 from sitr.report.words.english.aggregate import AggregateWords
+from sitr.report.words.english.batch import BatchWords
 from sitr.report.words.english.certificate import CertificateWords
 from sitr.report.words.english.histogram import HistogramWords
 from sitr.report.words.english.meaning import likelihood, moved
@@ -47,6 +48,7 @@ class English:
 
     aggregate: AggregateWords = field(default_factory=AggregateWords)
     ranks: RankWords = field(default_factory=RankWords)
+    batch: BatchWords = field(default_factory=BatchWords)
     histogram: HistogramWords = field(default_factory=HistogramWords)
     statistic: StatisticWords = field(default_factory=StatisticWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
