@@ -19,7 +19,7 @@ from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
 
 BY_BOTH = "SELECT {0}, {1}, COUNT(*) AS n FROM visits GROUP BY {0}, {1}"
-MIXED = {"keys": {"urgent": [True, False]}, "price": ApproximateDP(1, 1e-6)}
+MIXED = {"keys": {"urgent": [True, False]}, "price": ApproximateZeroConcentratedDP(0.1, 1e-6)}
 PRICES = [ApproximateDP(1, 1e-6), ApproximateDP(0.1, 1e-9), ApproximateZeroConcentratedDP(0.1, 1e-6)]
 MANY = 10_000
 
