@@ -38,6 +38,7 @@ from sitr.questions.aggregate.nodes import Named, NamedKey, Query, text
 from sitr.questions.aggregate.other import with_other
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.relations import Catalog, tables
+from sitr.questions.aggregate.top_keys import spelled_out
 from sitr.questions.synthetic.axes import BINS
 from sitr.report import summary
 from sitr.report.paper import Paper
@@ -131,7 +132,7 @@ class Budget(Shown):
         _refuse_other_unit(said, self.table)
         caps = {"max_groups": max_groups or said.max_groups, "max_rows_per_group": max_rows_per_group or said.max_rows}
         table = with_keys(adjusted(self._at.table, bounds=bounds, **caps), keys, self._catalog(self._at.table))
-        found = asked(plain, table, catalog=self._catalog(table))
+        found = asked(spelled_out(plain), table, catalog=self._catalog(table))
         found = with_other(found) if other else found
         price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
         return AggregateRequest(
