@@ -16,6 +16,7 @@ from sitr.flavors.zero_concentrated import ZeroConcentratedDP
 from sitr.ledger.receipt import Receipt
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
+from sitr.mechanisms.partition import PartitionSelection
 from sitr.namespace import Later
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
@@ -67,7 +68,9 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None, fo
     protected         `unit` ("person" or "row"), `column`, `relation`
     caps              `max_groups`, `max_rows_per_group` of one unit
     keys              `columns`, `known`, those that are `selected` by their number of people, whether there is a row
-                      for all `other` keys, and for unknown keys the `threshold`: `least`, `noise`, `promise`
+                      for all `other` keys, and for unknown keys the `threshold`: `least`, `noise` (null for the
+                      optimal selection, which has neither), the number of `people` with which a key is shown at
+                      `confidence`, `promise`
     columns           `name`, `aggregate`, the largest `error` at `confidence`, rounded up, or null if it has no limit,
                       and what it is in (`error_in`: "value" or "ranks"); `error_at`, the largest `error` where the
                       noisy count is at least `rows`, or null if the count does not matter; and what is `measured` for
@@ -416,8 +419,12 @@ def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = Non
             "other": query.other,
             "threshold": plan.threshold
             and {
-                "least": plan.threshold.least,
-                "noise": _noise(plan.threshold.noise),
+                **(
+                    {"least": None, "noise": None}
+                    if isinstance(plan.threshold, PartitionSelection)
+                    else {"least": plan.threshold.least, "noise": _noise(plan.threshold.noise)}
+                ),
+                "people": plan.threshold.error(confidence=CONFIDENCE),
                 "promise": promise_dict(plan.threshold.promise()),
             },
         },

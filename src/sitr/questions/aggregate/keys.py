@@ -27,8 +27,11 @@ def shown_keys(plan: AggregatePlan, cells: Cells, *, coins: Coins) -> tuple[tupl
         return tuple(product(*(key.keys for key in query.keys if key.keys is not None)))
     people = number_of_people(query, cells)
     candidates = in_order(people)
-    noisy = plan.threshold.release([people[each] for each in candidates], coins=coins)
-    return beside(query, [each for each, number in zip(candidates, noisy, strict=True) if number is not None])
+    found = plan.threshold.release([people[each] for each in candidates], coins=coins)
+    # A threshold tells the noisy number of people or None, and the optimal selection tells True or False.
+    return beside(
+        query, [each for each, is_shown in zip(candidates, found, strict=True) if is_shown not in (None, False)]
+    )
 
 
 def number_of_people(query: BoundedQuery, cells: Cells) -> dict[tuple[Key, ...], int]:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
+from sitr.mechanisms.partition import PartitionSelection
 from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, exact, upward
@@ -31,7 +32,7 @@ from sitr.questions.aggregate.quantity import Quantity, Rank
 BESIDE = 1
 """How many ranks the usual definitions of a quantile differ by."""
 
-KeyThreshold = Threshold | GaussianThreshold
+KeyThreshold = Threshold | GaussianThreshold | PartitionSelection
 """The mechanisms that decide which keys are shown."""
 
 KEYS = ""

@@ -15,17 +15,17 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.gaussian_threshold import GaussianThreshold
-from sitr.mechanisms.threshold import Threshold
+from sitr.mechanisms.partition import PartitionSelection
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
+from sitr.numbers import exact
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.expressions.typed import TEMPORAL
 from sitr.questions.aggregate.other import Rest, RowKey
-from sitr.questions.aggregate.plan import KEYS, AggregatePlan, NoisyTerm
+from sitr.questions.aggregate.plan import KEYS, AggregatePlan, KeyThreshold, NoisyTerm
 from sitr.questions.aggregate.release import Release
 from sitr.report.figures import about, at_least, at_most, number, percent, shortened, visible
 from sitr.report.headline import Headline
@@ -122,20 +122,20 @@ class AggregateWords:
         """Why a count can be below 0, in an answer where one is."""
         if plan.threshold is None:
             return "العدد الذي يقل عن الصفر يعني عددًا دقيقًا صغيرًا: فقد كانت الضوضاء أكبر من العدد نفسه."
-        return (
-            "العدد الذي يقل عن الصفر يعني عددًا دقيقًا صغيرًا مع ضوضاء أكبر. وقد ظهر مفتاحه لأن عدد "
-            f"{units(plan.query)} فيه، وله ضوضاء أخرى، بلغ العتبة."
-        )
+        small = "العدد الذي يقل عن الصفر يعني عددًا دقيقًا صغيرًا مع ضوضاء أكبر."
+        if isinstance(plan.threshold, PartitionSelection):
+            return f"{small} وقد اختير مفتاحه بحسب عدد {units(plan.query)} فيه."
+        return f"{small} وقد ظهر مفتاحه لأن عدد {units(plan.query)} فيه، وله ضوضاء أخرى، بلغ العتبة."
 
     def exposure(self, plan: AggregatePlan, /) -> str:
         """P(L = +∞), the probability that somebody is exposed outright."""
         mass, who = plan.infinite_mass(), unit(plan.query)
         if mass == 0.0:
             return NOBODY
-        return (
-            f"باحتمال لا يتجاوز {ltr(at_most(mass))} (أي {chance(mass)}) يجتاز العتبةَ مصادفةً مفتاحٌ لا يوجد إلا عند "
-            f"{who} واحد، فيظهر، وفي ذلك انكشاف تام لهذا ال{who}."
-        )
+        often = f"باحتمال لا يتجاوز {ltr(at_most(mass))} (أي {chance(mass)})"
+        if isinstance(plan.threshold, PartitionSelection):
+            return f"{often} يظهر مصادفةً مفتاحٌ لا يوجد إلا عند {who} واحد، وفي ذلك انكشاف تام لهذا ال{who}."
+        return f"{often} يجتاز العتبةَ مصادفةً مفتاحٌ لا يوجد إلا عند {who} واحد، فيظهر، وفي ذلك انكشاف تام لهذا ال{who}."
 
     def tail(self, plan: Plan, /) -> str:
         """The finite tail, which degrades gracefully."""
@@ -175,11 +175,7 @@ class AggregateWords:
         )
         whose = f"مفاتيح {chosen} غير علنية" if rest else "المفاتيح غير علنية"
         beside = f"، وله عندئذ صف لكل مفتاح علني من مفاتيح {rest}" if rest else ""
-        return (
-            f"{whose}. ويظهر المفتاح إذا كان عدد {units(query)} فيه، مع الضوضاء "
-            f"({noise(plan.threshold.noise)})، لا يقل عن {ltr(number(plan.threshold.least))}{beside}. "
-            f"{self._left_out_keys(plan)}"
-        )
+        return f"{whose}. ويظهر المفتاح {_when(plan.threshold, query)}{beside}. {self._left_out_keys(plan)}"
 
     def _left_out_keys(self, plan: AggregatePlan) -> str:
         if not plan.query.other:
@@ -256,8 +252,9 @@ class AggregateWords:
 
     def empty(self, plan: AggregatePlan, /) -> str:
         """What an answer without rows means."""
-        least = ltr(number(plan.threshold.least if plan.threshold else 0))
-        return f"لم يبلغ أي مفتاح العتبة {least}. وقد دُفع ثمن هذه الإجابة؛ وهي لا تعني أن البيانات فارغة."
+        least = getattr(plan.threshold, "least", None)
+        none = "لم يُختر أي مفتاح." if least is None else f"لم يبلغ أي مفتاح العتبة {ltr(number(least))}."
+        return f"{none} وقد دُفع ثمن هذه الإجابة؛ وهي لا تعني أن البيانات فارغة."
 
     def largest(self, shown: int, total: int, /) -> str:
         """A note that all keys are drawn, or only the largest."""
@@ -302,7 +299,23 @@ def _share(measured: NoisyTerm, plan: AggregatePlan) -> str:
     return ltr(f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}")
 
 
-def _threshold(threshold: Threshold | GaussianThreshold, far: Distance | None) -> str:
+def _when(selected: KeyThreshold, query: BoundedQuery) -> str:
+    """When a key is shown."""
+    if isinstance(selected, PartitionSelection):
+        return (
+            f"باحتمال يزداد بازدياد عدد {units(query)} فيه بأسرع ما يسمح به الثمن: ولا يقل عن {confidence()} إذا بلغ "
+            f"العدد {ltr(number(selected.error()))}"
+        )
+    least = ltr(number(selected.least))
+    return f"إذا كان عدد {units(query)} فيه، مع الضوضاء ({noise(selected.noise)})، لا يقل عن {least}"
+
+
+def _threshold(threshold: KeyThreshold, far: Distance | None) -> str:
+    if isinstance(threshold, PartitionSelection):
+        parts = [f"ε/{number(threshold.keys)}", f"1 − (1 − δ)^(1/{number(threshold.keys)})"]
+        epsilon, delta = (at_most(exact(each), digits=6) for each in (threshold.epsilon, threshold.delta))
+        sums = ltr(f"ε ≤ {epsilon}, δ ≤ {delta}")
+        return f"الاختيار الأمثل، {listed(map(ltr, parts))} لكل مفتاح من {ltr(number(threshold.keys))}، والمجموع {sums}"
     law, (formula, symbol) = threshold.noise, threshold.noise.arithmetic
     assert far is not None  # people are counted
     moved = number(far.l2_squared if law.euclidean else far.l1)

@@ -15,17 +15,17 @@ from sitr.flavors.arrows import Kept
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
-from sitr.mechanisms.gaussian_threshold import GaussianThreshold
-from sitr.mechanisms.threshold import Threshold
+from sitr.mechanisms.partition import PartitionSelection
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
+from sitr.numbers import exact
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.expressions.typed import TEMPORAL
 from sitr.questions.aggregate.other import Rest, RowKey
-from sitr.questions.aggregate.plan import KEYS, AggregatePlan, NoisyTerm
+from sitr.questions.aggregate.plan import KEYS, AggregatePlan, KeyThreshold, NoisyTerm
 from sitr.report.figures import (
     CONFIDENCE,
     about,
@@ -133,9 +133,13 @@ class AggregateWords:
         """Why a count can be below 0, in an answer where one is."""
         if plan.threshold is None:
             return "A count below 0 means a small exact count: the noise was larger than the count itself."
+        reached = (
+            "" if isinstance(plan.threshold, PartitionSelection) else ", which has other noise, reached the threshold"
+        )
+        chosen = "was selected by its number" if not reached else "is shown because its number"
         return (
-            f"A count below 0 means a small exact count with larger noise. Its key is shown because its number of "
-            f"{units(plan.query)}, which has other noise, reached the threshold."
+            f"A count below 0 means a small exact count with larger noise. Its key {chosen} of "
+            f"{units(plan.query)}{reached}."
         )
 
     def exposure(self, plan: AggregatePlan, /) -> str:
@@ -144,8 +148,10 @@ class AggregateWords:
         if mass == 0.0:
             return NOBODY
         return (
-            f"With probability at most {at_most(mass)} ({chance(mass)}) a key that only one {who} has passes the "
-            f"threshold by chance and is shown, which would expose that {who} outright."
+            f"With probability at most {at_most(mass)} ({chance(mass)}) a key that only one {who} has "
+            f"{'' if isinstance(plan.threshold, PartitionSelection) else 'passes the threshold by chance and '}is shown"
+            f"{' by chance' if isinstance(plan.threshold, PartitionSelection) else ''}, which would expose that {who} "
+            "outright."
         )
 
     def tail(self, plan: Plan, /) -> str:
@@ -186,11 +192,8 @@ class AggregateWords:
         )
         whose, one = (f"The keys of {chosen}", f"A value of {chosen}") if rest else ("The keys", "A key")
         beside = f", and then with a row for every public key of {rest}" if rest else ""
-        return (
-            f"{whose} are not public. {one} is shown if its number of {units(query)}, with noise "
-            f"({noise(plan.threshold.noise)}), is at least {number(plan.threshold.least)}{beside}. "
-            f"{self._left_out_keys(plan)}"
-        )
+        rule = f"{one} is shown {_when(plan.threshold, query)}{beside}."
+        return f"{whose} are not public. {rule} {self._left_out_keys(plan)}"
 
     def _left_out_keys(self, plan: AggregatePlan) -> str:
         if not plan.query.other:
@@ -267,10 +270,9 @@ class AggregateWords:
 
     def empty(self, plan: AggregatePlan, /) -> str:
         """What an answer without rows means."""
-        return (
-            f"No key reached the threshold of {number(plan.threshold.least if plan.threshold else 0)}. This "
-            "answer was paid for; it does not mean that the data are empty."
-        )
+        least = getattr(plan.threshold, "least", None)
+        none = "No key was selected." if least is None else f"No key reached the threshold of {number(least)}."
+        return f"{none} This answer was paid for; it does not mean that the data are empty."
 
     def largest(self, shown: int, total: int, /) -> str:
         """A note that all keys are drawn, or only the largest."""
@@ -312,7 +314,25 @@ def _share(measured: NoisyTerm, plan: AggregatePlan) -> str:
     return f"{formula.format(moved=number(moved), size=about(law.size))} {_result(law.cost(), symbol)}"
 
 
-def _threshold(threshold: Threshold | GaussianThreshold, far: Distance | None) -> str:
+def _when(selected: KeyThreshold, query: BoundedQuery) -> str:
+    """When a key is shown."""
+    if isinstance(selected, PartitionSelection):
+        return (
+            f"with a probability that grows with its number of {units(query)} as fast as the price allows: at least "
+            f"{about(CONFIDENCE * 100)}% from {number(selected.error())} {units(query)} on"
+        )
+    return (
+        f"if its number of {units(query)}, with noise ({noise(selected.noise)}), is at least {number(selected.least)}"
+    )
+
+
+def _threshold(threshold: KeyThreshold, far: Distance | None) -> str:
+    if isinstance(threshold, PartitionSelection):
+        parts = f"ε/{number(threshold.keys)} and 1 − (1 − δ)^(1/{number(threshold.keys)})"
+        epsilon, delta = (at_most(exact(each), digits=6) for each in (threshold.epsilon, threshold.delta))
+        return (
+            f"optimal selection with {parts} for each of {number(threshold.keys)} keys, ε ≤ {epsilon} and δ ≤ {delta}"
+        )
     law, (formula, symbol) = threshold.noise, threshold.noise.arithmetic
     assert far is not None  # people are counted
     first = formula.format(moved=number(far.l2_squared if law.euclidean else far.l1), size=about(law.size))
