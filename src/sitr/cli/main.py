@@ -15,8 +15,8 @@ from sitr.cli.terminal import Command, Group, help_alone
 from sitr.report.words.messages import said
 
 COMMANDS = (
-    *("demo", "start", "protect", "preview", "ask", "histogram", "synthesize", "show", "verify"),
-    *("compare", "account", "calibrate", "dpsgd", "convert", "explain", "registry"),
+    *("demo", "start", "protect", "explain-query", "preview", "ask", "histogram", "synthesize", "dummy"),
+    *("show", "verify", "compare", "account", "calibrate", "dpsgd", "convert", "explain", "registry"),
 )
 """Each command is a function in a module, both of the same name; here in the order of the help."""
 
@@ -43,11 +43,12 @@ def application(called: str = "") -> typer.Typer:
     app.callback(invoke_without_command=True)(_alone)
     known = called in COMMANDS or called in GROUPS
     for name in (called,) if known else (*COMMANDS, *GROUPS):
-        module = import_module(f"sitr.cli.{name}")
+        function = name.replace("-", "_")
+        module = import_module(f"sitr.cli.{function}")
         if name in GROUPS:
             app.add_typer(module.app, name=name)
         else:
-            app.command(cls=getattr(module, "KIND", Command))(getattr(module, name))
+            app.command(cls=getattr(module, "KIND", Command))(getattr(module, function))
     return app
 
 
@@ -98,4 +99,5 @@ def main() -> None:
     try:
         application(*sys.argv[1:2])()
     finally:
-        gc.freeze()  # the interpreter would look through everything twice before it ends
+        if "duckdb" not in sys.modules:  # it complains about objects that are still there at the end
+            gc.freeze()  # the interpreter would look through everything twice before it ends

@@ -41,6 +41,7 @@ Unit = Annotated[str | None, typer.Option(help="The column that identifies a per
 UnitRow = Annotated[bool, typer.Option("--unit-row", help="Protect each row instead of each person.")]
 MaxGroups = Annotated[int | None, typer.Option(min=1, help="The most groups that one person counts in.")]
 MaxRows = Annotated[int | None, typer.Option(min=1, help="The most rows of one person that count in each group.")]
+MaxInAll = Annotated[int | None, typer.Option("--max-rows", min=1, help="The most rows of one person in all groups.")]
 Keys = Annotated[
     Items,
     typer.Option(help="COLUMN=A,B,NULL,…: its public values, or COLUMN=@TABLE.COLUMN of a public table. Repeatable."),
@@ -142,6 +143,10 @@ EXAMPLES = {
     "--keys": "ward=Cardiology,Surgery",
     "--keys-file": "ward=wards.txt",
     "--type": "cost=real",
+    "--error": "n=100",
+    "--size": "n=20000",
+    "--weights": "n=1,total=4",
+    "--targets": "n=100,total=5000",
     "--public": "census=census-2011.parquet",
     "--max-groups": "3",
     "--max-rows-per-group": "2",

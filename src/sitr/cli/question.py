@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sitr.cli.options import Keys, MaxGroups, MaxRows, keys_option, number, promise
+from sitr.cli.options import Keys, MaxGroups, MaxInAll, MaxRows, keys_option, named, number, promise
+from sitr.cli.wanted import Wanted
 from sitr.errors import BadUsage, DescriptionError, FileError, no_description
 
 if TYPE_CHECKING:
@@ -17,12 +18,22 @@ if TYPE_CHECKING:
     from sitr.questions.aggregate.frame import Expr
     from sitr.session.aggregate import AggregateRequest
     from sitr.session.answer import Answer
+    from sitr.session.budget import Budget
     from sitr.session.request import Request
 
 
 Bias = Annotated[
     str,
     typer.Option(metavar="SHARE", help="The share of the price that measures what caps and bounds leave out, or off."),
+]
+
+Weights = Annotated[
+    str | None,
+    typer.Option(metavar="NAME=WEIGHT,…", help="How the price is shared by the columns, such as n=1,total=4."),
+]
+Targets = Annotated[
+    str | None,
+    typer.Option(metavar="NAME=ERROR,…", help="Share the price so that all errors are equally far from these."),
 ]
 
 
@@ -35,9 +46,12 @@ class Limits:
 
     max_groups: MaxGroups = None
     max_rows_per_group: MaxRows = None
+    max_rows: MaxInAll = None
     bias: Bias = "0.05"
     keys: Keys = None
     other: Other = False
+    weights: Weights = None
+    targets: Targets = None
 
     @property
     def share(self) -> Number | str:
@@ -49,11 +63,44 @@ class Limits:
                 given=f"--bias {self.bias} is neither a number nor off.", do="Write for example --bias 0.05."
             ) from None
 
+    def asked(self, budget: Budget, sql: str) -> AggregateRequest:
+        """The question within these limits."""
+        return budget.sql(
+            sql,
+            bias=self.share,
+            max_groups=self.max_groups,
+            max_rows_per_group=self.max_rows_per_group,
+            max_rows=self.max_rows,
+            keys=keys_option(self.keys, {column.name: column.kind for column in budget.table.columns}),
+            other=self.other,
+        )
+
+    def divided(self, asked: AggregateRequest, rows: int | None) -> AggregateRequest:
+        """The question, with the price shared as these options say."""
+        if self.weights is not None:
+            return asked.weights(_numbers("--weights", self.weights))
+        return asked if self.targets is None else asked.targets(_numbers("--targets", self.targets), rows=rows)
+
+    def check(self, *, several: bool) -> None:
+        """Refuse shares that contradict each other, and shares of the columns of several questions."""
+        if self.weights is not None and self.targets is not None:
+            raise BadUsage(wanted="--weights or --targets", given="both", do="Leave one of them out.")
+        if several and (self.weights or self.targets) is not None:
+            raise BadUsage(
+                wanted="--weights or --targets with one question",
+                given="a file of questions",
+                do="Leave them out, or ask one by one.",
+            )
+
+
+def _numbers(option: str, text: str) -> dict[str, Number]:
+    return named(option, text.split(","), lambda _, written: number(written))
+
 
 def question(
     description: Path,
     sql: str,
-    price: str,
+    wanted: Wanted,
     *,
     budget: str | None,
     ledger: Path | None,
@@ -64,27 +111,25 @@ def question(
 
     All questions of a `file` are one batch.
     """
+    wanted.check(targets=limits.targets is not None)
     if not description.exists():
         raise no_description(description)
     several = _several(sql, file)
-    paid, promised = promise(price), promise(budget) if budget is not None else None
+    limits.check(several=bool(several))
+    price, promised = (None if text is None else promise(text) for text in (wanted.price, budget))
     from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a price
 
     opened = open_description(description).budget(promised, ledger=ledger)
     try:
-        groups, rows = limits.max_groups, limits.max_rows_per_group
-        keys = keys_option(limits.keys, {column.name: column.kind for column in opened.table.columns})
-        caps = {"max_groups": groups, "max_rows_per_group": rows}
-
-        def asked(one: str) -> AggregateRequest:
-            return opened.sql(one, bias=limits.share, keys=keys, other=limits.other, **caps)
-
+        asked: Request[Any]
         if several:
-            return opened.batch({name: asked(one) for name, one in several.items()}), paid
-        return asked(sql), paid
+            asked = opened.batch({name: limits.asked(opened, one) for name, one in several.items()})
+        else:
+            asked = limits.divided(limits.asked(opened, sql), wanted.rows)
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
         raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt) from None
+    return asked, wanted.paid(asked, price)
 
 
 def _several(sql: str, file: Path | None) -> dict[str, str]:

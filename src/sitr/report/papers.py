@@ -6,11 +6,14 @@ question loads the reports of its own kind only.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from sitr.accounting.filter import Filter
 from sitr.ledger.receipt import Receipt
 from sitr.namespace import Later
 from sitr.plans.plan import Plan
 from sitr.report.paper import Paper
+from sitr.report.prices import priced
 
 RELEASED = {
     "sitr.questions.aggregate.release.Release": Later("sitr.report.aggregate"),
@@ -29,6 +32,9 @@ PLANNED = {
 }
 """The modules whose `preview` writes the paper of a plan."""
 
+PRICED = {"sitr.questions.aggregate.plan.AggregatePlan", "sitr.questions.histogram.fit.HistogramPlan"}
+"""The plans whose modules also have `errors` and `error_contents`: previews show these at other prices, too."""
+
 
 def answer_paper(released: object, receipt: Receipt) -> Paper:
     """The paper of an answer."""
@@ -41,10 +47,14 @@ def can_be_shown(released: object) -> bool:
     return _name(released) in RELEASED
 
 
-def preview_paper(plan: Plan, standing: Filter) -> Paper:
-    """The paper of a preview; `standing` is the budget now."""
-    paper: Paper = PLANNED[_name(plan)].preview(plan, standing)
-    return paper
+def preview_paper(plan: Plan, standing: Filter, plans: Callable[[], Iterable[Plan]] = tuple) -> Paper:
+    """The paper of a preview; `standing` is the budget now, and `plans` are those at this price and at others."""
+    name = _name(plan)
+    paper: Paper = PLANNED[name].preview(plan, standing)
+    if name not in PRICED:
+        return paper
+    errors, contents = PLANNED[name].errors, PLANNED[name].error_contents
+    return priced(paper, plan, standing, plans=plans, errors=errors, contents=contents)
 
 
 def _name(value: object) -> str:

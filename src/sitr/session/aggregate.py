@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from sitr.errors import QuestionError
+from sitr.flavors.price import Amounts, Price
+from sitr.namespace import Later
 from sitr.numbers import Number
 from sitr.questions.aggregate.bind import shown_after
 from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Name, aggregates
@@ -17,11 +19,17 @@ from sitr.questions.aggregate.functions.operators import Operators
 from sitr.questions.aggregate.nodes import After, Order
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
+from sitr.questions.aggregate.split import Split, targets_of, weights_of
 from sitr.session.answer import Answer
 from sitr.session.request import Request
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from sitr.session import explained
+    from sitr.session.explained import ExplainedQuestion
+else:  # most questions are never explained
+    explained = Later("sitr.session.explained")
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,6 +102,34 @@ class AggregateRequest(Request[AggregateAnswer]):
     def head(self, rows: int = 5) -> AggregateRequest:
         """The first released rows."""
         return self.limit(rows)
+
+    def weights(self, weights: Mapping[str, Number]) -> AggregateRequest:
+        """The same question, with the price shared by these weights, such as `{"n": 1, "total": 4}`.
+
+        A column without a weight has the weight 1. Without weights or targets, shares are chosen from the public
+        description so that the sum of the errors, each relative to what one person contributes, is small.
+        """
+        query = self.question.query
+        return self._split(weights_of(weights, [each.name for each in query.query.aggregates]))
+
+    def targets(self, targets: Mapping[str, Number], *, rows: int | None = None) -> AggregateRequest:
+        """The same question, with shares for which all errors are equally far from these targets.
+
+        The preview says whether a price meets them. The error of a mean or a ratio is that of groups with `rows` rows.
+        """
+        return self._split(targets_of(targets, [name for name, _ in self.question.query.shown], rows=rows))
+
+    def _split(self, split: Split) -> AggregateRequest:
+        return replace(self, question=AggregateQuestion(replace(self.question.query, split=split)))
+
+    def explain(self, price: Price | None = None, **amounts: Unpack[Amounts]) -> ExplainedQuestion:
+        """The question as a tree: what is read, how it is bounded, what is measured and what is shown. Free.
+
+        With a price, also the noise of each measurement and its share of the price.
+        """
+        given = price is not None or bool(amounts) or self.price is not None
+        plan = self.question.plan(self._paid(price, amounts)) if given else None
+        return explained.ExplainedQuestion(self.question.query, plan)
 
     @property
     def _after(self) -> After:

@@ -12,6 +12,7 @@ from sitr.errors import QuestionError, unknown_name
 from sitr.namespace import Later
 from sitr.numbers import Number, finite
 from sitr.questions.aggregate.nodes import check_name
+from sitr.questions.aggregate.split import Targets
 from sitr.questions.batch.question import BatchQuestion, BatchRelease
 from sitr.report import batch as report
 from sitr.report.paper import Paper
@@ -182,6 +183,11 @@ def _check(request: object, at: Desk) -> None:
             wanted="questions made by budget.sql(…) or budget.agg(…) in a batch",
             given=f"{request!r}",
             do="Ask other kinds of questions one by one.",
+        )
+    if isinstance(request.question.query.split, Targets):
+        raise QuestionError(
+            given="A question of the batch has targets, which need a price of their own.",
+            do="Ask it alone, or give its columns weights.",
         )
     if (request.at.table, request.at.account, request.at.ledger) != (at.table, at.account, at.ledger):
         raise QuestionError(

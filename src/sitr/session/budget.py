@@ -54,15 +54,18 @@ if TYPE_CHECKING:
     from sitr.questions.statistic.question import Releasing
     from sitr.questions.synthetic.plan import Method
     from sitr.session import batch as batched
+    from sitr.session import dummy as dummies
     from sitr.session import histogram, statistic, synthetic
     from sitr.session import public as published
     from sitr.session.batch import Batch
+    from sitr.session.dummy import Dummy
     from sitr.session.histogram import HistogramAnswer
     from sitr.session.public import Source
     from sitr.session.statistic import StatisticAnswer
     from sitr.session.synthetic import Synthesis
 else:  # each kind of question loads what it needs when it is asked
     batched = Later("sitr.session.batch")
+    dummies = Later("sitr.session.dummy")
     histogram = Later("sitr.session.histogram")
     published = Later("sitr.session.public")
     statistic = Later("sitr.session.statistic")
@@ -109,9 +112,11 @@ class Budget(Shown):
         bias: Number | str = BIAS,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
+        max_rows: int | None = None,
         bounds: Mapping[str, tuple[Number, Number]] | None = None,
         keys: Keys | None = None,
         other: bool = False,
+        weights: Mapping[str, Number] | None = None,
     ) -> AggregateRequest:
         """A question in SQL: one SELECT with keys, and aggregates such as COUNT(*), SUM(cost), AVG(cost) or VAR(cost).
 
@@ -121,23 +126,31 @@ class Budget(Shown):
 
         `bias` is the share of the price that measures from how many people caps and bounds leave something out;
         "off" spends nothing on it, and then the answer says that its bias is not measured. `max_groups`,
-        `max_rows_per_group`, `bounds` and `keys` take the place of those of the description, for this question only;
-        like these, they are public and must not be chosen by looking at the rows. Keys are a list, or the column of a
-        declared public table that has them: `keys={"ward": "wards.ward"}`. Where keys are not public, `other` adds one
-        row for everything whose key is not shown.
+        `max_rows_per_group`, `max_rows` (of a person in the whole question), `bounds` and `keys` take the place of
+        those of the description, for this question only; like these, they are public and must not be chosen by looking
+        at the rows. Keys are a list, or the column of a declared public table that has them:
+        `keys={"ward": "wards.ward"}`. Where keys are not public, `other` adds one row for everything whose key is not
+        shown. `weights`, such as {"n": 1, "total": 4}, say how the price is shared by the columns; see
+        `AggregateRequest.weights` and `targets`.
         """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
         plain, options = rewritten(text)
         said = options or Options()
         _refuse_other_unit(said, self.table)
-        caps = {"max_groups": max_groups or said.max_groups, "max_rows_per_group": max_rows_per_group or said.max_rows}
-        table = with_keys(adjusted(self._at.table, bounds=bounds, **caps), keys, self._catalog(self._at.table))
+        table = adjusted(
+            self._at.table,
+            max_groups=max_groups or said.max_groups,
+            max_rows_per_group=max_rows_per_group,
+            max_rows=said.max_rows if max_rows is None else max_rows,
+            bounds=bounds,
+        )
+        table = with_keys(table, keys, self._catalog(table))
         found = asked(spelled_out(plain), table, catalog=self._catalog(table))
         found = with_other(found) if other else found
         price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
-        return AggregateRequest(
-            AggregateQuestion(found.watching(share_of(bias))), self._beside(found), AggregateAnswer, price=price
-        )
+        question = AggregateQuestion(found.watching(share_of(bias)))
+        request = AggregateRequest(question, self._beside(found), AggregateAnswer, price=price)
+        return request if weights is None else request.weights(weights)
 
     def batch(
         self,
@@ -267,6 +280,13 @@ class Budget(Shown):
             method=method,
         )
 
+    def dummy(self, rows: int = 1_000, *, seed: int = 0) -> Dummy:
+        """Invented rows with the public columns, types, keys and bounds, to develop code with. Free: no data are read.
+
+        `dummy().table` and `dummy().to_pandas()` are the rows; `dummy().budget()` answers questions about them.
+        """
+        return dummies.Dummy(self.table, rows, seed, self.promise, self.public)
+
     def standing(self) -> Filter:
         """The promise and all charges so far."""
         return self.ledger.standing(self._at.account)
@@ -321,11 +341,12 @@ class Selection:
         *,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
+        max_rows: int | None = None,
         bounds: Mapping[str, tuple[Number, Number]] | None = None,
         keys: Keys | None = None,
     ) -> Selection:
         """Other caps, bounds and keys than those of the description, for this question; see `Budget.sql`."""
-        caps = {"max_groups": max_groups, "max_rows_per_group": max_rows_per_group}
+        caps = {"max_groups": max_groups, "max_rows_per_group": max_rows_per_group, "max_rows": max_rows}
         table = adjusted(self.table or self.budget.table, bounds=bounds, **caps)
         return replace(self, table=with_keys(table, keys, self.budget._catalog(table)))
 

@@ -29,6 +29,7 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.numbers import Interval
 from sitr.questions.aggregate.bias import Amount, Why
+from sitr.questions.aggregate.clamping import Clamping, Way
 from sitr.questions.aggregate.fit import fit
 from sitr.questions.aggregate.other import Rest, with_other
 from sitr.questions.aggregate.plan import AggregatePlan
@@ -79,6 +80,9 @@ def samples() -> dict[str, list[Any]]:
         "Row": [row for one in compared for row in one.rows],
         "Interval": [Interval(0.25, 0.5), Interval(0.0, 0.5), Interval(0.5, 0.5)],
         "Why": [*Why],
+        "Clamping": [
+            Clamping("س", Way("س", first), Way("س", second)) for first, second in ((4.0, 2.0), (2.0, 4.0), (4.0, 4.0))
+        ],
         "Amount": [Amount(Fraction(62, 100), Fraction(58, 100), Fraction(66, 100))],
         "GroupedQuantile": [
             GroupedQuantile(rate=Fraction(1, 8), level=Fraction(1, 2), low=0, high=100, each=2, groups=3)
@@ -104,6 +108,7 @@ def samples() -> dict[str, list[Any]]:
         "Headline": found,
         "Key | Rest": [None, True, False, "", date(2026, 1, 2), 7, Rest.OTHER],
         "RowKey": [(), (None, 7), (Rest.OTHER, 7)],
+        "RowKey | None": [None, (), (None, 7), (Rest.OTHER, 7)],
         "Release": releases,
         "Distance": [plans[0].noisy[0].distance],
         "Filter": [Filter(PureDP(2.0)).consent(PureDP(0.5)), statistics.BUDGET],

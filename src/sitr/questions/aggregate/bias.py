@@ -7,6 +7,8 @@ say how far the two may be apart, and one person moves each of them by little:
 - people with a value beyond the bounds in a group, for each expression that is summed: likewise;
 - people with rows in more than k groups: by 1 in total.
 
+Where a price is too small to tell for each group, the first two are counted for all groups together: see `in_total`.
+
 How *much* they left out is not measured: it has no bound that is public.
 """
 
@@ -26,6 +28,9 @@ from sitr.questions.aggregate.term import Term
 
 SHARE = Fraction(1, 20)
 """The share of a price that is spent on what was left out, unless the question says otherwise."""
+
+WIDEST = Fraction(1, 2)
+"""The widest interval of a share that is shown as a number."""
 
 
 class Why(Enum):
@@ -47,6 +52,11 @@ class Amount:
     def error(self) -> Fraction:
         """The largest distance from the number to an end."""
         return max(self.value - self.low, self.high - self.value)
+
+    @property
+    def tells(self) -> bool:
+        """Whether a share says anything: its interval is at most half as wide as all shares."""
+        return self.high - self.low <= WIDEST
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,23 +21,24 @@ from sitr.numbers import downward, exact
 from sitr.plans.noise import Way, affordable, gaussian_ways, largest_fitting, pure_ways, ways
 from sitr.plans.plan import Measurement
 from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.in_total import measured_in_total, says_nothing
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.plan import BESIDE, BEYOND, KEYS, AggregatePlan, KeyThreshold, NoisyTerm
 from sitr.questions.aggregate.quantity import Bar, Quantity, Rank
 from sitr.questions.aggregate.selection import selection
+from sitr.questions.aggregate.shares import Shares, main_terms, shares
+from sitr.questions.aggregate.split import Targets
 from sitr.questions.aggregate.stability import people, stability
+from sitr.questions.aggregate.targeted import targeted
+from sitr.questions.aggregate.term import Term
 from sitr.sensitivity.bounded import bounded
 
 END = 1 - Fraction(5, 100) / 3
 """The confidence of each end of a quantile's interval: an interval with a number and two ends is shown for 95%."""
 
 
-Shares = dict[tuple[Quantity, ...], Fraction]
-"""The share of each measurement, and under () that of the people beyond the cap on groups."""
-
-
 def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
-    """The plan with the least error at this price; each term gets an equal share."""
+    """The plan with the least error at this price, divided as `shares` says."""
     paid = affordable(price)
     if query.known or getattr(paid, "delta", 0) == 0:
         refuse_unknown_keys(query, paid)
@@ -47,12 +48,14 @@ def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
     else:
         assert isinstance(paid, ApproximateZeroConcentratedDP)  # no other price has a δ
         plans = _outside_an_event(query, paid)
-    return useful(min(plans, key=total_error))
+    return useful(plans[0] if len(plans) == 1 else min(plans, key=total_error))
 
 
 def useful(plan: AggregatePlan) -> AggregatePlan:
     """The plan, unless an error is too large for a double."""
-    beyond = [each.term for each in plan.noisy if each.choice is None and each.width(0.95) > sys.float_info.max]
+    beyond = [each.term for each in plan.noisy if _wide(each) and each.width(0.95) > sys.float_info.max]
+    if not beyond:
+        return plan
     columns = (*plan.columns, *plan.hidden)
     lost = [column.name for column in columns if any(each.term in beyond for each in column.measured)]
     if lost:
@@ -63,36 +66,42 @@ def useful(plan: AggregatePlan) -> AggregatePlan:
     return plan
 
 
+def _wide(noisy: NoisyTerm) -> bool:
+    """Whether its noise may be that large: quantiles of a noise are at most a thousand times its size."""
+    return noisy.choice is None and noisy.noise.size * noisy.granularity > sys.float_info.max / 1000
+
+
 def _plan(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> AggregatePlan:
-    return measured(query, way, shares_of(query), threshold)
+    if isinstance(query.split, Targets):
+        many = len(main_terms(query))
+        return targeted(
+            query.split,
+            way.bought,
+            lambda parts: measured(query, way, shares(query, way.bought, parts), threshold),
+            many,
+        )
+    return measured(query, way, shares(query, way.bought), threshold)
 
 
-def measured(query: BoundedQuery, way: Way, shares: Shares, threshold: KeyThreshold | None = None) -> AggregatePlan:
-    """The plan that gives each measurement its share of what is bought."""
-    spelled = text(query.query)
-    found = [_measurement(query, terms, way.bought.share(shares[terms])) for terms in query.measured]
+def measured(query: BoundedQuery, way: Way, parts: Shares, threshold: KeyThreshold | None = None) -> AggregatePlan:
+    """The plan that gives each measurement its share of what is bought.
+
+    What is left out is measured in each group, or over all groups if that says more.
+    """
+    found = [_measurement(query, terms, way.bought.share(parts[terms])) for terms in query.measured]
     keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
     beyond: tuple[Measurement, ...] = ()
     if query.watch is not None and query.watch.beyond:
         one = bounded(low=0, high=1, groups=1, cells=1, relation=query.relation)
-        noise = least_noise(way.bought.share(shares[()]), l1=one.l1, l2=one.l2)
+        noise = least_noise(way.bought.share(parts[()]), l1=one.l1, l2=one.l2)
         beyond = (Measurement(BEYOND, noise.alone(), one),)
-    return AggregatePlan((*found, *keys, *beyond), way.charged, spelled, query)
-
-
-def shares_of(query: BoundedQuery) -> Shares:
-    """Equal shares of the whole, or of what the bias leaves, for what is shown, and of the rest for what is watched."""
-    watch, main = query.watch, main_terms(query)
-    watched: list[tuple[Quantity, ...]] = [terms for terms in query.measured if terms not in main]
-    watched += [()] if watch is not None and watch.beyond else []
-    spent = watch.share if watch is not None and watched else Fraction(0)
-    shares: dict[tuple[Quantity, ...], Fraction] = {terms: (1 - spent) / len(main) for terms in main}
-    return shares | {terms: spent / len(watched) for terms in watched}
-
-
-def main_terms(query: BoundedQuery) -> list[tuple[Quantity, ...]]:
-    """The measurements from which columns follow; the others are about what is left out."""
-    return [terms for terms in query.measured if terms[0] in query.shown_terms]
+    plan = AggregatePlan((*found, *keys, *beyond), way.charged, text(query.query), query)
+    if not says_nothing(plan):
+        return plan
+    for place, (term, *_) in enumerate(query.measured):
+        if term not in query.shown_terms and isinstance(term, Term):
+            found[place] = measured_in_total(query, term, way.bought.share(parts[(term,)]))
+    return replace(plan, measurements=(*found, *keys, *beyond))
 
 
 def _plans(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> list[AggregatePlan]:
@@ -149,6 +158,7 @@ def _choice(query: BoundedQuery, term: Rank, part: NoisePrice) -> GroupedQuantil
         cells=query.cells,
         relation=query.relation,
         offset=term.end,
+        total=query.max_rows,
     )
     fitted = one.fitted(part.to_zero_concentrated() if isinstance(part, GaussianDP) else part)
     return replace(fitted, offset=term.end * (math.ceil(fitted.error(confidence=END)) + BESIDE))

@@ -11,6 +11,7 @@ from sitr.noise.coins import Coins
 from sitr.numbers import Number
 from sitr.questions.aggregate.bind import BoundedQuery, Cells
 from sitr.questions.aggregate.fit import fit
+from sitr.questions.aggregate.in_total import is_total
 from sitr.questions.aggregate.keys import shown_keys
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.other import draws, gathered, other_cells, other_keys, spread
@@ -44,6 +45,10 @@ class AggregateQuestion:
         rest = other_cells(plan.query, exact, keys)
         found: dict[Quantity, list[int]] = {}
         for some, measurement in zip(plan.query.measured, plan.measurements, strict=False):
+            if is_total(measurement):  # the same number in every cell
+                whole = sum(cell[terms.index(some[0])] for cell in exact.values())
+                found[some[0]] = _hidden(measurement.mechanism, [whole], coins) * (len(keys) + len(rest))
+                continue
             many = draws(plan.query, measurement.mechanism)
             width, numbers = len(keys) + many * len(rest), []
             for place in (terms.index(term) for term in some):

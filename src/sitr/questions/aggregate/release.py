@@ -177,6 +177,7 @@ class Release:
         error = column.error(confidence=sure, draws=self.plan.other_draws)
         said = {"aggregate": column.sql, "error_95": error if math.isfinite(error) else None}
         said |= {"error_in": "ranks"} if column.aggregate.ranked else {}
+        said |= {"bias": "not measured"} if self.plan.query.unmeasured else {}
         kind, whole = column.aggregate.kind, column.aggregate.whole
         arrow = arrow_type(kind) if kind is not None else pa.int64() if whole else pa.float64()
         return pa.field(column.name, arrow, metadata={"sitr": json.dumps(said)})

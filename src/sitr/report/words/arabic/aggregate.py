@@ -23,10 +23,12 @@ from sitr.numbers import exact
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.clamping import Clamping
 from sitr.questions.aggregate.expressions.typed import TEMPORAL
 from sitr.questions.aggregate.other import Rest, RowKey
 from sitr.questions.aggregate.plan import KEYS, AggregatePlan, KeyThreshold, NoisyTerm
 from sitr.questions.aggregate.release import Release
+from sitr.questions.aggregate.targeted import Met
 from sitr.report.figures import about, at_least, at_most, number, percent, shortened, visible
 from sitr.report.headline import Headline
 from sitr.report.words.arabic.marks import listed, ltr, named
@@ -58,16 +60,21 @@ class AggregateWords:
             "التحيز الناتج عن القصر ضمن الحدود وعن سقوف المساهمة."
         )
 
-    def left_out(self, why: Why, of: str, query: BoundedQuery, /) -> str:
-        """A heading: the share of people from whom something was left out."""
-        return f"{units(query)} تُركت صفوف لهم" if why is Why.ROWS else f"{units(query)} قُصرت قيم {named(of)} عندهم"
+    def left_out(self, why: Why, of: str, query: BoundedQuery, /, *, total: bool = False) -> str:
+        """A heading: the share of people from whom something was left out, perhaps of all groups together."""
+        what = f"{units(query)} تُركت صفوف لهم" if why is Why.ROWS else f"{units(query)} قُصرت قيم {named(of)} عندهم"
+        return f"{what}، في المجموعات كلها" if total else what
+
+    def too_small(self) -> str:
+        """In place of a share whose interval is too wide to mean anything."""
+        return "الثمن أصغر من أن يكشف ذلك"
 
     def unmeasured(self, name: str, /) -> str:
         """A heading of a column whose bias was not measured."""
         return f"{name} (لم يُقَس التحيز)"
 
-    def bias(self, query: BoundedQuery, /) -> str:
-        """What is known about the bias."""
+    def bias(self, query: BoundedQuery, /, *, total: bool = False) -> str:
+        """What is known about the bias, in each group or only in all groups together."""
         if not query.leaves_out:
             return "لا تترك الحدود ولا الحدود القصوى شيئًا خارج هذه الإجابة."
         if query.watch is None:
@@ -77,23 +84,42 @@ class AggregateWords:
             )
         return (
             f"يقيس {ltr(about(query.watch.share * 100))}٪ من الثمن عدد {units(query)} الذين تُرك شيء من بياناتهم بسبب "
-            "الحدود القصوى أو الحدود، أما مقدار ما تُرك فلا يُقاس."
+            "الحدود القصوى أو الحدود"
+            + ("، في المجموعات كلها معًا: فهذا أقل من أن يكشف ذلك في كل مجموعة" if total else "")
+            + "، أما مقدار ما تُرك فلا يُقاس."
         )
 
-    def cut(self, key: RowKey, share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
-        """That much was left out of a group."""
-        where = f" في {self.label(key)}" if key else ""
+    def cut(self, key: RowKey | None, share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
+        """That much was left out of a group, or of all groups together (None)."""
+        where = " في المجموعات كلها معًا" if key is None else f" في {self.label(key)}" if key else ""
         much = f"نحو {ltr(percent(share.value))} (± {ltr(percent(share.error))}) من {units(query)}{where}"
         if why is Why.ROWS:
             return f"{much} تُركت صفوف لهم بسبب الحدود القصوى: العدد الحقيقي أكبر من هذا المجال، ولم يُقَس بكم."
         return f"{much} لهم قيم في {named(of)} خارج حدوده: قد يقع المجموع الحقيقي خارج هذا المجال."
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
-        """How many people had rows in more groups than the cap."""
+        """How many people had rows in more groups than the cap, or lost groups by the cap on all rows."""
+        about_many = f"نحو {ltr(about(people.value))} (± {ltr(about(people.error))})"
+        some = about_many if people.low else f"ما لا يزيد على {ltr(about(people.high))}"
+        if query.max_rows is not None:
+            return f"{some} من {units(query)} لهم صفوف في مجموعات تركت الحدود القصوى جميع صفوفهم فيها."
         return (
-            f"نحو {ltr(about(people.value))} (± {ltr(about(people.error))}) من {units(query)} لهم صفوف في مجموعات أكثر "
-            f"من {ltr(number(query.max_groups))}، وتُركت بقية صفوفهم."
+            f"{some} من {units(query)} لهم صفوف في مجموعات أكثر من {ltr(number(query.max_groups))}، وتُركت بقية صفوفهم."
         )
+
+    def clamping(self, both: Clamping, /) -> str:
+        """Which bounds of a sum have less noise."""
+        rows, person = both.rows, both.person
+        found = (
+            f"{named(both.column)}: {ltr(f'± {at_most(rows.error)}')} إذا قُصر كل صف ضمن الحدود، {named(rows.sql)}؛ "
+            f"و{ltr(f'± {at_most(person.error)}')} إذا قُصر مجموع كل شخص في المجموعة مرة واحدة، {named(person.sql)}، "
+            "وتُحسب عندئذ جميع صفوفه فيها."
+        )
+        if person.error < rows.error:
+            return f"{found} قصر المجموع أفضل، ما لم تتجاوز مجاميع كثيرة حدوده."
+        if person.error > rows.error:
+            return f"{found} قصر الصفوف أفضل، ما لم تُترك صفوف كثيرة."
+        return f"{found} قصر المجموع أفضل إذا كانت للأشخاص صفوف أكثر من الحد الأقصى."
 
     def together(self, cells: int | None, /) -> str:
         """What an error means where noisy numbers selected or sorted the rows."""
@@ -102,6 +128,20 @@ class AggregateWords:
             f"اختارت أعدادٌ مشوبة بالضوضاء الصفوفَ أو رتبتها، ولذلك تصح الفترات معًا لجميع الخلايا {measured} باحتمال "
             f"{confidence()}؛ ولا يشمل ذلك التحيز الناتج عن القصر ضمن الحدود وعن الحدود القصوى."
         )
+
+    def weights(self, shares: Sequence[tuple[str, Fraction]], /) -> str:
+        """How a question divides its price by weights."""
+        return f"يُقسم الثمن بحسب الأوزان: {listed(f'{named(name)} {ltr(percent(part))}' for name, part in shares)}."
+
+    def targets(self, found: Sequence[Met], rows: int | None, /) -> str:
+        """Whether the errors of a plan meet the targets of the question."""
+        where = "" if rows is None else f"، للمجموعات التي فيها {counted(rows, ROW)}"
+        said = [
+            f"{named(each.name)} {ltr(f'± {about(each.error)}')} "
+            f"({'يحقق' if each.holds else 'لا يحقق'} {ltr(f'± {about(each.target)}')})"
+            for each in found
+        ]
+        return f"يُقسم الثمن بحيث تبعد الأخطاء كلها عن أهدافها بالنسبة نفسها{where}: {listed(said)}."
 
     def at_rows(self, error: str, rows: int, /) -> str:
         """An error that depends on the number of rows."""
@@ -245,10 +285,10 @@ class AggregateWords:
         names = listed(named(column.name) for column in release.plan.columns)
         return f"{names}: {counted(len(release.rows), ROW)}"
 
-    def error_of(self, errors: Sequence[tuple[str, str]], /) -> str:
+    def error_of(self, errors: Sequence[tuple[str, str]], /, *, unmeasured: bool = False) -> str:
         """The error of each column, in a few words."""
         shown = "؛ ".join(f"{named(name)} {ltr(error)}" for name, error in errors)
-        return f"{shown} (باحتمال {confidence()})"
+        return f"{shown} (باحتمال {confidence()}{'؛ لم يُقَس التحيز' if unmeasured else ''})"
 
     def empty(self, plan: AggregatePlan, /) -> str:
         """What an answer without rows means."""

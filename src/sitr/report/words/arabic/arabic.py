@@ -24,11 +24,12 @@ from sitr.report.words.arabic.accounting import AccountingWords
 from sitr.report.words.arabic.aggregate import AggregateWords
 from sitr.report.words.arabic.batch import BatchWords
 from sitr.report.words.arabic.certificate import CertificateWords
+from sitr.report.words.arabic.explained import ExplainedWords
 from sitr.report.words.arabic.histogram import HistogramWords
 from sitr.report.words.arabic.labels import LABELS
 from sitr.report.words.arabic.marks import code, ltr, named
 from sitr.report.words.arabic.meaning import DELTA, EPSILON, GAMMA, exceptions, kept, likelihood, moved
-from sitr.report.words.arabic.nouns import noise, unit, units
+from sitr.report.words.arabic.nouns import confidence, noise, unit, units
 from sitr.report.words.arabic.questions import question
 from sitr.report.words.arabic.ranks import RankWords
 from sitr.report.words.arabic.statistic import StatisticWords
@@ -58,6 +59,7 @@ class Arabic:
     verify: VerifyWords = field(default_factory=VerifyWords)
     certificate: CertificateWords = field(default_factory=CertificateWords)
     summary: SummaryWords = field(default_factory=SummaryWords)
+    explained: ExplainedWords = field(default_factory=ExplainedWords)
 
     code = "ar"
     """The language of a page, for browsers."""
@@ -249,6 +251,18 @@ class Arabic:
     def cannot_pay(self) -> str:
         """What is left of a budget that is too small."""
         return "الميزانية لا تكفي لدفع هذا"
+
+    def other_prices(self) -> str:
+        """What the table of other prices shows."""
+        return f"أخطاء {confidence()} عند هذا الثمن وعند غيره:"
+
+    def this_price(self, price: str, /) -> str:
+        """The price of a preview, among others."""
+        return f"{price} (هذا الثمن)"
+
+    def whole_rest(self, price: str, /) -> str:
+        """A price that uses up the budget."""
+        return f"{price} (كل ما بقي)"
 
     def left_of(self, budget: Filter, /) -> str:
         """What is left of a budget, and the whole."""

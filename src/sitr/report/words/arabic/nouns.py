@@ -85,7 +85,8 @@ def units(query: Protects) -> str:
 def caps(query: BoundedQuery) -> str:
     """The most rows of one person."""
     groups = f" في كل مجموعة، ضمن {counted(query.max_groups, GROUP, oblique=True)} على الأكثر" if query.keys else ""
-    return f"ما لا يزيد على {counted(query.max_rows_per_group, ROW, oblique=True)}{groups}"
+    total = "" if query.max_rows is None else f"، وما لا يزيد على {counted(query.max_rows, ROW, oblique=True)} إجمالًا"
+    return f"ما لا يزيد على {counted(query.max_rows_per_group, ROW, oblique=True)}{groups}{total}"
 
 
 LAWS: Mapping[str, str] = {

@@ -23,9 +23,11 @@ from sitr.numbers import exact
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.clamping import Clamping
 from sitr.questions.aggregate.expressions.typed import TEMPORAL
 from sitr.questions.aggregate.other import Rest, RowKey
 from sitr.questions.aggregate.plan import KEYS, AggregatePlan, KeyThreshold, NoisyTerm
+from sitr.questions.aggregate.targeted import Met
 from sitr.report.figures import (
     CONFIDENCE,
     about,
@@ -68,16 +70,21 @@ class AggregateWords:
             "probability; the bias from clamping and caps is not included."
         )
 
-    def left_out(self, why: Why, of: str, query: BoundedQuery, /) -> str:
-        """A heading: the share of people from whom something was left out."""
-        return f"{units(query)} with rows cut" if why is Why.ROWS else f"{units(query)} with {visible(of)} clamped"
+    def left_out(self, why: Why, of: str, query: BoundedQuery, /, *, total: bool = False) -> str:
+        """A heading: the share of people from whom something was left out, perhaps of all groups together."""
+        what = f"{units(query)} with rows cut" if why is Why.ROWS else f"{units(query)} with {visible(of)} clamped"
+        return f"{what}, in all groups" if total else what
+
+    def too_small(self) -> str:
+        """In place of a share whose interval is too wide to mean anything."""
+        return "price too small to tell"
 
     def unmeasured(self, name: str, /) -> str:
         """A heading of a column whose bias was not measured."""
         return f"{name} (bias not measured)"
 
-    def bias(self, query: BoundedQuery, /) -> str:
-        """What is known about the bias."""
+    def bias(self, query: BoundedQuery, /, *, total: bool = False) -> str:
+        """What is known about the bias, in each group or only in all groups together."""
         if not query.leaves_out:
             return "Caps and bounds leave nothing out of this answer."
         if query.watch is None:
@@ -87,12 +94,14 @@ class AggregateWords:
             )
         return (
             f"{about(query.watch.share * 100)}% of the price measures from how many {units(query)} something is left "
-            "out by caps and bounds. How much is left out is not measured."
+            "out by caps and bounds"
+            + (", in all groups together: this is too little to tell for each group" if total else "")
+            + ". How much is left out is not measured."
         )
 
-    def cut(self, key: RowKey, share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
-        """That much was left out of a group."""
-        where = f" in {self.label(key)}" if key else ""
+    def cut(self, key: RowKey | None, share: Amount, why: Why, of: str, query: BoundedQuery, /) -> str:
+        """That much was left out of a group, or of all groups together (None)."""
+        where = " in all groups together" if key is None else f" in {self.label(key)}" if key else ""
         much = f"About {percent(share.value)} (± {percent(share.error)}) of the {units(query)}{where} had"
         if why is Why.ROWS:
             above = "the true count is above this interval, by how much was not measured"
@@ -100,11 +109,30 @@ class AggregateWords:
         return f"{much} values of {visible(of)} beyond its bounds: the true sum may lie outside this interval."
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
-        """How many people had rows in more groups than the cap."""
+        """How many people had rows in more groups than the cap, or lost groups by the cap on all rows."""
+        some = (
+            f"About {about(people.value)} (± {about(people.error)})" if people.low else f"At most {about(people.high)}"
+        )
+        if query.max_rows is not None:
+            return f"{some} {units(query)} had rows in groups where the caps left out all of them."
         return (
-            f"About {about(people.value)} (± {about(people.error)}) {units(query)} had rows in more than "
+            f"{some} {units(query)} had rows in more than "
             f"{counted(query.max_groups, 'group')}; the rest of their rows were left out."
         )
+
+    def clamping(self, both: Clamping, /) -> str:
+        """Which bounds of a sum have less noise."""
+        rows, person = both.rows, both.person
+        found = (
+            f"{visible(both.column)}: ± {at_most(rows.error)} if each row is clamped, {visible(rows.sql)}; "
+            f"± {at_most(person.error)} if each person's total in a group is clamped once, {visible(person.sql)}, and "
+            "all their rows there count."
+        )
+        if person.error < rows.error:
+            return f"{found} The total is better, unless many totals lie beyond its bounds."
+        if person.error > rows.error:
+            return f"{found} The rows are better, unless many rows are left out."
+        return f"{found} The total is better if people have more rows than the cap."
 
     def together(self, cells: int | None, /) -> str:
         """What an error means where noisy numbers selected or sorted the rows."""
@@ -113,6 +141,21 @@ class AggregateWords:
             f"Noisy numbers selected or sorted the rows, so the intervals hold together for all {measured}, with "
             f"{about(CONFIDENCE * 100)}% probability; the bias from clamping and caps is not included."
         )
+
+    def weights(self, shares: Sequence[tuple[str, Fraction]], /) -> str:
+        """How a question divides its price by weights."""
+        return (
+            f"The price is shared by weight: {', '.join(f'{visible(name)} {percent(part)}' for name, part in shares)}."
+        )
+
+    def targets(self, found: Sequence[Met], rows: int | None, /) -> str:
+        """Whether the errors of a plan meet the targets of the question."""
+        where = "" if rows is None else f", for groups of {counted(rows, 'row')}"
+        said = [
+            f"{visible(each.name)} ± {about(each.error)} ({'meets' if each.holds else 'misses'} ± {about(each.target)})"
+            for each in found
+        ]
+        return f"The price is shared so that all errors are equally far from their targets{where}: {', '.join(said)}."
 
     def at_rows(self, error: str, rows: int, /) -> str:
         """An error that depends on the number of rows."""
@@ -263,10 +306,11 @@ class AggregateWords:
         names = ", ".join(visible(column.name) for column in release.plan.columns)
         return f"{names}: {counted(len(release.rows), 'row')}"
 
-    def error_of(self, errors: Sequence[tuple[str, str]], /) -> str:
+    def error_of(self, errors: Sequence[tuple[str, str]], /, *, unmeasured: bool = False) -> str:
         """The error of each column, in a few words."""
         shown = "; ".join(f"{visible(name)} {error}" for name, error in errors)
-        return f"{shown} (with {about(CONFIDENCE * 100)}% probability)"
+        rest = "; bias not measured" if unmeasured else ""
+        return f"{shown} (with {about(CONFIDENCE * 100)}% probability{rest})"
 
     def empty(self, plan: AggregatePlan, /) -> str:
         """What an answer without rows means."""

@@ -25,6 +25,7 @@ from sitr.report.words.english.accounting import AccountingWords
 from sitr.report.words.english.aggregate import AggregateWords
 from sitr.report.words.english.batch import BatchWords
 from sitr.report.words.english.certificate import CertificateWords
+from sitr.report.words.english.explained import ExplainedWords
 from sitr.report.words.english.histogram import HistogramWords
 from sitr.report.words.english.meaning import likelihood, moved
 from sitr.report.words.english.nouns import noise, unit, units
@@ -56,6 +57,7 @@ class English:
     verify: VerifyWords = field(default_factory=VerifyWords)
     certificate: CertificateWords = field(default_factory=CertificateWords)
     summary: SummaryWords = field(default_factory=SummaryWords)
+    explained: ExplainedWords = field(default_factory=ExplainedWords)
 
     code = "en"
     """The language of a page, for browsers."""
@@ -251,6 +253,18 @@ class English:
     def cannot_pay(self) -> str:
         """What is left of a budget that is too small."""
         return "the budget cannot pay this"
+
+    def other_prices(self) -> str:
+        """What the table of other prices shows."""
+        return "95% errors at this price and at others:"
+
+    def this_price(self, price: str, /) -> str:
+        """The price of a preview, among others."""
+        return f"{price} (this price)"
+
+    def whole_rest(self, price: str, /) -> str:
+        """A price that uses up the budget."""
+        return f"{price} (all that is left)"
 
     def left_of(self, budget: Filter, /) -> str:
         """What is left of a budget, and the whole."""
