@@ -124,6 +124,15 @@ def test_an_answer_has_a_row_for_other_keys_and_is_kept(budget):
     assert "other" not in plain.table.column_names
 
 
+def test_what_having_measures_must_add_up_too(budget):
+    request = budget.group_by("ward").other().agg(n=sitr.count())
+    assert request.having(sitr.sum("cost") > 0).question.query.other
+    with pytest.raises(QuestionError, match="quantiles of several groups do not add up"):
+        request.having(sitr.median("cost") > 0)
+    with pytest.raises(QuestionError, match="quantiles of several groups do not add up"):
+        budget.sql(f"{SQL} HAVING MEDIAN(cost) > 0", other=True)
+
+
 def test_every_view_of_the_answer_has_it(budget, tmp_path):
     answer = budget.group_by("ward").other().agg(n=sitr.count()).release(PRICE)
     assert "(other)" in str(answer)

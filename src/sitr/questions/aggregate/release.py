@@ -145,7 +145,7 @@ class Release:
             for key, values in zip(self.plan.query.keys, parts, strict=True)
         ]
         if self.plan.query.other:
-            keys.append((pa.field(OTHER, pa.bool_()), [Rest.OTHER in row for row in rows]))
+            keys.append((pa.field(OTHER, pa.bool_()), tuple(Rest.OTHER in row for row in rows)))
         columns = [
             (self._field(column), [_number(value, column) for value in self.values(column)])
             for column in self.plan.columns
