@@ -14,8 +14,8 @@ from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.partition import PartitionSelection
 from sitr.noise.coins import TestCoins
 from sitr.questions.aggregate.bind import Cells
-from sitr.questions.aggregate.keys import beside, in_order, number_of_people, shown_keys
-from sitr.questions.aggregate.plan import AggregatePlan, KeyThreshold
+from sitr.questions.aggregate.keys import KeyThreshold, beside, in_order, number_of_people, shown_keys
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.question import AggregateQuestion
 from sitr.questions.aggregate.release import Release
 
@@ -65,13 +65,13 @@ def test_the_rows_depend_on_the_numbers_of_people_of_the_selected_keys_alone(pla
     ]
     differ = set()
     for seed in range(30):
-        rows = {shown_keys(fitted, cells, coins=TestCoins(seed)) for cells in tables}
+        rows = {shown_keys(fitted.query, fitted.threshold, cells, coins=TestCoins(seed)) for cells in tables}
         assert len(rows) == 1
         differ |= rows
     assert len(differ) == 2  # A is shown about half of the time
 
     whole = plan(BY_BOTH.format("ward", "days"), keys={}, price=MIXED["price"], bounds={}, granularity={})
-    assert len({shown_keys(whole, cells, coins=TestCoins(1)) for cells in tables}) > 1
+    assert len({shown_keys(whole.query, whole.threshold, cells, coins=TestCoins(1)) for cells in tables}) > 1
 
 
 def test_more_public_keys_than_can_be_shown_are_selected_too(plan):
@@ -105,7 +105,7 @@ def test_keys_without_a_public_part_are_as_before(plan):
 
 
 @pytest.mark.parametrize("price", PRICES, ids=repr)
-@pytest.mark.parametrize("groups", [1, 2, 3])
+@pytest.mark.parametrize("groups", [1, 3])
 def test_the_rows_alone_lose_no_more_than_the_threshold_promises(plan, price, groups):
     """All outcomes are enumerated: which of the selected keys of one person are shown, for all small numbers of other
     people. With all keys held by this person alone, δ is reached; a twin fitted to one key exceeds its δ."""

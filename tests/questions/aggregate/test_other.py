@@ -154,15 +154,15 @@ def test_a_mean_in_another_row_has_the_noise_of_both_sums(other):
     exact = {"SUM(days - 1)": 0, "COUNT(days)": 10}  # a mean of 1
     cells: Cells = {(f"rare {place}",): (*(exact[term.name] for term in fitted.query.terms), 1) for place in range(400)}
     misses = 0
-    for seed in range(60):
+    for seed in range(30):
         (one,) = release(fitted, cells, seed=seed).estimates(fitted.columns[0])
         misses += not one.low <= 1.0 <= one.high
-    assert misses <= 9  # more have a probability of 10⁻³ at 5%
+    assert misses <= 7  # more have a probability of 10⁻⁴ at 5%
 
 
 # The audit: nobody looks inside.
 
-RUNS = 2_000
+RUNS = 1_200
 
 
 def divergence(one: list[tuple[int, ...]], two: list[tuple[int, ...]], epsilon: float) -> tuple[float, float]:

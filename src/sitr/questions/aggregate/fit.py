@@ -22,8 +22,9 @@ from sitr.plans.noise import Way, affordable, gaussian_ways, largest_fitting, pu
 from sitr.plans.plan import Measurement
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.in_total import measured_in_total, says_nothing
+from sitr.questions.aggregate.keys import KeyThreshold
 from sitr.questions.aggregate.nodes import text
-from sitr.questions.aggregate.plan import BESIDE, BEYOND, KEYS, AggregatePlan, KeyThreshold, NoisyTerm
+from sitr.questions.aggregate.plan import BESIDE, BEYOND, KEYS, AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.quantity import Bar, Quantity, Rank
 from sitr.questions.aggregate.selection import selection
 from sitr.questions.aggregate.shares import Shares, main_terms, shares

@@ -10,24 +10,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sitr.dataset.schema import Key
+from sitr.mechanisms.gaussian_threshold import GaussianThreshold
+from sitr.mechanisms.partition import PartitionSelection
+from sitr.mechanisms.threshold import Threshold
 from sitr.noise.coins import Coins
 from sitr.questions.aggregate.bind import BoundedQuery, Cells
 
-if TYPE_CHECKING:
-    from sitr.questions.aggregate.plan import AggregatePlan
+KeyThreshold = Threshold | GaussianThreshold | PartitionSelection
+"""The mechanisms that decide which keys are shown."""
 
 
-def shown_keys(plan: AggregatePlan, cells: Cells, *, coins: Coins) -> tuple[tuple[Key, ...], ...]:
+def shown_keys(
+    query: BoundedQuery, threshold: KeyThreshold | None, cells: Cells, *, coins: Coins
+) -> tuple[tuple[Key, ...], ...]:
     """The keys of the rows, in order: public keys as they were declared, and other keys sorted."""
-    query = plan.query
-    if plan.threshold is None:
+    if threshold is None:
         return tuple(product(*(key.keys for key in query.keys if key.keys is not None)))
     people = number_of_people(query, cells)
     candidates = in_order(people)
-    found = plan.threshold.release([people[each] for each in candidates], coins=coins)
+    found = threshold.release([people[each] for each in candidates], coins=coins)
     # A threshold tells the noisy number of people or None, and the optimal selection tells True or False.
     return beside(
         query, [each for each, is_shown in zip(candidates, found, strict=True) if is_shown not in (None, False)]

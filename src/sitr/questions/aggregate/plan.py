@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sitr.mechanisms.additive import Noise
-from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
-from sitr.mechanisms.partition import PartitionSelection
-from sitr.mechanisms.threshold import Threshold
 from sitr.neighbors.distance import Distance
 from sitr.numbers import Number, exact, upward
 from sitr.plans.plan import Measurement, Plan
@@ -26,14 +23,12 @@ from sitr.questions.aggregate.functions.function import (
 )
 from sitr.questions.aggregate.functions.joint import Joint
 from sitr.questions.aggregate.functions.linear import Linear, Quotient
+from sitr.questions.aggregate.keys import KeyThreshold
 from sitr.questions.aggregate.other import draws as draws_of
 from sitr.questions.aggregate.quantity import Quantity, Rank
 
 BESIDE = 1
 """How many ranks the usual definitions of a quantile differ by."""
-
-KeyThreshold = Threshold | GaussianThreshold | PartitionSelection
-"""The mechanisms that decide which keys are shown."""
 
 KEYS = ""
 """The name of the measurement that decides which keys are shown; no column of an answer can have this name."""

@@ -39,7 +39,7 @@ class AggregateQuestion:
 
     def answer(self, plan: AggregatePlan, exact: Cells, /, *, coins: Coins) -> Release:
         """The exact integers with noise. Every public key gets noise, whether it has rows or not."""
-        keys, terms = shown_keys(plan, exact, coins=coins), plan.query.terms
+        keys, terms = shown_keys(plan.query, plan.threshold, exact, coins=coins), plan.query.terms
         absent: tuple[Any, ...] = tuple({} if isinstance(term, Rank) else 0 for term in terms)
         cells = [exact.get(key, absent) for key in keys]
         rest = other_cells(plan.query, exact, keys)

@@ -30,7 +30,8 @@ from sitr.numbers import downward, exact
 from sitr.plans.noise import Way, affordable, gaussian_ways, largest_fitting, pure_ways, ways
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.fit import measured, refuse_unknown_keys, total_error, useful
-from sitr.questions.aggregate.plan import AggregatePlan, KeyThreshold
+from sitr.questions.aggregate.keys import KeyThreshold
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.quantity import Rank
 from sitr.questions.aggregate.selection import selection
 from sitr.questions.aggregate.shares import Shares, main_terms, shares

@@ -25,8 +25,9 @@ from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.clamping import Clamping
 from sitr.questions.aggregate.expressions.typed import TEMPORAL
+from sitr.questions.aggregate.keys import KeyThreshold
 from sitr.questions.aggregate.other import Rest, RowKey
-from sitr.questions.aggregate.plan import KEYS, AggregatePlan, KeyThreshold, NoisyTerm
+from sitr.questions.aggregate.plan import KEYS, AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.release import Release
 from sitr.questions.aggregate.targeted import Met
 from sitr.report.figures import about, at_least, at_most, number, percent, shortened, visible
