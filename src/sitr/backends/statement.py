@@ -54,17 +54,18 @@ def statement(
     types: Mapping[str, str],
     salt: int,
     public: Mapping[str, relations.Rows] | None = None,
+    beside: Mapping[str, relations.Rows] | None = None,
 ) -> str:
     """SELECT what the tree describes. `source` is what follows FROM; `types` are the engine's types of its columns.
     A column without a type makes the statement fail when it runs, as every other change of the source does. `public`
-    are the public tables that are joined, by name.
+    are the public tables that are joined, by name, and `beside` the other protected ones.
 
     Totals come as the keys k0, k1, …, the sums t0, t1, … and the number of people; a listing comes as t0, t1, …. A
     tally comes as pairs of a value and its number of rows, or as NULL.
     """
     rows = tree.rows
     if rows.base is not None:
-        writes = relations.Relations(dialect, relations.Rows(source, types), public or {})
+        writes = relations.Relations(dialect, relations.Rows(source, types), public or {}, beside or {}, salt)
         found = writes.rows(rows.base, _needed(rows))
         source, types = found.source, found.types
     writer = _Writer(dialect, source, types, salt)

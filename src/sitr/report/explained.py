@@ -16,6 +16,7 @@ from sitr.neighbors.distance import Distance
 from sitr.numbers import exact
 from sitr.plans.plan import Measurement
 from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.expressions.expression import spelled
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, Typed
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.plan import BEYOND, KEYS, AggregatePlan
@@ -23,7 +24,7 @@ from sitr.questions.aggregate.quantity import Quantity
 from sitr.questions.aggregate.sources import from_text
 from sitr.questions.aggregate.stability import stability
 from sitr.questions.aggregate.term import Term
-from sitr.questions.aggregate.view import Base, Joined, PerPerson, TableRows
+from sitr.questions.aggregate.view import Base, Joined, Paired, PerPerson, TableRows
 from sitr.report.envelope import promise_dict
 from sitr.report.figures import CONFIDENCE, at_most, percent, visible
 from sitr.report.words.measured import ends
@@ -195,6 +196,9 @@ def _source(base: Base, words: Words) -> Iterator[Branch]:
             )
         case Joined(view, table, on=on, outer=outer):
             yield Branch(say.joined(table, on.text, outer), tuple(_view(view.rows, view.where, words)))
+        case Paired(view, other, name, spoken=spoken, outer=outer, most=most):
+            sides = tuple(branch for each in (view, other) for branch in _view(each.rows, each.where, words))
+            yield Branch(words.joins.explained(name, spelled(spoken), most, outer), sides)
         case _:
             below = tuple(branch for view in base.views for branch in _view(view.rows, view.where, words))
             yield Branch(say.together(len(base.views)), below)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
@@ -117,18 +117,26 @@ class Dataset(Shown):
             )
         return self._budget(opened(self.table, whole, ledger), keep=keep)
 
-    def dummy(self, rows: int = 1_000, *, seed: int = 0) -> Dummy:
+    def dummy(self, rows: int = 1_000, *, seed: int = 0) -> Dummy[Budget]:
         """Invented rows with the public columns, types, keys and bounds; see `Budget.dummy`. Reads no rows."""
         promise = None if self.described is None else self.described.promise
-        return dummies.Dummy(self.table, rows, seed, promise, self.public)
+        return dummies.Dummy(self.table, rows, seed, lambda at: Budget(at, self.public), promise)
 
-    def explain(self, text: str, price: Price | None = None, **limits: Any) -> ExplainedQuestion:
+    def explain(
+        self, text: str, price: Price | None = None, *, beside: Sequence[Dataset] = (), **limits: Any
+    ) -> ExplainedQuestion:
         """A question in SQL as a tree: what is read, bounded, measured and shown. Needs no budget and reads no rows.
 
-        `limits` are those of `Budget.sql`, such as `max_rows`.
+        `beside` are other data sets that the question joins. `limits` are those of `Budget.sql`, such as `max_rows`.
         """
+        alone = self._unpaid()
+        budget = alone.beside(*(other._unpaid() for other in beside)) if beside else alone
+        return budget.sql(text, **limits).explain(price)
+
+    def _unpaid(self) -> Budget:
+        """A budget of nothing, for questions that are never asked."""
         nothing = LazyLedger(Path(os.devnull), account_name(self.table), PureDP(0.0), self.table.neighbors())
-        return self._budget(nothing, keep=False).sql(text, **limits).explain(price)
+        return self._budget(nothing, keep=False)
 
     def save(
         self,

@@ -24,6 +24,7 @@ from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.ledger.receipt import Paid
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
@@ -136,6 +137,7 @@ def samples() -> dict[str, list[Any]]:
         "Portrait": [portrait],
         "Figure": list(synthesized.FOUND.single),
         "Entry": [receipt.entry],
+        "Paid": [Paid("س", receipt.neighbors, receipt.entry, receipt.standing)],
     }
 
 

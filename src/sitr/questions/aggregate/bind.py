@@ -26,7 +26,7 @@ from sitr.questions.aggregate.nodes import After, Named, NamedKey, Query
 from sitr.questions.aggregate.quantity import Quantity, family
 from sitr.questions.aggregate.relations import Catalog, source_of, view_of
 from sitr.questions.aggregate.split import Split
-from sitr.questions.aggregate.view import TableRows, View, both
+from sitr.questions.aggregate.view import TableRows, View, both, changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,11 @@ class BoundedQuery:
     @property
     def relation(self) -> Relation:
         return self.view.relation
+
+    @property
+    def changes(self) -> Relation:
+        """How the part of one unit differs between neighbours: by more than `relation` says in some joins."""
+        return changes(self.view)
 
     @property
     def where(self) -> Typed | None:
@@ -200,6 +205,7 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
     A `catalog` has the public tables that may be joined.
     """
     rows = view_of(query.table, catalog or Catalog(table))
+    changes(rows)  # or an error
     if not query.aggregates:
         raise QuestionError(given="The question has no aggregate.", do=f"Ask for {written()}.")
     view = selected(rows, query.where)
@@ -218,7 +224,7 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
         after=after,
     )
     # How a question calls its columns is no part of it, where nothing but the table itself is read.
-    settled = replace(View.of(table), where=view.where) if isinstance(view.rows, TableRows) else view
+    settled = replace(View.of(table), where=view.where) if view.rows == TableRows(table.name) else view
     public = [key.keys for key in keys]
     cells = None if None in public else math.prod(len(each) for each in public if each is not None)
     groups, each, total = caps(table, cells=cells) if keys else (1, table.most_rows, None)

@@ -93,7 +93,7 @@ def measured(query: BoundedQuery, way: Way, parts: Shares, threshold: KeyThresho
     keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
     beyond: tuple[Measurement, ...] = ()
     if query.watch is not None and query.watch.beyond:
-        one = bounded(low=0, high=1, groups=1, cells=1, relation=query.relation)
+        one = bounded(low=0, high=1, groups=1, cells=1, relation=query.changes)
         noise = least_noise(way.bought.share(parts[()]), l1=one.l1, l2=one.l2)
         beyond = (Measurement(BEYOND, noise.alone(), one),)
     plan = AggregatePlan((*found, *keys, *beyond), way.charged, text(query.query), query)
@@ -157,7 +157,7 @@ def _choice(query: BoundedQuery, term: Rank, part: NoisePrice) -> GroupedQuantil
         each=query.max_rows_per_group,
         groups=query.max_groups,
         cells=query.cells,
-        relation=query.relation,
+        relation=query.changes,
         offset=term.end,
         total=query.max_rows,
     )

@@ -18,7 +18,7 @@ def selection(query: BoundedQuery, price: ApproximateDP) -> Threshold | Partitio
     tables differ in at most k keys, or 2k where a unit is replaced; then a threshold, of which only k keys can expose
     the unit, may need fewer people.
     """
-    keys = query.max_groups * (2 if query.relation is Relation.REPLACE_ONE else 1)
+    keys = query.max_groups * (2 if query.changes is Relation.REPLACE_ONE else 1)
     threshold = Threshold.fitting(price, sensitivity=people(query).l1, groups=query.max_groups)
     optimal = PartitionSelection(price.epsilon, price.delta, keys)
     return optimal if optimal.error() <= threshold.error() else threshold
