@@ -6,7 +6,7 @@ from sitr.cli.grouped import grouped
 from sitr.cli.options import Budget, Description, File, Json, Ledger, OneSql
 from sitr.cli.papers import Exact, Fresh, Output, Pages, Plot, publish, writers
 from sitr.cli.progress import working
-from sitr.cli.question import Limits, question
+from sitr.cli.question import Beside, Limits, question
 from sitr.cli.terminal import console
 from sitr.cli.wanted import Wanted
 from sitr.report.words.messages import said
@@ -24,6 +24,7 @@ def ask(
     file: File = None,
     plot: Plot = None,
     fresh: Fresh = False,
+    beside: Beside = None,
     budget: Budget = None,
     ledger: Ledger = None,
     exact: Exact = False,
@@ -40,7 +41,9 @@ def ask(
     -o wards.csv --certificate wards.html
     """
     files = writers(output, plot, pages)
-    asked, paid = question(description, sql, wanted, file=file, budget=budget, ledger=ledger, limits=limits)
+    asked, paid = question(
+        description, sql, wanted, file=file, budget=budget, ledger=ledger, limits=limits, beside=beside
+    )
     if wanted.error and not as_json:
         from sitr.flavors.notation import write
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sitr.cli.grouped import grouped
 from sitr.cli.options import Budget, Description, File, Json, Ledger, OneSql
 from sitr.cli.papers import Exact
-from sitr.cli.question import Limits, question
+from sitr.cli.question import Beside, Limits, question
 from sitr.cli.terminal import console, say_json
 from sitr.cli.wanted import Wanted
 from sitr.report.words.messages import said
@@ -23,6 +23,7 @@ def preview(
     *,
     wanted: Wanted,
     limits: Limits,
+    beside: Beside = None,
     file: File = None,
     budget: Budget = None,
     ledger: Ledger = None,
@@ -35,7 +36,9 @@ def preview(
 
     Example: sitr preview visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     """
-    asked, paid = question(description, sql, wanted, file=file, budget=budget, ledger=ledger, limits=limits)
+    asked, paid = question(
+        description, sql, wanted, file=file, budget=budget, ledger=ledger, limits=limits, beside=beside
+    )
     show(asked.preview(paid), as_json=as_json, exact=exact)
 
 

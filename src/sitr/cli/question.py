@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sitr.cli.options import MaxGroups, MaxInAll, MaxRows, named, number, promise
+from sitr.cli.options import (
+    Items,
+    Keys,
+    MaxGroups,
+    MaxInAll,
+    MaxRows,
+    interval,
+    keys_option,
+    named,
+    number,
+    promise,
+)
 from sitr.cli.wanted import Wanted
 from sitr.errors import BadUsage, DescriptionError, FileError, no_description
 
@@ -37,14 +48,31 @@ Targets = Annotated[
 ]
 
 
+Other = Annotated[bool, typer.Option("--other", help="Add a row for everything whose key is not public and not shown.")]
+Beside = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--with",
+        metavar="DESCRIPTION",
+        help="The description of another protected table to join; its budget is charged too. Repeatable.",
+    ),
+]
+Bounds = Annotated[
+    Items, typer.Option(help="COLUMN=LOW:HIGH: values beyond count as the nearest bound, in this question. Repeatable.")
+]
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one question counts of each person, and whether it measures what is left out."""
+    """What one question counts of each person, which keys it has, and whether it measures what is left out."""
 
     max_groups: MaxGroups = None
     max_rows_per_group: MaxRows = None
     max_rows: MaxInAll = None
+    bounds: Bounds = None
     bias: Bias = "0.05"
+    keys: Keys = None
+    other: Other = False
     weights: Weights = None
     targets: Targets = None
 
@@ -66,6 +94,9 @@ class Limits:
             max_groups=self.max_groups,
             max_rows_per_group=self.max_rows_per_group,
             max_rows=self.max_rows,
+            keys=keys_option(self.keys, {column.name: column.kind for column in budget.table.columns}),
+            other=self.other,
+            bounds=named("--bounds", self.bounds, lambda _, text: interval(text)),
         )
 
     def divided(self, asked: AggregateRequest, rows: int | None) -> AggregateRequest:
@@ -99,20 +130,24 @@ def question(
     ledger: Path | None,
     limits: Limits,
     file: Path | None = None,
+    beside: Beside = None,
 ) -> tuple[Request[Answer], Kept]:
     """The checked question and its price, with the budget of the description, or the one given if it names none.
 
-    All questions of a `file` are one batch.
+    All questions of a `file` are one batch. `beside` are the descriptions of other protected tables to join.
     """
     wanted.check(targets=limits.targets is not None)
-    if not description.exists():
-        raise no_description(description)
+    for each in (description, *(beside or ())):
+        if not each.exists():
+            raise no_description(each)
     several = _several(sql, file)
     limits.check(several=bool(several))
     price, promised = (None if text is None else promise(text) for text in (wanted.price, budget))
     from sitr.session.dataset import open as open_description  # only now: much slower than to refuse a price
 
     opened = open_description(description).budget(promised, ledger=ledger)
+    if beside:
+        opened = opened.beside(*(open_description(other).budget() for other in beside))
     try:
         asked: Request[Any]
         if several:

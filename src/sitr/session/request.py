@@ -17,7 +17,7 @@ from sitr.questions.question import Question
 from sitr.report import summary
 from sitr.report.envelope import after_paying
 from sitr.report.paper import Paper
-from sitr.report.papers import preview_paper
+from sitr.report.papers import Others, preview_paper
 from sitr.report.words.words import in_words
 from sitr.session.answer import Answer
 from sitr.session.ask import ask
@@ -82,8 +82,12 @@ class Request(Shown, Generic[Answered_co]):
                 wanted="either a price or an error", given="both", do="Leave the price out: the error determines it."
             )
         plan = self.question.plan(paid)
-        standing.charge(plan.price)  # a price in a flavor that the budget does not take is refused here
-        return Preview(self.question, plan, standing, paid)
+        others = tuple(
+            (desk.account, desk.table.neighbors(), desk.ledger.standing(desk.account)) for desk in self.at.beside
+        )
+        for budget in (standing, *(now for _, _, now in others)):
+            budget.charge(plan.price)  # a price in a flavor that a budget does not take is refused here
+        return Preview(self.question, plan, standing, paid, others)
 
     def price_for(
         self, error: Errors, *, size: Sizes | None = None, rows: int | None = None, delta: float | None = None
@@ -122,11 +126,13 @@ class Preview(Shown):
     standing: Filter
     offered: Promise | None = None
     """The price that was asked about, of which the plan may use less."""
+    others: Others = ()
+    """The budgets of other tables that the question joins."""
 
     @property
     def paper(self) -> Paper:
         """What is shown of it, the same on the terminal, in notebooks and as JSON."""
-        return once(self, lambda: preview_paper(self.plan, self.standing, self._plans))
+        return once(self, lambda: preview_paper(self.plan, self.standing, self._plans, others=self.others))
 
     def prices(self) -> tuple[Preview, ...]:
         """Previews at this price and at others: a quarter, half, twice and four times it, cheapest first.
@@ -134,7 +140,7 @@ class Preview(Shown):
         Prices above what is left of the budget are replaced by all that is left. A mechanism with a fixed promise has
         one price only.
         """
-        return tuple(Preview(self.question, plan, self.standing, self.offered) for plan in self._plans())
+        return tuple(Preview(self.question, plan, self.standing, self.offered, self.others) for plan in self._plans())
 
     def _plans(self) -> tuple[Plan, ...]:
         return around(self.question, self.price if self.offered is None else self.offered, self.plan, self.standing)

@@ -44,7 +44,7 @@ def total_distance(query: BoundedQuery, term: Term) -> Distance:
     """How far one unit moves the sum of a count over all groups."""
     groups = query.max_groups if query.cells is None else min(query.max_groups, query.cells)
     each = 1 if term.people else query.max_rows_per_group
-    return bounded(low=0, high=groups * each, groups=1, cells=1, relation=query.relation)
+    return bounded(low=0, high=groups * each, groups=1, cells=1, relation=query.changes)
 
 
 def measured_in_total(query: BoundedQuery, term: Term, part: NoisePrice) -> Measurement:

@@ -26,13 +26,14 @@ from sitr.mechanisms.additive import NoisePrice
 from sitr.mechanisms.composed import Composed
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
-from sitr.mechanisms.threshold import Threshold
 from sitr.numbers import downward, exact
 from sitr.plans.noise import Way, affordable, gaussian_ways, largest_fitting, pure_ways, ways
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.fit import measured, refuse_unknown_keys, total_error, useful
-from sitr.questions.aggregate.plan import AggregatePlan, KeyThreshold
+from sitr.questions.aggregate.keys import KeyThreshold
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.quantity import Rank
+from sitr.questions.aggregate.selection import selection
 from sitr.questions.aggregate.shares import Shares, main_terms, shares
 from sitr.questions.aggregate.stability import people
 from sitr.questions.batch.plan import BatchPlan
@@ -44,10 +45,12 @@ Plans = tuple[AggregatePlan, ...]
 
 @dataclass(frozen=True, slots=True)
 class Allotted:
-    """A group with its share of the price: `keys` for choosing unknown keys, and `terms` of what is left after that."""
+    """A group with its share of the price: `keys` for choosing unknown keys, and of what is left after that, the shares
+    of the measurements, which are others for Gaussian and for Laplace noise."""
 
     query: BoundedQuery
-    terms: Shares
+    gaussian: Shares
+    laplace: Shares
     keys: Fraction
 
 
@@ -56,9 +59,7 @@ def fit(
 ) -> BatchPlan:
     """The plan with the least error at this price, for all questions together."""
     paid, groups = affordable(price), shared_readings(queries)
-    shared = _shared(
-        groups, queries, weights, like=PureDP(1.0) if isinstance(paid, PureDP) else ZeroConcentratedDP(1.0)
-    )
+    shared = _shared(groups, queries, weights)
     if all(query.known for query in queries) or getattr(paid, "delta", 0) == 0:
         for query in queries:
             refuse_unknown_keys(query, paid)
@@ -80,28 +81,42 @@ def fit(
 
 
 def _shared(
-    groups: Sequence[SharedReading], queries: Sequence[BoundedQuery], weights: Sequence[Fraction], *, like: NoisePrice
+    groups: Sequence[SharedReading], queries: Sequence[BoundedQuery], weights: Sequence[Fraction]
 ) -> list[Allotted]:
     """The share of every measurement; those of one question add up to its weight.
 
-    Where keys are not public, choosing them counts as one more measurement. `like` says for which noise shares are
-    best: a price that buys either noise mostly buys Gaussian noise here.
+    Where keys are not public, choosing them counts as one more measurement.
     """
-    whole, found = sum(weights, Fraction(0)), []
-    kept = Fraction(0)
-    for group in groups:
-        terms: Shares = {}
-        for member in group.members:
-            for each, share in shares(queries[member], like).items():
-                terms[each] = terms.get(each, Fraction(0)) + share * weights[member] / whole
-        weight = sum(weights[member] for member in group.members) / whole
-        keys = Fraction(0) if group.query.known else weight / (len(main_terms(group.query)) + 1)
-        kept += weight - keys
-        found.append((group.query, terms, weight, keys))
-    return [
-        Allotted(query, {each: share * (1 - keys / weight) / kept for each, share in terms.items()}, keys)
-        for query, terms, weight, keys in found
+    whole = sum(weights, Fraction(0))
+    shares_of = [sum((weights[member] for member in group.members), Fraction(0)) / whole for group in groups]
+    keys = [
+        Fraction(0) if group.query.known else weight / (len(main_terms(group.query)) + 1)
+        for group, weight in zip(groups, shares_of, strict=True)
     ]
+    kept = sum(shares_of, Fraction(0)) - sum(keys, Fraction(0))
+    found = []
+    for group, weight, part in zip(groups, shares_of, keys, strict=True):
+        times = (1 - part / weight) / kept / whole
+        gaussian, laplace = (
+            _terms(group, queries, weights, like, times) for like in (ZeroConcentratedDP(1), PureDP(1))
+        )
+        found.append(Allotted(group.query, gaussian, laplace, part))
+    return found
+
+
+def _terms(
+    group: SharedReading,
+    queries: Sequence[BoundedQuery],
+    weights: Sequence[Fraction],
+    like: NoisePrice,
+    times: Fraction,
+) -> Shares:
+    """The shares of the measurements of a group for this noise, all multiplied by a number."""
+    terms: Shares = {}
+    for member in group.members:
+        for each, share in shares(queries[member], like).items():
+            terms[each] = terms.get(each, Fraction(0)) + share * weights[member] * times
+    return terms
 
 
 def _plans(shared: Sequence[Allotted], way: Way, thresholds: Thresholds) -> list[Plans]:
@@ -112,8 +127,10 @@ def _plans(shared: Sequence[Allotted], way: Way, thresholds: Thresholds) -> list
     """
 
     def at(bought: Way) -> Plans:
-        pairs = zip(shared, thresholds, strict=True)
-        return tuple(measured(each.query, bought, each.terms, keys) for each, keys in pairs)
+        pure, pairs = isinstance(bought.bought, PureDP), zip(shared, thresholds, strict=True)
+        return tuple(
+            measured(each.query, bought, each.laplace if pure else each.gaussian, keys) for each, keys in pairs
+        )
 
     choices = any(isinstance(term, Rank) for each in shared for term in each.query.terms)
     if not (choices and isinstance(way.bought, GaussianDP) and isinstance(way.charged, ApproximateDP)):
@@ -160,9 +177,8 @@ def _named(thresholds: Thresholds) -> list[KeyThreshold]:
     return [each for each in thresholds if each is not None]
 
 
-def _threshold(each: Allotted, price: ApproximateDP, delta: float) -> Threshold:
-    part = ApproximateDP(downward(exact(price.epsilon) * each.keys), delta)
-    return Threshold.fitting(part, sensitivity=people(each.query).l1, groups=each.query.max_groups)
+def _threshold(each: Allotted, price: ApproximateDP, delta: float) -> KeyThreshold:
+    return selection(each.query, ApproximateDP(downward(exact(price.epsilon) * each.keys), delta))
 
 
 def _bells(shared: Sequence[Allotted], price: ApproximateDP, delta: float) -> Thresholds | None:

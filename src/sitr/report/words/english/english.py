@@ -27,10 +27,12 @@ from sitr.report.words.english.batch import BatchWords
 from sitr.report.words.english.certificate import CertificateWords
 from sitr.report.words.english.explained import ExplainedWords
 from sitr.report.words.english.histogram import HistogramWords
+from sitr.report.words.english.joins import JoinWords
 from sitr.report.words.english.meaning import likelihood, moved
 from sitr.report.words.english.nouns import noise, unit, units
 from sitr.report.words.english.ranks import RankWords
 from sitr.report.words.english.statistic import StatisticWords
+from sitr.report.words.english.suggest import SuggestWords
 from sitr.report.words.english.summary import SummaryWords
 from sitr.report.words.english.synthetic import SyntheticWords
 from sitr.report.words.english.verify import VerifyWords
@@ -49,7 +51,9 @@ class English:
 
     aggregate: AggregateWords = field(default_factory=AggregateWords)
     ranks: RankWords = field(default_factory=RankWords)
+    joins: JoinWords = field(default_factory=JoinWords)
     batch: BatchWords = field(default_factory=BatchWords)
+    suggest: SuggestWords = field(default_factory=SuggestWords)
     histogram: HistogramWords = field(default_factory=HistogramWords)
     statistic: StatisticWords = field(default_factory=StatisticWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
