@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
+
+from rich.text import Text
+from rich.tree import Tree
 
 from sitr.errors import SitrError
 from sitr.flavors.arrows import Kept
@@ -29,9 +32,6 @@ from sitr.report.envelope import promise_dict
 from sitr.report.figures import CONFIDENCE, at_most, percent, visible
 from sitr.report.words.measured import ends
 from sitr.report.words.words import Words, in_words
-
-if TYPE_CHECKING:
-    from rich.tree import Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +164,6 @@ class _Line:
 
 def drawn(branch: Branch) -> Tree:
     """The tree with lines, for a terminal."""
-    from rich.text import Text  # noqa: PLC0415 - only a terminal needs it
-    from rich.tree import Tree  # noqa: PLC0415
 
     def grow(tree: Tree, some: tuple[Branch, ...]) -> Tree:
         for each in some:

@@ -17,15 +17,16 @@ from sitr.mechanisms.candidates import least_noise
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
-from sitr.mechanisms.threshold import Threshold
 from sitr.numbers import downward, exact
 from sitr.plans.noise import Way, affordable, gaussian_ways, largest_fitting, pure_ways, ways
 from sitr.plans.plan import Measurement
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.in_total import measured_in_total, says_nothing
+from sitr.questions.aggregate.keys import KeyThreshold
 from sitr.questions.aggregate.nodes import text
-from sitr.questions.aggregate.plan import BESIDE, BEYOND, KEYS, AggregatePlan, KeyThreshold, NoisyTerm
+from sitr.questions.aggregate.plan import BESIDE, BEYOND, KEYS, AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.quantity import Bar, Quantity, Rank
+from sitr.questions.aggregate.selection import selection
 from sitr.questions.aggregate.shares import Shares, main_terms, shares
 from sitr.questions.aggregate.split import Targets
 from sitr.questions.aggregate.stability import people, stability
@@ -167,12 +168,12 @@ def _choice(query: BoundedQuery, term: Rank, part: NoisePrice) -> GroupedQuantil
 def _with_threshold(query: BoundedQuery, price: ApproximateDP) -> list[AggregatePlan]:
     """The keys get the same share as a term, and all of δ beside pure noise or half of δ beside Gaussian noise.
 
-    Beside Gaussian noise they may have either noise. Gaussian noise is better where people have many groups, because
-    it grows only with the square root of their number.
+    Beside Gaussian noise they may have a threshold with such noise, or the optimal selection. Gaussian noise is better
+    where people have many groups, because it grows only with the square root of their number.
     """
     epsilon, half = downward(exact(price.epsilon) / (len(main_terms(query)) + 1)), downward(exact(price.delta) / 2)
-    whole = _threshold(query, ApproximateDP(epsilon, price.delta))
-    single = _threshold(query, ApproximateDP(epsilon, half))
+    whole = selection(query, ApproximateDP(epsilon, price.delta))
+    single = selection(query, ApproximateDP(epsilon, half))
     beside: list[KeyThreshold] = [single, *_bell_threshold(query, price, half)]
     return [
         *(plan for way in pure_ways(price, beside=(whole,)) for plan in _plans(query, way, whole)),
@@ -189,10 +190,6 @@ def _outside_an_event(query: BoundedQuery, price: ApproximateZeroConcentratedDP)
     part, far = ApproximateZeroConcentratedDP(rho, price.delta), people(query)
     keys = GaussianThreshold.fitting(part, sensitivity=far.l2, groups=query.max_groups)
     return [plan for way in ways(price, beside=(keys,)) for plan in _plans(query, way, keys)]
-
-
-def _threshold(query: BoundedQuery, price: ApproximateDP) -> Threshold:
-    return Threshold.fitting(price, sensitivity=people(query).l1, groups=query.max_groups)
 
 
 def _bell_threshold(query: BoundedQuery, price: ApproximateDP, delta: float) -> list[GaussianThreshold]:

@@ -26,13 +26,14 @@ from sitr.mechanisms.additive import NoisePrice
 from sitr.mechanisms.composed import Composed
 from sitr.mechanisms.gaussian_threshold import GaussianThreshold
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
-from sitr.mechanisms.threshold import Threshold
 from sitr.numbers import downward, exact
 from sitr.plans.noise import Way, affordable, gaussian_ways, largest_fitting, pure_ways, ways
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.fit import measured, refuse_unknown_keys, total_error, useful
-from sitr.questions.aggregate.plan import AggregatePlan, KeyThreshold
+from sitr.questions.aggregate.keys import KeyThreshold
+from sitr.questions.aggregate.plan import AggregatePlan
 from sitr.questions.aggregate.quantity import Rank
+from sitr.questions.aggregate.selection import selection
 from sitr.questions.aggregate.shares import Shares, main_terms, shares
 from sitr.questions.aggregate.stability import people
 from sitr.questions.batch.plan import BatchPlan
@@ -175,9 +176,8 @@ def _named(thresholds: Thresholds) -> list[KeyThreshold]:
     return [each for each in thresholds if each is not None]
 
 
-def _threshold(each: Allotted, price: ApproximateDP, delta: float) -> Threshold:
-    part = ApproximateDP(downward(exact(price.epsilon) * each.keys), delta)
-    return Threshold.fitting(part, sensitivity=people(each.query).l1, groups=each.query.max_groups)
+def _threshold(each: Allotted, price: ApproximateDP, delta: float) -> KeyThreshold:
+    return selection(each.query, ApproximateDP(downward(exact(price.epsilon) * each.keys), delta))
 
 
 def _bells(shared: Sequence[Allotted], price: ApproximateDP, delta: float) -> Thresholds | None:

@@ -215,7 +215,7 @@ class _Choice:
 
     def _noise(self, groups: int, size: float) -> float:
         """The 95% error of a number to which a person adds up to `size` in each of so many groups."""
-        far = bounded(low=0, high=1, groups=groups, cells=self.query.cells, relation=self.query.relation)
+        far = bounded(low=0, high=1, groups=groups, cells=self.query.cells, relation=self.query.changes)
         return size * min(self.pure * far.l1, self.gaussian * float(far.l2))
 
     def _best_bound(
