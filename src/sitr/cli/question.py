@@ -59,7 +59,9 @@ def question(
         return opened.sql(sql, bias=limits.share, max_groups=groups, max_rows_per_group=rows), paid
     except DescriptionError as error:  # a SUM without bounds
         do = f"{error.do.removesuffix('.')} (sitr protect … --bounds COLUMN=LOW:HIGH)."
-        raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt) from None
+        raise DescriptionError(wanted=error.wanted, given=error.given, do=do, excerpt=error.excerpt).among(
+            error.others, instead=error.instead
+        ) from None
 
 
 def condition(text: str) -> Expr:

@@ -158,13 +158,13 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
     A `catalog` has the public tables that may be joined.
     """
     rows = view_of(query.table, catalog or Catalog(table))
-    if not query.aggregates:
-        raise QuestionError(given="The question has no aggregate.", do=f"Ask for {written()}.")
     view = selected(rows, query.where)
     keys = tuple(grouped(key, view) for key in query.group_by)
+    if not query.aggregates:
+        _refuse_public_keys(keys)
     columns = tuple(named.aggregate.bound(view) for named in query.aggregates)
     pairs = [pair for one, column in zip(query.aggregates, columns, strict=True) for pair in _columns(one.name, column)]
-    _refuse_twins([key.name for key in keys], [name for name, _ in pairs])
+    _refuse_twins([key.name for key in keys], pairs)
     named = tuple(Named(one.name, column.aggregate) for one, column in zip(query.aggregates, columns, strict=True))
     answer = AnswerColumns(view, tuple((key.name, key.of) for key in keys), tuple(pairs))
     after, bound_after = answer.bound(query.after)
@@ -178,7 +178,8 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
     # Without GROUP BY the whole table is one group. A person keeps as many rows in it as in all groups together, so
     # that a total is the sum of its parts.
     groups, each = table.max_groups, table.max_rows_per_group
-    caps = (groups, each) if keys else (1, groups * each)
+    grouping = any(not key.of.is_literal for key in keys)
+    caps = (groups, each) if grouping else (1, groups * each)
     # How a question calls its columns is no part of it, where nothing but the table itself is read.
     settled = replace(View.of(table), where=view.where) if isinstance(view.rows, TableRows) else view
     return BoundedQuery(resolved, settled, keys, columns, *caps, bound_after)
@@ -217,9 +218,22 @@ def _whole_quotient(of: Typed) -> Typed:
     return of
 
 
-def _refuse_twins(keys: list[str], columns: list[str]) -> None:
-    ends = [f"{name}_{end}" for name in columns for end in ("low", "high")]  # of the intervals
-    names = [*keys, *columns, *ends]
+def _refuse_public_keys(keys: tuple[GroupKey, ...]) -> None:
+    """Keys alone can be asked for where they are not public: they are chosen privately, as for any aggregate."""
+    if all(key.keys is not None for key in keys):
+        given = (
+            "The keys of the question are public, and it has no aggregate."
+            if keys
+            else "The question has no aggregate."
+        )
+        raise QuestionError(given=given, do=f"Ask for {written()}.")
+
+
+def _refuse_twins(keys: list[str], columns: list[tuple[str, BoundAggregate]]) -> None:
+    shown = [name for name, _ in columns]
+    own = [name for name, column in columns if column.end]  # the end of an interval may have its usual name
+    ends = [f"{name}_{end}" for name, column in columns if not column.end for end in ("low", "high")]
+    names = [*keys, *shown, *(end for end in ends if end not in own)]
     if repeated := {name for name in names if names.count(name) > 1}:
         raise QuestionError(
             given=f"Several columns of the answer have the same name: {', '.join(sorted(repeated))}.",

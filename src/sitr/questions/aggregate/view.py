@@ -9,6 +9,10 @@ table. By induction over how views are made:
   or quotients of two, so that the order of the rows does not matter.
 - `Joined` matches each row by itself with the rows of a public table. Where a row is a unit, at most one row of the
   public table matches it, because the statement keeps one row for each value of the matched columns.
+- `Matching` keeps a row, or drops it, by what it matches in a public table.
+- `OfPeople` keeps the rows of a unit, or drops them, by whether another view has rows of the same unit: both views are
+  unit-preserving, so what is kept of a unit depends on that unit's rows alone. A row without a unit is dropped, so that
+  no NULL can decide about the rows of others, as it does in NOT IN. Where a row is a unit it cannot be made.
 - `Together` has the rows of several views of the same table. Where a row is a unit it cannot be made: a row would count
   several times.
 """
@@ -87,7 +91,34 @@ class Together:
     views: tuple[View, ...]
 
 
-Base: TypeAlias = TableRows | PerPerson | Joined | Together
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """The rows of a view that match a row of a public table; with `outside`, those that match none.
+
+    `columns` are the names of the table's columns here and there, `on` is the condition on the columns of both, `by`
+    the expression of the row that must equal a column, which has a value in all rows that are kept, and `spoken` the
+    column and the condition in the names of the public table.
+    """
+
+    view: View
+    table: str
+    columns: tuple[tuple[str, str], ...]
+    on: Typed
+    by: Typed
+    spoken: tuple[Expression, Expression | None]
+    outside: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OfPeople:
+    """The rows of a view whose person has a row in another view of the table; with `outside`, those of all others."""
+
+    view: View
+    people: View
+    outside: bool
+
+
+Base: TypeAlias = TableRows | PerPerson | Joined | Together | Matching | OfPeople
 
 
 @dataclass(frozen=True, slots=True)
