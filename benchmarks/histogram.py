@@ -31,7 +31,7 @@ from sitr.dataset.schema import Column, Kind
 from sitr.dataset.schema import Table as Described
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.summed import Term, least_width
+from sitr.mechanisms.summed import Summand, least_width
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Row
 from sitr.questions.histogram.projection import Ties, lattice
@@ -195,7 +195,7 @@ def ranges(*, runs: int, repeat: int, cells: tuple[int, ...] = (20, 1000, 100_00
     """Coverage is counted over `runs` sums of fresh noise, for up to 1,000 cells; each run computes the width again."""
     for noise in (Laplace(scale=20), Gaussian(sigma=30)):
         for number in cells:
-            terms = (Term(noise, number),)
+            terms = (Summand(noise, number),)
             seconds = best_cpu(lambda terms=terms: least_width.__wrapped__(terms, confidence=0.95), repeat=repeat)  # type: ignore[misc]
             far, held = least_width(terms, confidence=0.95), math.nan
             if number <= 1000:

@@ -49,10 +49,13 @@ class Later:
     """
 
     def __init__(self, module: str) -> None:
-        self._module = module
+        self._name = module
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(import_module(self._module), name)
+        if name == "_module":  # not yet there
+            self._module = import_module(self._name)
+            return self._module
+        return getattr(self._module, name)
 
 
 def needs(library: str, *, extra: str) -> None:

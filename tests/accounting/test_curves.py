@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.special import comb
 
 from sitr.accounting.curves import LARGEST_ORDER, LaplaceMoments, Least, SampledGaussian, _sampled_moment
-from sitr.flavors.curve import Table
+from sitr.flavors.curve import PointCurve
 from sitr.flavors.gaussian import GaussianDP
 from sitr.numbers import ball
 
@@ -184,6 +184,6 @@ def test_a_sample_rarer_than_delta_needs_no_epsilon():
 
 
 def test_the_least_of_curves_is_the_least_at_each_order():
-    curve = Least((Table(((2.0, 0.1), (4.0, 9.0))), Table(((2.0, 0.5), (4.0, 0.75)))))
+    curve = Least((PointCurve(((2.0, 0.1), (4.0, 9.0))), PointCurve(((2.0, 0.5), (4.0, 0.75)))))
     assert curve(4.0) == 0.75
     assert curve(2.0) <= 0.1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sitr.accounting.curves import SampledGaussian
 from sitr.accounting.quadrature import _log_kappa, _log_sum_on_grid, sampled_moment
-from sitr.flavors.curve import Table
+from sitr.flavors.curve import PointCurve
 from sitr.flavors.renyi import RenyiDP
 from sitr.numbers import ball
 
@@ -96,7 +96,7 @@ def test_where_the_grid_would_be_too_long_there_is_no_bound():
 def test_the_best_real_order_is_better_than_the_whole_ones_around_it():
     curve = SampledGaussian(0.01, 1 / 1.1)
     whole = [(float(order), curve(float(order))) for order in range(2, 33)]
-    chords = (RenyiDP(Table(tuple(whole))) * 1000).to_approximate(delta=1e-6).epsilon
+    chords = (RenyiDP(PointCurve(tuple(whole))) * 1000).to_approximate(delta=1e-6).epsilon
     real = RenyiDP(curve) * 1000
     assert chords > 1.98
     assert 1.9767 < real.to_approximate(delta=1e-6).epsilon < 1.9768

@@ -33,13 +33,20 @@ PRICE = ApproximateDP(1.0, 1e-6)
 
 def drawn(chance: random.Random, relation: Relation, *, by_row: bool) -> BoundedQuery | None:
     """A bounded question; None if it is refused, which is always in words."""
-    groups, rows = (None, None) if by_row else (chance.randint(1, 3), chance.randint(1, 3))
+    groups, rows, total = (None, None, None) if by_row else drawn_caps(chance)
     unit = EachRow() if by_row else Person("id")
-    described = strategies.table(unit=unit, relation=relation, groups=groups, rows=rows)
+    described = strategies.table(unit=unit, relation=relation, groups=groups, rows=rows, total=total)
     try:
         return bound(strategies.query(chance), described)
     except SitrError:
         return None
+
+
+def drawn_caps(chance: random.Random) -> tuple[int | None, int | None, int | None]:
+    """Caps on groups and on rows in each, half of the time on all rows too, and sometimes on all rows alone."""
+    if chance.random() < 0.1:
+        return None, None, chance.randint(1, 5)
+    return chance.randint(1, 3), chance.randint(1, 3), chance.choice([None, chance.randint(1, 8)])
 
 
 def people_of(chance: random.Random) -> list[Row]:

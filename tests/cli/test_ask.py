@@ -229,3 +229,51 @@ def test_an_error_is_pure_json_even_where_the_parser_would_warn(description: Pat
     done = subprocess.run([*command, *PRICE, "--json"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert json.loads(done.stderr)["error"] == "ForbiddenConstruct"
+
+
+QUESTIONS = f"-- name: wards\n{WARD};\nSELECT COUNT(*) AS n FROM visits WHERE ward <> ';';\n"
+
+
+def test_a_file_of_questions_is_one_charge(sitr: Sitr, description: Path) -> None:
+    Path("questions.sql").write_text(QUESTIONS)
+    asked = (description, "--file", "questions.sql", *PRICE)
+    previewed = sitr("preview", *asked)
+    assert "2 questions with one plan and one charge" in previewed.out
+    assert entries() == 0
+    done = sitr("ask", *asked, "-o", "answers.csv", "--certificate", "page.html")
+    assert (done.code, done.err, entries()) == (0, "", 1)
+    assert all(ward in done.out for ward in WARDS)
+    told = sitr("ask", *asked, "--json").told()
+    assert (told["kind"], told["receipt"]["again"], [one["name"] for one in told["answers"]]) == (
+        "batch",
+        True,
+        ["wards", "2"],
+    )
+    assert pyarrow.csv.read_csv("answers.csv")["question"].unique().to_pylist() == ["wards", "2"]
+    assert sitr("show", "sitr.db", 1).out.startswith("2 answers for one charge")
+    assert entries() == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        ((), "neither"),
+        ((WARD, "--file", "questions.sql"), "both"),
+        (("--file", "absent.sql"), "Cannot read absent.sql"),
+        (("--file", "empty.sql"), "The file empty.sql has no question"),
+        (("--file", "wrong.sql"), "nowhere"),
+    ],
+)
+def test_a_file_that_cannot_be_asked_costs_nothing(
+    sitr: Sitr, description: Path, words: tuple[str, ...], given: str
+) -> None:
+    for name, content in (
+        ("questions", QUESTIONS),
+        ("empty", "-- nothing\n;"),
+        ("wrong", "SELECT COUNT(*) FROM nowhere"),
+    ):
+        Path(f"{name}.sql").write_text(content)
+    done = sitr("ask", description, *words, *PRICE)
+    assert done.code != 0
+    assert given in done.err
+    assert entries() == 0

@@ -8,7 +8,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sitr.flavors.pure import Response
+from sitr.flavors.pure import ResponseCurve
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import Line
 from sitr.numbers import exact, upward
@@ -16,14 +16,14 @@ from sitr.numbers import exact, upward
 orders = st.floats(1.01, 200)
 
 
-def sampled(curve: Response | Line, at: list[float]) -> RenyiDP:
+def sampled(curve: ResponseCurve | Line, at: list[float]) -> RenyiDP:
     return RenyiDP.at({order: curve(order) for order in at})
 
 
 @given(st.floats(0.01, 20), st.lists(orders, min_size=1, max_size=6, unique=True), orders)
 def test_a_table_is_sound_at_every_order(epsilon, at, order):
     """Between two orders, below the first, beyond the last: never below the curve it was taken from."""
-    for curve in (Response(epsilon), Line(epsilon, 0.5)):
+    for curve in (ResponseCurve(epsilon), Line(epsilon, 0.5)):
         bound = sampled(curve, at).curve(order)
         assert bound >= curve(order) * (1 - 1e-14)
         assert math.isinf(bound) == (order > max(at))
@@ -31,7 +31,7 @@ def test_a_table_is_sound_at_every_order(epsilon, at, order):
 
 def test_a_chord_of_the_divergence_itself_would_not_be_sound():
     """The twin that interpolates D_α instead of (α − 1)D_α claims too little."""
-    curve = Response(3.0)
+    curve = ResponseCurve(3.0)
     at_two, at_ten = curve(2.0), curve(10.0)
     assert any(at_two + (at_ten - at_two) * (order - 2) / 8 < curve(order) - 1e-3 for order in (3.0, 5.0))
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from sitr.errors import IncompatiblePromises, InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.curve import Grouped, Table, Total
+from sitr.flavors.curve import CurveSum, Grouped, PointCurve
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
-from sitr.flavors.pure import PureDP, Response
+from sitr.flavors.pure import PureDP, ResponseCurve
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import Line, ZeroConcentratedDP
 from sitr.numbers import ball, exact, upward
@@ -36,7 +36,7 @@ class Unbounded:
         return math.inf
 
 
-def sampled(curve: Response | Line, at: list[float]) -> RenyiDP:
+def sampled(curve: ResponseCurve | Line, at: list[float]) -> RenyiDP:
     return RenyiDP.at({order: curve(order) for order in at})
 
 
@@ -46,7 +46,7 @@ def sampled(curve: Response | Line, at: list[float]) -> RenyiDP:
 @pytest.mark.parametrize("order", [Fraction(10, 3), Fraction(7, 5), 3])
 def test_an_order_without_a_float_becomes_a_lower_one(order):
     table = RenyiDP.at({order: 1.0}).curve
-    assert isinstance(table, Table)
+    assert isinstance(table, PointCurve)
     assert exact(table.points[0][0]) <= order
 
 
@@ -81,16 +81,16 @@ tables = st.dictionaries(orders, bounds, min_size=1, max_size=4).map(RenyiDP.at)
 def test_a_sum_of_tables_is_the_table_of_the_sums(first, second, order):
     """Also where their orders differ: nothing is lost between them, and it ends where the shorter one does."""
     whole = first + second
-    assert isinstance(whole.curve, Table)
+    assert isinstance(whole.curve, PointCurve)
     parts = first.curve(order) + second.curve(order)
     assert whole.curve(order) == pytest.approx(parts, rel=1e-13, abs=0)
     assert whole.curve(order) >= parts * (1 - 1e-15)
 
 
 def test_sums_of_curves_are_flat_and_have_no_order():
-    a, b, c = Line(0.1, 0.0), Response(0.5), Table(((2.0, 0.3),))
+    a, b, c = Line(0.1, 0.0), ResponseCurve(0.5), PointCurve(((2.0, 0.3),))
     whole = RenyiDP(a) + RenyiDP(b) + RenyiDP(c) + RenyiDP(a) * 3
-    assert isinstance(whole.curve, Total)
+    assert isinstance(whole.curve, CurveSum)
     assert dict(whole.curve.terms) == {a: 4, b: 1, c: 1}
     assert whole == RenyiDP.compose([RenyiDP(curve) for curve in (c, a, a, b, a, a)])
     assert whole.curve(2.0) == upward(exact(0.8) + exact(b(2.0)) + exact(0.3))
@@ -299,7 +299,7 @@ def test_covers_tails_through_its_arrow_and_no_largest_loss():
 
 def test_a_table_is_shown_as_it_is_written():
     assert repr(RenyiDP.at({8: 0.5, 2: 0.1})) == "RenyiDP.at({2.0: 0.1, 8.0: 0.5})"
-    assert repr(PureDP(1.0).to_renyi()) == "RenyiDP(Response(epsilon=1.0))"
+    assert repr(PureDP(1.0).to_renyi()) == "RenyiDP(ResponseCurve(epsilon=1.0))"
 
 
 def test_flavors_do_not_mix():

@@ -11,7 +11,7 @@ from flint import arb, ctx
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.approximate_zero_concentrated import ApproximateZeroConcentratedDP
 from sitr.flavors.concentrated import ConcentratedDP
-from sitr.flavors.curve import Curve, Table
+from sitr.flavors.curve import Curve, PointCurve
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
@@ -88,7 +88,7 @@ def _excess(pair: Pair, promise: Promise) -> Iterable[arb]:  # noqa: C901
 
 
 def _moments(pair: Pair, curve: Curve) -> Iterable[arb]:
-    for order in [order for order, _ in curve.points] if isinstance(curve, Table) else ORDERS:
+    for order in [order for order, _ in curve.points] if isinstance(curve, PointCurve) else ORDERS:
         if math.isfinite(curve(order)):
             yield divergence(pair, ball(order)) - ball(curve(order))
 

@@ -26,7 +26,7 @@ from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.notation import parse, write
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
-from sitr.flavors.pure import PureDP, Response
+from sitr.flavors.pure import PureDP, ResponseCurve
 from sitr.flavors.random import Basis, RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -105,7 +105,7 @@ def concentrated_gaussian(promise: ConcentratedDP) -> Pair:
 
 def moment_gaussian(promise: RenyiDP) -> Pair:
     """The largest ρ with ρα below the promise at the orders in use here."""
-    if isinstance(promise.curve, Response):
+    if isinstance(promise.curve, ResponseCurve):
         return response(PureDP(promise.curve.epsilon))
     bounds = [(exact(order), promise.curve(order)) for order in ORDERS]
     return discrete_gaussian(min(exact(bound) / order for order, bound in bounds if math.isfinite(bound)))

@@ -33,6 +33,7 @@ from sitr.mechanisms.smooth import SmoothNoise
 from sitr.noise.coins import TestCoins
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.question import AggregateQuestion
+from sitr.questions.batch.question import BatchQuestion
 from sitr.questions.histogram.question import HistogramQuestion
 from sitr.questions.question import Question
 from sitr.questions.statistic.question import StatisticQuestion
@@ -89,6 +90,15 @@ def _smoothed() -> SmoothNoise:
 KINDS: dict[type, Kind] = {
     AggregateQuestion: Kind(
         lambda budget: budget.sql("SELECT ward, COUNT(*) AS n, SUM(cost) AS total FROM visits GROUP BY ward")
+    ),
+    BatchQuestion: Kind(
+        lambda budget: budget.batch(
+            {
+                "wards": budget.sql("SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"),
+                "costs": budget.sql("SELECT ward, SUM(cost) AS total FROM visits GROUP BY ward"),
+                "all": budget.sql("SELECT COUNT(*) AS n FROM visits WHERE cost > 50"),
+            }
+        )
     ),
     HistogramQuestion: Kind(lambda budget: budget.histogram("cost", bins=8)),
     SyntheticQuestion: Kind(lambda budget: budget.synthesize(columns=["ward", "cost"], bins=4)),

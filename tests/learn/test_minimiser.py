@@ -14,7 +14,7 @@ from flint import ctx
 from sitr.learn import minimiser
 from sitr.learn.losses import Huber, Logistic, RowLoss, Squared
 from sitr.learn.minimiser import Objective
-from sitr.learn.rows import Rows
+from sitr.learn.rows import TrainingRows
 
 LOSSES: list[RowLoss] = [Logistic(), Squared(1.0, 50.0), Huber(0.3)]
 each_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
@@ -26,7 +26,7 @@ def problem(
     generator = np.random.default_rng(seed)
     features = generator.normal(size=(n, d))
     targets = np.sign(features[:, 0] + generator.normal(size=n))
-    return Objective(Rows.clipped(features, norm=1.5, constant=True), targets, loss, curvature)
+    return Objective(TrainingRows.clipped(features, norm=1.5, constant=True), targets, loss, curvature)
 
 
 def distance(first: list[Fraction], second: list[Fraction]) -> float:
@@ -119,7 +119,7 @@ def test_what_floats_cannot_prove_is_found_with_more_digits(loss: RowLoss) -> No
 def test_rows_of_any_length_have_a_minimum() -> None:
     generator = np.random.default_rng(4)
     features = generator.normal(size=(30, 2)) * 10 ** generator.uniform(-100, 100, size=(30, 1))
-    rows = Rows.clipped(features, norm=None, constant=True)
+    rows = TrainingRows.clipped(features, norm=None, constant=True)
     asked = Objective(rows, np.sign(generator.normal(size=30)), Logistic(), Fraction(1, 10))
     weights = asked.minimum(within=Fraction(1, 10**6))
     with ctx.workprec(1000):
@@ -132,7 +132,7 @@ def test_rows_of_any_length_have_a_minimum() -> None:
 def test_long_rows_with_columns_alike_are_no_error_that_tells_of_them(loss: RowLoss, length: float) -> None:
     """With as many digits as are tried at first the second derivatives seem to be singular."""
     features = np.array([[length, length, 1.0], [-length, -length, 2.0], [1.0, 1.0, -1.0], [0.5, 0.5, 0.5]])
-    rows = Rows.clipped(features, norm=None, constant=True)
+    rows = TrainingRows.clipped(features, norm=None, constant=True)
     asked = Objective(rows, np.array([1.0, 1.0, -1.0, 1.0]), loss, Fraction(1, 10**30))
     weights = asked.minimum(within=Fraction(1, 10**6))
     with ctx.workprec(2000):
@@ -143,7 +143,9 @@ def test_long_rows_with_columns_alike_are_no_error_that_tells_of_them(loss: RowL
 def test_steps_that_go_too_far_are_halved() -> None:
     """From 0, Newton's method for Huber's loss jumps beyond where it has any curvature."""
     targets = np.array([100.0, 100.0, 0.1, -5.0])
-    asked = Objective(Rows.clipped(np.empty((4, 0)), norm=1.0, constant=True), targets, Huber(1.0), Fraction(1, 10**4))
+    asked = Objective(
+        TrainingRows.clipped(np.empty((4, 0)), norm=1.0, constant=True), targets, Huber(1.0), Fraction(1, 10**4)
+    )
     (found,) = asked.minimum(within=Fraction(1, 10**8))
     # −1 −1 + (w − 0.1) + 1 + 4·10⁻⁴·w = 0
     assert float(found) == pytest.approx(1.1 / 1.0004, abs=1e-8)

@@ -23,7 +23,7 @@ from sitr.learn.linear import linear_movement
 from sitr.learn.losses import Huber, Logistic, RowLoss, Squared
 from sitr.learn.minimiser import Objective
 from sitr.learn.perturbation import Movement, Released, objective_perturbed, output_perturbed
-from sitr.learn.rows import Rows
+from sitr.learn.rows import TrainingRows
 from sitr.mechanisms.dilation import spherical_dilation
 from sitr.noise.coins import TestCoins
 from sitr.sensitivity.pairs import disjoint, ordered
@@ -34,7 +34,7 @@ NEAR = Fraction(1, 10**8)
 def problem(
     features: np.ndarray, targets: np.ndarray, loss: RowLoss, curvature: float, norm: float | None
 ) -> Objective:
-    rows = Rows.clipped(features, norm=norm, constant=False)
+    rows = TrainingRows.clipped(features, norm=norm, constant=False)
     return Objective(rows, targets, loss, Fraction(curvature))
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sitr.learn.rows import Block, Rows
+from sitr.learn.rows import Block, TrainingRows
 
 
 def squares(block: Block) -> list[Fraction]:
@@ -24,7 +24,7 @@ def squares(block: Block) -> list[Fraction]:
 def test_lengths_are_at_least_what_they_are_and_not_much_more(norm: float | None, constant: bool) -> None:
     generator = np.random.default_rng(1)
     features = generator.normal(size=(500, 7)) * 10 ** generator.uniform(-200, 98, size=(500, 1))
-    rows = Rows.clipped(features, norm=norm, constant=constant)
+    rows = TrainingRows.clipped(features, norm=norm, constant=constant)
     exact = [square for block in rows.blocks() for square in squares(block)]
     for length, square in zip(rows.lengths.tolist(), exact, strict=True):
         assert square <= Fraction(length) ** 2
@@ -34,7 +34,7 @@ def test_lengths_are_at_least_what_they_are_and_not_much_more(norm: float | None
 
 def test_a_row_depends_on_no_other() -> None:
     features = np.random.default_rng(2).normal(size=(50, 3))
-    whole, some = (Rows.clipped(part, norm=1.0, constant=True) for part in (features, features[20:30]))
+    whole, some = (TrainingRows.clipped(part, norm=1.0, constant=True) for part in (features, features[20:30]))
     assert whole.factors is not None
     assert some.factors is not None
     assert np.array_equal(whole.factors[20:30], some.factors)
@@ -43,7 +43,7 @@ def test_a_row_depends_on_no_other() -> None:
 
 @pytest.mark.parametrize("norm", [None, 1.0])
 def test_a_row_that_is_too_long_becomes_zero(norm: float | None) -> None:
-    rows = Rows.clipped(np.array([[1e308, 1.0], [0.5, 0.0]]), norm=norm, constant=False)
+    rows = TrainingRows.clipped(np.array([[1e308, 1.0], [0.5, 0.0]]), norm=norm, constant=False)
     (block,) = rows.blocks()
     assert block.predicted(np.array([10.0, 1.0])).tolist() == [0.0, 5.0]
 
@@ -53,7 +53,7 @@ def test_a_row_that_is_too_long_becomes_zero(norm: float | None) -> None:
 def test_blocks_compute_what_the_whole_matrix_does(norm: float | None, constant: bool) -> None:
     generator = np.random.default_rng(3)
     features, slopes, bends = generator.normal(size=(9000, 30)), generator.normal(size=9000), generator.random(9000)
-    rows = Rows.clipped(features, norm=norm, constant=constant)
+    rows = TrainingRows.clipped(features, norm=norm, constant=constant)
     matrix = features if norm is None else features * np.minimum(1, 1 / np.linalg.norm(features, axis=1))[:, None]
     matrix = np.column_stack([matrix, np.ones(9000)]) if constant else matrix
     weights = generator.normal(size=rows.size)

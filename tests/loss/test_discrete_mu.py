@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from flint import arb, ctx
@@ -68,15 +69,24 @@ def test_the_ratio_of_the_parameters_is_too_small(sigma: Fraction) -> None:
         assert 2 * place(mass[1]) > ball(1 / sigma) * (1 + arb("0.0046"))  # z_1 − z_0
 
 
-@pytest.mark.parametrize("sigma", [0.05, 0.5, 1.0, 4.0, 12.0, TABULATED])
+@pytest.mark.parametrize("sigma", [0.05, 0.5, 1.0, 4.0, 5.0, 12.0, 22.0, TABULATED])
 def test_the_bound_far_out_holds_from_its_start_on(sigma: float) -> None:
-    """It is above the computed differences beyond a nearer start, and hardly above 1/σ at the start that is used."""
+    """It is above the computed differences beyond a nearer start, and below the largest at the start that is used."""
     nearer = max(60, math.ceil(8 * sigma * sigma))
-    z, off = _places(sigma, 3 * nearer)
-    beyond = (z[1:] - z[:-1] - off[1:] - off[:-1])[nearer - 1 :]
+    places = list(_places(sigma, 3 * nearer))[nearer - 1 :]
+    beyond = [right - left - off - wrong for (left, off), (right, wrong) in pairwise(places)]
     assert max(beyond) <= _beyond(sigma, nearer)
     used = _beyond(sigma, math.ceil(max(FIRST, REACH * sigma * sigma)))
-    assert 1 / sigma < used < 1.0005 / sigma
+    assert 1 / sigma < used < discrete_mu(sigma).lower
+
+
+@pytest.mark.parametrize("sigma", [Fraction(1, 4), Fraction(1), Fraction(5)])
+def test_places_are_as_accurate_as_they_say(sigma: Fraction) -> None:
+    with ctx.workprec(BITS):
+        mass = tails(sigma, 40)
+        for k, (z, off) in enumerate(_places(float(sigma), 40), start=1):
+            assert 0 < off < 1e-9
+            assert normal(-ball(z) - ball(off)) < mass[k] < normal(-ball(z) + ball(off))
 
 
 @pytest.mark.parametrize("sigma", [6.0, 10.0, 20.0, 31.5])

@@ -14,7 +14,7 @@ from flint import arb
 from sitr.loss import transform
 from sitr.loss.inversion import Tail, tail
 from sitr.loss.mesh import Nodes
-from sitr.loss.total import Comb, Sum, tilt_for, tilt_to
+from sitr.loss.total import Comb, SumOfLaws, tilt_for, tilt_to
 
 UNEVEN = {-0.7: 0.3, 0.11: 0.35, 0.95: 0.35}
 """No two of these losses have a common measure."""
@@ -53,7 +53,9 @@ def stick(sums: list[tuple[arb, arb]], epsilon: arb) -> arb:
     return sum((mass * (1 - (epsilon - loss).exp()) for loss, mass in sums if loss > epsilon), arb(0))
 
 
-def look(total: Sum, epsilon: float, *, smoothing: float = 1e-6, tilt: float | None = None, log_outside: float = -25.0):
+def look(
+    total: SumOfLaws, epsilon: float, *, smoothing: float = 1e-6, tilt: float | None = None, log_outside: float = -25.0
+):
     found = tilt_to(total, epsilon, start=1.0, at_most=1e3) if tilt is None else tilt
     return tail(total, tilt=found, low=epsilon, high=epsilon, smoothing=smoothing, log_outside=log_outside)
 
@@ -69,7 +71,7 @@ def holds(found: Tail, epsilon: float, true: arb, truth) -> bool:
 @pytest.mark.parametrize("tilt", [1e-9, 0.01, 1.0, 8.0])
 @pytest.mark.parametrize("times", [1, 2, 7, 200])
 def test_coins_add_up(times, tilt, truth):
-    total = Sum([(coin(), times)], 0.0)
+    total = SumOfLaws([(coin(), times)], 0.0)
     sums = counted(total.parts, truth)
     found = tail(total, tilt=tilt, low=0.0, high=0.5, smoothing=1e-4, log_outside=-25.0)
     assert found.comb is not None
@@ -80,7 +82,7 @@ def test_coins_add_up(times, tilt, truth):
 @pytest.mark.parametrize("smoothing", [1e-2, 1e-4, 1e-7])
 @pytest.mark.parametrize("times", [1, 2, 5, 12])
 def test_uneven_losses_add_up(times, smoothing, truth):
-    total = Sum([(nodes(UNEVEN), times)], 0.0)
+    total = SumOfLaws([(nodes(UNEVEN), times)], 0.0)
     assert total.comb is None
     sums = counted(total.parts, truth)
     kinks = [float(loss) for loss, _ in sums[:: max(1, len(sums) // 5)] if loss > 0]
@@ -92,7 +94,7 @@ def test_uneven_losses_add_up(times, smoothing, truth):
 def test_different_laws_and_a_gaussian_add_up(truth):
     parts = [(nodes(UNEVEN, infinite=0.0), 3), (coin(0.3), 4)]
     variance = 0.3
-    total, sums = Sum(parts, variance), counted(parts, truth)
+    total, sums = SumOfLaws(parts, variance), counted(parts, truth)
     mu = truth.real(variance).sqrt()
     for epsilon in (0.0, 0.5, 2.0, 4.0):
         found, e = look(total, epsilon, smoothing=0.0), truth.real(epsilon)
@@ -105,7 +107,7 @@ def test_different_laws_and_a_gaussian_add_up(truth):
 
 
 def test_the_tilt_makes_small_tails_accurate(truth):
-    total = Sum([(coin(), 400)], 0.0)
+    total = SumOfLaws([(coin(), 400)], 0.0)
     found, true = look(total, 30.0), stick(counted(total.parts, truth), arb(30))
     assert true < arb("1e-50")
     assert holds(found, 30.0, true, truth)
@@ -113,10 +115,10 @@ def test_the_tilt_makes_small_tails_accurate(truth):
 
 
 def test_a_mass_at_infinity_is_added(truth):
-    total = Sum([(nodes({-0.5: 0.4, 0.5: 0.5}, infinite=0.1), 3)], 0.0)
+    total = SumOfLaws([(nodes({-0.5: 0.4, 0.5: 0.5}, infinite=0.1), 3)], 0.0)
     true = stick(counted(total.parts, truth), arb("0.2")) + 1 - (1 - truth.real(0.1)) ** 3
     assert holds(look(total, 0.2), 0.2, true, truth)
-    none = Sum([(Nodes(np.zeros(0), np.zeros(0), 0.25, 0.0), 2)], 0.0)
+    none = SumOfLaws([(Nodes(np.zeros(0), np.zeros(0), 0.25, 0.0), 2)], 0.0)
     assert look(none, 0.2, tilt=1.0).delta(0.2, side=1) == pytest.approx(1 - 0.75**2, rel=1e-12)
 
 
@@ -124,7 +126,7 @@ def test_losses_that_are_off_are_made_up_for(truth):
     """However each loss is moved by no more than `off`."""
     off = 1e-3
     for masses in (UNEVEN, {-0.5: 0.5, 0.5: 0.5}):
-        told = Sum([(nodes(masses, off=off), 5)], 0.0)
+        told = SumOfLaws([(nodes(masses, off=off), 5)], 0.0)
         for moved in (-off, off, 0.0):
             sums = counted([(nodes({loss + moved: mass for loss, mass in masses.items()}), 5)], truth)
             for epsilon in (0.0, 0.499, 0.5, 0.501, 1.3, 2.4999, 2.5, 2.5001):  # the last place of a comb is 2.5
@@ -134,7 +136,7 @@ def test_losses_that_are_off_are_made_up_for(truth):
 def test_a_comb_of_any_pitch_is_a_line_between_its_places(truth):
     """Losses −ln 2 and 2·pitch: as close to the places as can be told."""
     for pitch in (0.01, 3.0, 100.0, 3000.0):
-        total = Sum([(nodes({-math.log(2): 0.5, pitch: 0.5}), 2)], 0.0)
+        total = SumOfLaws([(nodes({-math.log(2): 0.5, pitch: 0.5}), 2)], 0.0)
         sums = counted(total.parts, truth)
         place = pitch - math.log(2)
         for epsilon in (max(0.0, place - 1e-6), max(0.0, place * (1 - 1e-3)), place + 1e-3, 2 * pitch * (1 - 1e-6)):
@@ -145,7 +147,7 @@ def test_a_comb_of_any_pitch_is_a_line_between_its_places(truth):
 
 
 def test_epsilon_is_proved_at_any_delta(truth):
-    total = Sum([(coin(), 2000)], 0.0)
+    total = SumOfLaws([(coin(), 2000)], 0.0)
     sums = counted(total.parts, truth)
     for delta in (0.3, 1e-5, 1e-100, 1e-250, 1e-300):
         tilt = tilt_for(total, math.log(delta), start=1.0, at_most=1e3)
@@ -159,7 +161,7 @@ def test_epsilon_is_proved_at_any_delta(truth):
 
 
 def test_beside_the_places_nothing_is_claimed():
-    found = look(Sum([(coin(), 7)], 0.0), 0.3)
+    found = look(SumOfLaws([(coin(), 7)], 0.0), 0.3)
     assert (found.delta(0.31, side=1), found.delta(0.31, side=-1)) == (1.0, 0.0)
 
 
@@ -167,7 +169,7 @@ def test_beside_the_places_nothing_is_claimed():
 def test_of_too_many_losses_nothing_is_claimed(times):
     """Nor is anything overflown, or no number."""
     for size in (1e-7, 1.0):
-        total = Sum([(nodes({-size: 0.5, size: 0.5}, off=1e-15), times)], 0.0)
+        total = SumOfLaws([(nodes({-size: 0.5, size: 0.5}, off=1e-15), times)], 0.0)
         found = look(total, 1.0, tilt=1e-9)
         assert found.delta(1.0, side=-1) <= found.delta(1.0, side=1)
         if times > 10**13:
@@ -180,7 +182,7 @@ def test_of_too_many_losses_nothing_is_claimed(times):
 def test_culling_keeps_what_comes_back(masses, truth, monkeypatch):
     """The transform of ±1 is a cosine: as large at π as at 0."""
     monkeypatch.setattr(transform, "WORTH_CULLING", 0)
-    total = Sum([(nodes(masses), 12)], 0.0)
+    total = SumOfLaws([(nodes(masses), 12)], 0.0)
     sums = counted(total.parts, truth)
     for epsilon in (0.5, 2.9, 7.1):
         assert holds(look(total, epsilon, smoothing=1e-5), epsilon, stick(sums, truth.real(epsilon)), truth)
@@ -201,14 +203,14 @@ def test_culling_keeps_what_comes_back(masses, truth, monkeypatch):
     ],
 )
 def test_what_is_broken_is_found_out(broken, truth):
-    total = Sum([(coin(), 200)], 0.0)
+    total = SumOfLaws([(coin(), 200)], 0.0)
     found, true = look(total, 3.03), stick(counted(total.parts, truth), truth.real(3.03))
     assert holds(found, 3.03, true, truth)
     assert not holds(broken(found), 3.03, true, truth)
 
 
 def test_smoothing_without_its_correction_is_found_out(truth):
-    total = Sum([(nodes(UNEVEN), 3)], 0.0)
+    total = SumOfLaws([(nodes(UNEVEN), 3)], 0.0)
     kink = 2 * 0.95 - 0.7
     found, true = look(total, kink, smoothing=1e-4), stick(counted(total.parts, truth), truth.real(kink))
     assert holds(found, kink, true, truth)
@@ -219,7 +221,7 @@ def test_smoothing_without_its_correction_is_found_out(truth):
 
 
 def test_aliasing_without_its_error_is_found_out(truth):
-    total = Sum([(coin(), 400)], 0.0)
+    total = SumOfLaws([(coin(), 400)], 0.0)
     sums = counted(total.parts, truth)
     places = (0.05, 1.05, 2.05, 3.05)
     found = tail(total, tilt=0.2, low=0.0, high=3.1, smoothing=1e-6, log_outside=-1.0)
@@ -232,7 +234,7 @@ def test_aliasing_without_its_error_is_found_out(truth):
 def test_culling_too_eagerly_is_found_out(truth, monkeypatch):
     """Looks that are far apart, as if nothing could happen between them."""
     monkeypatch.setattr(transform, "WORTH_CULLING", 0)
-    total = Sum([(nodes({-1.0: 0.5, 0.4142: 0.2, 1.0: 0.3}), 40)], 0.0)
+    total = SumOfLaws([(nodes({-1.0: 0.5, 0.4142: 0.2, 1.0: 0.3}), 40)], 0.0)
     sums = counted(total.parts, truth)
     places = (0.7, 2.9, 7.13)
 
@@ -248,7 +250,7 @@ def test_culling_too_eagerly_is_found_out(truth, monkeypatch):
 def test_losses_that_are_off_and_do_not_say_so_are_found_out(truth):
     off = 1e-3
     for masses in (UNEVEN, {-0.5: 0.5, 0.5: 0.5}):
-        told = Sum([(nodes(masses, off=off), 5)], 0.0)
+        told = SumOfLaws([(nodes(masses, off=off), 5)], 0.0)
         wrong = []
         for moved in (-off, off):
             sums = counted([(nodes({loss + moved: mass for loss, mass in masses.items()}), 5)], truth)
@@ -259,7 +261,7 @@ def test_losses_that_are_off_and_do_not_say_so_are_found_out(truth):
 
 
 def test_a_comb_that_is_none_is_found_out(truth):
-    total = Sum([(nodes(UNEVEN), 5)], 0.0)
+    total = SumOfLaws([(nodes(UNEVEN), 5)], 0.0)
     found, true = look(total, 0.3, smoothing=1e-6), stick(counted(total.parts, truth), truth.real(0.3))
     assert holds(found, 0.3, true, truth)
     assert not holds(replace(found, comb=Comb(-3.5, 3.0)), 0.3, true, truth)

@@ -11,7 +11,7 @@ from flint import arb
 
 from sitr.loss import transform
 from sitr.loss.mesh import Nodes
-from sitr.loss.total import Sum
+from sitr.loss.total import SumOfLaws
 from sitr.loss.transform import SINGLE, _powers, _product
 
 UNEVEN = {-0.7: 0.3, 0.11: 0.35, 0.95: 0.35}
@@ -38,7 +38,7 @@ def test_what_is_culled_adds_up_to_no_more(times, masses):
 def test_culling_spares_work(monkeypatch):
     draw = np.random.default_rng(1)
     losses = np.sort(draw.uniform(-1.0, 1.0, 500))
-    total = Sum([(Nodes(losses, np.full(500, -math.log(500.0)), 0.0, 0.0), 100)], 1e-5)
+    total = SumOfLaws([(Nodes(losses, np.full(500, -math.log(500.0)), 0.0, 0.0), 100)], 1e-5)
     asked = []
     honest = transform._characteristic
 

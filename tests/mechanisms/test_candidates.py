@@ -25,7 +25,7 @@ from sitr.mechanisms.candidates import NOISES, least_noise
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
-from sitr.mechanisms.summed import Term, least_width, sum_error
+from sitr.mechanisms.summed import Summand, least_width, sum_error
 from sitr.noise.coins import Coins, TestCoins, system_coins
 from sitr.noise.draws import Draws, Size
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_width
@@ -158,7 +158,7 @@ def test_sums_of_noise_without_a_transform_have_valid_intervals() -> None:
     """The union bound: wider than needed, but never too narrow; the interval of a single draw would be."""
     noise, count = Blurred(scale=10), 4
     assert noise.transform() is None
-    width = least_width((Term(noise, count),))
+    width = least_width((Summand(noise, count),))
     drawn = np.asarray(noise.draw((20_000, count), coins=TestCoins(1))).sum(axis=1)
     assert np.mean(np.abs(drawn) <= width) >= 0.95
     assert np.mean(np.abs(drawn) <= float(noise.error())) < 0.9

@@ -16,6 +16,8 @@ from flint import arb, ctx
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.pure import PureDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
+from sitr.loss.forms.bounded_range import BoundedRangeLaw
+from sitr.loss.loss import Loss
 from sitr.mechanisms.composed import Composed, Repeated, concentrated
 from sitr.mechanisms.grouped_quantile import GroupedQuantile
 from sitr.mechanisms.laplace import Laplace
@@ -161,6 +163,70 @@ def test_the_loss_dominates_two_groups(level, size):
             worst = max(worst, found)
     assert worst <= bound
     assert worst > alone  # the loss of one group does not cover a unit in two
+
+
+@cache
+def farthest(level, one, other):
+    """The largest loss, and the longest interval of losses, of a group where `one` values take the place of `other`."""
+    found = []
+    for common in tables(2):
+        for own, instead in product(tables(one), tables(other)):
+            here, there = law(merged(common, own), level, 0), law(merged(common, instead), level, 0)
+            with ctx.workprec(BITS):
+                found.append([(p / q).log() for p, q in zip(here, there, strict=True)])
+    with ctx.workprec(BITS):
+        widest = max(max(vector) - min(vector) for vector in found)
+        return max(abs(loss) for vector in found for loss in vector), widest
+
+
+def rows_of(each, total, cells, groups):
+    return [c for c in product(range(each + 1), repeat=cells) if sum(c) <= total and sum(map(bool, c)) <= groups]
+
+
+@pytest.mark.parametrize("relation", Relation)
+@pytest.mark.parametrize(("each", "total"), [(1, 2), (2, 2), (2, 3)])
+@pytest.mark.parametrize("level", [Fraction(1, 2), Fraction(1, 4), Fraction(0)])
+def test_a_total_of_values_in_all_groups(level, each, total, relation, over):
+    """All ways to put the values of a unit into three groups, before and after."""
+    one = replace(mechanism(level, 0, each=each, groups=3, cells=3, relation=relation), total=total)
+    ways = rows_of(each, total, 3, 3)
+    others = ways if relation is Relation.REPLACE_ONE else [(0, 0, 0)]
+    with ctx.workprec(BITS):
+        pairs = {tuple(sorted(zip(before, after, strict=True))) for before in ways for after in others}
+        worst = max(sum((farthest(level, *pair)[0] for pair in some), arb(0)) for some in pairs)
+        squares = max(sum((farthest(level, *pair)[1] ** 2 for pair in some), arb(0)) for some in pairs)
+    assert over(worst, one.promise().epsilon) <= 0
+    assert over(squares / 8, one.zero_concentrated().rho) <= 1e-60
+    assert over(squares / 8, one.zero_concentrated().rho / 9) > 0  # on tables as small as these
+    assert one.promise().epsilon <= replace(one, total=None).promise().epsilon
+    if level == Fraction(1, 2) and relation is Relation.ADD_REMOVE:
+        assert abs(over(squares / 8, one.zero_concentrated().rho)) < 1e-15  # it is reached
+        assert over(squares / 8, replace(one, total=total - 1).zero_concentrated().rho) > 0  # a broken twin
+
+
+@pytest.mark.parametrize(("each", "total", "groups"), [(3, 3, 9), (3, 7, 9), (2, 5, 9), (3, 6, 4), (2, 6, 3)])
+@pytest.mark.parametrize("size", [0.2, 0.7])
+def test_the_loss_dominates_all_ways_to_have_a_total_of_values(each, total, groups, size):
+    """Every partition of the total into groups of at most `each` values; five small groups are one large one."""
+    one = GroupedQuantile(Fraction(1, 5), Fraction(1, 2), 0, 9, each=each, groups=groups, total=total)
+    bound = one.loss().delta(epsilon=size).upper
+    for parts in partitions(total, each, groups):
+        law = sum((Loss.of(BoundedRangeLaw(part / 5)) for part in parts[1:]), Loss.of(BoundedRangeLaw(parts[0] / 5)))
+        assert law.delta(epsilon=size).lower <= bound, parts
+    if each == total:  # all values in one group are the worst, and nothing is lost by putting groups together
+        assert bound == pytest.approx(Loss.of(BoundedRangeLaw(each / 5)).delta(epsilon=size).upper, rel=1e-9)
+
+
+def partitions(total, most, groups):
+    if total == 0:
+        return [()]
+    if groups == 0:
+        return []
+    return [
+        (first, *rest)
+        for first in range(min(total, most), 0, -1)
+        for rest in partitions(total - first, first, groups - 1)
+    ]
 
 
 def test_flavors_are_fitted():

@@ -15,7 +15,7 @@ from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
-from sitr.mechanisms.summed import Term, _Sum, least_width, sum_error
+from sitr.mechanisms.summed import Summand, _Sum, least_width, sum_error
 from sitr.noise.coins import TestCoins
 from sitr.noise.gaussian import discrete_gaussian_width
 from sitr.numbers import ball, exact
@@ -76,7 +76,7 @@ def least_by_convolution(terms: list[tuple[Noise, int]], confidence: float | Fra
 def test_the_width_of_equal_noises_is_the_least(noise: Noise, count: int) -> None:
     for confidence in (0.01, 0.5, 0.95, 0.9999, SURE):
         known = least_by_convolution([(noise, 1)] * count, confidence)
-        assert least_width((Term(noise, count),), confidence=confidence) == known
+        assert least_width((Summand(noise, count),), confidence=confidence) == known
         signed = np.append(np.ones(count - 1), [-1.0, 0.0])
         assert sum_error(noise, signed, confidence=confidence) == known
 
@@ -94,7 +94,7 @@ def test_the_width_of_equal_noises_is_the_least(noise: Noise, count: int) -> Non
 )
 def test_scales_kinds_and_whole_weights_may_be_mixed(terms: list[tuple[Noise, int]]) -> None:
     for confidence in (0.5, 0.95, SURE):
-        given = tuple(Term(noise, 1, Fraction(weight)) for noise, weight in terms)
+        given = tuple(Summand(noise, 1, Fraction(weight)) for noise, weight in terms)
         known = least_by_convolution(terms, confidence)
         found = least_width(given, confidence=confidence)
         step = math.gcd(*(weight for _, weight in terms))
@@ -109,7 +109,7 @@ def test_many_gaussian_terms_are_as_wide_as_one_of_the_sum_of_variances(
     """The two laws differ by a factor of 1 ± 10^{−16} for σ = 3."""
     root = Fraction(math.isqrt(9 * count * 10**40), 10**20)
     known = discrete_gaussian_width(sigma=root, confidence=confidence)
-    assert least_width((Term(Gaussian(sigma=3), count),), confidence=confidence) == known
+    assert least_width((Summand(Gaussian(sigma=3), count),), confidence=confidence) == known
 
 
 @pytest.mark.parametrize("count", [10, 1000, 20_000])
@@ -123,7 +123,7 @@ def test_many_laplace_terms_are_the_difference_of_two_negative_binomials(count: 
         """2·P(N₁ > N₂ + w)."""
         return float(2 * (law.pmf(places) * law.sf(places + w)).sum())
 
-    found = least_width((Term(Laplace(scale=3), count),), confidence=confidence)
+    found = least_width((Summand(Laplace(scale=3), count),), confidence=confidence)
     assert outside(found) <= (1 - confidence) * (1 + 1e-8)
     assert outside(found - 1) > 1 - confidence
 
@@ -170,15 +170,15 @@ def test_ten_thousand_sums_are_held_as_often_as_stated(noise: Noise, count: int)
         held = float((np.abs(drawn) <= width).mean())
         return 0.95 - five <= held <= 0.95 + five + step_share(noise, count, width)
 
-    assert as_stated(least_width((Term(noise, count),)))
-    assert not as_stated(_Sum.of((Term(noise, count),)).chernoff(math.log(0.05))[0])
-    assert not as_stated(0.8 * least_width((Term(noise, count),)))
+    assert as_stated(least_width((Summand(noise, count),)))
+    assert not as_stated(_Sum.of((Summand(noise, count),)).chernoff(math.log(0.05))[0])
+    assert not as_stated(0.8 * least_width((Summand(noise, count),)))
 
 
 @pytest.mark.parametrize("noise", [Laplace(scale=2), Gaussian(sigma=2), RoundedGaussian(sigma=2)], ids=str)
 def test_a_bound_without_its_roundings_and_leftovers_is_no_bound(noise: Noise) -> None:
     """A broken twin: with a period that is too short the sum still bounds the tail, from above only."""
-    one = _Sum.of((Term(noise, 4),))
+    one = _Sum.of((Summand(noise, 4),))
     enough, tilt = one.chernoff(math.log(0.05))
     long, short = one._on_lattice(tilt, 40 * enough), one._on_lattice(tilt, enough / 2)
     assert long is not None
@@ -197,8 +197,8 @@ def test_one_number_has_its_exact_quantile_and_nothing_has_none() -> None:
 
 
 def test_granules_are_the_unit() -> None:
-    fine = least_width((Term(Gaussian(sigma=2, granularity=Fraction(1, 4)), 5),))
-    assert fine == least_width((Term(Gaussian(sigma=8), 5),)) / 4
+    fine = least_width((Summand(Gaussian(sigma=2, granularity=Fraction(1, 4)), 5),))
+    assert fine == least_width((Summand(Gaussian(sigma=8), 5),)) / 4
 
 
 @pytest.mark.parametrize("count", [2, 40, 10**6])
@@ -208,15 +208,15 @@ def test_scales_and_confidences_of_any_size(count: int) -> None:
         (Gaussian(sigma=10**5), Gaussian(sigma=10**90)),
         (RoundedGaussian(sigma=10**5), RoundedGaussian(sigma=10**90)),
     ):
-        near, far = (least_width((Term(one, count),)) for one in (noise, larger))
+        near, far = (least_width((Summand(one, count),)) for one in (noise, larger))
         assert far == pytest.approx(near * 1e85, rel=1e-3)
-        widths = [least_width((Term(noise, count),), confidence=1 - Fraction(1, 10**d)) for d in (2, 20, 100, 300)]
+        widths = [least_width((Summand(noise, count),), confidence=1 - Fraction(1, 10**d)) for d in (2, 20, 100, 300)]
         assert widths == sorted(widths)
-        bounds = [_Sum.of((Term(noise, count),)).chernoff(-d * math.log(10))[0] for d in (2, 20, 100, 300)]
+        bounds = [_Sum.of((Summand(noise, count),)).chernoff(-d * math.log(10))[0] for d in (2, 20, 100, 300)]
         assert all(0.6 * bound < width < bound for width, bound in zip(widths, bounds, strict=True))
     still_ones: list[Noise] = [Laplace(scale=Fraction(1, 1000)), Gaussian(sigma=Fraction(1, 100))]
     for still in [*still_ones, RoundedGaussian(sigma=Fraction(1, 100))]:
-        assert least_width((Term(still, count),)) == 0.0
+        assert least_width((Summand(still, count),)) == 0.0
 
 
 @pytest.mark.parametrize("still", [Laplace(scale=Fraction(1, 100)), Gaussian(sigma=Fraction(1, 10))], ids=str)
@@ -239,7 +239,7 @@ def test_noise_that_hardly_ever_moves_has_no_width_whatever_its_weights(still: N
     ids=str,
 )
 def test_rare_moves_of_small_noise_are_counted(noise: Noise, digits: int, known: int) -> None:
-    assert least_width((Term(noise, 3),), confidence=1 - Fraction(1, 10**digits)) == known
+    assert least_width((Summand(noise, 3),), confidence=1 - Fraction(1, 10**digits)) == known
 
 
 def test_a_width_stands_for_at_least_the_multiple_of_the_unit_that_it_is() -> None:
@@ -247,7 +247,7 @@ def test_a_width_stands_for_at_least_the_multiple_of_the_unit_that_it_is() -> No
     for tenths in (1, 3, 7, 11):
         noise = Laplace(scale=3, granularity=Fraction(tenths, 30))
         for count in (1, 2, 5):
-            found = least_width((Term(noise, count),))
-            counted = least_width((Term(noise.in_granules(), count),))
+            found = least_width((Summand(noise, count),))
+            counted = least_width((Summand(noise.in_granules(), count),))
             assert exact(found) >= int(counted) * Fraction(tenths, 30)
             assert found == pytest.approx(counted * tenths / 30, rel=1e-15)

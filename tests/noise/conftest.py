@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from sitr.noise.coins import Coins
-from sitr.noise.inversion import Digits
+from sitr.noise.inversion import Bits
 
 ALARM = 1e-8
 """A correct sampler fails a test with about this probability."""
 
-SHORT = [Digits(4, 8), Digits(6, 14), Digits(8, 20)]
+SHORT = [Bits(4, 8), Bits(6, 14), Bits(8, 20)]
 """Words so short that ties are frequent."""
 
 Misfit = Callable[[Iterable[int], Callable[[int], float], Sequence[int]], float]
@@ -29,8 +29,8 @@ def alarm() -> float:
 
 
 @pytest.fixture(params=SHORT, ids=lambda digits: f"{digits.guide}-{digits.word}")
-def short(request: pytest.FixtureRequest) -> Digits:
-    found: Digits = request.param
+def short(request: pytest.FixtureRequest) -> Bits:
+    found: Bits = request.param
     return found
 
 

@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 from sitr.noise.bernoulli import _MARGIN, _exponents, bernoulli, bernoulli_exponential, one_for_each, trials
 from sitr.noise.coins import TestCoins
 from sitr.noise.exponential import exponential
-from sitr.noise.inversion import Digits
+from sitr.noise.inversion import Bits
 from sitr.numbers import ball
 
 TRIALS = 400_000
@@ -178,7 +178,7 @@ def test_chances_are_as_near_as_is_proved():
     assert _MARGIN >= 19 * 2.0**-53
 
 
-@pytest.mark.parametrize("digits", [Digits(), Digits(4, 8), Digits(8, 20), Digits(4, 60)])
+@pytest.mark.parametrize("digits", [Bits(), Bits(4, 8), Bits(8, 20), Bits(4, 60)])
 def test_each_coin_follows_its_own_law(digits, alarm):
     coins, rounds = TestCoins(5), 4_000
     tossed = np.array([one_for_each(GAPS, rate=RATE, coins=coins, digits=digits) for _ in range(rounds)])
@@ -196,7 +196,7 @@ def test_coins_of_one_toss_are_independent(alarm):
 
 def test_a_wrong_answer_to_a_tie_is_rejected(alarm, monkeypatch):
     monkeypatch.setattr(MODULE, "settle", lambda *_, **__: 0)
-    heads = one_for_each([1] * TRIALS, rate=RATE, coins=TestCoins(7), digits=Digits(4, 8))
+    heads = one_for_each([1] * TRIALS, rate=RATE, coins=TestCoins(7), digits=Bits(4, 8))
     assert binomtest(int(heads.sum()), TRIALS, math.exp(-RATE)).pvalue < alarm
 
 

@@ -14,7 +14,7 @@ from sitr.noise.bell import direct_sums
 from sitr.noise.coins import TestCoins
 from sitr.noise.draws import random_bits
 from sitr.noise.gaussian import LargeGaussian, _first, discrete_gaussian, discrete_gaussian_width, gaussian_law
-from sitr.noise.inversion import Digits
+from sitr.noise.inversion import Bits
 from sitr.numbers import Number, ball
 
 DRAWS = 500_000
@@ -106,7 +106,7 @@ def wedge(law: LargeGaussian, cell: int) -> np.ndarray:
     return np.cumsum(weights) / math.fsum(weights)
 
 
-@pytest.mark.parametrize("digits", [Digits(2, 4), Digits(4, 12), Digits()])
+@pytest.mark.parametrize("digits", [Bits(2, 4), Bits(4, 12), Bits()])
 @pytest.mark.parametrize("cell", [0, 1, 40, 150])
 def test_what_is_above_a_rectangle_has_the_shape_of_the_bell(cell, digits, misfit, alarm):
     law = gaussian_law(1000, digits)
@@ -120,7 +120,7 @@ def test_what_is_above_a_rectangle_has_the_shape_of_the_bell(cell, digits, misfi
 def test_broken_acceptance_is_rejected(broken, misfit, alarm, monkeypatch):
     """Undecided draws that are refused and made anew, or kept without asking."""
     monkeypatch.setattr(LargeGaussian, "_settle", lambda *_: broken == "guessed")
-    law = gaussian_law(1000, Digits(2, 4))
+    law = gaussian_law(1000, Bits(2, 4))
     assert isinstance(law, LargeGaussian)
     shape = wedge(law, 0)
     assert misfit(above(law, 0, TestCoins(8)), lambda y: shape[y], range(len(shape) - 1)) < alarm
@@ -179,7 +179,7 @@ def test_the_tails_have_their_weight(sigma, alarm):
 
 def test_the_tail_beyond_the_last_word_has_its_weight(alarm):
     """With words of eight digits everything beyond 2.7σ comes from the digits that follow."""
-    draws, at = gaussian_law(10, Digits(4, 8)).many(DRAWS // 10, TestCoins(12)), cumulative(10)
+    draws, at = gaussian_law(10, Bits(4, 8)).many(DRAWS // 10, TestCoins(12)), cumulative(10)
     for k in (28, 32, 36):
         assert 2 * at(-k - 1) < 2**-7
         assert binomtest(int(np.sum(np.abs(draws) > k)), DRAWS // 10, 2 * at(-k - 1)).pvalue > alarm

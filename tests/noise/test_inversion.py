@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 from sitr.noise import inversion
 from sitr.noise.coins import TestCoins
-from sitr.noise.inversion import Digits, Inversion, Row, settle
+from sitr.noise.inversion import Bits, Inversion, Inversions, settle
 
 DRAWS = 100_000
 RATIO = fmpq(9, 10)
@@ -57,7 +57,7 @@ class Endless:
 
 
 @pytest.mark.parametrize("digit", [0, 1])
-@pytest.mark.parametrize("digits", [Digits(4, 8), Digits(3, 11), Digits(5, 12)])
+@pytest.mark.parametrize("digits", [Bits(4, 8), Bits(3, 11), Bits(5, 12)])
 def test_every_word_has_the_outcome_that_plain_arithmetic_finds(digits, digit):
     """Deterministic: U = 0.w000… and U = 0.w111… for every word w, whatever path they take."""
     law, coins = Inversion(falling, digits), Endless(digit)
@@ -68,7 +68,7 @@ def test_every_word_has_the_outcome_that_plain_arithmetic_finds(digits, digit):
 
 
 def test_the_guide_knows_only_what_is_certain():
-    digits = Digits(8, 16)
+    digits = Bits(8, 16)
     law = Inversion(falling, digits)
     guide = law._guide
     for cell, outcome in enumerate(guide.tolist()):
@@ -154,7 +154,7 @@ def folded(survival, drawn, known, *, coins, more):
 @pytest.mark.parametrize("broken", [redrawn, folded])
 def test_broken_twins_are_rejected(broken, monkeypatch, misfit, alarm):
     monkeypatch.setattr(inversion, "settle", broken)
-    law = Inversion(falling, Digits(4, 8))
+    law = Inversion(falling, Bits(4, 8))
     assert misfit(law.many(DRAWS, TestCoins(2)), cumulative, range(120)) < alarm
 
 
@@ -165,7 +165,7 @@ def test_a_biased_threshold_is_rejected(misfit, alarm):
 
 def test_the_tail_beyond_the_last_word_has_its_weight(alarm):
     """With words of eight digits nothing below 2^{−8} has one of its own: here all of it comes from what follows."""
-    draws = Inversion(falling, Digits(4, 8)).many(DRAWS, TestCoins(5))
+    draws = Inversion(falling, Bits(4, 8)).many(DRAWS, TestCoins(5))
     for k in (53, 60, 80, 100):
         assert 0.9**k < 2**-8
         assert binomtest(int(np.sum(draws >= k)), DRAWS, 0.9**k).pvalue > alarm
@@ -174,7 +174,7 @@ def test_the_tail_beyond_the_last_word_has_its_weight(alarm):
 
 @pytest.mark.parametrize("p", [fmpq(0), fmpq(1), fmpq(1, 2), fmpq(1, 256), fmpq(255, 256)])
 def test_borders_on_the_grid_and_at_its_ends(p, alarm):
-    for digits in (Digits(4, 8), Digits()):
+    for digits in (Bits(4, 8), Bits()):
         law = Inversion(lambda i: arb(p) if i == 1 else arb(0), digits)
         draws = law.many(DRAWS, TestCoins(6))
         assert set(draws.tolist()) <= {0, 1}
@@ -183,17 +183,17 @@ def test_borders_on_the_grid_and_at_its_ends(p, alarm):
 
 def test_a_poor_precision_costs_digits_and_not_the_law(misfit, alarm):
     """What another thread may do to Arb's precision."""
-    law = Inversion(lambda i: falling(i) + arb(0, 2.0**-10 if i < 40 else 0), Digits(4, 14))
+    law = Inversion(lambda i: falling(i) + arb(0, 2.0**-10 if i < 40 else 0), Bits(4, 14))
     coarse = law._bands
     assert (coarse[1] - coarse[0]).max() > 20
-    exact = Inversion(law.survival, Digits(4, 14))
+    exact = Inversion(law.survival, Bits(4, 14))
     object.__setattr__(exact, "survival", falling)
     exact.__dict__["_bands"] = coarse
     assert misfit(exact.many(DRAWS, TestCoins(7)), cumulative, range(120)) > alarm
 
 
 def test_bands_that_overlap_stay_in_order():
-    law = Inversion(lambda i: arb(fmpq(1, 2)) + arb(0, 2.0**-6 / i) if i < 5 else arb(0), Digits(4, 10))
+    law = Inversion(lambda i: arb(fmpq(1, 2)) + arb(0, 2.0**-6 / i) if i < 5 else arb(0), Bits(4, 10))
     lows, highs = law._bands
     assert (np.diff(lows.astype(np.int64)) >= 0).all()
     assert (np.diff(highs.astype(np.int64)) >= 0).all()
@@ -202,13 +202,13 @@ def test_bands_that_overlap_stay_in_order():
 
 def test_a_row_is_its_laws_one_by_one(short):
     laws = tuple(Inversion(partial(power, r), short) for r in (fmpq(1, 3), fmpq(9, 10), fmpq(1, 10**9)))
-    row = Row(laws)
+    row = Inversions(laws)
     for words in TestCoins(8).words(3000).reshape(-1, 3):
         if (words >> np.uint64(64 - short.word)).all():  # zeros would be read for ever
             assert row.at(words, Endless(0)) == [
                 law.at(word, Endless(0)) for law, word in zip(laws, words, strict=True)
             ]
-    assert Row(()).at(np.empty(0, dtype=np.uint64), Endless(0)) == []
+    assert Inversions(()).at(np.empty(0, dtype=np.uint64), Endless(0)) == []
 
 
 def test_settling_far_out_is_quick():
@@ -223,12 +223,12 @@ def test_settling_far_out_is_quick():
     assert len(asked) < 60
 
 
-@pytest.mark.parametrize("short", [Digits(), Digits(8, 14)])
+@pytest.mark.parametrize("short", [Bits(), Bits(8, 14)])
 def test_a_word_of_zeros_is_settled_in_a_row_too(short):
     laws = tuple(Inversion(partial(power, r), short) for r in (fmpq(1, 3), fmpq(9, 10)))
     zeros = np.zeros(1, dtype=np.uint64)
     for law in laws:
-        assert Row((laws[0], law)).at(np.repeat(zeros, 2), TestCoins(3))[0] == laws[0].at(zeros[0], TestCoins(3))
+        assert Inversions((laws[0], law)).at(np.repeat(zeros, 2), TestCoins(3))[0] == laws[0].at(zeros[0], TestCoins(3))
 
 
 def test_more_outcomes_than_a_short_integer_has():

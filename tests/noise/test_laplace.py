@@ -11,9 +11,9 @@ from scipy.stats import binomtest
 
 from sitr.noise.coins import TestCoins
 from sitr.noise.geometric import GeometricLaw
-from sitr.noise.inversion import Row
+from sitr.noise.inversion import Inversions
 from sitr.noise.laplace import (
-    LaplaceLaw,
+    SignedGeometric,
     discrete_laplace,
     discrete_laplace_tail,
     discrete_laplace_width,
@@ -129,7 +129,7 @@ def test_a_fair_sign_is_rejected(misfit, alarm):
 def test_a_dropped_digit_is_rejected(misfit, alarm):
     """Broken: the lowest digit is left out, that is always zero."""
     law = laplace_law(10**6)
-    broken = LaplaceLaw(GeometricLaw(law.size.top, Row(law.size.low.laws[:1]), fits=True))
+    broken = SignedGeometric(GeometricLaw(law.size.top, Inversions(law.size.low.laws[:1]), fits=True))
     with pytest.raises(AssertionError):
         digits_are_uniform(broken.many(DRAWS // 10, TestCoins(12)) << 8, 10**6, misfit, alarm)
 

@@ -17,7 +17,7 @@ from sitr.noise import rounded
 from sitr.noise.coins import Coins, TestCoins
 from sitr.noise.draws import random_bits
 from sitr.noise.gaussian import LargeGaussian, SmallGaussian
-from sitr.noise.inversion import Digits
+from sitr.noise.inversion import Bits
 from sitr.noise.rounded import (
     RoundedHalves,
     rounded_gaussian,
@@ -399,13 +399,13 @@ def wedge(law: LargeGaussian, cell: int) -> np.ndarray:
     return np.cumsum(weights) / math.fsum(weights)
 
 
-def halves(sigma: int, digits: Digits) -> LargeGaussian:
+def halves(sigma: int, digits: Bits) -> LargeGaussian:
     law = rounded_law(sigma, digits)
     assert isinstance(law, RoundedHalves)
     return law.halves
 
 
-@pytest.mark.parametrize("digits", [Digits(2, 4), Digits(2, 5), Digits(4, 12), Digits()])
+@pytest.mark.parametrize("digits", [Bits(2, 4), Bits(2, 5), Bits(4, 12), Bits()])
 @pytest.mark.parametrize("cell", [0, 40, 150])
 @pytest.mark.parametrize("sigma", [65, 1000])
 def test_what_is_above_a_rectangle_has_the_shape_of_the_bell(sigma, cell, digits, misfit, alarm):
@@ -418,14 +418,14 @@ def test_what_is_above_a_rectangle_has_the_shape_of_the_bell(sigma, cell, digits
 def test_broken_acceptance_is_rejected(broken, misfit, alarm, monkeypatch):
     """Undecided draws that are refused and made anew, or kept without a decision."""
     monkeypatch.setattr(LargeGaussian, "_settle", lambda *_: broken == "guessed")
-    law = halves(1000, Digits(2, 5))
+    law = halves(1000, Bits(2, 5))
     shape = wedge(law, 40)
     assert misfit(kept_above(law, 40, TestCoins(8)), lambda y: shape[y], range(len(shape) - 1)) < alarm
 
 
 def test_a_remainder_without_its_fraction_is_rejected(misfit, alarm):
     """Broken: ρ = r/2^m of the discrete law. At σ = 65 a cell has four halves, and the wedge moves by half of one."""
-    law = halves(65, Digits())
+    law = halves(65, Bits())
     twin = LargeGaussian(law.halves, law.cells, law.shift, law.kappa, law.fits, real=False)
     shape = wedge(law, 40)
     assert misfit(kept_above(law, 40, TestCoins(9)), lambda y: shape[y], range(len(shape) - 1)) > alarm
@@ -437,7 +437,7 @@ def test_a_remainder_without_its_fraction_is_rejected(misfit, alarm):
 
 def test_floats_decide_as_arb_does_wherever_they_decide():
     """V near p: a decision of the floats holds for every U with the known digits."""
-    law, decided = halves(10**9, Digits()), 0
+    law, decided = halves(10**9, Bits()), 0
     generator = np.random.default_rng(10)
     for _ in range(300):
         c, steps = int(generator.integers(0, 300)), int(generator.integers(0, 1 << 62)) << law.shift + 2

@@ -10,8 +10,8 @@ from scipy.stats import binomtest
 
 from sitr.noise import selection
 from sitr.noise.coins import TestCoins
-from sitr.noise.inversion import Digits
-from sitr.noise.selection import Selection, select
+from sitr.noise.inversion import Bits
+from sitr.noise.selection import SelectionLaw, select
 
 DRAWS = 300_000
 
@@ -34,9 +34,9 @@ SCORES = [
 
 
 @pytest.mark.parametrize("scores", SCORES, ids=range(len(SCORES)))
-@pytest.mark.parametrize("digits", [Digits(), Digits(4, 14), Digits(4, 8)])
+@pytest.mark.parametrize("digits", [Bits(), Bits(4, 14), Bits(4, 8)])
 def test_draws_follow_their_law(scores, digits, misfit, alarm):
-    law, coins = Selection(scores, digits), TestCoins(1)
+    law, coins = SelectionLaw(scores, digits), TestCoins(1)
     size = DRAWS // (10 if digits.word == 8 else 1)
     if len(scores) == 1:
         assert not law.many(size, coins).any()
@@ -61,7 +61,7 @@ def test_differences_of_64_bit_integers_do_not_overflow():
 
 def test_floats_stand_for_the_decimals_they_print_as():
     """Gaps of 0.1 and 0.3 − 0.2 are one number; in binary they are not."""
-    law = Selection([0.3, 0.2])
+    law = SelectionLaw([0.3, 0.2])
     assert law._exact_gaps == [0, Fraction(1, 10)]
 
 
@@ -85,7 +85,7 @@ def test_tiny_weights_are_chosen_as_often_as_they_should(alarm):
 
 @pytest.mark.parametrize("scores", [[0.5, 0.25, 700.0, 3.5], list(range(-30, 5)), [Fraction(1, 3), 0, 7]])
 def test_sums_are_as_near_as_is_proved(scores):
-    law = Selection(scores)
+    law = SelectionLaw(scores)
     sums, margin = law._sums
     with ctx.workprec(200):
         exact = law._suffixes(200)
@@ -97,7 +97,7 @@ def test_sums_are_as_near_as_is_proved(scores):
 
 def test_a_wrong_answer_to_a_tie_is_rejected(misfit, alarm, monkeypatch):
     monkeypatch.setattr(selection, "settle", lambda *_, **__: 0)
-    draws = Selection([0, 1, 2, 3], Digits(4, 8)).many(DRAWS, TestCoins(1))
+    draws = SelectionLaw([0, 1, 2, 3], Bits(4, 8)).many(DRAWS, TestCoins(1))
     assert misfit(draws, cumulative([0, 1, 2, 3]), range(3)) < alarm
 
 

@@ -12,7 +12,7 @@ from flint import ctx
 
 from sitr.noise.coins import TestCoins
 from sitr.noise.gaussian import gaussian_law
-from sitr.noise.inversion import Digits
+from sitr.noise.inversion import Bits
 from sitr.noise.laplace import laplace_law
 from sitr.noise.rounded import rounded_law
 
@@ -39,7 +39,7 @@ def meddling() -> Iterator[None]:
 
 @pytest.mark.usefixtures("meddling")
 def test_draws_keep_their_law(misfit, alarm):
-    digits = Digits(4, 9)  # tables of this test alone, and many ties
+    digits = Bits(4, 9)  # tables of this test alone, and many ties
     laplace = laplace_law(3, digits).many(2000, TestCoins(1))
     q = math.exp(-1 / 3)
     assert (
@@ -58,6 +58,6 @@ def test_draws_keep_their_law(misfit, alarm):
 @pytest.mark.usefixtures("meddling")
 @pytest.mark.parametrize("sigma", [2, 100])
 def test_rounded_draws_keep_their_law(sigma, misfit, alarm):
-    draws = rounded_law(sigma, Digits(4, 9)).many(2000, TestCoins(3))
+    draws = rounded_law(sigma, Bits(4, 9)).many(2000, TestCoins(3))
     edges = range(-6 * sigma, 6 * sigma + 1)
     assert misfit(draws, lambda y: math.erfc(-(y + 0.5) / sigma / math.sqrt(2)) / 2, edges) > alarm

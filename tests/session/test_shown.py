@@ -15,8 +15,11 @@ from sitr.session.dataset import Dataset
 from sitr.session.quality import QualityAnswer
 from tests.session.conftest import KINDS
 
+TABLES = [kind for kind in KINDS if kind != "batch"]
+"""The kinds with one table; a batch has several answers."""
 
-@pytest.mark.parametrize("kind", KINDS)
+
+@pytest.mark.parametrize("kind", TABLES)
 def test_columns_rows_and_frames_are_those_of_the_table(kind: str, everything: dict[str, object]) -> None:
     answer = everything[kind]
     table = answer.table  # type: ignore[attr-defined]
@@ -30,7 +33,7 @@ def test_columns_rows_and_frames_are_those_of_the_table(kind: str, everything: d
     assert answer.to_polars().columns == table.column_names  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TABLES)
 def test_a_column_that_is_not_there_is_refused_with_a_suggestion(kind: str, everything: dict[str, object]) -> None:
     answer = everything[kind]
     first = answer.table.column_names[0]  # type: ignore[attr-defined]

@@ -42,7 +42,7 @@ THEOREMS: tuple[Theorem, ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TheoremResult:
     """One theorem and its result: bounds on the total ε, or the reason why it does not apply.
 
     `adaptive` says whether this bound may decide when to stop; with a γ, or without a bound, it may not.
@@ -59,11 +59,11 @@ class Comparison:
 
     schedule: Schedule
     delta: float
-    rows: tuple[Row, ...]
+    rows: tuple[TheoremResult, ...]
     gamma: float | None
 
     @property
-    def tightest(self) -> Row | None:
+    def tightest(self) -> TheoremResult | None:
         """The row with the least upper bound; the first of several."""
         proved = [(row.outcome.upper, place) for place, row in enumerate(self.rows) if isinstance(row.outcome, Total)]
         return self.rows[min(proved)[1]] if proved else None
@@ -129,14 +129,14 @@ def infinite_mass(schedule: Schedule) -> float:
     return exposed((min(promise.infinite_mass() for promise in part.promises), part.times) for part in parts)
 
 
-def _row(theorem: Theorem, schedule: Schedule, delta: float, error: float) -> Row:
+def _row(theorem: Theorem, schedule: Schedule, delta: float, error: float) -> TheoremResult:
     try:
         bounds = _total(theorem, schedule, delta, error)
     except Inapplicable as none:
-        return Row(theorem, none.reason)
+        return TheoremResult(theorem, none.reason)
     except ValueError as beyond:  # a promise or a bound for which there is no float
-        return Row(theorem, str(beyond))
-    return Row(theorem, bounds, NO if schedule.random else theorem.adaptive(schedule, delta))
+        return TheoremResult(theorem, str(beyond))
+    return TheoremResult(theorem, bounds, NO if schedule.random else theorem.adaptive(schedule, delta))
 
 
 def _total(theorem: Theorem, schedule: Schedule, delta: float, error: float) -> Total:

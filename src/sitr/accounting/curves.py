@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sitr.accounting.quadrature import sampled_moment
 from sitr.flavors.approximate import ApproximateDP
-from sitr.flavors.curve import Curve, Table
+from sitr.flavors.curve import Curve, PointCurve
 from sitr.flavors.gaussian import GaussianDP
 from sitr.mechanisms.subsampled import amplified
 from sitr.numbers import ball, downward, exact, upper, upward
@@ -91,7 +91,7 @@ class SampledGaussian:
         if order < 2:  # the chord from 0 at order 1 to order 2 says that D_α ≤ D₂
             return _sampled_moment(self.rate, self.mu, 2)
         ends = [(float(n), _sampled_moment(self.rate, self.mu, n)) for n in (below, below + 1)]
-        return Table(tuple(ends))(order) if math.isfinite(ends[1][1]) else math.inf
+        return PointCurve(tuple(ends))(order) if math.isfinite(ends[1][1]) else math.inf
 
     def to_approximate(self, *, delta: float) -> ApproximateDP:
         """ε = ln(1 + q(e^{ε'} − 1)), where (ε', δ/q) is kept without sampling.  Tight.      [BBG18, Thm 8]"""

@@ -17,7 +17,7 @@ from sitr.flavors.concentrated import ConcentratedDP
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Points, Promise
-from sitr.flavors.pure import Response
+from sitr.flavors.pure import ResponseCurve
 from sitr.flavors.random import RandomDP
 from sitr.flavors.renyi import RenyiDP
 from sitr.flavors.zero_concentrated import ZeroConcentratedDP
@@ -81,7 +81,7 @@ def as_renyi(part: Part) -> RenyiDP:
     found = tuple(dict.fromkeys(promise.curve for promise in _all(part, _to(RenyiDP))))
     # Laplace noise is one way to keep its largest loss, and its own moments are lower than the worst ones.
     least = min((curve.epsilon for curve in found if isinstance(curve, LaplaceMoments)), default=math.inf)
-    curves = tuple(curve for curve in found if not (isinstance(curve, Response) and curve.epsilon >= least))
+    curves = tuple(curve for curve in found if not (isinstance(curve, ResponseCurve) and curve.epsilon >= least))
     return RenyiDP(curves[0] if len(curves) == 1 else Least(curves))
 
 

@@ -2,10 +2,13 @@
 
 ::
 
-    Totals   the sum (or all) of each value in each group     Listing   the values of each row
-      └─ FewRows     at most m rows of each person and group    └─ FewRows
-           └─ FewGroups   at most k groups of each person            └─ Rows
-                └─ Rows        one row for each selected row
+    Totals   the sum (or all) of each value in each group          Listing   the values of each row
+      └─ FewInTotal   at most N rows of each person                  └─ FewRows
+           └─ FewRows     at most m rows of each person and group         └─ Rows
+                └─ FewGroups   at most k groups of each person
+                     └─ Rows        one row for each selected row
+
+`FewGroups` and `FewInTotal` are there only where a person could exceed these caps.
 
 A person's *part* of a node is what the node has from this person; where `Rows.person` is None, every row is a person.
 
@@ -16,26 +19,36 @@ A person's *part* of a node is what the node has from this person; where `Rows.p
   at most k. The rank of a group is the number of the person's groups with an equal or smaller h.
 - `FewRows` numbers equal rows of one person and group 1, 2, 3, …, so the *set* of pairs (row, number) is a function of
   the multiset of rows. It ranks the pairs by h(salt, person, group, values, number) and keeps those of rank at most m.
+- `FewInTotal` ranks the pairs that `FewRows` keeps of all groups of the person, by the same h, and keeps those of rank
+  at most N. So rows come in one random order, and each is kept unless its group is full, until there are N.
 
 Two equal hashes have the same rank, so neither the order of the rows nor other people decide between them.
 
 **Claim 2: a person has at most k groups after `FewGroups`, and at most m rows in each of them after `FewRows`.** Of the
 kept groups, look at one with the largest h: all kept groups are at or below it, so its rank, at most k, is at least
-their number. The same holds for rows. If hashes collide at the border, fewer are kept. Where the keys have at most k
-combinations of public values, `Rows` has at most k groups itself.
+their number. The same holds for rows, and for the N rows of `FewInTotal`, which lie in at most N groups. If hashes
+collide at the border, fewer are kept. Where the keys have at most k combinations of public values, `Rows` has at most k
+groups itself.
 
 **Claim 3: with or without one person, `Totals` differ in at most k groups, by at most what m rows add to each.** By
 claim 1 the totals are a sum over people, and one more person leaves the other parts as they are. Each value of a row
 lies in a public range [low, high], so a person adds an integer in [m·min(low, 0), m·max(high, 0)] to each of k groups;
 `EachPerson` and `Cut` add 0 or 1, and `PersonTotal` adds a number in its range, whatever m. `Tallied` has the multiset
 of all values instead of their sum: a person adds at most m values to it. `Listing` has at most m rows of each person,
-in no group. The number of people beyond the cap on groups is a sum over people too, and one more person adds 0 or 1.
+in no group. The number of people who lost all rows of a group is a sum over people too: one more person adds 0 or 1.
+
+After `FewInTotal` a person is only in groups where a row of theirs is kept, at most min(k, N) of them, and so are
+`EachPerson`, `Cut` and `PersonTotal`, which look at all rows of the person in such a group. To group g a person adds
+what c_g rows add, c_g ≤ m and Σ c_g ≤ N.
 
 **Claim 4: with or without one person, the number of `Different` values moves by 0 to m in at most k groups.** Of each
 group that `FewGroups` keeps, a person keeps the values of rank at most m by h(salt, person, group, value) among their
 own different values there, so these are a set that depends on this person's rows and the salt alone (as in claim 1),
 with at most m values (as in claim 2). A group has the union of the sets of all people. One more set adds the values
-that no other set has, at most m. These are not the values of the rows that `FewRows` keeps: among those, equal values
+that no other set has, at most m. Under `FewInTotal`, a person has values only in groups where a row of theirs is kept,
+and of the pairs (group, value) only those of rank at most N: c_g values in group g, c_g ≤ m and Σ c_g ≤ N. (With values
+in other groups, a group could have values of some people while only another person's row makes it a group of the
+answer.) These are not the values of the rows that `FewRows` keeps: among those, equal values
 would take each other's place.
 
 The claims hold for each salt. The salt is drawn after the question is fixed and is never shown.
@@ -108,7 +121,7 @@ class EachPerson:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """1 for each person and group from which rows are left out, because there are more than the cap."""
+    """1 for each person and group from which some rows, but not all, are left out by a cap on rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +194,8 @@ class Caps:
 
     groups: int | None
     rows: int | None
+    total: int | None = None
+    """The most rows of a person in all groups; None where the other two limit it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +249,27 @@ class FewRows:
 
 
 @dataclass(frozen=True, slots=True)
+class FewInTotal:
+    """At most `most` rows of each person in all groups."""
+
+    of: FewRows
+    most: int
+
+    @property
+    def caps(self) -> Caps:
+        caps = self.of.caps
+        return Caps(_least(caps.groups, self.most), _least(caps.rows, self.most), self.most)
+
+    @property
+    def rows(self) -> Rows:
+        return self.of.rows
+
+
+@dataclass(frozen=True, slots=True)
 class _Root:
     """The root of a tree. A tree without caps proves nothing, so none can be built."""
 
-    of: Rows | FewRows
+    of: Rows | FewRows | FewInTotal
 
     def __post_init__(self) -> None:
         if None in (self.caps.groups, self.caps.rows):
@@ -250,13 +282,27 @@ class _Root:
     def caps(self) -> Caps:
         return self.of.caps
 
+    @property
+    def few(self) -> FewRows | None:
+        """The cap on the rows of a person and group; None where each row is a person."""
+        return self.of if isinstance(self.of, FewRows) else self.of.of if isinstance(self.of, FewInTotal) else None
+
+    @property
+    def rows(self) -> Rows:
+        return self.of if isinstance(self.of, Rows) else self.of.rows
+
+    @property
+    def most(self) -> int | None:
+        """The cap on all rows of a person, where it is a node of its own."""
+        return self.of.most if isinstance(self.of, FewInTotal) else None
+
 
 @dataclass(frozen=True, slots=True)
 class Totals(_Root):
     """The sum of each value in each group that has rows, and the number of people in the group.
 
     `Tallied` and `Different` say what a group has of them instead of a sum. With `beyond`, also the number of people
-    who had rows in more groups than the cap.
+    who had rows in a group from which the caps left out all of them.
     """
 
     beyond: bool = False
@@ -330,8 +376,10 @@ def _totals(query: BoundedQuery, keys: tuple[Key | CellNumber, ...]) -> Totals:
     if rows.person is None:
         return Totals(replace(rows, values=tuple(map(_of_row, rows.values))))
     groups, watch = rows.caps.groups, query.watch
-    few = rows if groups is not None and groups <= query.max_groups else FewGroups(rows, query.max_groups)
-    return Totals(FewRows(few, query.max_rows_per_group), beyond=watch is not None and watch.beyond)
+    reachable = (groups is None or groups > query.max_groups) and query.max_groups != query.max_rows
+    few = FewRows(FewGroups(rows, query.max_groups) if reachable else rows, query.max_rows_per_group)
+    of = few if query.max_rows is None else FewInTotal(few, query.max_rows)
+    return Totals(of, beyond=watch is not None and watch.beyond)
 
 
 def _value(term: Quantity) -> Value:

@@ -1,7 +1,8 @@
 """A reading as one SQL statement: the tree in the words of a dialect.
 
 Few of a person's groups are over-full, so the statement groups the rows first, and reads and sorts only the rows of
-over-full groups again. This is quicker than ranking all rows, and it keeps the same ones.
+over-full groups again. This is quicker than ranking all rows, and it keeps the same ones. Where all rows of a person
+are capped too, every group of a person with more rows is over-full.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def statement(
     Totals come as the keys k0, k1, …, the sums t0, t1, … and the number of people; a listing comes as t0, t1, …. A
     tally comes as pairs of a value and its number of rows, or as NULL.
     """
-    rows = tree.of if isinstance(tree.of, Rows) else tree.of.rows
+    rows = tree.rows
     if rows.base is not None:
         writes = relations.Relations(dialect, relations.Rows(source, types), public or {})
         found = writes.rows(rows.base, _needed(rows))
@@ -78,31 +79,32 @@ class _Writer:
     salt: int
 
     def totals(self, tree: Totals) -> str:
-        node = tree.of
-        if isinstance(node, Rows):
-            return self.every_row(node)
-        rows, keys = node.rows, _keys(node.rows)
+        node, rows, total = tree.few, tree.rows, tree.most
+        if node is None:
+            return self.every_row(rows)
+        keys = _keys(rows)
         steps = [("rows", self.rows(rows)), ("cells", self.cells(rows, most=node.most))]
         if isinstance(node.of, FewGroups):
             order = self.dialect.order(self.salt, ["u", *keys])
             steps.append(("chosen", self.dialect.lowest(node.of.most, source="cells", of=["u"], by=order)))
         cells = steps[-1][0]
-        steps += self.few_rows(node, cells=cells)
+        steps += self.few_rows(node, cells=cells, total=total)
         sums = [(name, self.total(name)) for name, value in _named(rows.values) if not _apart(value)]
         beyond = []
-        if tree.beyond and isinstance(node.of, FewGroups):
-            many = f"SELECT u FROM cells GROUP BY u HAVING count(*) > {node.of.most}"
-            beyond = [f"(SELECT count(*) FROM ({many}))"]
+        if tree.beyond:
+            beyond = [f"(SELECT count(*) FROM ({_lost(node, total=total)}))"]
         if not any(map(_apart, rows.values)):
-            named = [self.dialect.step(name, step, once=name in _KEPT) for name, step in steps]
-            return f"WITH {', '.join(named)} {_grouped('kept', keys, [*(total for _, total in sums), *beyond])}"
+            shown = _grouped("kept", keys, [*(total for _, total in sums), *beyond])
+            return f"WITH {', '.join(self.written(steps))} {shown}"
         sides = {
-            name: self.different(node, name, cells=cells) if isinstance(value, Different) else self.tally(node, name)
+            name: self.different(node, name, cells=cells if total is None else "kept", total=total)
+            if isinstance(value, Different)
+            else self.tally(node, name)
             for name, value in _named(rows.values)
             if _apart(value)
         }
         if any(isinstance(value, Tallied) for value in rows.values):
-            steps += self.kept_rows(node, cells=cells)
+            steps += self.kept_rows(node, cells=cells, total=total)
         return self.beside("kept", rows, steps, sums, sides, beyond)
 
     def every_row(self, rows: Rows) -> str:
@@ -135,7 +137,6 @@ class _Writer:
         named = [f"{total} AS {name}" for name, total in sums]
         whole = f"SELECT {', '.join([*keys, *named, 'count(*) AS people'])} FROM {kept}{_group(keys)}"
         steps = [*steps, ("sums", whole), *((f"{name}_apart", select) for name, select in sides.items())]
-        written = [self.dialect.step(name, step, once=name in _KEPT) for name, step in steps]
         columns = [f"{name}_apart.{name}" if name in sides else f"sums.{name}" for name in _names(rows.values)]
         columns = [
             f"coalesce({column}, 0)" if isinstance(value, Different) else column
@@ -147,7 +148,12 @@ class _Writer:
             for name in sides
         ]
         selected = ", ".join([*(f"sums.{key}" for key in keys), *columns, *beyond, "sums.people"])
-        return f"WITH {', '.join(written)} SELECT {selected} FROM sums{''.join(joins)}"
+        return f"WITH {', '.join(self.written(steps))} SELECT {selected} FROM sums{''.join(joins)}"
+
+    def written(self, steps: Sequence[tuple[str, str]]) -> list[str]:
+        """The steps of a WITH clause. Under a cap on all rows, two more of them are used more than once."""
+        again = _KEPT + (("many", "kept") if "many" in dict(steps) else ())
+        return [self.dialect.step(name, step, once=name in again) for name, step in steps]
 
     def tally(self, node: FewRows, name: str) -> str:
         return self.listed("kept_rows", _keys(node.rows), name)
@@ -159,14 +165,14 @@ class _Writer:
         pairs = f"{self.dialect.pairs(name, 'n')} AS {name}"
         return f"SELECT {', '.join([*keys, pairs])} FROM ({each}) e{_group(keys)}"
 
-    def kept_rows(self, node: FewRows, *, cells: str) -> list[tuple[str, str]]:
+    def kept_rows(self, node: FewRows, *, cells: str, total: int | None) -> list[tuple[str, str]]:
         """The kept rows themselves: those of cells that are not over-full, and the sampled ones."""
         keys = _keys(node.rows)
         cell = ["u", *keys]
         wanted = [*keys, *(name for name, value in _named(node.rows.values) if isinstance(value, Tallied))]
         few = self.dialect.semi_join("rows", "few_cells", on=self.same(cell))
         return [
-            ("few_cells", f"SELECT {', '.join(cell)} FROM {cells} WHERE n <= {node.most}"),
+            ("few_cells", f"SELECT {', '.join(cell)} FROM {cells} WHERE {_few(node, total=total)}"),
             (
                 "kept_rows",
                 f"SELECT {', '.join(f'r.{name}' for name in wanted)} FROM {few} "
@@ -174,14 +180,17 @@ class _Writer:
             ),
         ]
 
-    def different(self, node: FewRows, name: str, *, cells: str) -> str:
-        """For each group, how many different values its people keep: at most `most` of each person."""
+    def different(self, node: FewRows, name: str, *, cells: str, total: int | None) -> str:
+        """For each group, how many different values its people keep: at most `most` of each person, `total` in all."""
         keys = _keys(node.rows)
         cell = ["u", *keys]
         own = ", ".join(f"r.{part}" for part in [*cell, name])
         chosen = self.dialect.semi_join("rows", cells, on=self.same(cell))
         values = f"(SELECT DISTINCT {own} FROM {chosen} WHERE r.{name} IS NOT NULL) d"
-        few = self.dialect.lowest(node.most, source=values, of=cell, by=self.dialect.order(self.salt, [*cell, name]))
+        order = self.dialect.order(self.salt, [*cell, name])
+        few = self.dialect.lowest(node.most, source=values, of=cell, by=order)
+        if total is not None:
+            few = self.dialect.lowest(total, source=f"({few}) d", of=["u"], by=order)
         return f"SELECT {', '.join([*keys, f'count(DISTINCT {name}) AS {name}'])} FROM ({few}) e{_group(keys)}"
 
     def same(self, cell: Sequence[str]) -> str:
@@ -189,12 +198,12 @@ class _Writer:
         return " AND ".join(self.dialect.same(f"r.{name}", f"f.{name}") for name in cell)
 
     def listing(self, tree: Listing) -> str:
-        if isinstance(tree.of, Rows):
-            return f"SELECT {', '.join(_names(tree.of.values))} FROM ({self.rows(tree.of)})"
-        rows, names = tree.of.rows, _names(tree.of.rows.values)
+        rows, names = tree.rows, _names(tree.rows.values)
+        if tree.few is None:
+            return f"SELECT {', '.join(names)} FROM ({self.rows(rows)})"
         cell = ["u", *_keys(rows)]
         numbered = self.numbered(f"({self.rows(rows)}) r", _named(rows.values), cell, names)
-        return f"SELECT {', '.join(names)} FROM ({self.sampled(tree.of.most, f'({numbered})', cell, names)})"
+        return f"SELECT {', '.join(names)} FROM ({self.sampled(tree.few.most, f'({numbered})', cell, names)})"
 
     def cells(self, rows: Rows, *, most: int) -> str:
         """One row for each person and group, with the number n of its rows and the person's own sums."""
@@ -202,14 +211,17 @@ class _Writer:
         sums = [self.own(name, value, cut=cut) for name, value in _named(rows.values) if not _apart(value)]
         return f"SELECT {', '.join([*cell, 'count(*) AS n', *sums])} FROM rows GROUP BY {', '.join(cell)}"
 
-    def own(self, name: str, value: Value, *, cut: str) -> str:
-        """What one person has of a value in one group; `cut` says whether rows of it are left out."""
+    def own(self, name: str, value: Value, *, cut: str, again: bool = False) -> str:
+        """What one person has of a value in one group; `cut` says whether rows of it are left out.
+
+        If it is counted `again`, each row has what is said about all rows of the person in the group.
+        """
         if isinstance(value, Cut):
             return f"{cut} AS {name}"
         if isinstance(value, EachPerson):
             return f"{'1' if value.where is None else f'max({name})'} AS {name}"
         if isinstance(value, PersonTotal):
-            return f"{f'max({name})' if cut == '1' else self.person_total(value, name)} AS {name}"
+            return f"{f'max({name})' if again else self.person_total(value, name)} AS {name}"
         return f"{self.dialect.total(name)} AS {name}"
 
     def person_total(self, value: PersonTotal, name: str, over: str = "") -> str:
@@ -221,35 +233,55 @@ class _Writer:
         """Without keys there is one group, which may have no rows."""
         return f"coalesce({self.dialect.total(name)}, 0)"
 
-    def few_rows(self, node: FewRows, *, cells: str) -> list[tuple[str, str]]:
-        """At most `most` rows of each person's group, from the step `cells` with the sums and the number n of rows."""
+    def few_rows(self, node: FewRows, *, cells: str, total: int | None) -> list[tuple[str, str]]:
+        """At most `most` rows of each person's group, from the step `cells` with the sums and the number n of rows.
+
+        With `total`, at most so many rows of each person too: all groups of people with more are counted again.
+        """
         named, cell = _named(node.rows.values), ["u", *_keys(node.rows)]
         alike = EachRow | EachPerson | Cut | PersonTotal | Different
         values = [name for name, value in named if not isinstance(value, alike)]
         tallied = [(name, value) for name, value in named if isinstance(value, Tallied)]
         named = [(name, value) for name, value in named if not _apart(value)]
-        if not values:
+        if not values and total is None:
             capped = [f"least(n, {node.most}) AS {n}" if isinstance(value, EachRow) else n for n, value in named]
             return [("kept", f"SELECT {', '.join([*cell, *capped])} FROM {cells}")]
         full = self.dialect.semi_join("rows", "full_cells", on=self.same(cell))
-        sums = [self.own(name, value, cut="1") for name, value in named]
+        cut = "1" if total is None else "CASE WHEN count(*) < max(n) THEN 1 ELSE 0 END"
+        sums = [self.own(name, value, cut=cut, again=True) for name, value in named]
+        few, many, sampled = _few(node, total=total), [], self.sampled(node.most, "numbered", cell, values)
+        if total is not None:
+            many = [("many", f"SELECT u FROM {cells} GROUP BY u HAVING sum(least(n, {node.most})) > {total}")]
+            order = self.dialect.order(self.salt, [*cell, *values, "twin"])
+            sampled = self.dialect.lowest(total, source=f"({sampled}) s", of=["u"], by=order)
         return [
-            ("full_cells", f"SELECT {', '.join(cell)} FROM {cells} WHERE n > {node.most}"),
-            ("numbered", self.numbered(full, [*named, *tallied], cell, values)),
-            ("sampled", self.sampled(node.most, "numbered", cell, values)),
+            *many,
+            ("full_cells", f"SELECT {', '.join(cell)} FROM {cells} WHERE NOT ({few})"),
+            ("numbered", self.numbered(full, [*named, *tallied], cell, values, counted=total is not None)),
+            ("sampled", sampled),
             (
                 "kept",
-                f"SELECT {', '.join([*cell, *(name for name, _ in named)])} FROM {cells} WHERE n <= {node.most} "
+                f"SELECT {', '.join([*cell, *(name for name, _ in named)])} FROM {cells} WHERE {few} "
                 f"UNION ALL SELECT {', '.join([*cell, *sums])} FROM sampled GROUP BY {', '.join(cell)}",
             ),
         ]
 
     def numbered(
-        self, source: str, named: Sequence[tuple[str, Value]], cell: Sequence[str], values: Sequence[str]
+        self,
+        source: str,
+        named: Sequence[tuple[str, Value]],
+        cell: Sequence[str],
+        values: Sequence[str],
+        *,
+        counted: bool = False,
     ) -> str:
-        """Equal rows r of a person, numbered: the choice is uniform over rows, and a function of their multiset."""
+        """Equal rows r of a person, numbered: the choice is uniform over rows, and a function of their multiset.
+
+        If they are `counted`, n is the number of all rows of the person's group.
+        """
         own, twins = (", ".join(f"r.{name}" for name in some) for some in (cell, [*cell, *values]))
         shown = [self.of_all_rows(name, value, f" OVER (PARTITION BY {own})") for name, value in named]
+        shown += [f"count(*) OVER (PARTITION BY {own}) AS n"] if counted else []
         return f"SELECT {', '.join([own, *shown])}, row_number() OVER (PARTITION BY {twins}) AS twin FROM {source}"
 
     def of_all_rows(self, name: str, value: Value, over: str) -> str:
@@ -344,6 +376,20 @@ class _Writer:
         parts = [f"({expression}) IN ({', '.join(values)})"] if values else []
         parts += [f"({expression}) IS NULL"] if None in keys else []
         return f"({' OR '.join(parts)})"
+
+
+def _few(node: FewRows, *, total: int | None) -> str:
+    """The person keeps all rows of a group."""
+    return f"n <= {node.most}" if total is None else f"n <= {node.most} AND u NOT IN (SELECT u FROM many)"
+
+
+def _lost(node: FewRows, *, total: int | None) -> str:
+    """SELECT the people who had rows in a group that keeps none of them."""
+    if total is None:
+        assert isinstance(node.of, FewGroups), "only a cap leaves groups out"
+        return f"SELECT u FROM cells GROUP BY u HAVING count(*) > {node.of.most}"
+    both = "SELECT u, 1 AS had, 0 AS has FROM cells UNION ALL SELECT u, 0 AS had, 1 AS has FROM kept"
+    return f"SELECT u FROM ({both}) b GROUP BY u HAVING sum(had) > sum(has)"
 
 
 def _grouped(step: str, keys: Sequence[str], sums: Sequence[str]) -> str:

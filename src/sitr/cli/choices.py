@@ -19,6 +19,7 @@ from sitr.cli.options import (
     Keys,
     Ledger,
     MaxGroups,
+    MaxInAll,
     MaxRows,
     Unit,
     UnitRow,
@@ -74,6 +75,7 @@ class Choices:
     unit_row: UnitRow = False
     max_groups: MaxGroups = None
     max_rows_per_group: MaxRows = None
+    max_rows: MaxInAll = None
     bounds: Bounds = None
     granularity: Granularity = None
     keys: Keys = None
@@ -150,7 +152,7 @@ class Choices:
         from sitr.backends.confirmation import confirm, confirming, proposal
 
         unit_of(self.unit, row=self.unit_row)
-        given = (self.max_groups, self.max_rows_per_group)
+        given = [cap or self.max_rows for cap in (self.max_groups, self.max_rows_per_group)]
         missing = missing_who(self.unit, row=self.unit_row, caps=dict(zip(CAPS, given, strict=True)))
         person = next(filter(identifies_person, found.backend.kinds()), None)
         add = [example_of(self.unit or person, CAPS)] if missing else []
@@ -180,6 +182,7 @@ class Choices:
             unit=Person(unit) if isinstance(unit, str) else unit,
             max_groups=self.max_groups,
             max_rows_per_group=self.max_rows_per_group,
+            max_rows=self.max_rows,
             bounds=named("--bounds", self.bounds, lambda name, text: bounds_of(text, kinds.get(name))),
             granularity=named("--granularity", self.granularity, lambda _, text: number(text)),
             keys=_keys(kinds, self.keys, self.keys_file),

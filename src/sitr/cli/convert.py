@@ -105,14 +105,14 @@ def converted(promise: Promise, to: str, *, delta: float | None) -> Promise:
 
 def _written(promise: Promise) -> Promise:
     """The promise; a curve, which has no notation, becomes its values at a few orders, which it implies."""
-    from sitr.flavors.curve import Grouped, Table
+    from sitr.flavors.curve import Grouped, PointCurve
     from sitr.flavors.renyi import RenyiDP
 
-    if not isinstance(promise, RenyiDP) or isinstance(promise.curve, Table):
+    if not isinstance(promise, RenyiDP) or isinstance(promise.curve, PointCurve):
         return promise
     orders = set(ORDERS)
     match promise.curve:
-        case Grouped(Table(points), doublings):  # the orders of a table need not be round numbers
+        case Grouped(PointCurve(points), doublings):  # the orders of a table need not be round numbers
             orders |= {order / 2**doublings for order, _ in points if order > 2**doublings}
     bounds = {order: promise.curve(order) for order in sorted(orders)}
     finite = {order: bound for order, bound in bounds.items() if math.isfinite(bound)}

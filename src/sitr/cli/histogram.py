@@ -147,6 +147,10 @@ class HistogramCommand(SourceCommand):
         return super().parse_args(ctx, joined(args))
 
 
+KIND = HistogramCommand
+"""The class of the command."""
+
+
 def joined(words: Sequence[str]) -> list[str]:
     """The words of a command, with `--bounds LOW HIGH` as one value.
 

@@ -233,7 +233,7 @@ def column_of(text: str, kinds: Mapping[str, Kind]) -> str:
 def _caps(at: Dialogue, choices: Choices) -> Choices:
     """What one person may contribute."""
     groups, rows = choices.max_groups, choices.max_rows_per_group
-    if choices.unit is None or None not in (groups, rows):
+    if choices.unit is None or choices.max_rows is not None or None not in (groups, rows):
         return choices
     at.say(CAPS)
     if groups is None:

@@ -1,62 +1,62 @@
-"""The console script. Slow imports are inside the commands, so that help appears at once."""
+"""The console script. A command is loaded when it is called, and slow libraries when it needs them."""
 
 from __future__ import annotations
 
 import gc
 import sys
 import warnings
+from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated
 
 import typer
 
-from sitr.cli import (
-    account,
-    ask,
-    calibrate,
-    compare,
-    convert,
-    demo,
-    dpsgd,
-    explain,
-    histogram,
-    ledger,
-    preview,
-    protect,
-    registry,
-    sensitivity,
-    show,
-    start,
-    synthesize,
-    verify,
-)
-from sitr.cli.one_off import SourceCommand
 from sitr.cli.terminal import Command, Group, help_alone
 from sitr.report.words.messages import said
 
-app = typer.Typer(
-    name="sitr",
-    cls=Group,
-    help="Release statistics from sensitive data, and know what each release costs. To see an example, run: sitr demo. "
-    "To begin with your own file, run: sitr start FILE",
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # twice as fast, and plain text is safe in every pipe
-    context_settings={"help_option_names": ["-h", "--help"]},
+COMMANDS = (
+    *("demo", "start", "protect", "explain-query", "preview", "ask", "histogram", "synthesize", "dummy"),
+    *("show", "verify", "compare", "account", "calibrate", "dpsgd", "convert", "explain", "registry"),
 )
-KINDS: dict[object, type[Command]] = {
-    histogram.histogram: histogram.HistogramCommand,
-    synthesize.synthesize: SourceCommand,
-}
-for command in (
-    *(demo.demo, start.start, protect.protect, preview.preview, ask.ask, histogram.histogram, synthesize.synthesize),
-    *(show.show, verify.verify),
-    *(compare.compare, account.account, calibrate.calibrate, dpsgd.dpsgd, convert.convert, explain.explain),
-    registry.registry,
-):
-    app.command(cls=KINDS.get(command, Command))(command)
-app.add_typer(sensitivity.app, name="sensitivity")
-app.add_typer(ledger.app, name="ledger")
+"""Each command is a function in a module, both of the same name; here in the order of the help."""
+
+GROUPS = ("sensitivity", "ledger")
+"""Each group of commands is the `app` of a module."""
+
+
+def application(called: str = "") -> typer.Typer:
+    """The command line; with one command only, if that is the one that is called.
+
+    To build them all takes as long as to refuse a misspelled option. If `called` names no command, all of them are
+    there, for help and for suggestions.
+    """
+    app = typer.Typer(
+        name="sitr",
+        cls=Group,
+        help="Release statistics from sensitive data, and know what each release costs. To see an example, run: sitr "
+        "demo. To begin with your own file, run: sitr start FILE",
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # twice as fast, and plain text is safe in every pipe
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(_alone)
+    known = called in COMMANDS or called in GROUPS
+    for name in (called,) if known else (*COMMANDS, *GROUPS):
+        function = name.replace("-", "_")
+        module = import_module(f"sitr.cli.{function}")
+        if name in GROUPS:
+            app.add_typer(module.app, name=name)
+        else:
+            app.command(cls=getattr(module, "KIND", Command))(getattr(module, function))
+    return app
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """`app`: all commands."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return application()
 
 
 def _version(asked: bool) -> None:
@@ -67,7 +67,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def _alone(
     context: typer.Context,
     _shown: Annotated[
@@ -97,16 +96,7 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
     warnings.formatwarning = lambda message, *_, **__: f"{said('Note:')} {said(str(message))}\n"
-    _called(sys.argv[1:2])
-    app()
-
-
-def _called(first: list[str]) -> None:
-    """Forget all commands but the one that is called: to build them all takes as long as to refuse a misspelled option.
-
-    If the first word names no command, all of them stay, for help and for suggestions.
-    """
-    commands = [one for one in app.registered_commands if one.callback and [one.callback.__name__] == first]
-    groups = [one for one in app.registered_groups if [one.name] == first]
-    if commands or groups:
-        app.registered_commands, app.registered_groups = commands, groups
+    try:
+        application(*sys.argv[1:2])()
+    finally:
+        gc.freeze()  # the interpreter would look through everything twice before it ends

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sitr.cli.options import MaxGroups, MaxRows, Unit, UnitRow, example_of, listed, missing_who, promise, unit_of
+from sitr.cli.options import (
+    MaxGroups,
+    MaxInAll,
+    MaxRows,
+    Unit,
+    UnitRow,
+    example_of,
+    listed,
+    missing_who,
+    promise,
+    unit_of,
+)
 from sitr.cli.terminal import Command
 from sitr.errors import BadUsage, no_description, no_source
 from sitr.neighbors.relation import Relation
@@ -34,6 +45,7 @@ class Who:
     max_rows_per_group: MaxRows = None
     relation: Annotated[Relation | None, typer.Option(help="How neighbouring data sets differ.")] = None
     options: tuple[str, ...] = CAPS
+    max_rows: MaxInAll = None
 
     def check_unset(self, description: Path) -> None:
         """Refuse options that the description sets."""
@@ -47,7 +59,7 @@ class Who:
 
     def missing(self) -> list[str]:
         """The options that a file without a description needs as well."""
-        caps = (self.max_groups, self.max_rows_per_group)[-len(self.options) :]
+        caps = [cap or self.max_rows for cap in (self.max_groups, self.max_rows_per_group)][-len(self.options) :]
         return missing_who(self.unit, row=self.unit_row, caps=dict(zip(self.options, caps, strict=True)))
 
     def protect(self, source: Path) -> Dataset:
@@ -71,6 +83,7 @@ class Who:
             unit=unit_of(self.unit, row=self.unit_row),
             max_groups=self.max_groups,
             max_rows_per_group=self.max_rows_per_group,
+            max_rows=self.max_rows,
             relation=self.relation or Relation.ADD_REMOVE,
         )
 
@@ -82,7 +95,7 @@ class SourceCommand(Command):
         missing = super().missing(ctx, given)
         if missing and not described(Path(given.get("source") or "x.yaml")):
             options = ("--rows-per-person",) if "rows_per_person" in {each.name for each in self.params} else CAPS
-            caps = {option: given.get(option[2:].replace("-", "_")) for option in options}
+            caps = {option: given.get(option[2:].replace("-", "_")) or given.get("max_rows") for option in options}
             missing += missing_who(given.get("unit"), row=bool(given.get("unit_row")), caps=caps)
         return missing
 

@@ -30,12 +30,18 @@ Source = Annotated[
 ]
 Preview = Annotated[bool, typer.Option("--preview", help="Show the price and the errors; spend nothing.")]
 Sql = Annotated[str, typer.Argument(metavar="SQL", help="The question, one SELECT.")]
+OneSql = Annotated[str, typer.Argument(metavar="SQL", help="The question, one SELECT; or give --file.")]
+File = Annotated[
+    Path | None,
+    typer.Option(help="A file of questions, separated by semicolons, which are answered together for one charge."),
+]
 Price = Annotated[str, typer.Option(help="The price, such as 'zcdp(0.05)', 'pure(0.1)' or 'approximate(0.1, 1e-6)'.")]
 Budget = Annotated[str | None, typer.Option(help="The budget for all answers together, such as 'zcdp(0.5)'.")]
 Unit = Annotated[str | None, typer.Option(help="The column that identifies a person.")]
 UnitRow = Annotated[bool, typer.Option("--unit-row", help="Protect each row instead of each person.")]
 MaxGroups = Annotated[int | None, typer.Option(min=1, help="The most groups that one person counts in.")]
 MaxRows = Annotated[int | None, typer.Option(min=1, help="The most rows of one person that count in each group.")]
+MaxInAll = Annotated[int | None, typer.Option("--max-rows", min=1, help="The most rows of one person in all groups.")]
 Keys = Annotated[Items, typer.Option(help="COLUMN=A,B,NULL,…: its public values. Repeatable.")]
 Schedule = Annotated[Path, typer.Argument(metavar="SCHEDULE", help="A YAML file that lists the releases.")]
 Ledger = Annotated[Path | None, typer.Option(help="The ledger file, which records what was spent.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sitr.cli.grouped import grouped
-from sitr.cli.options import Budget, Description, Json, Ledger, Price, Sql
+from sitr.cli.options import Budget, Description, File, Json, Ledger, OneSql, Price
 from sitr.cli.papers import Exact
 from sitr.cli.question import Limits, question
 from sitr.cli.terminal import console, say_json
@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 @grouped
 def preview(
     description: Description,
-    sql: Sql,
     price: Price,
+    sql: OneSql = "",
     *,
     limits: Limits,
+    file: File = None,
     budget: Budget = None,
     ledger: Ledger = None,
     exact: Exact = False,
@@ -33,7 +34,7 @@ def preview(
 
     Example: sitr preview visits.sitr.yaml "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward" --price 'zcdp(0.05)'
     """
-    asked, paid = question(description, sql, price, budget=budget, ledger=ledger, limits=limits)
+    asked, paid = question(description, sql, price, file=file, budget=budget, ledger=ledger, limits=limits)
     show(asked.preview(paid), as_json=as_json, exact=exact)
 
 

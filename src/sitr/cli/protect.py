@@ -85,6 +85,7 @@ def _content(table: Table, *, description: Path, promised: Kept | None, ledger: 
         "neighbors": table.neighbors(),
         "max_groups": table.max_groups,
         "max_rows_per_group": table.max_rows_per_group,
+        "max_rows": table.max_rows,
         "columns": [
             {
                 "name": column.name,

@@ -10,7 +10,7 @@ import typer
 
 from sitr.cli.domain import read_domain
 from sitr.cli.grouped import grouped
-from sitr.cli.one_off import Who, opened
+from sitr.cli.one_off import SourceCommand, Who, opened
 from sitr.cli.options import Budget, Json, Ledger, Preview, Price, Source, Unit, UnitRow, new_file, promise
 from sitr.cli.papers import Exact, Fresh, Pages, Plot, unwritten, write_each, write_rows
 from sitr.cli.preview import show as show_preview
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 TABLES = (".parquet", ".csv", ".arrow")
 BINS = 64
+
+KIND = SourceCommand
+"""The class of the command."""
 
 
 @grouped

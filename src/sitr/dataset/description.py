@@ -23,8 +23,8 @@ from sitr.numbers import Number, exact
 
 VERSION = 1
 _FIELDS = (
-    *("sitr", "name", "source", "csv", "unit", "relation", "max_groups", "max_rows_per_group", "columns"),
-    *("public", "budget", "publication"),
+    *("sitr", "name", "source", "csv", "unit", "relation", "max_groups", "max_rows_per_group"),
+    *("max_rows", "columns", "public", "budget", "publication"),
 )
 _COLUMN_FIELDS = ("type", "bounds", "granularity", "keys")
 _COMMENTS = {
@@ -38,6 +38,7 @@ from laws, price lists or published reports. Never choose it by looking at the r
     "relation": "What is hidden: whether somebody is in the data (add-remove), or who it is (replace-one).",
     "max_groups": "The most groups of an answer that one person counts in. More would be left out at random.",
     "max_rows_per_group": "The most rows of one person that count in each group. More would be left out at random.",
+    "max_rows": "The most rows of one person that count in a whole question. More would be left out at random.",
     "columns": """\
 The columns and their types. To sum a column, add the bounds of its values and the step of its numbers:
   cost: {type: real, bounds: [0, 5000], granularity: 0.01}
@@ -86,6 +87,7 @@ def save(description: Description, path: Path) -> None:
         "unit": {"person": table.unit.column} if isinstance(table.unit, Person) else "row",
         "relation": table.relation.value,
         **({"max_groups": table.max_groups, "max_rows_per_group": table.max_rows_per_group} if person else {}),
+        **({"max_rows": table.max_rows} if table.max_rows is not None else {}),
         "columns": {column.name: _column(column) for column in table.columns},
     }
     if description.public:
@@ -138,6 +140,7 @@ def _read(top: Mapping[str, Any], path: Path) -> Description:
         relation=Relation(top["relation"]),
         max_groups=top.get("max_groups"),
         max_rows_per_group=top.get("max_rows_per_group"),
+        max_rows=top.get("max_rows"),
         bounds={
             name: _pair(column["bounds"], Kind(column["type"]))
             for name, column in columns.items()

@@ -112,6 +112,18 @@ class Table:
     relation: Relation
     max_groups: int
     max_rows_per_group: int
+    max_rows: int | None = None
+    """The most rows of a person in a whole question; None where the other two caps alone limit them."""
+
+    @property
+    def most_rows(self) -> int:
+        """The most rows of a person in a whole question, by all caps together.
+
+        >>> Table("t", (), Person("id"), Relation.ADD_REMOVE, 3, 2, max_rows=4).most_rows
+        4
+        """
+        product = self.max_groups * self.max_rows_per_group
+        return product if self.max_rows is None else min(product, self.max_rows)
 
     def find(self, name: str) -> Column | None:
         """The column of this name as written, or else the only column that matches when case is ignored."""
@@ -153,6 +165,7 @@ def describe(
     bounds: Mapping[str, tuple[Bound, Bound]],
     granularity: Mapping[str, Number],
     keys: Mapping[str, Sequence[Key]],
+    max_rows: int | None = None,
 ) -> Table:
     """A checked description. Every mistake in it raises a `DescriptionError` before any question is asked."""
     for given in (name, *kinds):
@@ -180,7 +193,7 @@ def describe(
             given=f"The column {unit.column!r} cannot identify a person: {reason}.",
             do="Convert it to an integer or to text.",
         )
-    groups, rows = _caps(unit, max_groups, max_rows_per_group)
+    caps = _caps(unit, max_groups, max_rows_per_group, max_rows)
     for column in granularity:
         if column not in bounds:
             raise DescriptionError(
@@ -196,7 +209,7 @@ def describe(
         )
         for column, kind in kinds.items()
     )
-    return Table(name, columns, unit, relation, groups, rows)
+    return Table(name, columns, unit, relation, *caps)
 
 
 def adjusted(
@@ -204,20 +217,22 @@ def adjusted(
     *,
     max_groups: int | None = None,
     max_rows_per_group: int | None = None,
+    max_rows: int | None = None,
     bounds: Mapping[str, tuple[Number, Number]] | None = None,
 ) -> Table:
     """The same data set with other caps and bounds for one question. They are public choices too.
 
     A column keeps its granularity, if it has one.
     """
-    groups, rows = table.max_groups, table.max_rows_per_group
-    if max_groups is not None or max_rows_per_group is not None:
-        groups, rows = _caps(table.unit, max_groups or groups, max_rows_per_group or rows)
+    if (max_groups, max_rows_per_group, max_rows) != (None, None, None):
+        given = (max_groups or table.max_groups, max_rows_per_group or table.max_rows_per_group)
+        groups, rows, total = _caps(table.unit, *given, table.max_rows if max_rows is None else max_rows)
+        table = replace(table, max_groups=groups, max_rows_per_group=rows, max_rows=total)
     if not bounds:
-        return replace(table, max_groups=groups, max_rows_per_group=rows)
+        return table
     changed = {table.column(name).name: ends for name, ends in bounds.items()}
     columns = tuple(_bounded(column, changed.get(column.name)) for column in table.columns)
-    return replace(table, columns=columns, max_groups=groups, max_rows_per_group=rows)
+    return replace(table, columns=columns)
 
 
 def _bounded(column: Column, bounds: tuple[Number, Number] | None) -> Column:
@@ -228,25 +243,33 @@ def _bounded(column: Column, bounds: tuple[Number, Number] | None) -> Column:
     return replace(column, quantised=quantise(column.name, column.kind, bounds, step))
 
 
-def _caps(unit: Unit, max_groups: int | None, max_rows_per_group: int | None) -> tuple[int, int]:
-    """The caps on groups, and on rows in each group, for one unit; both are 1 where the unit is a row."""
+def _caps(
+    unit: Unit, max_groups: int | None, max_rows_per_group: int | None, max_rows: int | None
+) -> tuple[int, int, int | None]:
+    """The caps on groups, on rows in each group, and on all rows of one unit; 1, 1 and none where the unit is a row.
+
+    Whoever has at most N rows is in at most N groups, with at most N rows in each: a cap on all rows is enough.
+    """
     if isinstance(unit, Row):
-        if any(cap not in (None, 1) for cap in (max_groups, max_rows_per_group)):
+        if any(cap not in (None, 1) for cap in (max_groups, max_rows_per_group, max_rows)):
+            total = "" if max_rows is None else f", and max_rows={shown(max_rows)}"
             raise DescriptionError(
                 wanted="no caps, or caps of 1, where the unit is a row",
-                given=f"max_groups={shown(max_groups)} and max_rows_per_group={shown(max_rows_per_group)}",
+                given=f"max_groups={shown(max_groups)} and max_rows_per_group={shown(max_rows_per_group)}{total}",
                 do="Leave both out, or use the column that identifies a person as the unit.",
             )
-        return 1, 1
-    for name, cap in (("max_groups", max_groups), ("max_rows_per_group", max_rows_per_group)):
+        return 1, 1, None
+    groups, rows = (max_rows if cap is None else cap for cap in (max_groups, max_rows_per_group))
+    caps = {"max_rows": max_rows} if max_rows is not None else {}
+    for name, cap in {**caps, "max_groups": groups, "max_rows_per_group": rows}.items():
         if isinstance(cap, bool) or not isinstance(cap, int) or cap < 1:
             raise DescriptionError(
                 wanted=f"a whole number of at least 1 for {name}, which caps one person's contribution",
                 given=shown(cap),
                 do="Choose what most people need; whatever a person has beyond it is left out at random.",
             )
-    assert max_groups is not None and max_rows_per_group is not None
-    return max_groups, max_rows_per_group
+    assert groups is not None and rows is not None
+    return groups, rows, max_rows
 
 
 def quantise(name: str, kind: Kind, bounds: tuple[Bound, Bound], granularity: Number | None) -> Quantised:

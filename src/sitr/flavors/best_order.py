@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from flint import arb, ctx
 
-from sitr.flavors.curve import Curve, Table, Total, corners, terms_of
+from sitr.flavors.curve import Curve, CurveSum, PointCurve, corners, terms_of
 from sitr.flavors.promise import Points, checked_delta
 from sitr.numbers import ball, upper
 
@@ -53,7 +53,7 @@ def best(curve: Curve, delta: float, arrow: Arrow) -> tuple[float, float]:
     def cost(order: float) -> float:
         return arrow(order, curve(order), goal, math.log)
 
-    order = min(_turns(curve.points, goal) if isinstance(curve, Table) else _search(curve, cost), key=cost)
+    order = min(_turns(curve.points, goal) if isinstance(curve, PointCurve) else _search(curve, cost), key=cost)
     if math.isinf(bound := curve(order)):
         return math.inf, order
     with ctx.workprec(256):
@@ -84,10 +84,10 @@ def _search(curve: Curve, cost: Callable[[float], float]) -> Iterator[float]:
         near, far = far - near, near
     place = start + 1
     yield ORDERS[place]
-    tables = [inner.points for inner in terms_of(curve) if isinstance(inner, Table)]
+    tables = [inner.points for inner in terms_of(curve) if isinstance(inner, PointCurve)]
     if tables:  # the sum ends where the shortest table ends
         yield min(points[-1][0] for points in tables)
-    if isinstance(curve, Total) and len(curve.terms) > MANY:
+    if isinstance(curve, CurveSum) and len(curve.terms) > MANY:
         return
     low, high = ORDERS[max(0, place - 1)], ORDERS[min(len(ORDERS) - 1, place + 1)]
     yield (between := _valley(cost, low=low, high=high))

@@ -36,12 +36,12 @@ class Comparable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PointCurve:
     """Bounds at a few orders. Between them (α − 1)D_α, which is convex in α and 0 at α = 1, lies below its chords.
 
     A bound that lies above the chord of two others is replaced by that chord.      [vEH14, Cor. 2]
 
-    >>> Table(((2.0, 0.5), (4.0, 1.0)))(3.0), Table(((2.0, 0.5), (4.0, 0.1)))(2.0)
+    >>> PointCurve(((2.0, 0.5), (4.0, 1.0)))(3.0), PointCurve(((2.0, 0.5), (4.0, 0.1)))(2.0)
     (0.875, 0.1)
     """
 
@@ -77,7 +77,7 @@ def _turns_down(*points: tuple[Fraction, Fraction]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
+class CurveSum:
     """The sum of curves, each with a number of times."""
 
     terms: tuple[tuple[Curve, int], ...]
@@ -112,7 +112,7 @@ class Grouped:
 
 def terms_of(curve: Curve) -> dict[Curve, int]:
     """The curves of a sum, each with a number of times; any other curve is its only term."""
-    return dict(curve.terms) if isinstance(curve, Total) else {curve: 1}
+    return dict(curve.terms) if isinstance(curve, CurveSum) else {curve: 1}
 
 
 def curve_sum(parts: list[tuple[Curve, int]]) -> Curve:
@@ -123,11 +123,13 @@ def curve_sum(parts: list[tuple[Curve, int]]) -> Curve:
             terms[inner] = terms.get(inner, 0) + times * inside
     if list(terms.values()) == [1]:
         return next(iter(terms))
-    tables = [(curve.points, times) for curve, times in terms.items() if isinstance(curve, Table)]
+    tables = [(curve.points, times) for curve, times in terms.items() if isinstance(curve, PointCurve)]
     if not tables or len(tables) < len(terms):
-        return Total(tuple(sorted(terms.items(), key=repr)))
+        return CurveSum(tuple(sorted(terms.items(), key=repr)))
     # Each table is linear between its orders, so their sum is linear between all of them: nothing is lost.
     last = min(points[-1][0] for points, _ in tables)
     orders = sorted({order for points, _ in tables for order, _ in points if order <= last})
     sums = [(order, sum(chord(points, exact(order)) * times for points, times in tables)) for order in orders]
-    return Table(tuple((order, bound) for order, exactly in sums if math.isfinite(bound := ceiling(Fraction(exactly)))))
+    return PointCurve(
+        tuple((order, bound) for order, exactly in sums if math.isfinite(bound := ceiling(Fraction(exactly))))
+    )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class ResponseCurve:
     """D_α of randomized response: ln[cosh((α − ½)ε)/cosh(ε/2)]/(α − 1), at most ε."""
 
     epsilon: float
@@ -95,7 +95,7 @@ class PureDP(Adding):
         match other:
             case PureDP():
                 return self.epsilon <= other.epsilon
-            case RenyiDP(Response(epsilon)):
+            case RenyiDP(ResponseCurve(epsilon)):
                 return self.epsilon <= epsilon
             case ZeroConcentratedDP():
                 return self._line().covers(other)
@@ -158,7 +158,7 @@ class PureDP(Adding):
         >>> PureDP(1.0).to_renyi().curve(2.0)
         0.7353...
         """
-        return RenyiDP(Response(self.epsilon))
+        return RenyiDP(ResponseCurve(self.epsilon))
 
     def to_gaussian(self) -> GaussianDP:
         """μ = 2Φ⁻¹(e^ε/(1 + e^ε)): randomized response's trade-off curve is two chords of this one.  Tight.  [DRS22]

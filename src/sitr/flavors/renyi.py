@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sitr.errors import InvalidPromise
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.best_order import best, published, tight
-from sitr.flavors.curve import Comparable, Curve, Grouped, Table, curve_sum, terms_of
+from sitr.flavors.curve import Comparable, Curve, Grouped, PointCurve, curve_sum, terms_of
 from sitr.flavors.meaning import KEPT, RELATIVE, above, ratio
 from sitr.flavors.promise import LARGEST, Obstacle, Promise, count, foreign, no_stopping_rule, parameter
 from sitr.numbers import Interval, Number, ball, downward, exact, largest, upper, upward
@@ -61,10 +61,10 @@ class RenyiDP(Promise):
             bounds[alpha] = min(bound, bounds.get(alpha, bound))
         if not bounds:
             raise _orders_wanted("none")
-        return cls(Table(tuple(sorted(bounds.items()))))
+        return cls(PointCurve(tuple(sorted(bounds.items()))))
 
     def __repr__(self) -> str:
-        if isinstance(self.curve, Table):
+        if isinstance(self.curve, PointCurve):
             return f"RenyiDP.at({dict(self.curve.points)!r})"
         return f"RenyiDP({self.curve!r})"
 
@@ -88,7 +88,7 @@ class RenyiDP(Promise):
     @property
     def orders(self) -> tuple[float, ...]:
         """The orders of a table, or those at which any other curve is compared with a loss."""
-        return tuple(order for order, _ in self.curve.points) if isinstance(self.curve, Table) else COMPARED
+        return tuple(order for order, _ in self.curve.points) if isinstance(self.curve, PointCurve) else COMPARED
 
     def excess(self, loss: Loss, /, *, relative: float = RELATIVE) -> Interval:
         """D_α against the bound at every order of a table.
@@ -102,11 +102,11 @@ class RenyiDP(Promise):
             return self.curve.excess(loss, relative=relative)
         bounds = [(order, self.curve(order)) for order in self.orders]
         found = largest(ratio(_moment(loss, order, relative), bound) for order, bound in bounds)
-        return found if isinstance(self.curve, Table) else Interval(found.lower, math.inf)
+        return found if isinstance(self.curve, PointCurve) else Interval(found.lower, math.inf)
 
     def largest_loss(self) -> float | None:
         """0 if one moment is 0, because then P = Q.      [vEH14, Thm 8]"""
-        if isinstance(self.curve, Table):
+        if isinstance(self.curve, PointCurve):
             return 0.0 if any(bound == 0.0 for _, bound in self.curve.points) else None
         return self.curve.largest_loss() if isinstance(self.curve, Comparable) else None
 
@@ -114,7 +114,7 @@ class RenyiDP(Promise):
         """ε′ = D_α + ln(1/δ)/(α − 1), by Markov's inequality for e^{(α−1)L}.      [Mir17, Prop. 3]"""
         if (bound := self.largest_loss()) is not None:
             return bound
-        orders = self.orders if isinstance(self.curve, Table) else QUANTILES
+        orders = self.orders if isinstance(self.curve, PointCurve) else QUANTILES
         bounds = [(order, self.curve(order)) for order in orders]
         return min(
             upper(ball(bound) - ball(delta).log() / ball(exact(order) - 1))
@@ -128,7 +128,7 @@ class RenyiDP(Promise):
         >>> RenyiDP.at({2: 0.1, 8: 0.5}).coordinates()
         (Fraction(1, 10), Fraction(1, 2))
         """
-        if not isinstance(self.curve, Table):
+        if not isinstance(self.curve, PointCurve):
             raise no_stopping_rule(
                 self, "Fix the orders first, as in RenyiDP.at({2: 0.1, 8: 0.5}): a sum is kept for each."
             )
@@ -139,11 +139,11 @@ class RenyiDP(Promise):
         return RenyiDP.at({order: rounded(value) for order, value in zip(self.orders, values, strict=True)})
 
     def adds_to(self, like: Promise, /) -> bool:
-        tables = isinstance(like, RenyiDP) and isinstance(like.curve, Table) and isinstance(self.curve, Table)
+        tables = isinstance(like, RenyiDP) and isinstance(like.curve, PointCurve) and isinstance(self.curve, PointCurve)
         return tables and self.orders == like.orders  # type: ignore[attr-defined]
 
     def written(self) -> str:
-        if isinstance(self.curve, Table):
+        if isinstance(self.curve, PointCurve):
             return repr(dict(self.curve.points))
         raise InvalidPromise(
             wanted="a Rényi promise with a table of orders, such as renyi({2: 0.1, 8: 0.5})",
@@ -177,7 +177,7 @@ class RenyiDP(Promise):
 
     def covers(self, other: Promise, /) -> bool:
         match other:
-            case RenyiDP(Table(points)):
+            case RenyiDP(PointCurve(points)):
                 return all(self.curve(order) <= epsilon for order, epsilon in points)
             case RenyiDP(curve):
                 # Curves are black boxes: a sum is above another one if it has all its terms.

@@ -26,7 +26,7 @@ from sitr.learn.inputs import FARTHEST, signs, targets
 from sitr.learn.losses import ABOVE, Huber, Logistic, Numbers, RowLoss, Squared
 from sitr.learn.minimiser import Objective
 from sitr.learn.perturbation import Method, Movement, Released, granules, objective_perturbed, output_perturbed
-from sitr.learn.rows import Rows
+from sitr.learn.rows import TrainingRows
 from sitr.learn.strength import LossOf, chosen, unshrunk
 from sitr.numbers import Number, exact
 
@@ -59,7 +59,7 @@ class _Linear(Estimator):
             regularization=given,
             method=method,
         )
-        rows = Rows.clipped(features, norm=norm, constant=strength.constant)
+        rows = TrainingRows.clipped(features, norm=norm, constant=strength.constant)
         loss = loss_of(strength.regularization, rows.longest)
         problem = Objective(rows, targets, loss, Fraction(strength.regularization))
         if strength.method is Method.OBJECTIVE:

@@ -13,7 +13,7 @@ from sitr.learn.estimator import Estimator
 from sitr.learn.losses import ABOVE, Huber, Numbers
 from sitr.learn.minimiser import Objective
 from sitr.learn.perturbation import Movement, granules, output_perturbed
-from sitr.learn.rows import LEAST, Rows
+from sitr.learn.rows import LEAST, TrainingRows
 from sitr.numbers import Number, power_of_two, square_root_upward
 
 _STEPS = 2**20
@@ -58,7 +58,7 @@ class PrivateMean(Estimator):
             )
         features = self._features(X)
         count, size = features.shape
-        rows = Rows.clipped(features, norm=float(norm), constant=False)
+        rows = TrainingRows.clipped(features, norm=float(norm), constant=False)
         whole = _granules(rows, float(step))
         total = sum((np.add.reduce(part, axis=0).astype(object) for part in _split(whole)), np.zeros(size, object))
         half = count // 2
@@ -80,7 +80,7 @@ class PrivateMean(Estimator):
         return self
 
 
-def _granules(rows: Rows, step: float) -> np.ndarray[Any, np.dtype[np.int64]]:
+def _granules(rows: TrainingRows, step: float) -> np.ndarray[Any, np.dtype[np.int64]]:
     """The rows in granules. Dividing by a power of two is exact, so each row is rounded once; otherwise twice."""
     found = np.empty(rows.features.shape, dtype=np.int64)
     for block in rows.blocks():
@@ -126,7 +126,7 @@ class PrivateHuberMean(Estimator):
         features = self._features(X)
         count, size = features.shape
         half = count // 2
-        ones = Rows.clipped(np.empty((count, 0)), norm=1.0, constant=True)
+        ones = TrainingRows.clipped(np.empty((count, 0)), norm=1.0, constant=True)
         columns = [Objective(ones, np.ascontiguousarray(column), Huber(cut), curvature) for column in features.T]
         root = square_root_upward(Fraction(size))
 

@@ -17,7 +17,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx
 
 from sitr.learn.losses import Numbers, RowLoss
-from sitr.learn.rows import Rows
+from sitr.learn.rows import TrainingRows
 from sitr.numbers import ball, float_below, power_of_two
 
 UNIT = 2.0**-53
@@ -39,7 +39,7 @@ _BITS = 256
 class Objective:
     """J(w) = (1/n)·Σ φ(x_i·w, t_i) + (Λ/2)‖w‖² + b·w/n."""
 
-    rows: Rows
+    rows: TrainingRows
     targets: Numbers
     loss: RowLoss
     curvature: Fraction
@@ -50,7 +50,7 @@ class Objective:
         """A point that is proved to be at most this far from the minimum.
 
         >>> from sitr.learn.losses import Squared
-        >>> rows = Rows.clipped(np.array([[1.0], [2.0]]), norm=2.0, constant=False)
+        >>> rows = TrainingRows.clipped(np.array([[1.0], [2.0]]), norm=2.0, constant=False)
         >>> problem = Objective(rows, np.array([1.0, 2.0]), Squared(2.0, 1.0), Fraction(5, 2))
         >>> [round(float(weight), 9) for weight in problem.minimum(within=Fraction(1, 10**9))]
         [0.5]

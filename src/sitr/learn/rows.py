@@ -24,13 +24,13 @@ LEAST = 1e-150
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Rows:
+class TrainingRows:
     """n rows of d numbers. Each depends on one given row only: the row times its factor, with a constant appended.
 
     The constant feature is the intercept, which is penalised like every other weight: that is what makes the objective
     strongly convex in all of them. A row that is longer than 10¹⁰⁰ becomes zero.
 
-    >>> rows = Rows.clipped(np.array([[3.0, 4.0], [0.3, 0.4]]), norm=1.0, constant=1.0)
+    >>> rows = TrainingRows.clipped(np.array([[3.0, 4.0], [0.3, 0.4]]), norm=1.0, constant=1.0)
     >>> [block.predicted(np.array([1.0, 0.0, 0.0])).round(2).tolist() for block in rows.blocks()]
     [[0.6, 0.3]]
     >>> rows.lengths.round(3).tolist(), rows.longest
@@ -49,7 +49,7 @@ class Rows:
     """The public number in the last column of every row; 0 if there is no such column."""
 
     @classmethod
-    def clipped(cls, features: Numbers, *, norm: float | None, constant: float) -> Rows:
+    def clipped(cls, features: Numbers, *, norm: float | None, constant: float) -> TrainingRows:
         # The order in which the squares of a row are added depends only on d.
         with np.errstate(over="ignore", under="ignore"):
             lengths = np.sqrt(np.einsum("ij,ij->i", features, features))

@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import cache
-from importlib.metadata import version
 from operator import itemgetter
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from sitr.accounting.filter import Filter, replay
 from sitr.errors import IncompatiblePromises, InvalidPromise, LedgerError, LedgerMismatch, no_ledger
@@ -27,6 +26,12 @@ from sitr.flavors.random import RandomDP
 from sitr.ledger.entry import Account, Entry, Seal, Sealed
 from sitr.ledger.migrate import HISTORY, revision, upgrade
 from sitr.ledger.sqlite import sqlite_file
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    from importlib import metadata
+else:  # a preview records nothing
+    metadata = Later("importlib.metadata")
 
 PATIENCE = 10.0
 """Seconds to wait for another writer, which is far longer than a charge takes."""
@@ -266,4 +271,4 @@ def _signature() -> dict[str, str]:
 @cache
 def sitr_version() -> str:
     """The version of Sitr, looked up once, because its files may be unreadable after a change of user."""
-    return version("sitr")
+    return metadata.version("sitr")

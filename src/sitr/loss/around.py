@@ -14,14 +14,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.law import FUNCTIONS, Law, Vector
 from sitr.loss.mesh import Mesh, coarse, off_at, outline
 from sitr.loss.moments import fine, log_chord, log_q_below, log_sum, mean, mesh_end, narrowed, spans
+from sitr.namespace import Later
 from sitr.numbers import Interval
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 MEAN = 1e-4
 """How accurately the mean is computed before moments around it."""

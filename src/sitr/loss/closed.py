@@ -9,10 +9,10 @@ from fractions import Fraction
 
 from flint import arb
 
-from sitr.loss.forms.gaussian import GaussianLaw, hockey_stick
+from sitr.loss.forms.gaussian import hockey_stick
 from sitr.loss.law import FUNCTIONS
 from sitr.loss.moments import LARGEST
-from sitr.loss.single import SMALLEST, single_epsilon
+from sitr.loss.normal_tail import normal_tail
 from sitr.numbers import Interval, lower, upper
 
 NEAR = Fraction(1, 2**44)
@@ -43,17 +43,30 @@ def gaussian_epsilon(mu: float, delta: float) -> Interval:
     small, large = _sizes(mu)
     # The answer holds for the float and for the decimal that it prints as. A float is a ball of radius 0.
     targets = [arb(math.nextafter(delta, end)) for end in (1.0, 0.0)]
-    near = single_epsilon(GaussianLaw(mu), delta, narrow=1e-9)
-    places = (near.lower * (1 - 1e-10), min(near.upper * (1 + 1e-10), most.upper), most.upper)
+    near = _nearly(mu, delta, most.upper)
+    places = (near * (1 - 1e-9), min(near * (1 + 1e-9), most.upper), most.upper)
     return Interval(
         bisected(lambda epsilon: bool(hockey_stick(small, epsilon) > targets[0]), places)[0],
         bisected(lambda epsilon: not bool(hockey_stick(large, epsilon) <= targets[1]), places)[1],
     )
 
 
+def _nearly(mu: float, delta: float, most: float) -> float:
+    """About ε(δ), in floats: where the bisection in Arb begins."""
+    low, high = 0.0, most
+    for _ in range(100):
+        middle = (low + high) / 2
+        place, other = middle / mu - mu / 2, middle / mu + mu / 2
+        tail = math.exp(normal_tail(abs(place))[0])
+        above = (tail if place >= 0 else 1 - tail) - math.exp(middle + normal_tail(other)[0])
+        low, high = (middle, high) if above > delta else (low, middle)
+    return high
+
+
 def _huge(mu: float) -> Interval:
     return Interval(
-        max(0.0, min(mu * (mu / 2 - 40), LARGEST) * (1 - FUNCTIONS)), mu * (mu / 2 + 40) * (1 + FUNCTIONS) + SMALLEST
+        max(0.0, min(mu * (mu / 2 - 40), LARGEST) * (1 - FUNCTIONS)),
+        mu * (mu / 2 + 40) * (1 + FUNCTIONS) + math.ulp(0.0),
     )
 
 

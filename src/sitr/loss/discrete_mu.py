@@ -12,9 +12,9 @@ whatever direction the vector moves. So real Gaussian noise of that μ dominates
 Up to σ = `TABULATED`, the first differences are computed with their errors, and the others bounded. For them, with
 ln T(k) = −k²/(2σ²) + ln S(k) − ln θ and S(k) ≥ 1 decreasing as in `sitr.loss.forms.discrete_gaussian`,
 
-    z_{k+1} − z_k ≤ (ln T(k) − ln T(k + 1))/z_k ≤ ((2k + 1)/(2σ²) + S(K) − 1)/z_k  for k ≥ K,
+    z_k·D + D²/2 ≤ ln T(k) − ln T(k + 1) ≤ (2k + 1)/(2σ²) + S(K) − S(K + 1)  for D = z_{k+1} − z_k and k ≥ K,
 
-because the derivative of −ln Φ(−z) is at least z and increases.
+because the derivative of −ln Φ(−z) is at least z, and S(k) − S(k + 1) decreases.
 
 For larger σ let s² = σ² − τ², w(x) = Σ_j e^{−(j−x)²/(2τ²)}, and X a real number of density ∝ e^{−x²/(2s²)}·w(x). A
 whole j is drawn with probability e^{−(j−X)²/(2τ²)}/w(X): completing the square, it has exactly the law of Y. The same
@@ -26,16 +26,13 @@ Poisson's formula, η = 2Σ_j e^{−2π²j²τ²}, the tails of X are those of N
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import lru_cache
 
-import numpy as np
-
 from sitr.loss.forms.discrete_gaussian import tail_sums
-from sitr.loss.law import FUNCTIONS, Vector
-from sitr.namespace import Later
+from sitr.loss.law import FUNCTIONS
+from sitr.loss.normal_tail import LOG_ROOT, normal_tail
 from sitr.numbers import Interval
-
-special = Later("scipy.special")
 
 TABULATED = 32.0
 """Up to this σ, differences are computed one by one."""
@@ -45,8 +42,14 @@ TINY = 0.05
 and z_1 − (−z_1) ≤ 2/σ. And Φ(−y) ≥ φ(y)/(y + 1/y) [DLMF, 7.8.2] exceeds T(k) at y = k/σ − 1 ≥ 19, so z_k ≥ k/σ − 1, and
 z_{k+1} − z_k ≤ 1/σ + 1 < 2/σ."""
 
-FIRST, REACH = 2000, 20
+FIRST, REACH = 200, 8
 """At least this many of them, and this many times σ²."""
+
+FARTHEST = 2000
+"""For a larger shift, Δ·μ(1) is used."""
+
+SHORT = 1e-8
+"""A step of Newton's method after which no other is needed."""
 
 SAFE = 1e-12
 
@@ -67,42 +70,39 @@ def discrete_mu(sigma: float, shift: int = 1) -> Interval:
         return Interval(least, shift * 2 / sigma * (1 + SAFE))
     if sigma > TABULATED:
         return Interval(least, shift * _smoothed(sigma) * (1 + SAFE))
-    count = math.ceil(max(FIRST, REACH * sigma * sigma))
-    if shift > count:
+    if shift > FARTHEST:
         return Interval(least, shift * discrete_mu(sigma).upper * (1 + SAFE))
-    places, off = _places(sigma, count + shift)
-    z, wrong = np.concatenate((-places[::-1], places)), np.concatenate((off[::-1], off))
-    difference, error = z[shift:] - z[:-shift], wrong[shift:] + wrong[:-shift]
-    lower, upper = float(np.max(difference - error)), float(np.max(difference + error))
+    count = math.ceil(max(FIRST, shift, REACH * sigma * sigma))
+    outer = list(_places(sigma, count + shift))
+    places = [(-z, off) for z, off in reversed(outer)] + outer
+    lower = upper = 0.0
+    for (left, off), (right, wrong) in zip(places, places[shift:], strict=False):
+        lower, upper = max(lower, right - left - off - wrong), max(upper, right - left + off + wrong)
     return Interval(max(least, lower * (1 - SAFE)), max(upper, shift * _beyond(sigma, count)) * (1 + SAFE))
 
 
-def _log_tails(sigma: float, count: int) -> tuple[Vector, Vector]:
-    """ln T(k) for 1 ≤ k ≤ count, and its error."""
-    sums = tail_sums(sigma, count + 1)
-    k = np.arange(1, count + 1)
-    size = (k / sigma) * (k / sigma) / 2
-    logs = np.log(sums[1:]) - math.log(2 * sums[0] - 1) - size
-    return logs, FUNCTIONS * (6 + 3 * sigma + 2 * size)
-
-
-def _places(sigma: float, count: int) -> tuple[Vector, Vector]:
+def _places(sigma: float, count: int) -> Iterator[tuple[float, float]]:
     """z_k for 1 ≤ k ≤ count, all above 0, and their errors.
 
-    Newton's method finds them. The derivative of −ln Φ(−z) is at least 0.79 and at least z, for z ≥ 0, so that what is
-    left of the equation bounds the error.
+    Newton's method finds them, from a parabola through the last three. The derivative h of −ln Φ(−z) is at least 0.79
+    and at least z, for z ≥ 0, and its own derivative is between 0 and 1 [Sam53]: a wrong logarithm counts at most 1/h
+    times, and after a step of length s the equation is solved up to s²/2.
     """
-    logs, off = _log_tails(sigma, count)
-    z = np.sqrt(-2 * logs)
-    for _ in range(60):
-        here = special.log_ndtr(-z)
-        hazard = np.exp(-z * z / 2 - math.log(2 * math.pi) / 2 - here)
-        step = (here - logs) / np.maximum(hazard, np.maximum(0.79, z))
-        z = np.maximum(z + step, 0.0)
-        if np.all(np.abs(step) <= 1e-14 * (1 + z)):
-            break
-    left = np.abs(special.log_ndtr(-z) - logs) + off + FUNCTIONS * (1 + z * z)
-    return z, left / np.maximum(0.79, z - 2 * left) + FUNCTIONS * z
+    sums = tail_sums(sigma, count + 1)
+    whole = math.log(2 * sums[0] - 1)
+    before, last, z = -1.5 / sigma, -0.5 / sigma, 0.5 / sigma
+    for k in range(1, count + 1):
+        size = (k / sigma) * (k / sigma) / 2
+        log = math.log(sums[k]) - whole - size
+        for _ in range(60):
+            here, hazard = normal_tail(z)
+            step = (here - log) / hazard
+            z = max(z + step, 0.0)
+            if abs(step) <= SHORT:
+                break
+        off = FUNCTIONS * (7 + 3 * sigma + 2 * size + z * z) + 2 * abs(step) * (abs(step) + SAFE)
+        yield z, off / max(0.79, z - off) + FUNCTIONS * z
+        before, last, z = last, z, max(3 * (z - last) + before, 0.0)
 
 
 def _beyond(sigma: float, last: int) -> float:
@@ -110,16 +110,17 @@ def _beyond(sigma: float, last: int) -> float:
 
     z_k ≥ k/σ − c =: y for those k, if ck/σ − c²/2 ≥ ln √(2π) + ln(y + 1/y) + ln S(K) − ln θ, because Φ(−y) is at least
     φ(y)/(y + 1/y) [DLMF, 7.8.2]. From K on the left side grows at least as fast as the right side, if cy ≥ 1 and y ≥ 1
-    there. The bound decreases in k.
+    there. With r = S(K) − S(K + 1), D ≤ √(y² + (2k + 1)/σ² + 2r) − y, where the root is that of (y + 1/σ)² + 2c/σ + 2r,
+    so D ≤ 1/σ + (c/σ + r)/(y + 1/σ). That decreases in k.
     """
-    sums = tail_sums(sigma, last + 1)
-    more, whole = float(sums[-1]) - 1.0, math.log(2 * sums[0] - 1)
+    sums = tail_sums(sigma, last + 2)
     far = last / sigma
-    rest = math.log(2 * math.pi) / 2 + math.log1p(more) - whole
+    rest = LOG_ROOT + math.log(sums[last]) - math.log(2 * sums[0] - 1)
     c = 1.1 * max(1.5, rest + math.log(far)) / far
     y = far - c
     holds = y >= 1.0 and c * y >= 1.0 and c * far - c * c / 2 >= rest + math.log(y + 1 / y) + 1e-9
-    return (far + 0.5 / sigma + sigma * (more + SAFE)) / sigma / y if holds else math.inf
+    falling = sums[last] - sums[last + 1] + SAFE
+    return 1 / sigma + (c / sigma + falling) / (y + 1 / sigma) if holds else math.inf
 
 
 def _smoothed(sigma: float) -> float:

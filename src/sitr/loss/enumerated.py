@@ -9,14 +9,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
+from typing import TYPE_CHECKING
 
-import numpy as np
 from flint import arb, ctx
 
 from sitr.loss.forms.finite import FiniteLaw
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.law import FUNCTIONS, ROUNDING, Law, Laws, Vector
+from sitr.namespace import Later
 from sitr.numbers import Interval, ball
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 MOST_ATOMS = 1 << 18
 """Sums with more values are bounded on cells instead."""

@@ -9,13 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import numpy as np
 from flint import arb, ctx
 
 from sitr.loss.forms.gaussian import normal
 from sitr.loss.law import FUNCTIONS, ROUNDING, Law
+from sitr.namespace import Later
 from sitr.numbers import Interval
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 STEPS = (0.3, 0.1, 0.03, 0.01, 0.003)
 """Lengths of secants, in losses: long ones cost little accuracy of H, short ones follow its curve."""

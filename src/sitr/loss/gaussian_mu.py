@@ -40,6 +40,9 @@ LOOKS = 80
 FAR = 300.0
 """Beyond this largest loss, √(8ε) is used: Φ(−√(2ε)) ≤ e^{−ε}/2."""
 
+CLOSE = 1e-4
+"""A relative excess of μ that costs less than the width of a search, `sitr.loss.loss.RELATIVE`."""
+
 SAFE = 1e-12
 
 
@@ -66,6 +69,18 @@ def behind(law: Law) -> Behind:
             noise = behind(inner)
             return Behind(noise.ratio, Interval(noise.ratio * (1 - SAFE), noise.mu.upper))
     return Behind(0.0, Interval(0.0, math.inf))
+
+
+def one_gaussian(laws: Laws) -> float | None:
+    """The μ of one Gaussian that bounds all these laws, if they need hardly less; else None.
+
+    >>> one_gaussian([(GaussianLaw(0.3), 1), (DiscreteGaussianLaw(25.0, 1), 1)])  # √(0.3² + 0.04²) is 0.30265...
+    0.30265...
+    """
+    if not laws or not all(isinstance(law, GaussianLaw | DiscreteGaussianLaw) for law, _ in laws):
+        return None
+    found = with_gaussians(Interval(0.0, 0.0), laws)
+    return found.upper if found.upper <= found.lower * (1 + CLOSE) else None
 
 
 def with_gaussians(rest: Interval, laws: Laws) -> Interval:

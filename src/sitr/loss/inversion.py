@@ -20,13 +20,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from sitr.loss.law import FUNCTIONS, ROUNDING, Vector
-from sitr.loss.total import Comb, Sum, window
+from sitr.loss.total import Comb, SumOfLaws, window
 from sitr.loss.transform import transformed
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Later("numpy")
 
 USELESS = 1e12
 """With more smoothing than this, the answer would be useless."""
@@ -127,7 +132,7 @@ class Tail:
         return less[0] if side > 0 else max(0.0, more[0])
 
 
-def tail(total: Sum, *, tilt: float, low: float, high: float, smoothing: float, log_outside: float) -> Tail:
+def tail(total: SumOfLaws, *, tilt: float, low: float, high: float, smoothing: float, log_outside: float) -> Tail:
     """The tail for `low` ≤ ε ≤ `high`. Outside the window, the tilted sum has a mass of at most 2.1·e^{log_outside}.
 
     There, g and its periodic extension are at most 1/(λ + 1), the maximum of g.
@@ -138,7 +143,7 @@ def tail(total: Sum, *, tilt: float, low: float, high: float, smoothing: float, 
     wider = total.comb.pitch if total.comb else 0.0
     smoothing = (total.comb.reach / 64) ** 2 if total.comb else smoothing
     while True:
-        smoothed = Sum(total.parts, total.variance + smoothing)
+        smoothed = SumOfLaws(total.parts, total.variance + smoothing)
         left, right = window(smoothed, tilt, log_outside)
         shift = _off(smoothed, tilt, max(abs(low), abs(high)) + right - left)
         before, after = max(high - left, 0.0) + shift + wider, max(right - low, 0.0) + shift + wider
@@ -182,13 +187,13 @@ def tail(total: Sum, *, tilt: float, low: float, high: float, smoothing: float, 
     )
 
 
-def _unknown(total: Sum, tilt: float, *, low: float, high: float) -> Tail:
+def _unknown(total: SumOfLaws, tilt: float, *, low: float, high: float) -> Tail:
     """The tail of a sum without finite losses; or, if `low` > `high`, of a sum about which nothing is known."""
     none, terms = np.zeros(0), np.zeros(0, dtype=np.complex128)
     return Tail(low, high, tilt, 0.0, 0.0, none, terms, terms, 0.0, 0.0, 0.0, total.infinite, 0.0, 0.0)
 
 
-def _off(total: Sum, tilt: float, reach: float) -> float:
+def _off(total: SumOfLaws, tilt: float, reach: float) -> float:
     """The error of the sum: the errors of its losses, and the rounding of its mean and of differences from it."""
     means = sum(times * float(np.abs(nodes.losses).max()) for nodes, times in total.parts)
     return total.off * (1 + 1e-9) + 8 * ROUNDING * (reach + means + (tilt + 1) * total.variance)

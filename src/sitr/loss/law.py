@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
-from typing import NamedTuple, Protocol, Self, runtime_checkable
-
-import numpy as np
-from numpy.typing import NDArray
+from numbers import Real
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, runtime_checkable
 
 from sitr.errors import InvalidPromise, quoted
+from sitr.namespace import Later
 
-Vector = NDArray[np.float64]
-Indices = NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+    Indices = NDArray[np.int64]
+else:
+    np = Later("numpy")
+    Vector = Indices = object
+
 
 ROUNDING = 2.0**-53
 """The relative error of every sum, product and quotient of floats."""
@@ -190,7 +196,7 @@ def check(number: object, name: str, *, above: float, below: float = math.inf, e
 
     >>> check(1.0, "rate", above=0.0, below=1.0, ends="below")
     """
-    if isinstance(number, int | float | Fraction | np.integer | np.floating) and not isinstance(number, bool):
+    if isinstance(number, Real) and not isinstance(number, bool):
         try:
             value = float(number)  # what is computed with
         except OverflowError:

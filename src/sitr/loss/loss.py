@@ -16,7 +16,7 @@ from sitr.loss.concentration import least_rho, subgaussian_square, total_varianc
 from sitr.loss.direction import answer_one_direction, exceeding_at, greatest_loss, mass_at_infinity, profile_at
 from sitr.loss.exceeding import dominated_exceeding
 from sitr.loss.forms.gaussian import GaussianLaw
-from sitr.loss.gaussian_mu import behind, bounded_mu, with_gaussians
+from sitr.loss.gaussian_mu import behind, bounded_mu, one_gaussian, with_gaussians
 from sitr.loss.law import FUNCTIONS, Law, Laws, check
 from sitr.loss.moments import log_moment, mean
 from sitr.loss.search import DeltaAt, EpsilonAt, Hint, narrow
@@ -167,6 +167,19 @@ class Loss:
             return rest._worse(lambda laws: profile_at(laws, width / 8, epsilon))
 
         return with_gaussians(bounded_mu(delta, rest.max(), relative=width), self.laws)
+
+    def simplified(self) -> Loss:
+        """One Gaussian that bounds a sum of losses, if its μ is hardly larger than needed; otherwise the loss itself.
+
+        The upper ends of its views hold for this loss. It has closed forms, where a sum takes a search.
+
+        >>> from sitr.loss.forms.discrete_gaussian import DiscreteGaussianLaw
+        >>> (Loss.of(GaussianLaw(0.3)) + Loss.of(DiscreteGaussianLaw(25.0, 1))).simplified()
+        Loss(laws=((GaussianLaw(mu=0.30265...), 1),), bound=True)
+        """
+        alone = len(self.laws) == 1 and self.laws[0][1] == 1
+        mu = None if alone else one_gaussian(self.laws)
+        return self if mu is None else Loss.of(GaussianLaw(mu), bound=True)
 
     def exceeding(self, *, epsilon: Number, relative: float = RELATIVE) -> Interval:
         """P(L > ε): how often the odds move by more than e^ε. Probabilistic privacy bounds it by δ.

@@ -19,18 +19,27 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from sitr.loss.forms.sampled import is_sampled_gaussian, sampled_gaussians
 from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Law, Vector, distinct
+from sitr.namespace import Later
 
-_SIZES = np.ldexp(1.0, np.concatenate((np.arange(-50, 12), np.arange(12, 61, 4))))
-GRID = np.concatenate(((-math.inf,), -_SIZES[::-1], (0.0,), _SIZES, (math.inf,)))
-"""The first edges of every law."""
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 ROW = 1 << 13
 """Edges of different laws are handled together up to about this number, which fits into the processor's cache."""
+
+
+@lru_cache(maxsize=1)
+def grid() -> Vector:
+    """The first edges of every law."""
+    sizes = np.ldexp(1.0, np.concatenate((np.arange(-50, 12), np.arange(12, 61, 4))))
+    found: Vector = np.concatenate(((-math.inf,), -sizes[::-1], (0.0,), sizes, (math.inf,)))
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,24 +105,26 @@ class Outline:
     def high(self, log_tail: float) -> float:
         """A loss above which the mass is at most e^{log_tail}."""
         small = np.flatnonzero(self.log_above <= log_tail)
-        return max(self.low, min(self.greatest, float(GRID[-2]), float(GRID[1:][small[0]]) if len(small) else math.inf))
+        return max(
+            self.low, min(self.greatest, float(grid()[-2]), float(grid()[1:][small[0]]) if len(small) else math.inf)
+        )
 
 
 @lru_cache(maxsize=1024)
 def outline(law: Law) -> Outline:
     """The outline of one law, cached because it is needed several times."""
-    return _outlined(law, law.cells(GRID))
+    return _outlined(law, law.cells(grid()))
 
 
 def outlines(laws: Sequence[Law]) -> list[Outline]:
     """The outlines of many laws, too many to cache."""
-    return [_outlined(law, found) for law, found in zip(laws, cells_of(laws, [GRID] * len(laws)), strict=True)]
+    return [_outlined(law, found) for law, found in zip(laws, cells_of(laws, [grid()] * len(laws)), strict=True)]
 
 
 def _outlined(law: Law, found: Cells) -> Outline:
-    log_above = np.append(np.logaddexp.accumulate(found.log_p[::-1])[::-1][1:], -math.inf)  # above GRID[1:]
-    low = float(GRID[1:][max(0, int(np.argmax(np.logaddexp.accumulate(found.log_p) > -50.0)) - 1)])
-    return Outline(found, min(max(low, law.least), float(GRID[-2])), law.greatest, log_above)
+    log_above = np.append(np.logaddexp.accumulate(found.log_p[::-1])[::-1][1:], -math.inf)  # above grid()[1:]
+    low = float(grid()[1:][max(0, int(np.argmax(np.logaddexp.accumulate(found.log_p) > -50.0)) - 1)])
+    return Outline(found, min(max(low, law.least), float(grid()[-2])), law.greatest, log_above)
 
 
 def highest(laws: Sequence[Law], shapes: Sequence[Outline], log_tail: float) -> list[float]:
@@ -131,7 +142,7 @@ def highest(laws: Sequence[Law], shapes: Sequence[Outline], log_tail: float) -> 
 def coarse(shape: Outline, *, high: float, low: float = math.inf) -> Mesh:
     """The cells of the outline from `low` (if given) to `high`, as the start of a refinement."""
     low = min(low, shape.low)
-    first, last = np.clip(GRID[:-1], low, high), np.clip(GRID[1:], low, high)
+    first, last = np.clip(grid()[:-1], low, high), np.clip(grid()[1:], low, high)
     inside = last > first
     return Mesh(low, high, first[inside], last[inside], Cells(*(part[inside] for part in shape.masses)), 0.0, 0.0)
 

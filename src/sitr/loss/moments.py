@@ -12,15 +12,19 @@ import sys
 from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, NamedTuple
 
 from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.law import FUNCTIONS, ROUNDING, Law, Vector
-from sitr.loss.mesh import GRID, Mesh, coarse, off_at, outline, refined
+from sitr.loss.mesh import Mesh, coarse, grid, off_at, outline, refined
+from sitr.namespace import Later
 from sitr.numbers import Interval
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Later("numpy")
 
 ROUNDS = 10
 FEW = 64
@@ -212,11 +216,12 @@ def log1p_exp(x: float) -> float:
 
 def mesh_end(law: Law, tilt: float, log_rest: float) -> float:
     """A loss above which less than e^{log_rest} of the moment lies, or the last of the grid."""
-    losses = GRID[(GRID > 2.0**-20) & (GRID < min(law.greatest, math.inf))]
+    edges = grid()
+    losses = edges[(edges > 2.0**-20) & (edges < min(law.greatest, math.inf))]
 
     def far_enough(place: int) -> bool:
         return law.log_moment_above(tilt, float(losses[place])) < log_rest
 
     if not len(losses) or not far_enough(len(losses) - 1):
-        return min(law.greatest, float(GRID[-2]))
+        return min(law.greatest, float(grid()[-2]))
     return float(losses[bisect_left(range(len(losses)), True, key=far_enough)])

@@ -12,7 +12,7 @@ from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.inversion import Tail, tail
 from sitr.loss.law import ROUNDING, Law, Laws
 from sitr.loss.mesh import Mesh, Nodes, above, below, coarse, highest, outlines, refinements
-from sitr.loss.total import Sum, tilt_for, tilt_to
+from sitr.loss.total import SumOfLaws, tilt_for, tilt_to
 from sitr.numbers import Interval
 
 FEW, MANY = 48, 1 << 13
@@ -29,13 +29,13 @@ NOTHING = 1e-305
 """A δ this small is treated as 0."""
 
 
-class Question(Protocol):
+class Target(Protocol):
     """A question, and how its answer is read from a tail."""
 
-    def tilt(self, total: Sum, *, start: float, at_most: float, known: Interval | None = None) -> float:
+    def tilt(self, total: SumOfLaws, *, start: float, at_most: float, known: Interval | None = None) -> float:
         """The tilt to use; between two known answers, if the first tilt missed."""
 
-    def log_tail(self, total: Sum, tilt: float) -> float:
+    def log_tail(self, total: SumOfLaws, tilt: float) -> float:
         """Approximately ln of the hockey-stick at the answer."""
 
     def places(self, mean: float, deviation: float, known: Interval | None) -> tuple[float, float]:
@@ -57,12 +57,12 @@ class EpsilonAt:
 
     delta: float
 
-    def tilt(self, total: Sum, *, start: float, at_most: float, known: Interval | None = None) -> float:
+    def tilt(self, total: SumOfLaws, *, start: float, at_most: float, known: Interval | None = None) -> float:
         if known:
             return tilt_to(total, (known.lower + known.upper) / 2, start=start, at_most=at_most)
         return tilt_for(total, math.log(self.delta), start=start, at_most=at_most)
 
-    def log_tail(self, total: Sum, tilt: float) -> float:  # noqa: ARG002
+    def log_tail(self, total: SumOfLaws, tilt: float) -> float:  # noqa: ARG002
         return math.log(self.delta)
 
     def places(self, mean: float, deviation: float, known: Interval | None) -> tuple[float, float]:
@@ -86,10 +86,10 @@ class DeltaAt:
 
     epsilon: float
 
-    def tilt(self, total: Sum, *, start: float, at_most: float, known: Interval | None = None) -> float:  # noqa: ARG002
+    def tilt(self, total: SumOfLaws, *, start: float, at_most: float, known: Interval | None = None) -> float:  # noqa: ARG002
         return tilt_to(total, self.epsilon, start=start, at_most=at_most)
 
-    def log_tail(self, total: Sum, tilt: float) -> float:
+    def log_tail(self, total: SumOfLaws, tilt: float) -> float:
         return total.cumulants(tilt)[0] - tilt * self.epsilon
 
     def places(self, mean: float, deviation: float, known: Interval | None) -> tuple[float, float]:  # noqa: ARG002
@@ -120,13 +120,13 @@ class Hint(NamedTuple):
     lower: float = -math.inf
 
 
-def narrow(question: Question, bounds: Interval, hint: Hint, relative: float) -> bool:
+def narrow(question: Target, bounds: Interval, hint: Hint, relative: float) -> bool:
     """Whether an answer is as narrow as requested."""
     return question.error(bounds, hint.scale) <= question.allowed(bounds.upper, hint.scale, relative) * (1 + 1e-6)
 
 
 def answer(
-    laws: Laws, question: Question, *, relative: float, most: float = math.inf, hint: Hint | None = None
+    laws: Laws, question: Target, *, relative: float, most: float = math.inf, hint: Hint | None = None
 ) -> tuple[Interval, Hint]:
     """The answer for one direction: a proved interval, as narrow as requested where possible.
 
@@ -227,7 +227,7 @@ def _farthest(high: float) -> float:
     return high + abs(high) + 1e-9
 
 
-def _sides(cutter: _Cutter, variance: float, here: Hint) -> tuple[Sum, Sum]:
+def _sides(cutter: _Cutter, variance: float, here: Hint) -> tuple[SumOfLaws, SumOfLaws]:
     """Sums that bound the truth from above and from below."""
     meshes = cutter.cut(here)
     # μ may be a rounded square root.
@@ -237,7 +237,7 @@ def _sides(cutter: _Cutter, variance: float, here: Hint) -> tuple[Sum, Sum]:
     )
 
 
-def _located(cutter: _Cutter, variance: float, question: Question, relative: float) -> Hint:
+def _located(cutter: _Cutter, variance: float, question: Target, relative: float) -> Hint:
     """Where to look, and how many cells to use, estimated from a few cells.
 
     The cells of a law that is added k times miss the truth by about ½k·Σ mass·(variance that splitting adds)/`scale`.
@@ -276,12 +276,12 @@ def _located(cutter: _Cutter, variance: float, question: Question, relative: flo
     return here._replace(counts=counts, smoothing=smoothing, finest=finest, scale=scale)
 
 
-def _sum(side: Callable[[Mesh, Law], Nodes], meshes: list[Mesh], cutter: _Cutter, variance: float) -> Sum:
+def _sum(side: Callable[[Mesh, Law], Nodes], meshes: list[Mesh], cutter: _Cutter, variance: float) -> SumOfLaws:
     nodes = map(side, meshes, cutter.laws)
-    return Sum(list(zip(nodes, cutter.times, strict=True)), variance)
+    return SumOfLaws(list(zip(nodes, cutter.times, strict=True)), variance)
 
 
-def _steepest(total: Sum, at_most: float) -> float:
+def _steepest(total: SumOfLaws, at_most: float) -> float:
     """The largest useful tilt: beyond it nothing is resolved, or a comb has no losses."""
     if total.variance > 0.0:
         return math.inf

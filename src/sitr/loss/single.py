@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from sitr.loss.law import FUNCTIONS, ROUNDING, Law, Vector
 from sitr.loss.mesh import outline
+from sitr.namespace import Later
 from sitr.numbers import Interval
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 LOOKS = 128
 ROUNDS = 8

@@ -6,12 +6,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, NamedTuple
 
 from sitr.loss.law import ROUNDING, Indices, Vector
 from sitr.loss.mesh import Nodes
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 LONGEST, WORK = 1 << 18, 1 << 27
 """At most LONGEST frequencies and WORK transform values, unless most of them are proved to vanish.
@@ -42,7 +46,7 @@ class Comb(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Sum:
+class SumOfLaws:
     """The sum of laws and of Gaussian losses with total variance V, which have the mean V/2."""
 
     parts: list[Part]
@@ -140,7 +144,7 @@ class Sum:
         return whole, mean, spread
 
 
-def tilt_for(total: Sum, log_delta: float, *, start: float, at_most: float) -> float:
+def tilt_for(total: SumOfLaws, log_delta: float, *, start: float, at_most: float) -> float:
     """The λ whose tilted mean is near the ε of this δ: λK' − K = ln(g/δ), with the saddle-point's prefactor g.
 
     δ(ε) ≈ e^{K − λε}·g with g = 1/(λ(λ + 1)√(2πK'')), at most 1.      [LR80, in outline]
@@ -154,7 +158,7 @@ def tilt_for(total: Sum, log_delta: float, *, start: float, at_most: float) -> f
     return _rising(missing, start, at_most=at_most)
 
 
-def tilt_to(total: Sum, epsilon: float, *, start: float, at_most: float) -> float:
+def tilt_to(total: SumOfLaws, epsilon: float, *, start: float, at_most: float) -> float:
     """The λ whose tilted mean is ε: K' = ε."""
     return _rising(lambda tilt: total.cumulants(tilt)[1] - epsilon, start, at_most=at_most)
 
@@ -180,7 +184,7 @@ def _rising(function: Callable[[float], float], start: float, *, at_most: float)
     return high if at_high < 0.0 else low
 
 
-def window(total: Sum, tilt: float, log_outside: float) -> tuple[float, float]:
+def window(total: SumOfLaws, tilt: float, log_outside: float) -> tuple[float, float]:
     """Losses below and above which the tilted sum has a mass of at most e^{log_outside} each.
 
     By Chernoff, P(S ≥ x) ≤ e^{K(λ+s) − K(λ) − sx} for each s > 0: that is small enough from x = (K(λ+s) − K(λ)

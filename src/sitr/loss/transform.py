@@ -6,12 +6,17 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from sitr.loss.law import FUNCTIONS, ROUNDING, Vector
-from sitr.loss.total import Part, Sum
+from sitr.loss.total import Part, SumOfLaws
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Later("numpy")
 
 VANISHING = 40.0
 """Products of transforms below e^{−40} are replaced by 0, and counted as error."""
@@ -71,7 +76,7 @@ class _Tilted:
         return self.wrong + rounding * ROUNDING + 8 * ROUNDING * frequencies * self.slope
 
 
-def transformed(total: Sum, tilt: float, spacing: float) -> Transformed | None:
+def transformed(total: SumOfLaws, tilt: float, spacing: float) -> Transformed | None:
     """The transform at all multiples of a frequency; None if that is too much work.
 
     Errors are tracked relative to the product of upper bounds on the factors: if |z − me^{iθ}| ≤ 2e and |z| ≤ m for

@@ -7,10 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar, Self, overload
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, ClassVar, Self, overload
 
 from sitr.flavors.gaussian import GaussianDP
 from sitr.flavors.pure import PureDP
@@ -23,9 +20,17 @@ from sitr.noise.draws import Draws, Size
 from sitr.noise.transform import Transform
 from sitr.numbers import Number, exact
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Reals = NDArray[np.float64]
+else:
+    np = Later("numpy")
+    Reals = object
+
 special = Later("scipy.special")
 
-Reals = NDArray[np.float64]
 
 NoisePrice = PureDP | ZeroConcentratedDP | GaussianDP
 """The promises that additive noise keeps: shares of them add up to the whole."""

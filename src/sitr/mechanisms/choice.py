@@ -6,19 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral, Rational
-from typing import ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, ClassVar
 
 from sitr.errors import InvalidParameter
 from sitr.flavors.pure import PureDP
 from sitr.loss.loss import Loss
 from sitr.mechanisms.granularity import movement
 from sitr.mechanisms.mechanism import bounding
+from sitr.namespace import Later
 from sitr.numbers import Number, exact, flag, positive, upward
 
-WholeScores = Sequence[int] | NDArray[np.integer]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    WholeScores = Sequence[int] | NDArray[np.integer]
+else:
+    np = Later("numpy")
+    WholeScores = object
+
 Scores = Sequence[int | Fraction] | WholeScores
 
 

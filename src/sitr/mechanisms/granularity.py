@@ -10,21 +10,27 @@ import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from numbers import Integral, Rational
-from typing import Any, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sitr.errors import InvalidParameter
+from sitr.namespace import Later
 from sitr.noise.draws import Draws
 from sitr.numbers import Number, exact, granule, natural, positive, square_root_upward
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Whole = NDArray[np.integer[Any]] | NDArray[np.object_]
+else:
+    np = Later("numpy")
+    Whole = object
 
 Exact = TypeVar("Exact", int, Fraction)
 """The answers to integers are integers, the answers to fractions are fractions."""
 
-Whole = NDArray[np.integer[Any]] | NDArray[np.object_]
 
-_LARGEST = np.iinfo(np.int64).max
+_LARGEST = 2**63 - 1
 
 _ROUNDINGS = 2**12
 """A float may be the sum of this many numbers, each of which was rounded."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from numbers import Integral
-from typing import Any, Self
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Self
 
 from sitr.errors import InvalidParameter
 from sitr.flavors.pure import PureDP
@@ -19,11 +17,21 @@ from sitr.loss.loss import Loss
 from sitr.mechanisms.choice import whole
 from sitr.mechanisms.exponential import Exponential
 from sitr.mechanisms.quantile import choose
+from sitr.namespace import Later
 from sitr.neighbors.relation import Relation
 from sitr.noise.coins import Coins, system_coins
 from sitr.numbers import Number, exact, float_above, natural, positive, square_root_upward, upward, within
+from sitr.sensitivity.in_total import ways
 
-Integers = NDArray[Any]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Integers = NDArray[Any]
+else:
+    np = Later("numpy")
+    Integers = object
+
 """Integers of 64 bits, or Python's."""
 
 
@@ -52,6 +60,14 @@ class GroupedQuantile:
     added or removed, and the largest of sη' + 2(k − s)η for one that is replaced, where η' is the η of a group that
     both versions have. Every choice is zero-concentrated with η²/8.      [CR21; DDR20, Lemma 3.4]
 
+    **At most `total` values of a unit in all groups.** A unit with c values in a group has η = 2·rate·c·max(α, 1 − α)
+    there. One with c values that is replaced by one with c′ moves each of the two counts by at most cα + c′(1 − α) or
+    c(1 − α) + c′α: η = 2·rate·(max(α, 1 − α)·max(c, c′) + min(α, 1 − α)·min(c, c′)), and rate·max(c, c′) at level 0. So
+    η is the f(c, c′) of `sitr.sensitivity.in_total`, and Ση and Ση² are largest at the corners listed there. For the
+    loss, groups are put together: the logarithms of two choices with η₁ and η₂ together differ by numbers in an
+    interval of length η₁ + η₂. Fill bins of the widest η, one after the other. No two bins in a row have room to be
+    one, so b ≥ 2 bins hold more than ⌊b/2⌋ times the widest η: b ≤ 2⌈Ση/widest⌉ − 1.
+
     >>> middle = GroupedQuantile(rate=1000, level=0.5, low=0, high=10**6, groups=3)
     >>> middle.release([{5: 1, 200: 2, 30_000: 1}, {7: 10}])
     [200, 7]
@@ -68,12 +84,14 @@ class GroupedQuantile:
     cells: int | None = None
     relation: Relation = Relation.ADD_REMOVE
     offset: int = 0
+    total: int | None = None
 
     def __post_init__(self) -> None:
         name = "GroupedQuantile"
         object.__setattr__(self, "rate", positive(self.rate, name="rate", of=name))
         object.__setattr__(self, "level", within(self.level, name="level", of=name, most=1))
-        for place in ("each", "groups", *(("cells",) if self.cells is not None else ())):
+        given = [place for place in ("cells", "total") if getattr(self, place) is not None]
+        for place in ("each", "groups", *given):
             object.__setattr__(self, place, natural(getattr(self, place), name=place, of=name))
         if not (whole(self.low) and whole(self.high) and whole(self.offset) and self.low <= self.high):
             raise InvalidParameter(
@@ -123,7 +141,11 @@ class GroupedQuantile:
         """
         counted = [sum(times for _, times in parts) for parts in self.changes()]
         widest = max(width for parts in self.changes() for width, _ in parts)
-        return Loss.of(BoundedRangeLaw(float_above(widest)), max(counted), bound=True)
+        return Loss.of(BoundedRangeLaw(float_above(widest)), min(max(counted), self._bins(widest)), bound=True)
+
+    def _bins(self, widest: Fraction) -> int:
+        """How many choices with the widest η are as bad as all choices that one unit changes."""
+        return 2 * math.ceil(self._epsilon() / widest) - 1
 
     def error(self, *, confidence: Number = 0.95) -> float:
         """With this confidence, x is at most this many ranks off, in each group by itself; see `Exponential.error`.
@@ -196,6 +218,14 @@ class GroupedQuantile:
         """All ways in which one unit can change groups: pairs of an η and the number of groups."""
         share, rate = exact(self.level), exact(self.rate)
         one_way = (share == 0 and self.offset <= 0) or (share == 1 and self.offset >= 0)
+        if self.total is not None:
+            small, large = (Fraction(0), rate) if one_way else (2 * rate * part for part in sorted((share, 1 - share)))
+            return [
+                [(large * max(one, other) + small * min(one, other), times) for one, other, times in way if times]
+                for way in ways(
+                    each=self.each, total=self.total, groups=self.groups, cells=self.cells, relation=self.relation
+                )
+            ]
         added = rate * self.each * (1 if one_way else 2 * max(share, 1 - share))
         reached = self.groups if self.cells is None else min(self.groups, self.cells)
         if self.relation is Relation.ADD_REMOVE:

@@ -5,20 +5,24 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Self
-
-import numpy as np
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from sitr.flavors.pure import PureDP
 from sitr.loss.forms.laplace import DiscreteLaplaceLaw
 from sitr.loss.loss import Loss
 from sitr.mechanisms.additive import Noise, Reals
 from sitr.mechanisms.mechanism import bounding
+from sitr.namespace import Later
 from sitr.noise.coins import Coins
 from sitr.noise.draws import Draws, Size
 from sitr.noise.laplace import discrete_laplace, discrete_laplace_width
 from sitr.noise.transform import LaplaceTransform
 from sitr.numbers import Number, exact, float_below, positive, upward
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 
 @dataclass(frozen=True, slots=True)

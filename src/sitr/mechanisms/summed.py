@@ -10,14 +10,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from sitr.mechanisms.additive import Noise
 from sitr.namespace import Later
 from sitr.noise.transform import UNIT, Complex, Reals, Transform
 from sitr.numbers import Number, exact, inside, upward
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Later("numpy")
 
 optimize, special = Later("scipy.optimize"), Later("scipy.special")
 
@@ -42,7 +46,7 @@ _APART = Fraction(1, 10**6)
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class Summand:
     """`count` independent draws of this noise, each times `weight` > 0."""
 
     noise: Noise
@@ -66,25 +70,27 @@ def sum_error(noise: Noise, weights: NDArray[np.float64], *, confidence: Number 
     values, counts = np.unique(sizes, return_counts=True)
     if len(values) == 1 or noise.transform() is None:
         given = zip(values.tolist(), counts.tolist(), strict=True)
-        return least_width(tuple(Term(noise, count, Fraction(value)) for value, count in given), confidence=confidence)
+        return least_width(
+            tuple(Summand(noise, count, Fraction(value)) for value, count in given), confidence=confidence
+        )
     step = 2.0 ** math.floor(math.log2(_GRID * math.sqrt(float(sizes @ sizes) / sizes.size)))
     places, index = np.unique(np.rint(values / step), return_inverse=True)
     summed = np.bincount(index, counts).astype(np.int64)
     terms = tuple(
-        Term(noise, int(count), Fraction(place) * Fraction(step))
+        Summand(noise, int(count), Fraction(place) * Fraction(step))
         for place, count in zip(places.tolist(), summed.tolist(), strict=True)
         if place
     )
     if (places[index] * step == values).all():
         return least_width(terms, confidence=confidence)
     rest = 1 - inside(confidence)
-    blurred = Term(noise, sizes.size, Fraction(step) / 2)
+    blurred = Summand(noise, sizes.size, Fraction(step) / 2)
     near = least_width(terms, confidence=1 - rest * (1 - _APART))
     return near + _Sum.of((blurred,)).chernoff(_log(rest * _APART))[0]
 
 
 @lru_cache(1024)
-def least_width(terms: tuple[Term, ...], *, confidence: Number = 0.95) -> float:
+def least_width(terms: tuple[Summand, ...], *, confidence: Number = 0.95) -> float:
     """The same for independent noises of any scales and kinds, each with a weight and a count.
 
     With M(z) = E[e^{zS}] and a tilt t > 0, Poisson's formula for a sum S on the integers and any period N gives
@@ -100,7 +106,7 @@ def least_width(terms: tuple[Term, ...], *, confidence: Number = 0.95) -> float:
     Where the transform of a noise is not known, each of all n draws gets an nth of 1 − c.
 
     >>> from sitr import Gaussian, Laplace
-    >>> least_width((Term(Laplace(scale=10), 9), Term(Gaussian(sigma=40), 4)))
+    >>> least_width((Summand(Laplace(scale=10), 9), Summand(Gaussian(sigma=40), 4)))
     178.0
     """
     rest = 1 - inside(confidence)
@@ -133,7 +139,7 @@ class _Sum:
     unit: Fraction
 
     @classmethod
-    def of(cls, terms: Iterable[Term]) -> _Sum:
+    def of(cls, terms: Iterable[Summand]) -> _Sum:
         """Terms of the largest spread come first: they decide which frequencies matter."""
         found = [(term, term.weight * exact(term.noise.granularity)) for term in terms]
         unit = _common(weight for _, weight in found)

@@ -17,7 +17,7 @@ from sitr.mechanisms.choice import whole
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.granularity import movement
 from sitr.mechanisms.laplace import Laplace
-from sitr.mechanisms.summed import Term, least_width
+from sitr.mechanisms.summed import Summand, least_width
 from sitr.noise.coins import Coins
 from sitr.numbers import Number, exact, natural, positive, square_root_upward, upward
 
@@ -98,7 +98,7 @@ class Tree:
         59
         """
         terms = self._most() if step is None else self._checked(step).bit_count()
-        return math.ceil(least_width((Term(self.noise, terms),), confidence=confidence))
+        return math.ceil(least_width((Summand(self.noise, terms),), confidence=confidence))
 
     def begin(self, *, coins: Coins | None = None) -> RunningCount:
         """A count that starts at 0 and takes one increment after another."""

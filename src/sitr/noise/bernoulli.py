@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
-import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
+from sitr.namespace import Later
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import Size, collect
 from sitr.noise.exponential import LARGE, exponential
-from sitr.noise.inversion import FULL, Digits, Inversion, settle
+from sitr.noise.inversion import FULL, Bits, Inversion, settle
 from sitr.numbers import Number, ball, within
 
-Outcomes = NDArray[np.bool_]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Outcomes = NDArray[np.bool_]
+else:
+    np = Later("numpy")
+    Outcomes = object
+
 
 _MARGIN = 2.0**-48
 """An upper bound on the error of a probability in floats, proved in `one_for_each`."""
@@ -55,7 +62,7 @@ def bernoulli_exponential(*, exponent: Number, size: Size | None = None, coins: 
 
 
 def trials(
-    probability: Callable[[], arb], *, size: Size | None, coins: Coins | None, digits: Digits = FULL
+    probability: Callable[[], arb], *, size: Size | None, coins: Coins | None, digits: Bits = FULL
 ) -> bool | Outcomes:
     """U < p. Nothing is cached, because a probability may be secret."""
     tossed = system_coins() if coins is None else coins
@@ -65,7 +72,7 @@ def trials(
     return collect(lambda count: law.many(count, tossed) == 1, size=size, dtype=np.bool_)
 
 
-def one_for_each(gaps: Sequence[int | Fraction], *, rate: Fraction, coins: Coins, digits: Digits = FULL) -> Outcomes:
+def one_for_each(gaps: Sequence[int | Fraction], *, rate: Fraction, coins: Coins, digits: Bits = FULL) -> Outcomes:
     """One coin for each gap g ≥ 0: true with probability e^{−rate·g}, exactly. The gaps are not cached.
 
     Floats decide whether U < e^{−x}; where the two are too close, Arb decides with more digits of U.
@@ -95,7 +102,7 @@ def _exponents(gaps: Sequence[int | Fraction], rate: Fraction) -> NDArray[np.flo
     return np.fromiter((min(n, most * d) / d for n, d in ratios), dtype=np.float64, count=len(gaps))
 
 
-def _settled(exponent: Fraction, drawn: int, coins: Coins, digits: Digits) -> bool:
+def _settled(exponent: Fraction, drawn: int, coins: Coins, digits: Bits) -> bool:
     def survival(i: int) -> arb:
         return (-ball(exponent)).exp() if i == 1 else arb(0)
 

@@ -14,16 +14,16 @@ import weakref
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, NoReturn, Protocol, final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from sitr.errors import InvalidUse, NotPrivate
 from sitr.namespace import Later
 from sitr.numbers import natural
 
 if TYPE_CHECKING:
+    import numpy as np
     from cryptography.hazmat.primitives import ciphers
+    from numpy.typing import NDArray
 else:  # a preview tosses no coins
+    np = Later("numpy")
     ciphers = Later("cryptography.hazmat.primitives.ciphers")
 
 _ZEROS = memoryview(bytes(1 << 20))
@@ -212,10 +212,9 @@ class TestCoins(_Stream):
 
 
 class _PerThread(threading.local):
-    """`threading.local` calls `__init__` once in every thread that reads an attribute."""
+    """What is set on it is seen by the same thread only."""
 
-    def __init__(self) -> None:
-        self.coins = Keystream()
+    coins: Keystream | None = None
 
 
 _per_thread = _PerThread()
@@ -227,4 +226,7 @@ def system_coins() -> Coins:
     >>> system_coins().private, system_coins() is system_coins()
     (True, True)
     """
-    return _per_thread.coins
+    coins = _per_thread.coins
+    if coins is None:  # made when first tossed, because it takes a library that a preview does not load
+        coins = _per_thread.coins = Keystream()
+    return coins

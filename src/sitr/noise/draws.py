@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sitr.namespace import Later
 from sitr.noise.coins import Coins
 from sitr.numbers import natural
 
-Draws = NDArray[np.int64] | NDArray[np.object_]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Draws = NDArray[np.int64] | NDArray[np.object_]
+else:
+    np = Later("numpy")
+    Draws = object
+
 """Many draws: 64-bit integers where they surely fit, otherwise Python integers."""
 
 Size = int | tuple[int, ...]

@@ -7,10 +7,17 @@ times 1 + θ, |θ| ≤ u = 2^{−53}.
 from __future__ import annotations
 
 import math
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Real = TypeVar("Real", float, NDArray[np.float64])
+else:
+    np, Real = Later("numpy"), TypeVar("Real")
 
 SMALL = 0.3466
 """A little more than ½·ln 2."""
@@ -22,8 +29,6 @@ _LN2_HIGH, _LN2_LOW = float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef
 """ln 2 as a number of 32 bits, so that its product with an integer below 2^21 is exact, and the rest of it."""
 
 _DEGREE = 13
-
-Real = TypeVar("Real", float, NDArray[np.float64])
 
 
 def small_exponential(x: Real) -> Real:

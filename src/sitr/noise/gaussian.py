@@ -7,19 +7,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 
+from sitr.namespace import Later
 from sitr.noise.bell import bell_sums, direct_sums
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import NEVER, Draws, Size, collect_integers, random_bits
 from sitr.noise.exponential import SMALL, Real, small_exponential
 from sitr.noise.geometric import TABLES
-from sitr.noise.inversion import FULL, Digits, Inversion, Survival
+from sitr.noise.inversion import FULL, Bits, Inversion, Survival
 from sitr.numbers import Number, ball, inside, natural, positive
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Later("numpy")
 
 MOST = 64
 """The largest σ, in cells, of a table."""
@@ -51,7 +56,7 @@ def discrete_gaussian(*, sigma: Number, size: Size | None = None, coins: Coins |
 
 
 @lru_cache(TABLES, typed=True)
-def gaussian_law(sigma: Number, digits: Digits = FULL) -> SmallGaussian | LargeGaussian:
+def gaussian_law(sigma: Number, digits: Bits = FULL) -> SmallGaussian | LargeGaussian:
     """The sampler, built once for each σ."""
     s = positive(sigma, name="sigma", of="noise")
     if s <= MOST:
@@ -149,7 +154,7 @@ class LargeGaussian:
     real: bool = False
 
     @classmethod
-    def of(cls, sigma: Fraction, digits: Digits, *, fits: bool, real: bool = False) -> LargeGaussian:
+    def of(cls, sigma: Fraction, digits: Bits, *, fits: bool, real: bool = False) -> LargeGaussian:
         shift = 0
         while sigma > MOST << shift:
             shift += 1

@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
-import numpy as np
 from flint import arb, fmpq
-from numpy.typing import NDArray
 
+from sitr.namespace import Later
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import NEVER, Draws, Size, collect_integers
-from sitr.noise.inversion import FULL, Digits, Inversion, Row, Survival
+from sitr.noise.inversion import FULL, Bits, Inversion, Inversions, Survival
 from sitr.numbers import Number, positive
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Later("numpy")
 
 TABLES = 32
 """Scales of a law whose tables are cached, at most 2 MB each up to 2^60."""
@@ -49,7 +54,7 @@ class GeometricLaw:
     """
 
     top: Inversion
-    low: Row
+    low: Inversions
     fits: bool
 
     def one(self, coins: Coins) -> int:
@@ -74,7 +79,7 @@ class GeometricLaw:
 
 
 @lru_cache(TABLES, typed=True)
-def geometric_law(scale: Number, digits: Digits = FULL) -> GeometricLaw:
+def geometric_law(scale: Number, digits: Bits = FULL) -> GeometricLaw:
     """The cache distinguishes equal numbers of different types: 0.1 means one tenth, Fraction(0.1) does not."""
     t = positive(scale, name="scale", of="noise")
     k = low_digits(t)
@@ -91,9 +96,9 @@ def low_digits(scale: Fraction) -> int:
     return k
 
 
-def digit_laws(scale: Fraction, k: int, digits: Digits) -> Row:
+def digit_laws(scale: Fraction, k: int, digits: Bits) -> Inversions:
     """The laws of the lowest k digits, highest first."""
-    return Row(tuple(Inversion(_digit(rational(256**i / scale)), digits) for i in reversed(range(k))))
+    return Inversions(tuple(Inversion(_digit(rational(256**i / scale)), digits) for i in reversed(range(k))))
 
 
 def _digit(rate: fmpq) -> Survival:

@@ -17,12 +17,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, count
+from typing import TYPE_CHECKING
 
-import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 
+from sitr.namespace import Later
 from sitr.noise.coins import Coins
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Later("numpy")
 
 Survival = Callable[[int], arb]
 """i ↦ S(i) for i ≥ 1, enclosed at the working precision; 0 beyond the last outcome, if there is one.
@@ -33,7 +39,7 @@ necessary, but still valid. So it is set again for every S(i); a wide enclosure 
 
 
 @dataclass(frozen=True, slots=True)
-class Digits:
+class Bits:
     """How many digits of U are read first, and how many are known when Arb decides.
 
     Tests shorten them, so that events of one draw in 2^64 happen in every second draw; the law stays the same.
@@ -43,7 +49,7 @@ class Digits:
     word: int = 64
 
 
-FULL = Digits()
+FULL = Bits()
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class Inversion:
     """
 
     survival: Survival
-    digits: Digits = FULL
+    digits: Bits = FULL
 
     def one(self, coins: Coins) -> int:
         return self.at(coins.words(1)[0], coins)
@@ -144,7 +150,7 @@ class Inversion:
 
 
 @dataclass(frozen=True)
-class Row:
+class Inversions:
     """Several laws, drawn together, one draw of each."""
 
     laws: tuple[Inversion, ...]

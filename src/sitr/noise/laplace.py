@@ -11,7 +11,7 @@ from flint import arb, ctx
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import NEVER, Draws, Size, collect_integers
 from sitr.noise.geometric import TABLES, GeometricLaw, digit_laws, low_digits, rational
-from sitr.noise.inversion import FULL, Digits, Inversion
+from sitr.noise.inversion import FULL, Bits, Inversion
 from sitr.numbers import Number, ball, inside, natural, positive
 
 
@@ -34,7 +34,7 @@ def discrete_laplace(*, scale: Number, size: Size | None = None, coins: Coins | 
 
 
 @dataclass(frozen=True, slots=True)
-class LaplaceLaw:
+class SignedGeometric:
     """A geometric N and a sign s: Y = N for s = 0, Y = −1 − N for s = 1, with P(s = 1) = q/(1 + q), q = e^{−1/t}.
 
     Then P(Y = y) = (1 − q)·q^y/(1 + q) for y ≥ 0, and (1 − q)·q^{−1−y}·q/(1 + q), the same function of |y|, for y < 0:
@@ -61,7 +61,7 @@ class LaplaceLaw:
 
 
 @lru_cache(TABLES, typed=True)
-def laplace_law(scale: Number, digits: Digits = FULL) -> LaplaceLaw:
+def laplace_law(scale: Number, digits: Bits = FULL) -> SignedGeometric:
     """The sampler, built once for each scale."""
     t = positive(scale, name="scale", of="noise")
     k = low_digits(t)
@@ -74,7 +74,7 @@ def laplace_law(scale: Number, digits: Digits = FULL) -> LaplaceLaw:
         q = arb(-rate).exp()
         return whole * (arb(-step).exp() + q) / (1 + q)
 
-    return LaplaceLaw(GeometricLaw(Inversion(survival, digits), digit_laws(t, k, digits), fits=NEVER * t <= 2**62))
+    return SignedGeometric(GeometricLaw(Inversion(survival, digits), digit_laws(t, k, digits), fits=NEVER * t <= 2**62))
 
 
 def discrete_laplace_tail(k: int, *, scale: Number) -> arb:

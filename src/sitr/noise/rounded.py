@@ -26,7 +26,7 @@ from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import NEVER, Draws, Size, collect_integers
 from sitr.noise.gaussian import MOST, LargeGaussian, SmallGaussian, least_width
 from sitr.noise.geometric import TABLES
-from sitr.noise.inversion import FULL, Digits, Inversion, Survival
+from sitr.noise.inversion import FULL, Bits, Inversion, Survival
 from sitr.numbers import Number, ball, inside, natural, positive
 
 _DIGITS = 128
@@ -75,7 +75,7 @@ def rounded_gaussian(*, sigma: Number, size: Size | None = None, coins: Coins | 
 
 
 @lru_cache(TABLES, typed=True)
-def rounded_law(sigma: Number, digits: Digits = FULL) -> SmallGaussian | RoundedHalves:
+def rounded_law(sigma: Number, digits: Bits = FULL) -> SmallGaussian | RoundedHalves:
     """The tables of the rounded Gaussian law for a public σ."""
     s = positive(sigma, name="sigma", of="noise")
     if s <= MOST:

@@ -7,21 +7,28 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import accumulate
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
-import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 
 from sitr.errors import InvalidParameter
+from sitr.namespace import Later
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import Size, collect
 from sitr.noise.exponential import LARGE, exponential
-from sitr.noise.inversion import FULL, Digits, settle
+from sitr.noise.inversion import FULL, Bits, settle
 from sitr.numbers import Number, ball, exact, finite
 
-Scores = Sequence[Number] | NDArray[np.integer] | NDArray[np.floating]
-Indices = NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Scores = Sequence[Number] | NDArray[np.integer] | NDArray[np.floating]
+    Indices = NDArray[np.int64]
+else:
+    np = Later("numpy")
+    Scores = Indices = object
+
 
 _UNIT = 2.0**-53
 """The relative error of one operation on floats."""
@@ -40,14 +47,14 @@ def select(*, log_weights: Scores, size: Size | None = None, coins: Coins | None
     >>> select(log_weights=[0, -1000]), select(log_weights=[0.5, 0.25], size=3).shape
     (0, (3,))
     """
-    law, tossed = Selection(log_weights), system_coins() if coins is None else coins
+    law, tossed = SelectionLaw(log_weights), system_coins() if coins is None else coins
     if size is None:
         return int(law.many(1, tossed)[0])
     return collect(lambda count: law.many(count, tossed), size=size, dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class Selection:
+class SelectionLaw:
     """S(i) = P(I ≥ i) = R_i/R_0 with R_i = Σ_{j≥i} e^{−g_j}, g_j = s − s_j, where s is the largest score.
 
     Floats decide where they can. If gaps g are off by at most η, weights are off by a relative 1.01η + 2^{−49}, and
@@ -56,7 +63,7 @@ class Selection:
     """
 
     scores: Scores
-    digits: Digits = FULL
+    digits: Bits = FULL
 
     def __post_init__(self) -> None:
         given = np.asarray(self.scores)

@@ -5,18 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
-import numpy as np
 from flint import arb, ctx
-from numpy.typing import NDArray
 
+from sitr.namespace import Later
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import NEVER, Draws, Size, collect_integers, random_bits
 from sitr.noise.geometric import TABLES, GeometricLaw, geometric_law
-from sitr.noise.inversion import FULL, Digits, Inversion
+from sitr.noise.inversion import FULL, Bits, Inversion
 from sitr.noise.uniform import uniform_block
 from sitr.numbers import Number, ball, natural, positive
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Later("numpy")
 
 
 @overload
@@ -94,7 +99,7 @@ class StaircaseLaw:
 
 
 @lru_cache(TABLES, typed=True)
-def staircase_law(epsilon: Number, sensitivity: int, width: int | None, digits: Digits = FULL) -> StaircaseLaw:
+def staircase_law(epsilon: Number, sensitivity: int, width: int | None, digits: Bits = FULL) -> StaircaseLaw:
     """The sampler, built once for each ε, Δ and r."""
     rate = positive(epsilon, name="epsilon", of="noise")
     delta = natural(sensitivity, name="sensitivity", of="noise")

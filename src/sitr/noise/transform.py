@@ -10,18 +10,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Protocol
 
 from sitr.namespace import Later
 from sitr.numbers import Number, exact
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Reals = NDArray[np.float64]
+    Complex = NDArray[np.complex128]
+else:
+    np = Later("numpy")
+    Reals = Complex = object
+
 special = Later("scipy.special")
 
-Reals = NDArray[np.float64]
-Complex = NDArray[np.complex128]
 
 UNIT = 2.0**-50
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
+from sitr.namespace import Later
 from sitr.noise.coins import Coins, system_coins
 from sitr.noise.draws import Draws, Size, collect_integers, random_bits
 from sitr.numbers import natural
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+else:
+    np = Later("numpy")
 
 
 @overload

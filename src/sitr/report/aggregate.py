@@ -20,6 +20,7 @@ from sitr.namespace import Later
 from sitr.neighbors.unit import Person
 from sitr.numbers import exact
 from sitr.questions.aggregate.bias import Amount
+from sitr.questions.aggregate.clamping import Clamping, clampings
 from sitr.questions.aggregate.expressions.typed import TEMPORAL, calendar
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.functions.function import End, Estimate
@@ -59,12 +60,12 @@ _BLOCK = 200
 """The number of rows that are written at a time."""
 
 
-def answer(release: Release, receipt: Receipt, *, words: Words | None = None) -> Paper:
+def answer(release: Release, receipt: Receipt, *, words: Words | None = None, found: Headline | None = None) -> Paper:
     """The paper of an answer. Its JSON is the envelope, and
 
     ================  ==================================================================================================
     protected         `unit` ("person" or "row"), `column`, `relation`
-    caps              `max_groups`, `max_rows_per_group` of one unit
+    caps              `max_groups`, `max_rows_per_group` of one unit, and `max_rows` in all or null
     keys              `columns`, `known`, and for unknown keys the `threshold`: `least`, `noise`, `promise`
     columns           `name`, `aggregate`, the largest `error` at `confidence`, rounded up, or null if it has no limit,
                       and what it is in (`error_in`: "value" or "ranks"); `error_at`, the largest `error` where the
@@ -72,7 +73,7 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
                       it: for each measurement its `name`, `noise`, `sensitivity` (`l1`, `l2_squared`, `largest`, in
                       granules), `granularity` and `clamp` (`low`, `high`) or null; a measurement of two columns is paid
                       once. A quantile has no noise and no sensitivity, but a `choice`: `rate`, `level`, `offset`,
-                      `rows` and `groups` of one unit, and its `promise`
+                      `rows` and `groups` of one unit, its `total` of rows or null, and its `promise`
     selection         null, or if noisy numbers selected or sorted the rows, the number of measured `cells`: all
                       intervals of all of them hold together
     rows              `key` (null is NULL) and for each column `value` (null is NULL), `low`, `high` (null is no limit);
@@ -83,12 +84,16 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
     ================  ==================================================================================================
 
     A noise has a `mechanism`, a `parameter` ("scale" or "sigma"), its `sensitivity`, both in granules, and its
-    `promise`. Fractions have an `exact` text and the nearest `float`.
+    `promise`. Fractions have an `exact` text and the nearest `float`. The headline that was `found` for a batch stands
+    for that of one of its answers.
     """
     words, plan = in_words(words), release.plan
-    say, found = words.aggregate, headline(plan)
-    rows, error = release.rows, _error_sentence(plan, words, cells=len(release.keys))
-    digits = words.digits() if rows and any(_rounded(column, release) for column in plan.columns) else ""
+    say, found = words.aggregate, found or headline(plan)
+    rows, people = release.rows, beyond_groups(release)
+    shown = [(column, release.estimates(column, confidence=CONFIDENCE)) for column in plan.columns]
+    rounded = any(_rounded(column, some) for column, some in shown)
+    error, bias = _error_sentence(plan, words, cells=len(release.keys)), _bias(plan, people, words)
+    digits = words.digits() if rounded else ""
     empty = "" if rows else say.none_left(len(release.keys)) if release.keys else say.empty(plan)
     return answered(
         KIND,
@@ -100,37 +105,45 @@ def answer(release: Release, receipt: Receipt, *, words: Words | None = None) ->
         own=(
             ("outright", say.exposure(plan)),
             ("error", error),
-            ("bias", _bias(release, words)),
+            ("bias", bias),
             *((("digits", digits),) if digits else ()),
         ),
         content=lambda: (
-            _content(plan, found, cells=len(release.keys)) | {"rows": _rows(release), "bias": _bias_content(release)}
+            _content(plan, found, cells=len(release.keys))
+            | {"rows": _rows(release), "bias": _bias_content(release, people)}
         ),
         sections=lambda: _sections(plan, found, words),
         title="Privacy certificate",
         card=(
             ("released", say.released(release)),
-            ("noise", say.error_of([(column.name, _largest(column, release, words)) for column in plan.columns])),
+            ("noise", say.error_of([(column.name, _largest(column, some, plan, words)) for column, some in shown])),
         ),
         value=empty,
         table=_answers(release, words) if rows else None,
         picture=lambda: drawing.chart(release, words=words),
         brief=lambda: drawing.chart(release, words=words, most=max(3, BRIEF // len(plan.columns))),
-        notes=tuple(filter(None, (error, _bias(release, words), digits))),
+        notes=tuple(filter(None, (error, bias, digits))),
         caps=say.contribution(plan.query),
     )
 
 
-def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None) -> Paper:
-    """The paper of a preview: its columns instead of the rows."""
+def preview(
+    plan: AggregatePlan, standing: Filter, *, words: Words | None = None, found: Headline | None = None
+) -> Paper:
+    """The paper of a preview: its columns instead of the rows.
+
+    Its JSON has no rows and no bias, but `clamping`: for each sum (`column`), `by_row` and `by_person`, each with its
+    `sql` and its largest `error`.
+    """
     words = in_words(words)
-    say, found = words.aggregate, headline(plan)
+    say, found = words.aggregate, found or headline(plan)
     own: Facts = (
         ("keys", say.shown_keys(plan)),
         ("caps", say.contribution(plan.query)),
         ("outright", say.exposure(plan)),
         ("error", _error_sentence(plan, words, cells=plan.query.cells)),
         ("bias", say.bias(plan.query)),
+        *(("clamping", say.clamping(each)) for each in clampings(plan)),
     )
     table = _columns(plan, words)
     return previewed(
@@ -141,9 +154,14 @@ def preview(plan: AggregatePlan, standing: Filter, *, words: Words | None = None
         plan.query,
         words=words,
         own=own,
-        content=lambda: _content(plan, found),
+        content=lambda: _content(plan, found) | {"clamping": [_clamping(each) for each in clampings(plan)]},
         table=table,
     )
+
+
+def _clamping(each: Clamping) -> dict[str, Any]:
+    ways = {"by_row": each.rows, "by_person": each.person}
+    return {"column": each.column} | {name: {"sql": way.sql, "error": way.error} for name, way in ways.items()}
 
 
 def _answers(release: Release, words: Words) -> Table:
@@ -240,15 +258,14 @@ def _cut(release: Release, words: Words) -> Iterator[str]:
                 yield words.aggregate.cut(key, share, each.why, each.of, release.plan.query)
 
 
-def _bias(release: Release, words: Words) -> str:
+def _bias(plan: AggregatePlan, people: Amount | None, words: Words) -> str:
     """What is known about the bias, in a sentence or two."""
-    people = beyond_groups(release)
-    more = "" if people is None else f" {words.aggregate.beyond(people, release.plan.query)}"
-    return words.aggregate.bias(release.plan.query) + more
+    more = "" if people is None else f" {words.aggregate.beyond(people, plan.query)}"
+    return words.aggregate.bias(plan.query) + more
 
 
-def _bias_content(release: Release) -> dict[str, Any]:
-    watch, people = release.plan.query.watch, beyond_groups(release)
+def _bias_content(release: Release, people: Amount | None) -> dict[str, Any]:
+    watch = release.plan.query.watch
     return {
         "possible": release.plan.query.leaves_out,
         "share": None if watch is None else float(watch.share),
@@ -364,14 +381,11 @@ def _error(column: Shown, plan: AggregatePlan, words: Words) -> str:
     return words.aggregate.at_rows(_plus_minus(found, column, words), ROWS)
 
 
-def _largest(column: Shown, release: Release, words: Words) -> str:
+def _largest(column: Shown, shown: Sequence[Estimate], plan: AggregatePlan, words: Words) -> str:
     """The largest error of a column in an answer."""
-    if column.aggregate.ranked:
-        return _error(column, release.plan, words)
-    errors = [one.error for one in release.estimates(column, confidence=CONFIDENCE)]
-    if not errors:
-        return _error(column, release.plan, words)
-    return _plus_minus(max(errors), column, words)
+    if column.aggregate.ranked or not shown:
+        return _error(column, plan, words)
+    return _plus_minus(max(one.error for one in shown), column, words)
 
 
 def _plus_minus(width: End, column: Shown, words: Words) -> str:
@@ -389,9 +403,10 @@ def _error_sentence(plan: AggregatePlan, words: Words, *, cells: int | None) -> 
     return " ".join(filter(None, ("" if all(ranked) else noisy, words.ranks.meaning() if any(ranked) else "")))
 
 
-def _rounded(column: Shown, release: Release) -> bool:
-    shown = [one for one in release.estimates(column, confidence=CONFIDENCE) if _limited(one)]
-    return any(isinstance(figures, Figures) and figures.rounds for figures in forms(column, shown))
+def _rounded(column: Shown, shown: Sequence[Estimate]) -> bool:
+    """Whether a number of this column is shown with fewer digits than it has."""
+    limited = [one for one in shown if _limited(one)]
+    return any(isinstance(figures, Figures) and figures.rounds for figures in forms(column, limited))
 
 
 def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = None) -> dict[str, Any]:
@@ -402,7 +417,11 @@ def _content(plan: AggregatePlan, headline: Headline, *, cells: int | None = Non
             "column": query.unit.column if isinstance(query.unit, Person) else None,
             "relation": query.relation.value,
         },
-        "caps": {"max_groups": query.max_groups, "max_rows_per_group": query.max_rows_per_group},
+        "caps": {
+            "max_groups": query.max_groups,
+            "max_rows_per_group": query.max_rows_per_group,
+            "max_rows": query.max_rows,
+        },
         "keys": {
             "columns": [key.name for key in query.keys],
             "known": query.known,
@@ -473,6 +492,7 @@ def _choice(choice: GroupedQuantile) -> dict[str, Any]:
             "offset": choice.offset,
             "rows": choice.each,
             "groups": choice.groups,
+            "total": choice.total,
             "promise": promise_dict(choice.promise()),
         },
     }

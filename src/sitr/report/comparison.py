@@ -9,7 +9,7 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from sitr.accounting.compare import Comparison, Row, infinite_mass
+from sitr.accounting.compare import Comparison, TheoremResult, infinite_mass
 from sitr.accounting.schedule import Schedule
 from sitr.accounting.theorems.theorem import Total
 from sitr.report.figures import at_most
@@ -66,13 +66,13 @@ def _mass(comparison: Comparison) -> float:
     return mass if comparison.tightest is None else min(mass, comparison.delta)
 
 
-def tightest(comparison: Comparison, *, recorded: bool) -> Row | None:
+def tightest(comparison: Comparison, *, recorded: bool) -> TheoremResult | None:
     """The row with the least upper bound; for recorded releases, the least that is valid for them."""
     rows = [row for row in comparison.rows if isinstance(row.outcome, Total) and (row.adaptive.valid or not recorded)]
     return min(rows, key=_upper, default=None)
 
 
-def _upper(row: Row) -> float:
+def _upper(row: TheoremResult) -> float:
     return row.outcome.upper if isinstance(row.outcome, Total) else float("inf")
 
 
@@ -91,7 +91,7 @@ def to_dict(comparison: Comparison, *, recorded: bool = False) -> dict[str, obje
     }
 
 
-def _row(row: Row) -> dict[str, object]:
+def _row(row: TheoremResult) -> dict[str, object]:
     bounds = row.outcome if isinstance(row.outcome, Total) else None
     interval = {"lower": bounds.lower, "upper": bounds.upper, "two_sided": bounds.two_sided} if bounds else None
     return {

@@ -158,7 +158,10 @@ def _exact(loss: Loss, delta: float) -> float:
     """The upper end of the proved interval, valid however wide the interval is."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", WiderThanAsked)
-        return loss.epsilon(delta=delta).upper
+        try:
+            return loss.simplified().epsilon(delta=delta).upper
+        except OverflowError:  # nothing is proved about losses that are too large for the squares of floats
+            return math.inf
 
 
 def _finite(epsilon: float) -> float | None:

@@ -104,6 +104,8 @@ class Paper:
     value: str = ""
     """The answer in one line: a value, or a sentence if the table would be empty."""
     table: Table | None = None
+    parts: tuple[tuple[str, Paper], ...] = ()
+    """The papers of several answers by name, each with a question and a table of its own."""
     picture: Callable[[], str] | None = field(default=None, repr=False)
     brief: Callable[[], str] | None = field(default=None, repr=False)
     """The picture as a page shows it, if that is shorter."""

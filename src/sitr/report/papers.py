@@ -14,13 +14,15 @@ from sitr.report.paper import Paper
 
 RELEASED = {
     "sitr.questions.aggregate.release.Release": Later("sitr.report.aggregate"),
+    "sitr.questions.batch.question.BatchRelease": Later("sitr.report.batch"),
     "sitr.questions.histogram.counts.Histogram": Later("sitr.report.histogram"),
     "sitr.questions.statistic.question.StatisticRelease": Later("sitr.report.statistic"),
 }
 """The modules whose `answer` writes the paper of a release."""
 
 PLANNED = {
-    "sitr.questions.aggregate.fit.AggregatePlan": Later("sitr.report.aggregate"),
+    "sitr.questions.aggregate.plan.AggregatePlan": Later("sitr.report.aggregate"),
+    "sitr.questions.batch.plan.BatchPlan": Later("sitr.report.batch"),
     "sitr.questions.histogram.fit.HistogramPlan": Later("sitr.report.histogram"),
     "sitr.questions.statistic.question.StatisticPlan": Later("sitr.report.statistic"),
     "sitr.questions.synthetic.plan.SynthesisPlan": Later("sitr.report.synthetic"),

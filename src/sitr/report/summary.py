@@ -23,7 +23,7 @@ def dataset(table: Description, facts: Facts = (), *, words: Words | None = None
 
     ============  ======================================================================================================
     name          of the data set
-    protects      who is protected; `caps` are `max_groups` and `max_rows_per_group`
+    protects      who is protected; `caps` are `max_groups`, `max_rows_per_group` and `max_rows` or null
     columns       `name`, `type`, `bounds` (`low`, `high`, `granularity`) and the number of public `keys`, each or null
     ============  ======================================================================================================
     """
@@ -71,7 +71,11 @@ def _dataset(table: Description) -> dict[str, Any]:
         "kind": "data set",
         "name": table.name,
         "protects": table.neighbors(),
-        "caps": {"max_groups": table.max_groups, "max_rows_per_group": table.max_rows_per_group},
+        "caps": {
+            "max_groups": table.max_groups,
+            "max_rows_per_group": table.max_rows_per_group,
+            "max_rows": table.max_rows,
+        },
         "columns": [
             {
                 "name": column.name,

@@ -8,12 +8,12 @@ from typing import Any
 
 from sitr.numbers import Number, natural, positive
 from sitr.sensitivity.sample import Quantiser, read
-from sitr.sensitivity.smoothed import Rounded, known
+from sitr.sensitivity.smoothed import RoundedStatistic, known
 from sitr.sensitivity.statistic import Statistic
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed(Rounded):
+class Proposed(RoundedStatistic):
     """A statistic on a public grid, with a proposed sensitivity of `bound` granules.
 
     >>> from sitr.sensitivity.ranks import median

@@ -16,7 +16,7 @@ from sitr.sensitivity.statistic import Statistic
 
 
 @dataclass(frozen=True, slots=True)
-class Rounded:
+class RoundedStatistic:
     """A statistic on a public grid, rounded to whole granules."""
 
     statistic: Statistic
@@ -41,7 +41,7 @@ class Rounded:
 
 
 @dataclass(frozen=True, slots=True)
-class Smooth(Rounded):
+class Smooth(RoundedStatistic):
     """A statistic on a public grid, and for every sample X a scale s(X) for its noise.
 
     For all X and X' that differ by replacing one person: |f(X) − f(X')| ≤ min(s(X), s(X')) and |ln s(X)/s(X')| ≤ β.

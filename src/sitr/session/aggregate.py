@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from sitr.errors import QuestionError
+from sitr.flavors.price import Amounts, Price
+from sitr.namespace import Later
 from sitr.numbers import Number
 from sitr.questions.aggregate.bind import shown_after
 from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Name, aggregates
@@ -22,6 +24,11 @@ from sitr.session.request import Request
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from sitr.session import explained
+    from sitr.session.explained import ExplainedQuestion
+else:  # most questions are never explained
+    explained = Later("sitr.session.explained")
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,6 +101,15 @@ class AggregateRequest(Request[AggregateAnswer]):
     def head(self, rows: int = 5) -> AggregateRequest:
         """The first released rows."""
         return self.limit(rows)
+
+    def explain(self, price: Price | None = None, **amounts: Unpack[Amounts]) -> ExplainedQuestion:
+        """The question as a tree: what is read, how it is bounded, what is measured and what is shown. Free.
+
+        With a price, also the noise of each measurement and its share of the price.
+        """
+        given = price is not None or bool(amounts) or self.price is not None
+        plan = self.question.plan(self._paid(price, amounts)) if given else None
+        return explained.ExplainedQuestion(self.question.query, plan)
 
     @property
     def _after(self) -> After:

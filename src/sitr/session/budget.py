@@ -50,13 +50,19 @@ if TYPE_CHECKING:
     from sitr.questions.histogram.methods import Method as How
     from sitr.questions.statistic.question import Releasing
     from sitr.questions.synthetic.plan import Method
+    from sitr.session import batch as batched
+    from sitr.session import dummy as dummies
     from sitr.session import histogram, statistic, synthetic
     from sitr.session import public as published
+    from sitr.session.batch import Batch
+    from sitr.session.dummy import Dummy
     from sitr.session.histogram import HistogramAnswer
     from sitr.session.public import Source
     from sitr.session.statistic import StatisticAnswer
     from sitr.session.synthetic import Synthesis
 else:  # each kind of question loads what it needs when it is asked
+    batched = Later("sitr.session.batch")
+    dummies = Later("sitr.session.dummy")
     histogram = Later("sitr.session.histogram")
     published = Later("sitr.session.public")
     statistic = Later("sitr.session.statistic")
@@ -103,6 +109,7 @@ class Budget(Shown):
         bias: Number | str = BIAS,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
+        max_rows: int | None = None,
         bounds: Mapping[str, tuple[Number, Number]] | None = None,
     ) -> AggregateRequest:
         """A question in SQL: one SELECT with keys, and aggregates such as COUNT(*), SUM(cost), AVG(cost) or VAR(cost).
@@ -113,28 +120,48 @@ class Budget(Shown):
 
         `bias` is the share of the price that measures from how many people caps and bounds leave something out;
         "off" spends nothing on it, and then the answer says that its bias is not measured. `max_groups`,
-        `max_rows_per_group` and `bounds` take the place of those of the description, for this question only; like
-        these, they are public and must not be chosen by looking at the rows.
+        `max_rows_per_group`, `max_rows` (of a person in the whole question) and `bounds` take the place of those of the
+        description, for this question only; like these, they are public and must not be chosen by looking at the rows.
         """
         _check_type(text, str, wanted="a question as SQL text", do='Write sql("SELECT COUNT(*) AS n FROM …").')
         plain, options = rewritten(text)
         said = options or Options()
         _refuse_other_unit(said, self.table)
-        caps = {"max_groups": max_groups or said.max_groups, "max_rows_per_group": max_rows_per_group or said.max_rows}
-        table = adjusted(self._at.table, bounds=bounds, **caps)
+        table = adjusted(
+            self._at.table,
+            max_groups=max_groups or said.max_groups,
+            max_rows_per_group=max_rows_per_group,
+            max_rows=said.max_rows if max_rows is None else max_rows,
+            bounds=bounds,
+        )
         found = asked(plain, table, catalog=self._catalog(table))
         price = None if said.epsilon is None else ApproximateDP(said.epsilon, said.delta or 0.0)
         return AggregateRequest(
             AggregateQuestion(found.watching(share_of(bias))), self._beside(found), AggregateAnswer, price=price
         )
 
+    def batch(
+        self,
+        questions: Iterable[AggregateRequest] | Mapping[str, AggregateRequest],
+        *,
+        weights: Sequence[Number] | Mapping[str, Number] | None = None,
+    ) -> Batch:
+        """Several questions, made by `sql` or `agg`, with one plan that is fixed in advance and charged once.
+
+        The price is for all of them: each gets a share, equal or by its weight, and what several of them need is
+        measured once. An approximate price buys more here than for questions one by one, because the loss of all
+        measurements together decides. Names are those of a dictionary, or else "1", "2", …: `answers["1"]`.
+        """
+        question, asked = batched.requested(questions, weights=weights, at=self._at)
+        return batched.Batch(question, self._beside(*question.queries), batched.BatchAnswer, requests=asked)
+
     def _catalog(self, table: Table) -> Catalog:
         """The tables that a question can name."""
         return published.catalog(table, self.public) if self.public else Catalog(table)
 
-    def _beside(self, query: BoundedQuery) -> Desk:
-        """The desk, with the public tables that a question joins."""
-        joined = {name: self.public[name] for name in tables(query.view)}
+    def _beside(self, *queries: BoundedQuery) -> Desk:
+        """The desk, with the public tables that questions join."""
+        joined = {name: self.public[name] for query in queries for name in tables(query.view)}
         rows = self._at.rows
         return self._at if not joined else replace(self._at, rows=lambda: published.beside(rows(), joined))
 
@@ -241,6 +268,13 @@ class Budget(Shown):
             method=method,
         )
 
+    def dummy(self, rows: int = 1_000, *, seed: int = 0) -> Dummy:
+        """Invented rows with the public columns, types, keys and bounds, to develop code with. Free: no data are read.
+
+        `dummy().table` and `dummy().to_pandas()` are the rows; `dummy().budget()` answers questions about them.
+        """
+        return dummies.Dummy(self.table, rows, seed, self.promise, self.public)
+
     def standing(self) -> Filter:
         """The promise and all charges so far."""
         return self.ledger.standing(self._at.account)
@@ -293,10 +327,11 @@ class Selection:
         *,
         max_groups: int | None = None,
         max_rows_per_group: int | None = None,
+        max_rows: int | None = None,
         bounds: Mapping[str, tuple[Number, Number]] | None = None,
     ) -> Selection:
         """Other caps and bounds than those of the description, for this question; see `Budget.sql`."""
-        caps = {"max_groups": max_groups, "max_rows_per_group": max_rows_per_group}
+        caps = {"max_groups": max_groups, "max_rows_per_group": max_rows_per_group, "max_rows": max_rows}
         return replace(self, table=adjusted(self.table or self.budget.table, bounds=bounds, **caps))
 
     def bias(self, share: Number | str) -> Selection:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from sitr.dataset.csv_format import CsvFormat, Written, check_written
 from sitr.dataset.description import Description, load, save
@@ -15,6 +16,7 @@ from sitr.dataset.publication import Publication, Published
 from sitr.dataset.schema import Bound, Key, Kind, Table, describe
 from sitr.errors import DescriptionError, no_source
 from sitr.flavors.price import Amounts, Price, price_of
+from sitr.flavors.pure import PureDP
 from sitr.ledger.lazy import LazyLedger
 from sitr.ledger.ledger import Ledger
 from sitr.ledger.sqlite import sqlite_file
@@ -43,11 +45,15 @@ if TYPE_CHECKING:
     from sitr.backends import confirmation, csv, duckdb
     from sitr.backends.backend import Backend
     from sitr.backends.duckdb import ArrowStream
+    from sitr.session import dummy as dummies
     from sitr.session import public as published
+    from sitr.session.dummy import Dummy
+    from sitr.session.explained import ExplainedQuestion
     from sitr.session.public import Source
 else:  # a preview opens no file
     csv, duckdb = Later("sitr.backends.csv"), Later("sitr.backends.duckdb")
     confirmation = Later("sitr.backends.confirmation")
+    dummies = Later("sitr.session.dummy")
     published = Later("sitr.session.public")
 
 
@@ -109,6 +115,19 @@ class Dataset(Shown):
                 '(in Python: budget(rho=0.5, ledger="sitr.db")).',
             )
         return self._budget(opened(self.table, whole, ledger), keep=keep)
+
+    def dummy(self, rows: int = 1_000, *, seed: int = 0) -> Dummy:
+        """Invented rows with the public columns, types, keys and bounds; see `Budget.dummy`. Reads no rows."""
+        promise = None if self.described is None else self.described.promise
+        return dummies.Dummy(self.table, rows, seed, promise, self.public)
+
+    def explain(self, text: str, price: Price | None = None, **limits: Any) -> ExplainedQuestion:
+        """A question in SQL as a tree: what is read, bounded, measured and shown. Needs no budget and reads no rows.
+
+        `limits` are those of `Budget.sql`, such as `max_rows`.
+        """
+        nothing = LazyLedger(Path(os.devnull), account_name(self.table), PureDP(0.0), self.table.neighbors())
+        return self._budget(nothing, keep=False).sql(text, **limits).explain(price)
 
     def save(
         self,
@@ -239,6 +258,7 @@ class Unprotected:
         relation: Relation,
         name: str | None,
         public: Mapping[str, str | Path | ArrowStream],
+        max_rows: int | None = None,
     ) -> Dataset:
         """The data set with these declarations: see `protect`. Reads every value once."""
         table = describe(
@@ -248,6 +268,7 @@ class Unprotected:
             relation=relation,
             max_groups=max_groups,
             max_rows_per_group=max_rows_per_group,
+            max_rows=max_rows,
             bounds=bounds,
             granularity=granularity,
             keys=keys,
@@ -273,6 +294,7 @@ def protect(
     unit: str | Unit,
     max_groups: int | None = None,
     max_rows_per_group: int | None = None,
+    max_rows: int | None = None,
     bounds: Mapping[str, tuple[Bound, Bound]] | None = None,
     granularity: Mapping[str, Number] | None = None,
     keys: Mapping[str, Sequence[Key]] | None = None,
@@ -286,9 +308,10 @@ def protect(
     """Protect a data set.
 
     `unit` is the column that identifies a person, or `Row()`. One person counts in at most `max_groups` groups of a
-    question, with at most `max_rows_per_group` rows in each. `bounds` and `granularity` make columns of numbers
-    summable, and bounds of whole numbers or dates make their groups public. `keys` are the public values of grouping
-    columns; without them, only keys above a threshold are shown. `types` declares the types of a CSV file's columns
+    question, with at most `max_rows_per_group` rows in each, and at most `max_rows` rows in all, which is enough by
+    itself. `bounds` and `granularity` make columns of numbers summable, and bounds of whole numbers or dates make their
+    groups public. `keys` are the public values of grouping columns; without them, only keys above a threshold are
+    shown. `types` declares the types of a CSV file's columns
     ("integer", "real", "text", "boolean", "date", "timestamp"); a value that does not fit its type counts as missing.
     `decimal` ("." or ","), `delimiter`, `quote`, `header` (whether the first line names the columns), `date_format` and
     `timestamp_format` (such as "%d.%m.%Y") declare how the file is written. What is not declared is proposed from the
@@ -313,6 +336,7 @@ def protect(
         unit=Person(unit) if isinstance(unit, str) else unit,
         max_groups=max_groups,
         max_rows_per_group=max_rows_per_group,
+        max_rows=max_rows,
         bounds=bounds or {},
         granularity=granularity or {},
         keys=keys or {},

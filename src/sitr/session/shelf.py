@@ -11,9 +11,11 @@ from sitr.ledger.entry import Entry
 from sitr.ledger.ledger import Ledger
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.release import Release
+from sitr.questions.batch.question import BatchRelease
 from sitr.report.papers import can_be_shown
 from sitr.session.aggregate import AggregateAnswer
 from sitr.session.answer import Answer
+from sitr.session.batch import BatchAnswer
 from sitr.session.kept import UNREADABLE, KeptAnswer, changed, find, opened
 from sitr.session.plain import built
 
@@ -78,6 +80,8 @@ def reopened(ledger: Ledger, number: int) -> Answer:
         )
     if isinstance(released, Release):
         return AggregateAnswer(released, receipt, None)
+    if isinstance(released, BatchRelease):
+        return BatchAnswer(released, receipt, None)
     return Answer(released, receipt, None)
 
 

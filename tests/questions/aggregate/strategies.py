@@ -46,6 +46,7 @@ def table(
     relation: Relation = Relation.ADD_REMOVE,
     groups: int | None = 2,
     rows: int | None = 2,
+    total: int | None = None,
 ) -> Table:
     """The description: half of the columns have bounds or keys."""
     return describe(
@@ -55,6 +56,7 @@ def table(
         relation=relation,
         max_groups=groups,
         max_rows_per_group=rows,
+        max_rows=total,
         bounds={"n": (-3, 12), "x": (-5, 100), "d": (FIRST, LAST), "s": (BEGIN, END)},
         granularity={"x": 0.5},
         keys={"w": WARDS},

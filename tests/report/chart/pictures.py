@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sitr.accounting.compare import THEOREMS, Comparison, Row
+from sitr.accounting.compare import THEOREMS, Comparison, TheoremResult
 from sitr.accounting.filter import Filter
 from sitr.accounting.schedule import Part, Schedule
 from sitr.accounting.theorems.theorem import Total
@@ -25,8 +25,7 @@ from sitr.loss.forms.gaussian import GaussianLaw
 from sitr.loss.forms.sampled import PoissonLaw
 from sitr.loss.loss import Loss
 from sitr.neighbors.relation import Relation
-from sitr.neighbors.unit import Person
-from sitr.neighbors.unit import Row as EachRow
+from sitr.neighbors.unit import Person, Row
 from sitr.noise.coins import TestCoins
 from sitr.questions.arrow import arrow_type
 from sitr.questions.histogram.counts import Histogram
@@ -66,7 +65,7 @@ def keyed_counts(keys: tuple[str, ...], counts: list[int]) -> str:
 
 def counted(axis: Any, counts: dict[int, int], *others: Any, noise: float = 1e6) -> Histogram:
     axes = (axis, *others)
-    table = Table("t", tuple(one.column for one in axes), EachRow(), Relation.ADD_REMOVE, 1, 1)
+    table = Table("t", tuple(one.column for one in axes), Row(), Relation.ADD_REMOVE, 1, 1)
     plan = fit(Tally.of(table, Grid(axes)), PureDP(noise), method=Flat())
     return release(plan, counts, coins=TestCoins(2))
 
@@ -118,7 +117,7 @@ def theorems(spread: float) -> str:
 
     def made(delta: float, size: float) -> Comparison:
         totals = [Total(0.0, size * (1 + spread) ** place, two_sided=False) for place in range(len(THEOREMS))]
-        rows = [Row(theorem, total) for theorem, total in zip(THEOREMS, totals, strict=True)]
+        rows = [TheoremResult(theorem, total) for theorem, total in zip(THEOREMS, totals, strict=True)]
         return Comparison(schedule, delta, tuple(rows), None)
 
     deltas, releases = tuple(10.0**power for power in range(-9, -2)), (100.0, 300.0, 1000.0, 3000.0, 10000.0)

@@ -29,6 +29,7 @@ from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
 from sitr.numbers import Interval
 from sitr.questions.aggregate.bias import Amount, Why
+from sitr.questions.aggregate.clamping import Clamping, Way
 from sitr.questions.synthetic.plan import plan as planned_rows
 from sitr.report.headline import Headline, headline
 from sitr.report.level import Level
@@ -66,6 +67,9 @@ def samples() -> dict[str, list[Any]]:
         "Row": [row for one in compared for row in one.rows],
         "Interval": [Interval(0.25, 0.5), Interval(0.0, 0.5), Interval(0.5, 0.5)],
         "Why": [*Why],
+        "Clamping": [
+            Clamping("س", Way("س", first), Way("س", second)) for first, second in ((4.0, 2.0), (2.0, 4.0), (4.0, 4.0))
+        ],
         "Amount": [Amount(Fraction(62, 100), Fraction(58, 100), Fraction(66, 100))],
         "GroupedQuantile": [
             GroupedQuantile(rate=Fraction(1, 8), level=Fraction(1, 2), low=0, high=100, each=2, groups=3)

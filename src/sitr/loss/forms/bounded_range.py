@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from sitr.loss.law import FUNCTIONS, Cells, SymmetricLaw, Vector, between, check, joined, log_one_minus_exp
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 
 @dataclass(frozen=True, slots=True)

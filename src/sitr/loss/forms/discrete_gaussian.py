@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from sitr.loss.law import (
     FUNCTIONS,
@@ -22,6 +21,11 @@ from sitr.loss.law import (
     log_one_minus_exp,
 )
 from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 special = Later("scipy.special")
 
@@ -115,7 +119,7 @@ def _smooth(sigma: float, last: Vector) -> Masses:
 
 def _tabulated(sigma: float, last: Vector) -> Masses:
     """ln of the mass of integers above one place and up to the next, by P(Y ≥ m) = e^{−m²/2σ²}·S(m)/Z for m ≥ 1."""
-    sums = tail_sums(sigma, math.ceil(REACH * sigma) + 2)
+    sums = _table(sigma)
     above, below = (last + 1, -last)  # how far out the two tails begin; one of them is at least 1
     beyond, outer = len(sums) - 1, np.maximum(above, below)
     logs = np.log(sums[np.minimum(outer, beyond).astype(np.int64)]) - math.log(2 * sums[0] - 1)
@@ -127,16 +131,21 @@ def _tabulated(sigma: float, last: Vector) -> Masses:
 
 
 @lru_cache(maxsize=64)
-def tail_sums(sigma: float, table: int) -> Vector:
+def _table(sigma: float) -> Vector:
+    return np.array(tail_sums(sigma, math.ceil(REACH * sigma) + 2))
+
+
+@lru_cache(maxsize=64)
+def tail_sums(sigma: float, table: int) -> tuple[float, ...]:
     """S(m) = Σ_{i≥0} e^{−((m+i)² − m²)/2σ²} for 0 ≤ m < `table`, by S(m) = 1 + e^{−(2m+1)/2σ²}·S(m + 1) from far out.
 
     An error of S(m + 1) counts 1 − 1/S(m) times in S(m), where S(m) ≤ 1 + σ√(π/2); each place adds less than
     10R. So all are accurate to within 10R·(1 + 1.26σ), wherever the recurrence started.
     """
     start = table + math.ceil(sigma) + 2
-    factors = np.exp(-(2 * np.arange(start) + 1) / (2 * sigma * sigma)).tolist()
+    scale = -0.5 / (sigma * sigma)
     sums, here = [], 1.0
-    for factor in reversed(factors):
-        here = 1.0 + factor * here
+    for m in range(start - 1, -1, -1):
+        here = 1.0 + math.exp((2 * m + 1) * scale) * here
         sums.append(here)
-    return np.array(sums[::-1][:table])
+    return tuple(sums[::-1][:table])

@@ -5,13 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
 from flint import ctx
 
 from sitr.errors import InvalidPromise
 from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Indices, Vector, bounded_moment, check, distinct
+from sitr.namespace import Later
 from sitr.numbers import Number, ball, upper, upward
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-import numpy as np
 from flint import arb, ctx, fmpq
 
 from sitr.loss.law import FUNCTIONS, ROUNDING, Cells, Masses, SymmetricLaw, Vector, between, check, joined
 from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 special = Later("scipy.special")
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from sitr.loss.forms.finite import FiniteLaw
 from sitr.loss.law import (
@@ -21,6 +20,12 @@ from sitr.loss.law import (
     joined,
     log_one_minus_exp,
 )
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 LARGE = 50.0
 """The masses of a law with a larger loss are not listed one by one."""

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeGuard
-
-import numpy as np
+from typing import TYPE_CHECKING, TypeGuard
 
 from sitr.loss.forms.gaussian import GaussianLaw, gaussian_cells
 from sitr.loss.law import FUNCTIONS, Cells, Law, Masses, Vector, bounded_moment, check, distinct, joined
+from sitr.namespace import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """BigQuery's spelling of private questions, rewritten into the one that Sitr reads.
 
 `SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 1, delta = 1e-6, …)` says in the text what Sitr takes as the price
-and the caps. `contribution_bounds_per_group => (low, high)` and `CLAMPED BETWEEN low AND high` clamp each person's
-total, as SUM_PER_PERSON does; of means, quantiles and variances they clamp the values.
+and the caps: `max_groups_contributed` is max_groups, and `max_rows_contributed` is max_rows, the rows of a person in
+the whole question. `contribution_bounds_per_group => (low, high)` and `CLAMPED BETWEEN low AND high` clamp the total of
+each person, as SUM_PER_PERSON does; of means, quantiles and variances they clamp the values.
 """
 
 from __future__ import annotations

@@ -61,8 +61,8 @@ class GroupKey:
 class BoundedQuery:
     """What a backend computes: for each cell the exact integer of each term, from which the columns follow.
 
-    Every unit contributes at most `max_rows_per_group` rows in at most `max_groups` cells. A keyed hash of the unit's
-    own rows alone chooses them.
+    Every unit contributes at most `max_rows_per_group` rows in at most `max_groups` cells, and at most `max_rows` rows
+    in all; None where the other two imply it. A keyed hash of the unit's own rows alone chooses them.
     """
 
     query: Query
@@ -72,6 +72,7 @@ class BoundedQuery:
     max_groups: int
     max_rows_per_group: int
     after: BoundAfter = AS_RELEASED
+    max_rows: int | None = None
     share: Fraction | None = None
     """The share of the price that measures what is left out; None if nothing is spent on it."""
 
@@ -106,11 +107,26 @@ class BoundedQuery:
     @property
     def watch(self) -> Watch | None:
         """What is measured about rows and values that are left out; None if nothing is, or nothing can be."""
-        if self.share is None:
+        if self.share is None or not self.shown_terms:
             return None
         person = isinstance(self.unit, Person)
-        beyond = person and bool(self.keys) and (self.cells is None or self.cells > self.max_groups)
+        beyond = person and bool(self.keys) and self.loses_groups
         return watch(self.shown_terms, who=self.view.person, share=self.share, beyond=beyond)
+
+    @property
+    def reached(self) -> int:
+        """The most cells that a unit counts in."""
+        return self.max_groups if self.cells is None else min(self.max_groups, self.cells)
+
+    @property
+    def loses_groups(self) -> bool:
+        """Whether all rows of a person can be left out of a group.
+
+        The cap on groups does it if there are more groups. The cap on all rows does it if some can be filled with it.
+        """
+        if self.cells is None or self.cells > self.max_groups:
+            return True
+        return self.max_rows is not None and (self.reached - 1) * self.max_rows_per_group >= self.max_rows
 
     @property
     def leaves_out(self) -> bool:
@@ -175,14 +191,26 @@ def bound(query: Query, table: Table, *, catalog: Catalog | None = None) -> Boun
         where=None if view.where is None else view.where.expression,
         after=after,
     )
-    # Without GROUP BY the whole table is one group. A person keeps as many rows in it as in all groups together, so
-    # that a total is the sum of its parts.
-    groups, each = table.max_groups, table.max_rows_per_group
-    grouping = any(not key.of.is_literal for key in keys)
-    caps = (groups, each) if grouping else (1, groups * each)
     # How a question calls its columns is no part of it, where nothing but the table itself is read.
     settled = replace(View.of(table), where=view.where) if isinstance(view.rows, TableRows) else view
-    return BoundedQuery(resolved, settled, keys, columns, *caps, bound_after)
+    public = [key.keys for key in keys]
+    cells = None if None in public else math.prod(len(each) for each in public if each is not None)
+    grouping = any(not key.of.is_literal for key in keys)
+    groups, each, total = caps(table, cells=cells) if grouping else (1, table.most_rows, None)
+    return BoundedQuery(resolved, settled, keys, columns, groups, each, bound_after, total)
+
+
+def caps(table: Table, *, cells: int | None) -> tuple[int, int, int | None]:
+    """The most groups of a person, the most rows in each, and the most rows in all unless the others imply it.
+
+    Without GROUP BY the whole table is one group. A person keeps as many rows in it as in all groups together, so that
+    a total is the sum of its parts. Whoever has at most N rows in all has them in at most N groups.
+    """
+    if table.max_rows is None:
+        return table.max_groups, table.max_rows_per_group, None
+    total, groups, each = table.most_rows, table.max_groups, min(table.max_rows_per_group, table.most_rows)
+    implied = (cells is not None and cells * each <= total) or (groups * each <= total and groups < total)
+    return min(groups, total), each, None if implied else total
 
 
 def shown_after(query: BoundedQuery, after: After) -> BoundedQuery:

@@ -32,21 +32,27 @@ END = 1 - Fraction(5, 100) / 3
 """The confidence of each end of a quantile's interval: an interval with a number and two ends is shown for 95%."""
 
 
+Shares = dict[tuple[Quantity, ...], Fraction]
+"""The share of each measurement, and under () that of the people beyond the cap on groups."""
+
+
 def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
     """The plan with the least error at this price; each term gets an equal share."""
     paid = affordable(price)
+    if not query.shown_terms:
+        return _keys_alone(query, paid)
     if query.known or getattr(paid, "delta", 0) == 0:
-        _refuse_unknown_keys(query, paid)
+        refuse_unknown_keys(query, paid)
         plans = [plan for way in ways(paid) for plan in _plans(query, way)]
     elif isinstance(paid, ApproximateDP):
         plans = _with_threshold(query, paid)
     else:
         assert isinstance(paid, ApproximateZeroConcentratedDP)  # no other price has a δ
         plans = _outside_an_event(query, paid)
-    return _useful(min(plans, key=_error))
+    return useful(min(plans, key=total_error))
 
 
-def _useful(plan: AggregatePlan) -> AggregatePlan:
+def useful(plan: AggregatePlan) -> AggregatePlan:
     """The plan, unless an error is too large for a double."""
     beyond = [each.term for each in plan.noisy if each.choice is None and each.width(0.95) > sys.float_info.max]
     columns = (*plan.columns, *plan.hidden)
@@ -60,22 +66,24 @@ def _useful(plan: AggregatePlan) -> AggregatePlan:
 
 
 def _plan(query: BoundedQuery, way: Way, threshold: KeyThreshold | None = None) -> AggregatePlan:
-    shares, spelled = _shares(query), text(query.query)
-    measured = [_measurement(query, terms, way.bought.share(shares[terms])) for terms in query.measured]
+    return measured(query, way, shares_of(query), threshold)
+
+
+def measured(query: BoundedQuery, way: Way, shares: Shares, threshold: KeyThreshold | None = None) -> AggregatePlan:
+    """The plan that gives each measurement its share of what is bought."""
+    spelled = text(query.query)
+    found = [_measurement(query, terms, way.bought.share(shares[terms])) for terms in query.measured]
     keys = () if threshold is None else (Measurement(KEYS, threshold, people(query)),)
     beyond: tuple[Measurement, ...] = ()
     if query.watch is not None and query.watch.beyond:
         one = bounded(low=0, high=1, groups=1, cells=1, relation=query.relation)
         noise = least_noise(way.bought.share(shares[()]), l1=one.l1, l2=one.l2)
         beyond = (Measurement(BEYOND, noise.alone(), one),)
-    return AggregatePlan((*measured, *keys, *beyond), way.charged, spelled, query)
+    return AggregatePlan((*found, *keys, *beyond), way.charged, spelled, query)
 
 
-def _shares(query: BoundedQuery) -> dict[tuple[Quantity, ...], Fraction]:
-    """The share of each measurement, and under () that of the people beyond the cap on groups.
-
-    What is shown gets equal shares of the whole, or of what the bias leaves; what is watched gets equal shares too.
-    """
+def shares_of(query: BoundedQuery) -> Shares:
+    """Equal shares of the whole, or of what the bias leaves, for what is shown, and of the rest for what is watched."""
     watch, main = query.watch, main_terms(query)
     watched: list[tuple[Quantity, ...]] = [terms for terms in query.measured if terms not in main]
     watched += [()] if watch is not None and watch.beyond else []
@@ -143,6 +151,7 @@ def _choice(query: BoundedQuery, term: Rank, part: NoisePrice) -> GroupedQuantil
         cells=query.cells,
         relation=query.relation,
         offset=term.end,
+        total=query.max_rows,
     )
     fitted = one.fitted(part.to_zero_concentrated() if isinstance(part, GaussianDP) else part)
     return replace(fitted, offset=term.end * (math.ceil(fitted.error(confidence=END)) + BESIDE))
@@ -192,7 +201,7 @@ def _bell_threshold(query: BoundedQuery, price: ApproximateDP, delta: float) -> 
     return [GaussianThreshold.lowest(noise, delta=delta, groups=query.max_groups)]
 
 
-def _error(plan: AggregatePlan) -> Fraction:
+def total_error(plan: AggregatePlan) -> Fraction:
     """The sum of all errors, and of the number of people with which a key is shown: all relative to one person's."""
     keys = plan.threshold.error() if plan.threshold is not None else 0
     shown = plan.query.shown_terms
@@ -206,7 +215,7 @@ def _relative_error(noisy: NoisyTerm) -> Fraction:
     return Fraction(noisy.noise.error(), noisy.distance.largest)
 
 
-def _refuse_unknown_keys(query: BoundedQuery, price: Promise) -> None:
+def refuse_unknown_keys(query: BoundedQuery, price: Promise) -> None:
     if unknown := [key.name for key in query.keys if key.keys is None]:
         raise QuestionError(
             given=f"The keys of {', '.join(unknown)} are not public, so the price needs δ > 0, but it is {price!r}.",

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from sitr.dataset.literals import shown
 from sitr.errors import InvalidUse, QuestionError
+from sitr.namespace import Later
 from sitr.questions.aggregate.expressions.expression import Aggregated, Call, Expression, Literal, Name, spelled
 from sitr.questions.aggregate.spelling import Value
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = Later("numpy")
 
 Text: TypeAlias = str
 """The class `Expr` has a property of this name."""

@@ -176,7 +176,7 @@ def _number(call: PersonCall, view: View, name: str, table: Table) -> tuple[Pers
     Its bounds are those of as many rows as a person may have in all groups of a question; beyond them it is clamped.
     """
     of = None if call.of is None else view.typed(call.of)
-    most = Fraction(table.max_groups * table.max_rows_per_group)
+    most = Fraction(table.most_rows)
     if call.function == "COUNT":
         if call.distinct and of is not None:
             _refuse_other_kinds(of)

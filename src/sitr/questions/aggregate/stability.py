@@ -6,6 +6,7 @@ from sitr.neighbors.distance import Distance
 from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.quantity import Bar, Distinct, Quantity, Rank
 from sitr.sensitivity.bounded import bounded
+from sitr.sensitivity.in_total import in_total
 
 
 def stability(query: BoundedQuery, term: Quantity) -> Distance | None:
@@ -20,25 +21,31 @@ def stability(query: BoundedQuery, term: Quantity) -> Distance | None:
     cell with Σc_i ≤ c: ‖·‖₁ ≤ kc and ‖·‖₂² ≤ kc². Replacing a person takes v away and adds v′ ≥ 0, perhaps in other
     cells of the same groups: ‖v′ − v‖₁ ≤ 2kc and ‖v′ − v‖₂² ≤ ‖v‖₂² + ‖v′‖₂² ≤ 2kc².
 
+    Where all rows of a person together are capped too, what is said of c rows in each group holds for numbers c_g ≤ c
+    of rows, bars or different values with Σc_g ≤ N: see `sitr.sensitivity.in_total`. People and their totals are in at
+    most N groups.
+
     None for a quantile: it is chosen, and its mechanism knows how far a person moves ranks.
     """
-    rows = query.max_rows_per_group
     match term:
         case Rank():
             return None
         case Distinct():
-            return bounded(low=0, high=rows, groups=query.max_groups, cells=query.cells, relation=query.relation)
+            return _of_rows(query, 0, 1, cells=query.cells)
         case Bar():
-            reached = query.max_groups if query.cells is None else min(query.max_groups, query.cells)
-            return bounded(low=0, high=rows, groups=reached, cells=None, relation=query.relation)
-    rows = 1 if term.people or term.total else rows
+            return _of_rows(query, 0, 1, cells=None)
     low, high = term.reach
-    return bounded(
-        low=rows * min(low, 0),
-        high=rows * max(high, 0),
-        groups=query.max_groups,
-        cells=query.cells,
-        relation=query.relation,
+    if term.people or term.total:
+        return bounded(low=low, high=high, groups=query.max_groups, cells=query.cells, relation=query.relation)
+    return _of_rows(query, low, high, cells=query.cells)
+
+
+def _of_rows(query: BoundedQuery, low: int, high: int, *, cells: int | None) -> Distance:
+    """The distance of sums over rows, each of which adds `low` to `high`, or nothing."""
+    each = query.max_rows_per_group
+    total = query.reached * each if query.max_rows is None else query.max_rows
+    return in_total(
+        low=low, high=high, each=each, total=total, groups=query.reached, cells=cells, relation=query.relation
     )
 
 

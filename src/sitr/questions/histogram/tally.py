@@ -10,12 +10,13 @@ from sitr.errors import QuestionError
 from sitr.neighbors.distance import Distance
 from sitr.neighbors.relation import Relation
 from sitr.neighbors.unit import Person
-from sitr.questions.aggregate.bind import BoundedQuery, GroupKey, bound
+from sitr.questions.aggregate.bind import BoundedQuery, GroupKey, bound, caps
 from sitr.questions.aggregate.expressions.expression import Expression
 from sitr.questions.aggregate.functions.count import Count
 from sitr.questions.aggregate.nodes import Named, Query
 from sitr.questions.aggregate.stability import people
-from sitr.sensitivity.bounded import bounded, rows
+from sitr.sensitivity.bounded import rows
+from sitr.sensitivity.in_total import in_total
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,9 @@ class Tally:
                 do="Choose fewer or wider cells, or fewer columns.",
             )
         key = Column(_unused("cell", table), Kind.INTEGER) if known else grid
-        caps = {"max_groups": table.max_groups, "max_rows_per_group": table.max_rows_per_group}
-        query = replace(checked, keys=(GroupKey.column(key),), **caps)  # type: ignore[arg-type]
+        groups, each, total = caps(table, cells=grid.size if isinstance(grid, Grid) else None)
+        kept = {"max_groups": groups, "max_rows_per_group": each, "max_rows": total}
+        query = replace(checked, keys=(GroupKey.column(key),), **kept)  # type: ignore[arg-type]
         return cls(query, grid if known else None)  # type: ignore[arg-type]
 
     @property
@@ -46,15 +48,28 @@ class Tally:
         return self.grid.size if self.grid is not None else None
 
     def distance(self) -> Distance:
-        """How far one unit moves the counts: at most g cells by at most c each, or by 1 where units are counted."""
+        """How far one unit moves the counts: g cells by at most c each, N in all, or by 1 where units are counted."""
         if self.grid is None:
             return people(self.query)
-        each, groups = self.query.max_rows_per_group, self.query.max_groups
-        return bounded(low=0, high=each, groups=groups, cells=self.cells, relation=self.query.relation)
+        query, most = self.query, self._most_rows
+        return in_total(
+            low=0,
+            high=1,
+            each=query.max_rows_per_group,
+            total=most,
+            groups=query.max_groups,
+            cells=self.cells,
+            relation=query.relation,
+        )
 
     def merged_distance(self) -> Distance:
-        """How far one unit moves sums over ranges of cells: all its rows, at most gc, may be in one of them."""
-        return rows(self.query.max_rows_per_group * self.query.max_groups, relation=self.query.relation)
+        """How far one unit moves sums over ranges of cells: all its rows, at most gc or N, may be in one of them."""
+        return rows(self._most_rows, relation=self.query.relation)
+
+    @property
+    def _most_rows(self) -> int:
+        query = self.query
+        return query.max_rows_per_group * query.max_groups if query.max_rows is None else query.max_rows
 
     @property
     def size_is_public(self) -> bool:

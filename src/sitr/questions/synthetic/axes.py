@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from sitr.dataset.cells import Drawable, Rule
 from sitr.dataset.domain import End, Wanted, drawable
 from sitr.dataset.schema import Key, Table
 from sitr.errors import DescriptionError
+from sitr.namespace import Later
 from sitr.neighbors.unit import Person
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Codes = NDArray[np.int64]
+else:
+    np = Later("numpy")
+    Codes = object
 
 BINS = 64
 """The default number of bins of a column of numbers, dates or timestamps; fewer if it has fewer values."""
@@ -19,7 +27,6 @@ BINS = 64
 MOST_CELLS = 1_000_000
 """The most cells of one marginal: a larger one would hold more noise than data."""
 
-Codes = NDArray[np.int64]
 """Cell numbers, a row for each row of the data and a column for each axis."""
 
 

@@ -39,7 +39,7 @@ class Sheet:
 def sheet(table: Table, axes: tuple[Drawable, ...], *, rows_per_person: int | None = None) -> Sheet:
     """The rows of a described data set; by default a person keeps as many as in a question without groups."""
     if rows_per_person is None:
-        return Sheet(axes, table.unit, table.relation, table.max_groups * table.max_rows_per_group)
+        return Sheet(axes, table.unit, table.relation, table.most_rows)
     whole = isinstance(rows_per_person, int) and not isinstance(rows_per_person, bool)
     if not isinstance(table.unit, Person):
         raise DescriptionError(

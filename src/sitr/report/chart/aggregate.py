@@ -33,10 +33,15 @@ def chart(release: Release, *, words: Words | None = None, most: int = MOST_KEYS
     rows = release.rows
     if not rows:
         return _empty(title, say.none_left(len(release.keys)) if release.keys else say.empty(release.plan), words)
-    drawn = _drawn(release, most)
+    parts, note, top = panels(release, words, most=most)
+    return svg(title, note, parts, height=top, direction=words.direction)
+
+
+def panels(release: Release, words: Words, *, most: int = MOST_KEYS, top: float = 0.0) -> tuple[list[str], str, float]:
+    """The panels of an answer that has rows, a note about them, and where they end."""
+    say, rows, drawn = words.aggregate, release.rows, _drawn(release, most)
     labels = [say.label(rows[place]) for place in drawn]
     parts: list[str] = []
-    top = 0.0
     for index in range(len(release.plan.columns)):
         panel = _Panel.of(release, index, drawn, words)
         parts.extend(panel.svg(labels, words, top=top))
@@ -45,7 +50,7 @@ def chart(release: Release, *, words: Words | None = None, most: int = MOST_KEYS
     if len(drawn) < len(rows):
         lines, height = paragraph(note, y=top, size=12)
         parts, top = [*parts, *lines], top + height + _GAP
-    return svg(title, note, parts, height=top - _GAP, direction=words.direction)
+    return parts, note, top - _GAP
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,8 @@ def fragment(paper: Paper) -> str:
     else:
         picture = "" if paper.picture is None else paper.picture()
     shown = Section("", value=paper.value, table=paper.table, picture=picture, facts=paper.facts)
-    return _written("fragment.html", paper=paper, words=paper.words, section=shown, most=FIRST_ROWS)
+    parts = [_part(name, part) for name, part in paper.parts]
+    return _written("fragment.html", paper=paper, words=paper.words, sections=[*parts, shown], most=FIRST_ROWS)
 
 
 def _answered(paper: Paper) -> tuple[Protects, Receipt]:
@@ -179,8 +180,15 @@ def _result(paper: Paper) -> Iterator[Section]:
         notes=() if drawn else (*([last] if long else ()), *paper.notes),
         level=Level.RESULT,
     )
+    for name, part in paper.parts:
+        yield _part(name, part)
     if long:
         yield Section("", table=paper.table, level=Level.NUMBERS)
+
+
+def _part(name: str, paper: Paper) -> Section:
+    """One of several answers: its question, its table and what is said about it."""
+    return Section(name, paper.question, paper.value, table=paper.table, notes=paper.notes, level=Level.RESULT)
 
 
 def _promise(paper: Paper, query: Protects, receipt: Receipt) -> Iterator[Section]:

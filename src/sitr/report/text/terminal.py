@@ -33,12 +33,31 @@ def render(paper: Paper, *, most: int | None = MOST_ROWS, exact: bool = False) -
         parts.append(Text(displayed(paper.words.question(paper.question)), style="italic"))
     if paper.value:
         parts.append(Text(displayed(all_digits(paper.value) if exact else paper.value), style="bold"))
-    if paper.table is not None:
-        parts.append(grid(paper.table, most=most, exact=exact))
-        if most is not None and most < paper.table.size:
-            parts.append(Text(paper.words.more(most, paper.table.size)))
-        parts.extend(map(Text, paper.table.notes()))
+    for name, part in paper.parts:
+        parts += [_titled(name, part), *([Text(displayed(part.value), style="bold")] if part.value else [])]
+        parts += [*_shown(part, most=most, exact=exact), *_bias(part), Text("")]
+    parts += _shown(paper, most=most, exact=exact)
     return Group(*parts, facts(paper.facts, words=paper.words))
+
+
+def _titled(name: str, paper: Paper) -> Text:
+    """The name of one of several answers, and its question."""
+    return Text(displayed(f"{name}: {paper.words.question(paper.question)}"), style="italic")
+
+
+def _bias(paper: Paper) -> list[RenderableType]:
+    """What is known about the bias of one of several answers, which must stand beside its numbers."""
+    return [Text(displayed(sentence)) for name, sentence in paper.facts if name == "bias"]
+
+
+def _shown(paper: Paper, *, most: int | None, exact: bool) -> list[RenderableType]:
+    """The first rows of the table, and what is said about it."""
+    if paper.table is None:
+        return []
+    parts: list[RenderableType] = [grid(paper.table, most=most, exact=exact)]
+    if most is not None and most < paper.table.size:
+        parts.append(Text(paper.words.more(most, paper.table.size)))
+    return [*parts, *map(Text, paper.table.notes())]
 
 
 def brief(paper: Paper, line: str) -> RenderableType:
@@ -48,10 +67,12 @@ def brief(paper: Paper, line: str) -> RenderableType:
         parts.append(Text(paper.words.not_private(), style="bold white on red"))
     if paper.value:
         parts.append(Text(displayed(paper.value), style="bold"))
-    if paper.table is not None:
-        parts.append(grid(paper.table, most=FEW_ROWS))
-        if paper.table.size > FEW_ROWS:
-            parts.append(Text(paper.words.more(FEW_ROWS, paper.table.size)))
+    for name, part in ((None, paper), *paper.parts):
+        parts += [_titled(name, part)] if name is not None else []
+        if part.table is not None:
+            parts.append(grid(part.table, most=FEW_ROWS))
+            if part.table.size > FEW_ROWS:
+                parts.append(Text(paper.words.more(FEW_ROWS, part.table.size)))
     return Group(*parts, Text(line))
 
 

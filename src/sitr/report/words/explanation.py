@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias
 
 from sitr.flavors.approximate import ApproximateDP
 from sitr.flavors.concentrated import ConcentratedDP
-from sitr.flavors.curve import Table
+from sitr.flavors.curve import PointCurve
 from sitr.flavors.gaussian import GaussianDP, normal
 from sitr.flavors.profile import PrivacyProfile
 from sitr.flavors.promise import Promise
@@ -93,7 +93,7 @@ def some_points(profile: PrivacyProfile) -> tuple[tuple[float, float], ...]:
 
 def some_orders(promise: RenyiDP) -> tuple[tuple[float, float], ...]:
     """A few orders with their finite bounds."""
-    if isinstance(promise.curve, Table):
+    if isinstance(promise.curve, PointCurve):
         return _few(promise.curve.points)
     bounds = ((order, promise.curve(order)) for order in READING_ORDERS)
     return tuple(pair for pair in bounds if math.isfinite(pair[1]))
@@ -103,7 +103,7 @@ def all_shown(promise: PrivacyProfile | RenyiDP) -> bool:
     """Whether these few points are the whole promise."""
     if isinstance(promise, PrivacyProfile):
         return len(promise.points) <= MOST
-    return isinstance(promise.curve, Table) and len(promise.curve.points) <= MOST
+    return isinstance(promise.curve, PointCurve) and len(promise.curve.points) <= MOST
 
 
 def belief(epsilon: float) -> str:

@@ -40,7 +40,7 @@ from sitr.mechanisms.additive import Noise
 from sitr.mechanisms.gaussian import Gaussian
 from sitr.mechanisms.laplace import Laplace
 from sitr.mechanisms.rounded_gaussian import RoundedGaussian
-from sitr.mechanisms.summed import Term, least_width
+from sitr.mechanisms.summed import Summand, least_width
 from sitr.namespace import Later
 from sitr.numbers import exact
 
@@ -114,7 +114,7 @@ class Joint:
                 noise.deviation / float(exact(noise.granularity)) * float(size * common / unit) for noise, size in terms
             )
             if max(size * common for _, size in terms) <= _FEW * unit and widest <= _FEW:
-                found = tuple(Term(noise, 1, size / exact(noise.granularity)) for noise, size in terms)
+                found = tuple(Summand(noise, 1, size / exact(noise.granularity)) for noise, size in terms)
                 return exact(least_width(found, confidence=1 - self.missed))
         return self.up_to(weights)
 

@@ -23,6 +23,7 @@ from sitr.neighbors.unit import Person
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.clamping import Clamping
 from sitr.questions.aggregate.expressions.typed import TEMPORAL
 from sitr.questions.aggregate.plan import KEYS, AggregatePlan, NoisyTerm
 from sitr.questions.aggregate.release import Release
@@ -88,11 +89,30 @@ class AggregateWords:
         return f"{much} لهم قيم في {named(of)} خارج حدوده: قد يقع المجموع الحقيقي خارج هذا المجال."
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
-        """How many people had rows in more groups than the cap."""
+        """How many people had rows in more groups than the cap, or lost groups by the cap on all rows."""
+        if query.max_rows is not None:
+            return (
+                f"نحو {ltr(about(people.value))} (± {ltr(about(people.error))}) من {units(query)} لهم صفوف في مجموعات "
+                "تركت الحدود القصوى جميع صفوفهم فيها."
+            )
         return (
             f"نحو {ltr(about(people.value))} (± {ltr(about(people.error))}) من {units(query)} لهم صفوف في مجموعات أكثر "
             f"من {ltr(number(query.max_groups))}، وتُركت بقية صفوفهم."
         )
+
+    def clamping(self, both: Clamping, /) -> str:
+        """Which bounds of a sum have less noise."""
+        rows, person = both.rows, both.person
+        found = (
+            f"{named(both.column)}: {ltr(f'± {at_most(rows.error)}')} إذا قُصر كل صف ضمن الحدود، {named(rows.sql)}؛ "
+            f"و{ltr(f'± {at_most(person.error)}')} إذا قُصر مجموع كل شخص في المجموعة مرة واحدة، {named(person.sql)}، "
+            "وتُحسب عندئذ جميع صفوفه فيها."
+        )
+        if person.error < rows.error:
+            return f"{found} قصر المجموع أفضل، ما لم تتجاوز مجاميع كثيرة حدوده."
+        if person.error > rows.error:
+            return f"{found} قصر الصفوف أفضل، ما لم تُترك صفوف كثيرة."
+        return f"{found} قصر المجموع أفضل إذا كانت للأشخاص صفوف أكثر من الحد الأقصى."
 
     def together(self, cells: int | None, /) -> str:
         """What an error means where noisy numbers selected or sorted the rows."""

@@ -22,7 +22,9 @@ from sitr.report.figures import at_most, number
 from sitr.report.headline import READING_DELTA, Headline, rounded
 from sitr.report.words.arabic.accounting import AccountingWords
 from sitr.report.words.arabic.aggregate import AggregateWords
+from sitr.report.words.arabic.batch import BatchWords
 from sitr.report.words.arabic.certificate import CertificateWords
+from sitr.report.words.arabic.explained import ExplainedWords
 from sitr.report.words.arabic.histogram import HistogramWords
 from sitr.report.words.arabic.labels import LABELS
 from sitr.report.words.arabic.marks import code, ltr, named
@@ -49,6 +51,7 @@ class Arabic:
 
     aggregate: AggregateWords = field(default_factory=AggregateWords)
     ranks: RankWords = field(default_factory=RankWords)
+    batch: BatchWords = field(default_factory=BatchWords)
     histogram: HistogramWords = field(default_factory=HistogramWords)
     statistic: StatisticWords = field(default_factory=StatisticWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
@@ -56,6 +59,7 @@ class Arabic:
     verify: VerifyWords = field(default_factory=VerifyWords)
     certificate: CertificateWords = field(default_factory=CertificateWords)
     summary: SummaryWords = field(default_factory=SummaryWords)
+    explained: ExplainedWords = field(default_factory=ExplainedWords)
 
     code = "ar"
     """The language of a page, for browsers."""

@@ -47,6 +47,8 @@ RANK = Noun("رتبة", "رتبتان", "رتبتين", "رتب", "رتبة", "�
 VALUE = Noun("قيمة", "قيمتان", "قيمتين", "قيم", "قيمة", "واحدة")
 BAR = Noun("عمود بياني", "عمودان بيانيان", "عمودين بيانيين", "أعمدة بيانية", "عمودًا بيانيًا")
 PAIR = Noun("زوج", "زوجان", "زوجين", "أزواج", "زوجًا")
+QUESTION = Noun("سؤال", "سؤالان", "سؤالين", "أسئلة", "سؤالًا")
+MEASUREMENT = Noun("قياس", "قياسان", "قياسين", "قياسات", "قياسًا")
 TABLE = Noun("جدول", "جدولان", "جدولين", "جداول", "جدولًا")
 
 
@@ -83,7 +85,8 @@ def units(query: Protects) -> str:
 def caps(query: BoundedQuery) -> str:
     """The most rows of one person."""
     groups = f" في كل مجموعة، ضمن {counted(query.max_groups, GROUP, oblique=True)} على الأكثر" if query.keys else ""
-    return f"ما لا يزيد على {counted(query.max_rows_per_group, ROW, oblique=True)}{groups}"
+    total = "" if query.max_rows is None else f"، وما لا يزيد على {counted(query.max_rows, ROW, oblique=True)} إجمالًا"
+    return f"ما لا يزيد على {counted(query.max_rows_per_group, ROW, oblique=True)}{groups}{total}"
 
 
 LAWS: Mapping[str, str] = {

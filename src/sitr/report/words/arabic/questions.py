@@ -6,7 +6,7 @@ import re
 
 from sitr.report.figures import visible
 from sitr.report.words.arabic.marks import ltr, named, verbatim
-from sitr.report.words.arabic.nouns import CATEGORY, CELL, counted
+from sitr.report.words.arabic.nouns import CATEGORY, CELL, QUESTION, counted
 
 METHODS = {
     "FLAT": "خلية خلية",
@@ -20,6 +20,7 @@ METHODS = {
 
 _HISTOGRAM = re.compile(r"HISTOGRAM OF (.*) BY ([A-Z]+): (SELECT .*)", re.DOTALL)
 _ROWS = re.compile(r"SYNTHESIZE (.*) FROM (.*?)( AND MEASURE THE QUALITY)?", re.DOTALL)
+_BATCH = re.compile(r"BATCH OF (\d+): (.*)", re.DOTALL)
 _QUALITY = re.compile(r"QUALITY OF SYNTHETIC (.*) FROM (.*)", re.DOTALL)
 _AXIS = re.compile(r"(.*) in (\d+) (categories|cells)(?: from (\S+) to (\S+))?", re.DOTALL)
 _DATES = re.compile(r"(.*) by (day|week|month|year) from (\S+) to (\S+)", re.DOTALL)
@@ -39,6 +40,9 @@ def question(text: str) -> str:
     if found := _QUALITY.fullmatch(text):
         columns, table = found.groups()
         return f"جودة الصفوف الاصطناعية لـ {named(columns)} من {named(table)}"
+    if found := _BATCH.fullmatch(text):
+        many, questions = found.groups()
+        return f"{counted(int(many), QUESTION)} معًا: {verbatim(questions)}"
     return visible(text)
 
 

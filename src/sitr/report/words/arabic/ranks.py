@@ -47,7 +47,8 @@ class RankWords:
     def sensitivity(self, choice: GroupedQuantile, query: BoundedQuery, /) -> str:
         """How many values of how many groups one unit has."""
         values, groups = counted(choice.each, VALUE, oblique=True), counted(choice.groups, GROUP, oblique=True)
-        return f"لا يزيد ما ل{unit(query)} واحد على {values} في كل مجموعة، ضمن {groups} على الأكثر"
+        total = "" if choice.total is None else f"، وعلى {counted(choice.total, VALUE, oblique=True)} إجمالًا"
+        return f"لا يزيد ما ل{unit(query)} واحد على {values} في كل مجموعة، ضمن {groups} على الأكثر{total}"
 
     def cost(self, choice: GroupedQuantile, plan: AggregatePlan, /) -> str:
         """The cost of the choices in all groups of one unit."""

@@ -32,6 +32,10 @@ class SummaryWords:
         columns = counted(len(table.columns), COLUMN)
         return f"مجموعة البيانات {named(table.name)}: تحمي كل {self.unit(table)}، {self.caps(table)}؛ {columns}"
 
+    def dummy(self, table: Table, rows: int, /) -> str:
+        """Invented rows."""
+        return f"{counted(rows, ROW)} مختلقة على مثال {named(table.name)}، من وصفها العلني وحده"
+
     def unit(self, table: Table, /) -> str:
         """Who is protected."""
         who = f"شخص ({named(table.unit.column)})" if isinstance(table.unit, Person) else "صف"
@@ -42,7 +46,8 @@ class SummaryWords:
         if not isinstance(table.unit, Person):
             return "ويُحسب مرة واحدة"
         rows = counted(table.max_rows_per_group, ROW, oblique=True)
-        return f"ما لا يزيد على {rows} في كل مجموعة، ضمن {counted(table.max_groups, GROUP, oblique=True)}"
+        total = "" if table.max_rows is None else f"، و{counted(table.max_rows, ROW, oblique=True)} إجمالًا"
+        return f"ما لا يزيد على {rows} في كل مجموعة، ضمن {counted(table.max_groups, GROUP, oblique=True)}{total}"
 
     def protects(self, table: Table, /) -> str:
         """Who is protected, and the most that each contributes, in a sentence."""

@@ -12,7 +12,7 @@ from sitr.report.words.english.meaning import likelihood
 from sitr.report.words.notation import exceptions
 
 if TYPE_CHECKING:  # slow to import, and most reports need none of them
-    from sitr.accounting.compare import Row
+    from sitr.accounting.compare import TheoremResult
     from sitr.accounting.schedule import Schedule
     from sitr.accounting.theorems.theorem import Total
     from sitr.accounting.training import Training
@@ -70,7 +70,7 @@ class AccountingWords:
             return f"[{at_least(bounds.lower)}, {at_most(bounds.upper)}]"
         return at_most(bounds.upper)
 
-    def adaptively(self, row: Row, /) -> str:
+    def adaptively(self, row: TheoremResult, /) -> str:
         """Whether this total is valid when parameters are chosen adaptively: yes, no, or the condition."""
         return "yes" if row.adaptive.valid else self.reason(row.adaptive.condition) or "no"
 

@@ -23,6 +23,7 @@ from sitr.neighbors.unit import Person
 from sitr.plans.plan import Plan
 from sitr.questions.aggregate.bias import Amount, Why
 from sitr.questions.aggregate.bind import BoundedQuery
+from sitr.questions.aggregate.clamping import Clamping
 from sitr.questions.aggregate.expressions.typed import TEMPORAL
 from sitr.questions.aggregate.plan import KEYS, AggregatePlan, NoisyTerm
 from sitr.report.figures import (
@@ -99,11 +100,30 @@ class AggregateWords:
         return f"{much} values of {visible(of)} beyond its bounds: the true sum may lie outside this interval."
 
     def beyond(self, people: Amount, query: BoundedQuery, /) -> str:
-        """How many people had rows in more groups than the cap."""
+        """How many people had rows in more groups than the cap, or lost groups by the cap on all rows."""
+        if query.max_rows is not None:
+            return (
+                f"About {about(people.value)} (± {about(people.error)}) {units(query)} had rows in groups where the "
+                "caps left out all of them."
+            )
         return (
             f"About {about(people.value)} (± {about(people.error)}) {units(query)} had rows in more than "
             f"{counted(query.max_groups, 'group')}; the rest of their rows were left out."
         )
+
+    def clamping(self, both: Clamping, /) -> str:
+        """Which bounds of a sum have less noise."""
+        rows, person = both.rows, both.person
+        found = (
+            f"{visible(both.column)}: ± {at_most(rows.error)} if each row is clamped, {visible(rows.sql)}; "
+            f"± {at_most(person.error)} if each person's total in a group is clamped once, {visible(person.sql)}, and "
+            "all their rows there count."
+        )
+        if person.error < rows.error:
+            return f"{found} The total is better, unless many totals lie beyond its bounds."
+        if person.error > rows.error:
+            return f"{found} The rows are better, unless many rows are left out."
+        return f"{found} The total is better if people have more rows than the cap."
 
     def together(self, cells: int | None, /) -> str:
         """What an error means where noisy numbers selected or sorted the rows."""

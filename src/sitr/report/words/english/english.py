@@ -23,7 +23,9 @@ from sitr.report.figures import at_most, number, visible
 from sitr.report.headline import READING_DELTA, Headline, rounded
 from sitr.report.words.english.accounting import AccountingWords
 from sitr.report.words.english.aggregate import AggregateWords
+from sitr.report.words.english.batch import BatchWords
 from sitr.report.words.english.certificate import CertificateWords
+from sitr.report.words.english.explained import ExplainedWords
 from sitr.report.words.english.histogram import HistogramWords
 from sitr.report.words.english.meaning import likelihood, moved
 from sitr.report.words.english.nouns import noise, unit, units
@@ -47,6 +49,7 @@ class English:
 
     aggregate: AggregateWords = field(default_factory=AggregateWords)
     ranks: RankWords = field(default_factory=RankWords)
+    batch: BatchWords = field(default_factory=BatchWords)
     histogram: HistogramWords = field(default_factory=HistogramWords)
     statistic: StatisticWords = field(default_factory=StatisticWords)
     synthetic: SyntheticWords = field(default_factory=SyntheticWords)
@@ -54,6 +57,7 @@ class English:
     verify: VerifyWords = field(default_factory=VerifyWords)
     certificate: CertificateWords = field(default_factory=CertificateWords)
     summary: SummaryWords = field(default_factory=SummaryWords)
+    explained: ExplainedWords = field(default_factory=ExplainedWords)
 
     code = "en"
     """The language of a page, for browsers."""

@@ -23,7 +23,8 @@ def units(query: Protects) -> str:
 def caps(query: BoundedQuery) -> str:
     """The most rows of one person."""
     groups = f" in each of at most {counted(query.max_groups, 'group')}" if query.keys else ""
-    return f"at most {counted(query.max_rows_per_group, 'row')}{groups}"
+    total = "" if query.max_rows is None else f", and at most {counted(query.max_rows, 'row')} in all"
+    return f"at most {counted(query.max_rows_per_group, 'row')}{groups}{total}"
 
 
 def noise(law: Noise, *, granularity: Number = 1) -> str:

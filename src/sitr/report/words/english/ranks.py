@@ -47,7 +47,8 @@ class RankWords:
     def sensitivity(self, choice: GroupedQuantile, query: BoundedQuery, /) -> str:
         """How many values of how many groups one unit has."""
         values, groups = counted(choice.each, "value"), counted(choice.groups, "group")
-        return f"one {unit(query)} has at most {values} in each of at most {groups}"
+        total = "" if choice.total is None else f", and at most {counted(choice.total, 'value')} in all"
+        return f"one {unit(query)} has at most {values} in each of at most {groups}{total}"
 
     def cost(self, choice: GroupedQuantile, plan: AggregatePlan, /) -> str:
         """The cost of the choices in all groups of one unit."""

@@ -93,9 +93,10 @@ class RegistryWords:
         """What is done with rows before noise is added."""
         if table is None or not isinstance(table.unit, Person):
             return "Values are clamped to public bounds."
+        total = "" if table.max_rows is None else f" and {counted(table.max_rows, 'row')} in all"
         return (
             f"One person counts in at most {counted(table.max_groups, 'group')}, with at most "
-            f"{counted(table.max_rows_per_group, 'row')} in each; other rows are left out at random. "
+            f"{counted(table.max_rows_per_group, 'row')} in each{total}; other rows are left out at random. "
             "Values are clamped to public bounds."
         )
 

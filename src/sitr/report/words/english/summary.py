@@ -24,6 +24,10 @@ class SummaryWords:
         columns = counted(len(table.columns), "column")
         return f"Data set {visible(table.name)}: protects each {self.unit(table)}, {self.caps(table)}; {columns}"
 
+    def dummy(self, table: Table, rows: int, /) -> str:
+        """Invented rows."""
+        return f"{counted(rows, 'invented row')} like {visible(table.name)}, from its public description alone"
+
     def unit(self, table: Table, /) -> str:
         """Who is protected."""
         return visible(table.neighbors())
@@ -33,12 +37,14 @@ class SummaryWords:
         if not isinstance(table.unit, Person):
             return "counted once"
         rows, groups = counted(table.max_rows_per_group, "row"), counted(table.max_groups, "group")
-        return f"at most {rows} in each of {groups}"
+        total = "" if table.max_rows is None else f", {counted(table.max_rows, 'row')} in all"
+        return f"at most {rows} in each of {groups}{total}"
 
     def protects(self, table: Table, /) -> str:
         """Who is protected, and the most that each contributes, in a sentence."""
         groups, rows = counted(table.max_groups, "group"), counted(table.max_rows_per_group, "row")
-        caps = f", with at most {groups} and {rows} in each" if isinstance(table.unit, Person) else ""
+        total = "" if table.max_rows is None else f", {counted(table.max_rows, 'row')} in all"
+        caps = f", with at most {groups} and {rows} in each{total}" if isinstance(table.unit, Person) else ""
         return f"Protects each {self.unit(table)}{caps}."
 
     def bounds(self, column: Column, /) -> str:

@@ -1,0 +1,51 @@
+"""`sitr dummy`: invented rows for developing code, from the public description alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sitr.cli.options import Description, Json, new_file
+from sitr.cli.terminal import console, say_json
+from sitr.report.words.messages import said
+
+TABLES = (".parquet", ".csv", ".arrow")
+
+
+def dummy(
+    description: Description,
+    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="The .parquet, .csv or .arrow file to write.")],
+    rows: Annotated[int, typer.Option(min=0, help="The number of rows.")] = 1_000,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed gives other rows.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Write invented rows with the same columns and types.
+
+    Reads the description only, never the data, and costs nothing. Beside a Parquet file, a description of it is
+    written, so that the same questions can be asked about the invented rows.
+
+    Example: sitr dummy visits.sitr.yaml dummy.parquet --rows 500
+    """
+    from sitr.cli.papers import write_rows
+    from sitr.dataset.description import Description as Described
+    from sitr.dataset.description import load, save
+    from sitr.session.dummy import Dummy, invention
+
+    beside = output.with_name(output.name.split(".")[0] + ".sitr.yaml")
+    new_file(output, "OUTPUT", TABLES)
+    described = output.suffix == ".parquet"
+    if described:
+        new_file(beside, "OUTPUT", (".yaml",))
+    found = load(description)
+    write_rows(Dummy(found.table, rows, seed).table, output)
+    if described:
+        save(Described(found.table, output, public=found.public, publication=invention()), beside)
+    if as_json:
+        say_json({"rows": rows, "output": str(output), "description": str(beside) if described else None})
+        return
+    out = console()
+    out.print(said(f"Written: {output}"), soft_wrap=True)
+    if described:
+        out.print(said(f"Written: {beside}"), soft_wrap=True)

@@ -1,0 +1,1 @@
+"""Several aggregate questions with one plan, fixed in advance, and one charge."""
