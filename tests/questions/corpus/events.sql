@@ -7,9 +7,9 @@ SELECT page, COUNT(DISTINCT user_id) AS visitors FROM events GROUP BY page;
 -- approximate visitors
 SELECT APPROX_COUNT_DISTINCT(user_id) AS visitors FROM events;
 -- daily visitors
-SELECT CAST(at AS DATE) AS day, COUNT(DISTINCT user_id) AS visitors FROM events GROUP BY 1 ORDER BY 1;
+SELECT CAST(happened AS DATE) AS day, COUNT(DISTINCT user_id) AS visitors FROM events GROUP BY 1 ORDER BY 1;
 -- hourly views
-SELECT DATE_TRUNC('hour', at) AS hour, COUNT(*) AS n FROM events WHERE at < TIMESTAMP '2024-01-02' GROUP BY hour;
+SELECT DATE_TRUNC('hour', happened) AS hour, COUNT(*) AS n FROM events WHERE happened < TIMESTAMP '2024-01-02' GROUP BY hour;
 -- conversion
 SELECT COUNT_IF(event = 'buy') * 1.0 / COUNT_IF(event = 'view') AS conversion FROM events;
 -- conversion of people
@@ -54,9 +54,9 @@ SELECT device || '/' || event AS both_keys, COUNT(*) AS n FROM events GROUP BY b
 -- any of several countries
 SELECT COUNT(*) AS n FROM events WHERE country IN ('FR', 'EG') OR country IS NULL;
 -- first day of each person
-SELECT CAST(first AS DATE) AS day, COUNT(*) AS users FROM (SELECT user_id, MIN(at) AS first FROM events GROUP BY user_id) GROUP BY day;
+SELECT CAST(first AS DATE) AS day, COUNT(*) AS users FROM (SELECT user_id, MIN(happened) AS first FROM events GROUP BY user_id) GROUP BY day;
 -- weekly revenue and its growth
-SELECT DATE_TRUNC('week', at) AS week, SUM(revenue) AS revenue FROM events GROUP BY week ORDER BY week;
+SELECT DATE_TRUNC('week', happened) AS week, SUM(revenue) AS revenue FROM events GROUP BY week ORDER BY week;
 -- seconds per event, in minutes
 SELECT event, ROUND(SUM(seconds) / 60.0 / COUNT(*), 3) AS minutes FROM events GROUP BY event;
 -- deviation as a share of the mean
@@ -64,12 +64,12 @@ SELECT STDDEV(seconds) / AVG(seconds) AS relative FROM events;
 -- top pages by people
 SELECT page FROM events GROUP BY page ORDER BY page;
 -- share of returning people
-WITH days AS (SELECT user_id, COUNT(DISTINCT CAST(at AS DATE)) AS d FROM events GROUP BY user_id) SELECT AVG(CASE WHEN d > 1 THEN 1 ELSE 0 END) AS returning_share FROM days;
+WITH days AS (SELECT user_id, COUNT(DISTINCT CAST(happened AS DATE)) AS d FROM events GROUP BY user_id) SELECT AVG(CASE WHEN d > 1 THEN 1 ELSE 0 END) AS returning_share FROM days;
 -- sessions by a window
-SELECT COUNT(*) AS sessions FROM (SELECT user_id, at, LAG(at) OVER (PARTITION BY user_id ORDER BY at) AS before FROM events) AS s;
+SELECT COUNT(*) AS sessions FROM (SELECT user_id, happened, LAG(happened) OVER (PARTITION BY user_id ORDER BY happened) AS before FROM events) AS s;
 -- refused
 -- last event of each person
-SELECT DISTINCT ON (user_id) user_id, page FROM events ORDER BY user_id, at DESC;
+SELECT DISTINCT ON (user_id) user_id, page FROM events ORDER BY user_id, happened DESC;
 -- refused
 -- array of pages
 SELECT user_id, ARRAY_AGG(page) AS path FROM events GROUP BY user_id;

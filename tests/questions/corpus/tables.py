@@ -232,12 +232,12 @@ def events() -> Schema:
     times = (datetime.fromisoformat("2024-01-01"), datetime.fromisoformat("2024-01-16"))
     return Schema(
         "events",
-        _table(rows, *("user_id", "at", "page", "event", "device", "country", "referrer", "seconds", "revenue")),
+        _table(rows, *("user_id", "happened", "page", "event", "device", "country", "referrer", "seconds", "revenue")),
         "user_id",
         {
             "max_groups": ROWS,
             "max_rows_per_group": ROWS,
-            "bounds": {"at": times, "seconds": (0, 120), "revenue": (0, 90)},
+            "bounds": {"happened": times, "seconds": (0, 120), "revenue": (0, 90)},
             "granularity": {"revenue": 1},
             "keys": {"device": ["phone", "desk"], "event": ["view", "buy", "search"]},
         },

@@ -52,6 +52,19 @@ def fit(query: BoundedQuery, price: Promise) -> AggregatePlan:
     return useful(min(plans, key=total_error))
 
 
+def _keys_alone(query: BoundedQuery, price: Promise) -> AggregatePlan:
+    """Only the keys are chosen, for the whole price."""
+    if getattr(price, "delta", 0) == 0:
+        refuse_unknown_keys(query, price)
+    far, spelled = people(query), text(query.query)
+    if isinstance(price, ApproximateDP):
+        keys: KeyThreshold = _threshold(query, price)
+    else:
+        assert isinstance(price, ApproximateZeroConcentratedDP)  # no other price has a δ
+        keys = GaussianThreshold.fitting(price, sensitivity=far.l2, groups=query.max_groups)
+    return AggregatePlan((Measurement(KEYS, keys, far),), price, spelled, query)
+
+
 def useful(plan: AggregatePlan) -> AggregatePlan:
     """The plan, unless an error is too large for a double."""
     beyond = [each.term for each in plan.noisy if each.choice is None and each.width(0.95) > sys.float_info.max]

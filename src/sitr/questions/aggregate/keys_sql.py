@@ -1,4 +1,4 @@
-"""From SQL to the keys of a question: what GROUP BY lists, what GROUP BY ALL and DISTINCT mean, and constants beside them."""
+"""From SQL to the keys of a question: what GROUP BY lists, GROUP BY ALL and DISTINCT, and constants beside them."""
 
 from __future__ import annotations
 

@@ -97,9 +97,9 @@ def _of_select(select: exp.Select, catalog: Catalog, *, whole: bool) -> Iterator
         yield part, explained(wrong, part, view)
     for name in ("having", "qualify") if whole else ():
         if (after := select.args.get(name)) is not None:
-            yield from _smallest(after.this, lambda item: over_aggregates(item))
+            yield from _smallest(after.this, over_aggregates)
     for ordered in (select.args.get("order") or exp.Order(expressions=[])).expressions if whole else ():
-        yield from _smallest(ordered.this, lambda item: over_aggregates(item))
+        yield from _smallest(ordered.this, over_aggregates)
 
 
 def _viewed(select: exp.Select, catalog: Catalog) -> tuple[View | None, SitrError | None]:

@@ -1,4 +1,4 @@
-"""Functions that other databases have, in terms of those that Sitr has: PI(), DATE(x), WIDTH_BUCKET, regular expressions.
+"""Functions of other databases, in terms of those that Sitr has: PI(), DATE(x), WIDTH_BUCKET, regular expressions.
 
 Each reader gets the construct and the function that reads its parts, because that one uses these readers itself.
 """

@@ -85,7 +85,7 @@ class _Reader:
         end = self.pattern.find("}", self.at)
         low, comma, high = self.pattern[self.at : end].partition(",") if end >= 0 else ("", "", "")
         if not _number(low) or (comma and high and not _number(high)):
-            raise _Odd("{ needs a number, as in {2} or {2,5}")
+            raise _Odd("the numbers in { } are in the wrong order")
         self.at = end + 1
         if high and int(low) > int(high):
             raise _Odd("the numbers in { } are in the wrong order")
@@ -167,7 +167,7 @@ def matched(function: str, parts: tuple[Typed, ...]) -> Typed:
     if why is not None:
         raise QuestionError(
             given=f"{function} cannot use the pattern {shown(text)}: {why}.",
-            do="Use letters, ., classes such as [a-z], \\d, \\w, \\s, ( ), |, *, +, ? and {2,5}, or LIKE.",
+            do="Use letters, ., classes such as [a-z], \\d, \\w, \\s, ( ), |, *, + and ?, or LIKE.",
         )
     return truth(function, parts, nullable=value.nullable)
 

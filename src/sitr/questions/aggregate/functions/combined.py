@@ -106,12 +106,13 @@ def _checked(of: Expression, parts: dict[Aggregated, BoundAggregate], view: View
     inside = replace(view, columns=tuple(Visible(view.name, name, typed) for name, typed in columns), where=None)
     typed = inside.typed(_resolved(of, names))
     if typed.kind not in (Kind.INTEGER, Kind.REAL):
-        do = f"Write CASE WHEN {spelled(of)} THEN 1 ELSE 0 END." if typed.kind is Kind.BOOLEAN else _NUMBERS
-        raise QuestionError(given=f"{spelled(of)} is not a number.", do=do)
+        raise QuestionError(
+            given=f"{spelled(of)} is not a number.",
+            do=f"Write CASE WHEN {spelled(of)} THEN 1 ELSE 0 END."
+            if typed.kind is Kind.BOOLEAN
+            else "Select numbers computed from aggregates.",
+        )
     return typed
-
-
-_NUMBERS = "Select numbers computed from aggregates."
 
 
 def column_of(name: str, part: BoundAggregate) -> Typed:
@@ -204,16 +205,7 @@ class Applied:
     def _error(self, noise: Joint, rows: int | None) -> End:
         if self.function == "CASE":
             return self._apart()
-        errors = []
-        for part in self.parts:
-            if isinstance(part, Applied):
-                errors.append(part._error(noise, rows))
-            elif isinstance(part, Placed):
-                errors.append(largest_error(part.formula, noise.only(part.places), rows=rows))
-            elif not part.fixed if isinstance(part, Linear) else True:
-                errors.append(part.largest_error(noise, rows=rows))
-            else:
-                errors.append(Fraction(0))
+        errors = [_error_of(part, noise, rows) for part in self.parts]
         if any(isinstance(error, float) for error in errors):
             return math.inf
         match self.function, self.parts:
@@ -226,6 +218,14 @@ class Applied:
             case (("ROUND" | "FLOOR" | "CEIL"), (_,)):
                 return errors[0] + 1
         return math.inf
+
+
+def _error_of(part: Node, noise: Joint, rows: int | None) -> End:
+    if isinstance(part, Applied):
+        return part._error(noise, rows)
+    if isinstance(part, Placed):
+        return largest_error(part.formula, noise.only(part.places), rows=rows)
+    return Fraction(0) if isinstance(part, Linear) and part.fixed else part.largest_error(noise, rows=rows)
 
 
 def _constant(part: Node) -> Fraction | None:
