@@ -31,6 +31,10 @@ CORPUS = (
     "SELECT COUNT(*) FILTER (WHERE n > 1), AVG(x), MEDIAN(x) FROM visits HAVING COUNT(*) > 5 ORDER BY 1 LIMIT 3",
     "WITH a AS (SELECT id, SUM(x) AS total FROM visits GROUP BY id) SELECT COUNT(*) FROM a JOIN visits USING (id)",
     "SELECT w, SUM(x) OVER (PARTITION BY id ORDER BY d) FROM visits UNION ALL SELECT t, 1 FROM visits",
+    "SELECT w, MAX(x) - MIN(x), DP_INTERVAL_LOW(k), COUNT(*) AS k FROM visits WHERE id IN (SELECT id FROM visits WHERE "
+    "ok GROUP BY id HAVING COUNT(*) > 1) AND NOT EXISTS (SELECT 1 FROM visits v WHERE v.id = visits.id AND v.n > 9) "
+    "GROUP BY ALL",
+    "SELECT DISTINCT t, CASE WHEN REGEXP_MATCHES(w, '^[a-z]+$') THEN REPLACE(t, 'ab', 'c') END FROM main.visits",
     "SELECT POWER(n, 2), SUM(LN(EXP(x))), SUBSTR(w, 2, 3), DATE_DIFF('day', d, e) FROM visits GROUP BY 1, 3, 4",
 )
 SOUP = (

@@ -6,6 +6,7 @@ SELECT page, COUNT(*) AS views FROM events WHERE event = 'view' GROUP BY page OR
 SELECT page, COUNT(DISTINCT user_id) AS visitors FROM events GROUP BY page;
 -- approximate visitors
 SELECT APPROX_COUNT_DISTINCT(user_id) AS visitors FROM events;
+-- plain: SELECT COUNT(DISTINCT user_id) AS visitors FROM events
 -- daily visitors
 SELECT CAST(happened AS DATE) AS day, COUNT(DISTINCT user_id) AS visitors FROM events GROUP BY 1 ORDER BY 1;
 -- hourly views
