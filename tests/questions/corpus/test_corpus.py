@@ -29,7 +29,7 @@ from tests.questions.corpus.corpus import Asked, asked
 from tests.questions.corpus.tables import SCHEMAS, Schema
 
 EVERYTHING = [each for name in SCHEMAS for each in asked(name)]
-PRICE = "zcdp(1e9, 0.001)"
+PRICE = "zcdp(1e10, 0.001)"
 ANSWERED = [each for each in EVERYTHING if not each.refused]
 
 
@@ -47,7 +47,7 @@ def budgets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Budget]:
 
 def _budget(found: Schema, ledger: Path) -> Budget:
     dataset = sitr.protect(found.rows, unit=found.unit, name=found.name, public=found.public, **found.described)
-    return dataset.budget("zcdp(1e12, 0.9)", ledger=ledger, keep=False)
+    return dataset.budget("zcdp(1e14, 0.9)", ledger=ledger, keep=False)
 
 
 @cache

@@ -223,12 +223,11 @@ def _smallest(item: exp.Expr, check: Check, *, whole: Check | None = None) -> It
 
 def _parts(item: exp.Expr) -> Iterator[exp.Expr]:
     """The parts that could be asked by themselves."""
-    if isinstance(item, exp.Window):  # the function is refused together with its window
-        item = exp.Tuple(expressions=[each for part in item.iter_expressions() for each in part.iter_expressions()])
+    called = item.this if isinstance(item, exp.Window) else None  # it is refused together with its window
     for part in item.iter_expressions():
         if isinstance(part, _NO_PARTS):
             continue
-        if isinstance(part, exp.Condition) and not isinstance(part, exp.Ordered):
+        if part is not called and isinstance(part, exp.Condition) and not isinstance(part, exp.Ordered):
             yield part
         else:
             yield from _parts(part)
