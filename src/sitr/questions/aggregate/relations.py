@@ -397,6 +397,12 @@ def _as_leaves(view: View) -> tuple[Visible, ...]:
     )
 
 
+def _free(name: str, taken: set[str]) -> str:
+    while name.lower() in taken:
+        name += "_"
+    return name
+
+
 def _matching(view: View, source: Among, among: Select, public: PublicTable, table: Table) -> View:
     """Each row is compared with the rows of a public table, and kept or dropped by itself."""
     if among.group_by is not None and len(among.group_by) != len(among.columns):
@@ -410,12 +416,7 @@ def _matching(view: View, source: Among, among: Select, public: PublicTable, tab
             given="A sub-query about a public table cannot group it here.", do="Select a column, with WHERE or without."
         )
     taken = {each.name.lower() for each in view.columns} | {known.lower() for known in _names(view.rows, table)}
-    here = {column.name: f"{public.name}.{column.name}" for column in public.columns}
-    if {name.lower() for name in here.values()} & taken:
-        raise QuestionError(
-            given=f"Several tables of the question are called {public.name!r}.",
-            do="Give each of them another name with AS.",
-        )
+    here = {column.name: _free(f"{public.name}.{column.name}", taken) for column in public.columns}
     name = among.table.name if isinstance(among.table, Aliased) else public.name
     plain = replace(view, columns=tuple(Visible(name, each.name, column_typed(each)) for each in public.columns))
     inside = replace(
