@@ -60,13 +60,13 @@ QUESTIONS = (
     "SELECT ward, COUNT(*) AS n, SUM(cost) AS s FROM visits WHERE id IN (SELECT id FROM visits WHERE cost > 2) "
     "GROUP BY ward",
     "SELECT COUNT(*) AS n FROM visits WHERE id NOT IN (SELECT id FROM visits GROUP BY id HAVING COUNT(*) > 2)",
-    "SELECT ward, COUNT(*) AS n FROM visits v WHERE NOT EXISTS (SELECT 1 FROM visits x WHERE x.id = v.id AND x.days > 1)"
-    " AND v.cost < 4 GROUP BY ward",
+    "SELECT ward, COUNT(*) AS n FROM visits v WHERE NOT EXISTS (SELECT 1 FROM visits x WHERE x.id = v.id AND x.days > 1"
+    ") AND v.cost < 4 GROUP BY ward",
     "SELECT ward, COUNT(*) AS n FROM visits WHERE ward IN (SELECT ward FROM wards WHERE beds > 15) GROUP BY ward",
     "SELECT region, COUNT(*) AS n FROM visits, wards WHERE visits.ward = wards.ward AND days NOT IN "
     "(SELECT beds FROM wards WHERE region = 'south') GROUP BY region",
-    "SELECT SUM(t) AS s FROM (SELECT id, SUM(cost) AS t FROM visits WHERE ward IN (SELECT ward FROM wards WHERE beds < 25"
-    ") GROUP BY id) AS p WHERE id IN (SELECT id FROM visits WHERE days < 3)",
+    "SELECT SUM(t) AS s FROM (SELECT id, SUM(cost) AS t FROM visits WHERE ward IN (SELECT ward FROM wards WHERE beds < "
+    "25) GROUP BY id) AS p WHERE id IN (SELECT id FROM visits WHERE days < 3)",
 )
 WEIRD = (None, math.nan, math.inf, -math.inf, -0.0, 1e308, 5e-324, 2.5)
 Rows = list[tuple[Any, ...]]

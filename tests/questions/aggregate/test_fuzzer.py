@@ -17,6 +17,7 @@ from sitr.questions.aggregate.bind import BoundedQuery
 from sitr.questions.aggregate.nodes import text
 from sitr.questions.aggregate.quantity import Bar, Distinct, Quantity, Rank
 from sitr.questions.aggregate.term import Term
+from sitr.questions.aggregate.view import TableRows
 from tests.questions.aggregate import strategies
 
 TABLE = strategies.table()
@@ -218,7 +219,9 @@ def outcome(seed: int) -> str:
     for term in query.terms:
         low, high = reach(term)
         assert -(2**54) <= low <= high <= 2**54, sql
-    assert asked(text(query.query), TABLE) == query, sql
+    again = asked(text(query.query), TABLE)
+    assert text(again.query) == text(query.query), sql
+    assert again == query or not isinstance(query.view.rows, TableRows), sql  # other views keep the names of tables
     return "admitted"
 
 

@@ -15,19 +15,18 @@ Chosen = tuple[exp.Expr, exp.Expr, bool]
 """An expression, the sub-query whose values it is among, and whether it is outside of them instead."""
 
 
-def _conjuncts(select: exp.Select) -> list[exp.Expr]:
+def _conjuncts(select: exp.Expr) -> list[exp.Expr]:
     where = select.args.get("where")
     return list(_parts(where.this)) if where is not None else []
 
 
 def _parts(item: exp.Expr) -> Iterator[exp.Expr]:
-    if isinstance(item, exp.Paren) and isinstance(item.this, exp.And):
-        item = item.this
-    if isinstance(item, exp.And):
-        yield from _parts(item.this)
-        yield from _parts(item.expression)
-    else:
+    if not isinstance(item, exp.And):
         yield item
+        return
+    for part in item.flatten(unnest=False):
+        nested = isinstance(part, exp.Paren) and isinstance(part.this, exp.And)
+        yield from _parts(part.this) if nested else (part,)
 
 
 def chosen_rows(select: exp.Select) -> tuple[exp.Expr | None, list[Chosen]]:

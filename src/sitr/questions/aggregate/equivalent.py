@@ -226,7 +226,7 @@ def _pairs(tree: exp.Select, _: SitrError, __: Catalog) -> bool:
     for distinct in list(tree.find_all(exp.Distinct)):
         if isinstance(distinct.parent, exp.Count) and len(distinct.expressions) > 1:
             texts = [exp.cast(part.copy(), "VARCHAR") for part in distinct.expressions]
-            joined = texts[0]
+            joined: exp.Expr = texts[0]
             for text in texts[1:]:
                 joined = exp.DPipe(this=exp.DPipe(this=joined, expression=exp.Literal.string("|")), expression=text)
             distinct.set("expressions", [joined])

@@ -102,7 +102,7 @@ def _query(item: exp.Expr, named: Named) -> Source:
     return _select(item, named)
 
 
-def _select(item: exp.Select, outer: Named) -> Select:
+def _select(item: exp.Select, outer: Named) -> Source:
     refuse_other_parts(item, *PARTS)
     (source, where), group = read_rows(item, outer), item.args.get("group")
     keys: tuple[Expression, ...] | None = None
@@ -119,7 +119,8 @@ def _select(item: exp.Select, outer: Named) -> Select:
         raise forbidden(item.expressions[0])
     having = item.args.get("having")
     if having is None:
-        return Select(source, columns, where, keys)
+        plain = isinstance(source, Among) and starred and where is None
+        return source if plain else Select(source, columns, where, keys)
     if keys is None or starred:
         raise forbidden(having)
     return _kept(Select(source, columns, where, keys), having.this)

@@ -23,7 +23,8 @@ def keys_of(select: exp.Select) -> tuple[NamedKey, ...]:
             do="Remove the repeated key.",
             excerpt=place(select.args.get("group")),
         )
-    constants = [_named_key(item) for item in select.expressions if isinstance(item.unalias(), exp.Literal)]
+    beside = any(map(holds_aggregate, select.expressions))
+    constants = [_named_key(item) for item in select.expressions if beside and isinstance(item.unalias(), exp.Literal)]
     return (*found, *(key for key in constants if key.of not in [each.of for each in found]))
 
 

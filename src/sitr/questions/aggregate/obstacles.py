@@ -88,13 +88,12 @@ def _is_source(select: exp.Select) -> bool:
 def _of_select(select: exp.Select, catalog: Catalog, *, whole: bool) -> Iterator[Obstacle]:
     for part, value in select.args.items():
         if value and part not in (QUESTION if whole else SUB_QUERY):
-            item = value[0] if isinstance(value, list) else value
-            yield select, forbidden(item, part=part, of=select)
+            yield select, forbidden(value[0] if isinstance(value, list) else value, part=part, of=select)
     view, error = _viewed(select, catalog)
     if error is not None:
         yield from _of_rows(select, catalog, error)
-    for part, wrong in (*_of_where(select, view), *_of_keys(select, view), *_of_columns(select, view, whole=whole)):
-        yield part, explained(wrong, part, view)
+    for item, wrong in (*_of_where(select, view), *_of_keys(select, view), *_of_columns(select, view, whole=whole)):
+        yield item, explained(wrong, item, view)
     for name in ("having", "qualify") if whole else ():
         if (after := select.args.get(name)) is not None:
             yield from _smallest(after.this, over_aggregates)

@@ -383,7 +383,8 @@ def _of_people(view: View, source: Among, people: View) -> View:
             given="A sub-query after IN may only list people, because its rows must not mix different people.",
             do=f"Write {identifier(unit.column)} IN (SELECT {identifier(unit.column)} FROM …), or use a public table.",
         )
-    rows = OfPeople(view, people, source.outside)
+    # How the sub-query calls its table is no part of the question.
+    rows = OfPeople(view, replace(people, columns=(), name=view.name), source.outside)
     return View(rows, _as_leaves(view), unit, view.relation, view.name)
 
 

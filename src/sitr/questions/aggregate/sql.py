@@ -41,7 +41,7 @@ def parse(sql: str, *, skipped: int = 0) -> Query:
     (NamedKey(name='ward', of=Name(name='ward', table=None)),)
     >>> parse("SELECT COUNT(*) FROM visits CROSS JOIN staff")
     Traceback (most recent call last):
-    sitr.errors.ForbiddenConstruct: A question cannot contain a join: ...
+    sitr.errors.ForbiddenConstruct: A question cannot contain a join without a condition. ...
     """
     try:
         return _read(single_select(sql, skipped=skipped))

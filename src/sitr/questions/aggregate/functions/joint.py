@@ -96,8 +96,10 @@ class Joint:
         confidence = 1 - self.missed / len(self.noises)
         found = []
         for number, width, (noise, _) in zip(numbers, self.each(), self.noises, strict=True):
-            plain = isinstance(noise, Noise)
-            found.append((number - width, number + width) if plain else noise.ends(number, confidence=confidence))
+            if isinstance(noise, Noise):
+                found.append((number - width, number + width))
+            else:
+                found.append(noise.ends(number, confidence=confidence))
         return found
 
     def width(self, weights: Sequence[Fraction]) -> Fraction:
